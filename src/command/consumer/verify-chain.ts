@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { base58 } from '@scure/base'
 import { ChainError } from '../../chain/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import { openRequestPace } from '../../verify/onchain/request-pace.ts'
@@ -10,6 +9,7 @@ import type { ChainQuestions } from '../../verify/ask-chain.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
+import { checkAddresses, readServers } from '../terminal/chain-words.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
@@ -45,8 +45,8 @@ export async function openChainQuestions(
     if (options.tx !== undefined) throw new CommandError(2, '--tx needs --chain')
     return null
   }
-  const { chain, urls } = chainOf(options.chain)
-  if (account !== null) checkAddresses(chain, account)
+  const { chain, urls } = readServers('--chain', options.chain)
+  if (account !== null) checkAddresses('--', chain, account)
   if (options.tx !== undefined && !isTx(chain, options.tx))
     throw new CommandError(2, `--tx is no transaction of ${chain}: give ${TX_FORM[chain]}`)
   const log = await askLog(source)
@@ -81,36 +81,11 @@ export async function openChainQuestions(
   }
 }
 
-function chainOf(text: string): Readonly<{ chain: AskableChain; urls: readonly string[] }> {
-  const [, chain, list = ''] = /^\s*(solana|evm)=(.*)$/s.exec(text) ?? []
-  if (chain !== 'solana' && chain !== 'evm')
-    throw new CommandError(2, '--chain: give solana=URL,URL,URL or evm=URL,URL,URL')
-  // A comma inside a URL is not followed by a scheme.
-  return { chain, urls: list.split(/,(?=\s*https?:)/i).map((url) => url.trim()) }
-}
-
 function accountOf({ payer, token }: ChainOptions): TokenAccount | null {
   if (payer === undefined && token === undefined) return null
   if (payer === undefined || token === undefined)
     throw new CommandError(2, '--payer and --token go together: amounts are compared only with both')
   return { payer, token }
-}
-
-function checkAddresses(chain: AskableChain, account: TokenAccount): void {
-  for (const [name, address] of Object.entries(account)) {
-    if (isAddress(chain, address)) continue
-    const form = chain === 'evm' ? '0x and 40 hex digits' : 'base58 that decodes to 32 bytes'
-    throw new CommandError(2, `--${name} is no address of ${chain}: give ${form}`)
-  }
-}
-
-function isAddress(chain: AskableChain, text: string): boolean {
-  switch (chain) {
-    case 'solana':
-      return /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text) && base58.decode(text).length === 32
-    case 'evm':
-      return /^0x[0-9a-fA-F]{40}$/.test(text)
-  }
 }
 
 /** Chain of the log by its own word. A folder may lack it; then the form of each transaction tells. */

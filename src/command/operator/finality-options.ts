@@ -1,11 +1,10 @@
-import { base58 } from '@scure/base'
 import type { Command } from 'commander'
 import { ChainError, chainUrlsOf } from '../../chain/chain-url.ts'
 import type { TokenAccount } from '../../chain/tx-verdict.ts'
 import type { Chain } from '../../protocol/tx.ts'
-import { isChain } from '../../protocol/tx.ts'
 import type { AskedChain, FinalitySettings } from '../../publish/finality/finality-settings.ts'
 import { REQUESTS_A_MINUTE_MIN } from '../../publish/finality/request-budget.ts'
+import { checkAddresses, readServers } from '../terminal/chain-words.ts'
 import { option, wholeBetween } from '../terminal/options.ts'
 import { CommandError } from '../terminal/world.ts'
 
@@ -51,7 +50,7 @@ export function finalityOf(options: FinalityOptions, chain: Chain): FinalitySett
     if (finalityAmounts === undefined) return null
     throw new CommandError(2, '--finality-amounts needs --finality: only the chain knows what was moved')
   }
-  const { name, urls } = readFinality(finality)
+  const { chain: name, urls } = readFinality(finality)
   if (chain === 'opaque') {
     throw new CommandError(
       2,
@@ -69,45 +68,24 @@ export function finalityOf(options: FinalityOptions, chain: Chain): FinalitySett
   }
 }
 
-function readFinality(text: string): Readonly<{ name: AskedChain; urls: readonly string[] }> {
-  const [, name = '', list = ''] = /^\s*([a-z]+)=(.*)$/s.exec(text) ?? []
-  if (!isChain(name) || name === 'opaque') {
-    throw new CommandError(2, '--finality: give solana=URL,URL,URL or evm=URL,URL,URL')
-  }
-  // A comma inside a URL is not followed by a scheme.
-  const urls = list.split(/,(?=\s*[a-z]+:)/i).map((url) => url.trim())
+function readFinality(text: string): ReturnType<typeof readServers> {
+  const servers = readServers('--finality', text)
   try {
-    chainUrlsOf(urls)
+    chainUrlsOf(servers.urls)
   } catch (error) {
     if (!(error instanceof ChainError)) throw error
     throw new CommandError(2, `--finality: ${error.message}`)
   }
-  return { name, urls }
+  return servers
 }
 
 const ACCOUNTS = /^\s*payer=([^,\s]+),token=([^,\s]+)\s*$/
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/
-const BASE58_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
-const SOLANA_ADDRESS_BYTES = 32
 
 function readAmounts(text: string, chain: AskedChain): TokenAccount {
   const [, payer = '', token = ''] = ACCOUNTS.exec(text) ?? []
   if (payer === '' || token === '') {
     throw new CommandError(2, '--finality-amounts: give payer=ADDRESS,token=MINT')
   }
-  for (const [name, address] of Object.entries({ payer, token })) {
-    if (isAddress(chain, address)) continue
-    const form = chain === 'evm' ? '0x and 40 hex digits' : 'base58 that decodes to 32 bytes'
-    throw new CommandError(2, `--finality-amounts: ${name} is no address of ${chain}: give ${form}`)
-  }
+  checkAddresses('--finality-amounts: ', chain, { payer, token })
   return { payer, token }
-}
-
-function isAddress(chain: AskedChain, text: string): boolean {
-  switch (chain) {
-    case 'solana':
-      return BASE58_ADDRESS.test(text) && base58.decode(text).length === SOLANA_ADDRESS_BYTES
-    case 'evm':
-      return EVM_ADDRESS.test(text)
-  }
 }
