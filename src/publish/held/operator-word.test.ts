@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { contest, moved, PAYING, sent } from '../../../test/held/held-drafts.ts'
-import { openHeldStage } from '../../../test/held/held-stage.ts'
+import { openHeldStage, txOf } from '../../../test/held/held-stage.ts'
 
 const WON = moved('won', 'prize/winner', '30')
 
@@ -119,6 +119,18 @@ suite('held drafts', () => {
       moved('y', 'payout/winner', '20', { tx: 'same' }),
     )
     assert.equal(await stage.settle(['same']), '2 published, 0 failed, 0 refused')
+  })
+
+  test('of one transaction that were accepted after its amounts were compared wait for the next word', async () => {
+    using stage = openHeldStage()
+    const paid = moved('x', 'payout/winner', '10', { tx: 'same' })
+    await stage.send(...PAYING, WON, paid)
+    const [compared] = stage.queue().held.asked()
+    await stage.send(moved('y', 'payout/winner', '20', { tx: 'same' }))
+    const drafts = [compared?.id ?? 0]
+    await stage.queue().held.settle([{ tx: txOf('same'), is: 'final', place: 'slot 1', drafts }])
+    assert.deepEqual(stage.held(), ['y'])
+    assert.equal(stage.queue().held.asked().length, 1)
   })
 
   test('stay held with the reason when they exceed what their transaction moved, until they are final', async () => {
