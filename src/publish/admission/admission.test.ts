@@ -116,18 +116,23 @@ suite('contest/paid', () => {
   const funded = [...RUNNING, moved('pool/sponsor', '10', 1), contest('closed')]
   const won = [...funded, moved('prize/winner', '10', 1)]
   testAdmission([
-    ['is refused while the pool has a balance', funded, contest('paid'), 'kind: pool:1 holds 10.000000000'],
+    [
+      'is refused while the pool has a balance',
+      funded,
+      contest('paid'),
+      'kind: pool:1 holds 10.000000000; a paid contest holds nothing',
+    ],
     [
       'is refused while a prize of any kind is unpaid',
       [...won, moved('payout/winner', '9.999999999', 1)],
       contest('paid'),
-      'kind: unredeemed:1:winner holds 0.000000001',
+      'kind: unredeemed:1:winner holds 0.000000001; a paid contest holds nothing',
     ],
     [
       'is refused while more is paid than won',
       [...won, moved('payout/winner', '10', 1), { is: 'correction/prize', details: correcting(5) }],
       contest('paid'),
-      'kind: pool:1 holds 10.000000000',
+      'kind: pool:1 holds 10.000000000; a paid contest holds nothing',
     ],
     [
       'is admitted when the rest has expired or is returned',

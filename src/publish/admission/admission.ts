@@ -4,6 +4,7 @@ import type { Fold } from '../../project/fold/fold.ts'
 import { contestOf, correctionOf, entryOf, loyaltyOf, restatementOf } from '../../project/fold/fold.ts'
 import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
 import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
+import type { Amount } from '../../protocol/amount.ts'
 import { formatAmount, negate, billionths, ZERO } from '../../protocol/amount.ts'
 import { CORRECTABLE_TYPES, ruleKind } from '../../protocol/rules.ts'
 import type { RuleKind } from '../../protocol/rules.ts'
@@ -165,12 +166,16 @@ function refusalOfMove(contest: ContestState | undefined, draft: Draft): BooksRe
 
 function refusalOfPaid(contest: ContestState): BooksRefusal | null {
   const pool = poolBalance(contest)
-  if (pool !== ZERO) return wrong('kind', `pool:${contest.id} holds ${formatAmount(pool)}`)
+  if (pool !== ZERO) return notEmpty(`pool:${contest.id}`, pool)
   for (const kind of contest.prizes.keys()) {
     const left = unpaidOfKind(contest, kind)
-    if (left !== ZERO) return wrong('kind', `unredeemed:${contest.id}:${kind} holds ${formatAmount(left)}`)
+    if (left !== ZERO) return notEmpty(`unredeemed:${contest.id}:${kind}`, left)
   }
   return null
+}
+
+function notEmpty(account: string, balance: Amount): BooksRefusal {
+  return wrong('kind', `${account} holds ${formatAmount(balance)}; a paid contest holds nothing`)
 }
 
 function refusalOfLoyaltyOrder(fold: Fold, draft: Draft): BooksRefusal | null {

@@ -132,7 +132,7 @@ const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the opera
     operator has chosen to publish such events all the same.
   </p>`
 
-const LOOKED_UP = `It names the transaction of every payment, so that anyone can look it up in a public explorer.`
+const LOOKED_UP = `Every payment names its transaction, so anyone can look it up in a public explorer.`
 
 /** What is enforced in this log, and what the operator vouches for in it. */
 function guaranteesOf({ address, answer }: LinkedAnswer<Status>): Html {
