@@ -1,4 +1,4 @@
-import type { ChainSettings } from './pretend-chain.ts'
+import type { ChainSettings } from './chain-settings.ts'
 
 /** Numbers and moments of the blocks of a pretend chain. */
 export type BlockClock = Readonly<{

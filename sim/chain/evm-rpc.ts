@@ -1,4 +1,5 @@
-import type { Sighting, Transfer } from './pretend-chain.ts'
+import type { Transfer } from './chain-settings.ts'
+import type { Sighting } from './pretend-chain.ts'
 import { addressIn, chainHash } from './pretend-chain.ts'
 import type { ChainView } from './rpc-faults.ts'
 import type { RpcMethods, RpcResult } from './rpc-result.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ChainKind, ChainSettings, Fate } from './pretend-chain.ts'
+import type { ChainKind, ChainSettings, Fate } from './chain-settings.ts'
 import { openPretendChain, SOLANA_FAILURE } from './pretend-chain.ts'
 
 const START = Date.UTC(2026, 0, 1)

@@ -1,5 +1,5 @@
 import type { BlockClock } from './block-clock.ts'
-import type { ChainSettings, Fate } from './pretend-chain.ts'
+import type { ChainSettings, Fate } from './chain-settings.ts'
 
 /** Transactions that were sent to a pretend chain, and the blocks that they are in. */
 type SentTransactions = Readonly<{
@@ -33,7 +33,9 @@ export function openSentTransactions(settings: ChainSettings, clock: BlockClock)
     const stays = staysIn(fate, fate.sentAt ?? now(), clock)
     sent.set(tx, { stays, fate })
     for (const { block, until } of stays) {
-      blocks.set(block, [...(blocks.get(block) ?? []), tx])
+      const others = blocks.get(block)
+      if (others === undefined) blocks.set(block, [tx])
+      else others.push(tx)
       if (until !== Infinity) reorgs.push({ at: until, from: block })
     }
   }

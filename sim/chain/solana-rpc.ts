@@ -1,5 +1,6 @@
 import { base58 } from '@scure/base'
-import type { Sighting, Transfer } from './pretend-chain.ts'
+import type { Transfer } from './chain-settings.ts'
+import type { Sighting } from './pretend-chain.ts'
 import { addressIn, digestOf, chainHash } from './pretend-chain.ts'
 import type { ChainView } from './rpc-faults.ts'
 import type { RpcMethods, RpcResult } from './rpc-result.ts'

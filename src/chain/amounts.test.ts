@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ChainKind, Fate } from '../../sim/chain/pretend-chain.ts'
+import type { ChainKind, Fate } from '../../sim/chain/chain-settings.ts'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'

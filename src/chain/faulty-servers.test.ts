@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
+import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'

@@ -1,5 +1,6 @@
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
-import type { ChainKind, PretendChain } from '../../sim/chain/pretend-chain.ts'
+import type { ChainKind } from '../../sim/chain/chain-settings.ts'
+import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import type { RpcServer } from '../../sim/chain/rpc-server.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
+import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { addressIn } from '../../sim/chain/pretend-chain.ts'
 import type { FinalityStage } from './finality-stage.ts'
 import { FINAL_MS, openFinalityStage } from './finality-stage.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
+import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { openCampaign } from './finality-campaign.ts'
 import { faultsOf } from './random-rpc-faults.ts'
 

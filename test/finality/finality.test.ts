@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
-import type { ChainKind } from '../../sim/chain/pretend-chain.ts'
+import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { deposit, FAST_PACE, FINAL_MS, openFinalityStage, RPC_KEY } from './finality-stage.ts'
 
 for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ChainKind, Fate, PretendChain } from '../../sim/chain/pretend-chain.ts'
+import type { ChainKind, Fate } from '../../sim/chain/chain-settings.ts'
+import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
