@@ -18,6 +18,8 @@ export type ChainSettings = Readonly<{
   tokens?: Readonly<Record<string, number>>
   /** Fate of a transaction that is asked for and was never sent: it counts as sent at the question. */
   adopt?: (tx: string) => Fate
+  /** Transfers of a transaction whose fate names none. Asked at each question. */
+  transfersOf?: (tx: string) => readonly Transfer[]
 }>
 
 /** Course of a transaction. The default is included within two blocks and succeeds. */

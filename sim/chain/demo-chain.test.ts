@@ -35,15 +35,19 @@ suite('the chain of the demonstration', () => {
     assert.equal(chain.truth(tx).is, 'final')
   })
 
-  test('knows the transaction of a published event as final', () => {
+  test('knows the transaction of a published event as final, and that it moved what its payouts add up to', () => {
     const tx = txOf(randomOf('published'))
-    const { chain } = openDemoChain(
-      'daybook',
-      () => START,
-      (asked) => asked === tx,
-    )
+    const { chain, payer, token } = openDemoChain('daybook', () => START, {
+      names: (asked) => asked === tx,
+      paidIn: (asked) => (asked === tx ? 5n : 0n),
+    })
     assert.equal(chain.truth(tx).is, 'final')
     assert.equal(chain.truth(txOf(randomOf('another'))).is, 'waiting')
+    const moved = chain
+      .at(START)
+      .find(tx)
+      ?.transfers.map((transfer) => ({ ...transfer, payee: '' }))
+    assert.deepEqual(moved, [{ token, payer, payee: '', units: 5n }])
   })
 
   test('fails the transactions that the simulator marks', () => {

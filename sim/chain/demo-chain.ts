@@ -1,6 +1,6 @@
 import { isFailing } from '../import-draft.ts'
 import type { PretendChain } from './pretend-chain.ts'
-import { digestOf, openPretendChain, SOLANA_FAILURE } from './pretend-chain.ts'
+import { addressIn, digestOf, openPretendChain, SOLANA_FAILURE } from './pretend-chain.ts'
 
 /** Moment of the first block of the demonstration's chain. */
 const STARTED_AT: number = Date.UTC(2026, 0, 1)
@@ -12,10 +12,23 @@ const LANDS_AFTER_MS_MAX = 8_000
 
 /** Age of the transaction of a published event. */
 const PUBLISHED_MS = 60_000
+/** Decimals of the token: an amount in base units is in billionths, as in the log. */
+const TOKEN_DECIMALS = 9
+
+/** What the demonstration has published, for the chain that must know it. */
+export type PublishedPayments = Readonly<{
+  /** Whether a published event names the transaction. */
+  names(tx: string): boolean
+  /** Sum in billionths of the published payouts that name it. */
+  paidIn(tx: string): bigint
+}>
 
 /** Pretend Solana chain of the demonstration. */
 type DemoChain = Readonly<{
   chain: PretendChain
+  /** Account that makes all payouts, and their token. */
+  payer: string
+  token: string
   /** Sends a transaction: it is final, or has failed, 4 to 13 seconds later. */
   send(tx: string): void
 }>
@@ -24,13 +37,15 @@ type DemoChain = Readonly<{
  * Opens the pretend chain of the demonstration. It has no state that a restart could lose: every transaction that it is
  * asked for and does not know counts as included just now, and is final four seconds later; that of a published event is
  * final already. So it also knows those of the history, those that wait since before a restart, and those that a user
- * sends by hand.
+ * sends by hand. A transaction moves what the published payouts that name it add up to.
  */
 export function openDemoChain(
   seed: string,
   now: () => number,
-  isPublished: (tx: string) => boolean = () => false,
+  published: PublishedPayments = { names: () => false, paidIn: () => 0n },
 ): DemoChain {
+  const accountOf = (name: string): string => addressIn('solana', `${seed}/${name}`)
+  const [payer, payee, token] = [accountOf('payer'), accountOf('players'), accountOf('token')]
   const errorOf = (tx: string): unknown => (isFailing(tx) ? SOLANA_FAILURE : null)
   const chain = openPretendChain({
     kind: 'solana',
@@ -39,10 +54,20 @@ export function openDemoChain(
     startedAt: STARTED_AT,
     blockMs: BLOCK_MS,
     finalDepth: FINAL_DEPTH,
-    adopt: (tx) => ({ sentAt: now() - (isPublished(tx) ? PUBLISHED_MS : 2 * BLOCK_MS), error: errorOf(tx) }),
+    tokens: { [token]: TOKEN_DECIMALS },
+    transfersOf(tx) {
+      const units = published.paidIn(tx)
+      return units === 0n ? [] : [{ token, payer, payee, units }]
+    },
+    adopt: (tx) => ({
+      sentAt: now() - (published.names(tx) ? PUBLISHED_MS : 2 * BLOCK_MS),
+      error: errorOf(tx),
+    }),
   })
   return {
     chain,
+    payer,
+    token,
     send(tx) {
       const [high = 0, low = 0] = digestOf(tx)
       chain.send(tx, { landsAfterMs: ((high * 256 + low) * LANDS_AFTER_MS_MAX) / 65_536, error: errorOf(tx) })

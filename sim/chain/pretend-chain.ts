@@ -81,7 +81,7 @@ export function openPretendChain(settings: ChainSettings): PretendChain {
       find(tx) {
         const block = blockOf(tx)
         if (block === null) return null
-        const { error = null, transfers = [] } = sent.fateOf(tx)
+        const { error = null, transfers = settings.transfersOf?.(tx) ?? [] } = sent.fateOf(tx)
         return { block, error, transfers: error === null ? transfers : [] }
       },
       txsOf: (block) => sent.candidatesOf(block).filter((tx) => blockOf(tx) === block),

@@ -6,6 +6,8 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failingTxOf, txOf } from '../../sim/import-draft.ts'
 import { randomOf } from '../../sim/random.ts'
+import { openChain } from '../../src/chain/open-chain.ts'
+import { parseAmount } from '../../src/protocol/amount.ts'
 import type { Status } from '../../src/protocol/resources.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
@@ -14,6 +16,8 @@ import { startNode } from '../stage/node-process.ts'
 /** Time between two looks, and the longest time in which something must happen. */
 const LOOK_MS = 250
 const WAIT_MS_MAX = 60_000
+
+const CLOCK = { timeoutMs: 5_000, now: () => performance.now() }
 
 const random = randomOf('by hand')
 const mine = { ref: 'mine', type: 'trade', kind: 'buy', kots: '5', tx: txOf(random) }
@@ -65,7 +69,17 @@ suite('the demonstration', () => {
     assert.deepEqual(((await lost.json()) as { events: unknown[] }).events, [])
     const [, rpc = ''] = /pretend chain on (http:\S+);/.exec(node.stderr()) ?? []
     const paid = await fetchDescribed(`${node.url}/api/v1/events?type=payout&limit=1`)
-    const [payout] = ((await paid.json()) as { events: readonly { tx: string }[] }).events
+    const [payout] = ((await paid.json()) as { events: readonly { tx: string; kots: string }[] }).events
+    const [, payer = '', token = ''] = /--payer (\S+) --token (\S+)/.exec(node.stderr()) ?? []
+    const chain = openChain({
+      chain: 'solana',
+      urls: [rpc],
+      signal: AbortSignal.timeout(WAIT_MS_MAX),
+      ...CLOCK,
+    })
+    await chain.identify(null)
+    const moved = await chain.moved(payout?.tx ?? '', { payer, token })
+    assert.equal(moved?.units, parseAmount(payout?.kots ?? ''), 'the chain moved what was paid')
     const params = [[payout?.tx], { searchTransactionHistory: true }]
     const said = await fetch(rpc, {
       method: 'POST',

@@ -1,6 +1,9 @@
+import type { PublishedPayments } from '../../../sim/chain/demo-chain.ts'
 import { openDemoChain } from '../../../sim/chain/demo-chain.ts'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import type { LogReader } from '../../log/store/reader.ts'
+import type { DaybookEvent } from '../../protocol/event.ts'
+import { parseEvent } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
 import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
@@ -10,10 +13,13 @@ type DemoPayments = AsyncDisposable &
   Readonly<{
     /** Address of the RPC server. */
     url: string
+    /** Account that makes all payouts, and their token. */
+    payer: string
+    token: string
     finality: FinalitySettings
     /** Sends a transaction to the chain. */
     send(tx: string): void
-    /** Takes the reader of the log. From now on, the chain knows the transactions of published events. */
+    /** Takes the log. From now on, the chain knows the transactions of published events. */
     know(reader: LogReader): void
   }>
 
@@ -22,10 +28,20 @@ const REQUESTS_A_MINUTE = 600
 
 export async function openDemoPayments(seed: string, now: () => Ms): Promise<DemoPayments> {
   let log: LogReader | null = null
-  const { chain, send } = openDemoChain(seed, now, (tx) => log !== null && isPublished(log, tx))
+  const published: PublishedPayments = {
+    names: (tx) => log !== null && eventsOf(log, tx).length > 0,
+    // A payment that was made stays made, so a correction takes nothing away.
+    paidIn: (tx) =>
+      (log === null ? [] : eventsOf(log, tx))
+        .filter(({ type }) => type === 'payout')
+        .reduce((sum, { kots }) => sum + (kots ?? 0n), 0n),
+  }
+  const { chain, payer, token, send } = openDemoChain(seed, now, published)
   const rpc = await openRpcServer({ chain, cors: true })
   return {
     url: rpc.url,
+    payer,
+    token,
     finality: { chain: 'solana', urls: [rpc.url], requestsPerMinute: REQUESTS_A_MINUTE, amounts: null },
     send,
     know(reader) {
@@ -37,9 +53,14 @@ export async function openDemoPayments(seed: string, now: () => Ms): Promise<Dem
 
 const EVERY_EVENT = { types: null, kinds: null, contestIds: null, nonzero: false } as const
 
-function isPublished(reader: LogReader, tx: string): boolean {
+/** Events of one transaction that are looked at. The simulator names a transaction in one event. */
+const EVENTS_MAX = 1_000
+
+function eventsOf(reader: LogReader, tx: string): readonly DaybookEvent[] {
   return reader.snapshot((snapshot) => {
     const range = { after: BEFORE_FIRST, before: nextSeq(snapshot.head.seq), order: 'asc' } as const
-    return snapshot.walk({ filter: EVERY_EVENT, tx, ...range, limit: 1, examineMax: 1 }, 'json').count > 0
+    const bounds = { limit: EVENTS_MAX, examineMax: EVENTS_MAX }
+    const { bytes } = snapshot.walk({ filter: EVERY_EVENT, tx, ...range, ...bounds }, 'ndjson')
+    return new TextDecoder().decode(bytes).split('\n').filter(Boolean).map(parseEvent)
   })
 }

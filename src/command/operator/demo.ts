@@ -44,6 +44,7 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
     tell(world, `pages: ${address}/ and data: curl ${address}/api/v1/summary`)
     tell(world, `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`)
     tell(world, `ask the pretend chain: ${world.program} verify ${address} --chain solana=${payments.url}`)
+    tell(world, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
     // The first page waits for the bundling of scripts, so it is requested before a user does.
     // A stop aborts the request, because a drain would wait for it.
     void fetch(address, { signal: stop })
