@@ -2,7 +2,6 @@ import type { ChainClient, MovedAmount, TokenAccount } from '../../chain/tx-verd
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { PublishedTxs } from '../../log/published-txs.ts'
 import { add, ZERO } from '../../protocol/amount.ts'
-import { canonicalTx } from '../../protocol/tx.ts'
 import type { Settlement } from '../held/held-queue.ts'
 import { compareAmounts } from './amount-check.ts'
 import type { FinalityReport } from './finality-report.ts'
@@ -24,8 +23,8 @@ type AmountGuardSettings = Readonly<{
   client: ChainClient
   account: TokenAccount
   published: PublishedTxs
-  /** All held drafts: those that the books refuse count too. */
-  held(): Iterable<HeldDraft>
+  /** Held drafts that name a transaction: those that the books refuse count too. */
+  heldNaming(tx: string): readonly HeldDraft[]
   tell(report: FinalityReport): void
 }>
 
@@ -37,7 +36,7 @@ export function openAmountGuard({
   client,
   account,
   published,
-  held,
+  heldNaming,
   tell,
 }: AmountGuardSettings): AmountGuard {
   // A final transaction moves no more later.
@@ -74,7 +73,7 @@ export function openAmountGuard({
       if (!drafts.some(isPayout)) return final
       const amount = moved.get(tx)
       if (amount === undefined) return null
-      const waiting = [...held()].filter((one) => isPayout(one) && isOf(one, tx))
+      const waiting = heldNaming(tx).filter(isPayout)
       const named = waiting.reduce((sum, { draft }) => add(sum, draft.kots ?? ZERO), published.paidIn(tx))
       const { is, reason } = compareAmounts(named, amount)
       switch (is) {
@@ -90,9 +89,6 @@ export function openAmountGuard({
     },
   }
 }
-
-const isOf = ({ draft }: HeldDraft, tx: string): boolean =>
-  draft.tx !== null && canonicalTx(draft.tx) === canonicalTx(tx)
 
 function isPayout({ draft }: HeldDraft): boolean {
   return draft.type === 'payout'

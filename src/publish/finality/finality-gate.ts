@@ -11,12 +11,12 @@ import { pollSize, requestsFor } from './poll-size.ts'
 import type { Recheck } from './recheck.ts'
 import type { RpcBudgets } from './rpc-budgets.ts'
 import { openSettling } from './settling.ts'
-import { draftsByTx, openWaitingDrafts } from './waiting-drafts.ts'
+import { openWaitingDrafts } from './waiting-drafts.ts'
 
 type GateSettings = Readonly<{
   chain: AskedChain
   client: ChainClient
-  queue: Pick<HeldQueue, 'asked' | 'settle'>
+  queue: Pick<HeldQueue, 'asked' | 'askedAbout' | 'settle'>
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
   recheck: Recheck
@@ -65,12 +65,11 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
   async function poll(): Promise<number> {
-    const waiting = look()
+    look()
     const due = schedule.take(size(), monotonicMs())
-    const drafts = draftsByTx(waiting, new Set(due))
+    const txs = due.filter(settling.isAsked)
     // The operator has vouched for the drafts of the others, or has dropped them.
-    for (const tx of due) if (!drafts.has(tx)) schedule.remove(tx)
-    const txs = due.filter((tx) => drafts.has(tx))
+    for (const tx of due) if (!settling.isAsked(tx)) schedule.remove(tx)
     const verdicts = await client.ask(txs)
     for (const [index, tx] of txs.entries()) {
       const verdict = verdicts[index]

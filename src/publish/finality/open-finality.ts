@@ -5,7 +5,6 @@ import type { RpcFault } from '../../chain/rpc-failure.ts'
 import { openPublishedTxs } from '../../log/published-txs.ts'
 import { readChainId, writeChainId } from '../../log/store/chain-id.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { HELD_DRAFTS_MAX } from '../held/held-drafts.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
 import { openAmountGuard } from './amount-guard.ts'
 import type { FinalityGate } from './finality-gate.ts'
@@ -57,7 +56,7 @@ export function openFinality(settings: FinalitySettings, world: FinalitySurround
             client,
             account: amounts,
             published,
-            held: () => queue.list(0, HELD_DRAFTS_MAX),
+            heldNaming: queue.naming,
             tell,
           }),
     recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, tell }),

@@ -3,7 +3,6 @@ import type { HeldQueue, Settlement } from '../held/held-queue.ts'
 import type { AmountGuard } from './amount-guard.ts'
 import type { PollSchedule } from './poll-schedule.ts'
 import type { RpcBudgets } from './rpc-budgets.ts'
-import { draftsByTx } from './waiting-drafts.ts'
 
 /** Word of the chain about a transaction that is settled. */
 type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
@@ -12,7 +11,7 @@ type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' |
 const MOVED_REQUESTS = 3
 
 type SettlingSettings = Readonly<{
-  queue: Pick<HeldQueue, 'asked' | 'settle'>
+  queue: Pick<HeldQueue, 'askedAbout' | 'settle'>
   schedule: PollSchedule
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
@@ -23,6 +22,8 @@ type SettlingSettings = Readonly<{
 
 /** Settles drafts by the word of the chain. */
 type Settling = Readonly<{
+  /** Whether a draft with this transaction waits for the chain. */
+  isAsked(tx: string): boolean
   add(word: SettledWord): void
   /** Number of words that are not used yet. */
   size(): number
@@ -35,12 +36,11 @@ export function openSettling({ queue, schedule, amounts, budgets, onSettling }: 
   const words = new Map<string, SettledWord>()
 
   async function settlementsOf(taken: readonly SettledWord[]): Promise<readonly Settlement[]> {
-    const final = new Set(taken.flatMap(({ tx, is }) => (is === 'final' ? [tx] : [])))
-    await amounts?.fetch(draftsByTx(queue.asked(), final))
+    const final = taken.filter(({ is }) => is === 'final')
+    await amounts?.fetch(new Map(final.map(({ tx }) => [tx, queue.askedAbout(tx)])))
     // From here to the settlement nothing waits, so that the amounts are those of the drafts that it publishes.
-    const drafts = draftsByTx(queue.asked(), new Set(taken.map(({ tx }) => tx)))
     const settlements = taken.map((word): Settlement | null => {
-      const named = drafts.get(word.tx) ?? []
+      const named = queue.askedAbout(word.tx)
       if (named.length === 0) return null
       if (word.is === 'failed') return word
       const whole = { ...word, drafts: named.map(({ id }) => id) }
@@ -49,7 +49,10 @@ export function openSettling({ queue, schedule, amounts, budgets, onSettling }: 
     return settlements.filter((settlement) => settlement !== null)
   }
 
+  const isAsked = (tx: string): boolean => queue.askedAbout(tx).length > 0
+
   return {
+    isAsked,
     add: (word) => void words.set(word.tx, word),
     size: () => words.size,
     async run() {
@@ -63,8 +66,7 @@ export function openSettling({ queue, schedule, amounts, budgets, onSettling }: 
       // A full disk or a wrong clock: the drafts stay held, and are asked again.
       if (!outcome.ok) return
       // A draft that was accepted meanwhile, and one whose amount is too large, is asked again.
-      const waiting = draftsByTx(queue.asked(), new Set(settlements.map(({ tx }) => tx)))
-      for (const { tx } of settlements) if (!waiting.has(tx)) schedule.remove(tx)
+      for (const { tx } of settlements) if (!isAsked(tx)) schedule.remove(tx)
     },
   }
 }

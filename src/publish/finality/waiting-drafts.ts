@@ -15,9 +15,9 @@ type WaitingSettings = Readonly<{
 
 /**
  * Opens the look at the drafts that wait for the chain. A look adds the transactions of new drafts to the schedule, tells
- * of changes, and returns all drafts that wait, in order of acceptance.
+ * of changes.
  */
-export function openWaitingDrafts(settings: WaitingSettings): () => readonly HeldDraft[] {
+export function openWaitingDrafts(settings: WaitingSettings): () => void {
   const { queue, schedule, monotonicMs, tell } = settings
   let newestId = 0
   let told: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
@@ -36,17 +36,7 @@ export function openWaitingDrafts(settings: WaitingSettings): () => readonly Hel
       told = pending
       tell({ is: 'pending', pending })
     }
-    return waiting
   }
-}
-
-/** The drafts that name one of the transactions, by transaction. */
-export function draftsByTx(
-  drafts: readonly HeldDraft[],
-  txs: ReadonlySet<string>,
-): ReadonlyMap<string, readonly HeldDraft[]> {
-  const named = drafts.filter(({ draft }) => draft.tx !== null && txs.has(draft.tx))
-  return Map.groupBy(named, ({ draft }) => draft.tx ?? '')
 }
 
 function pendingOf(waiting: readonly HeldDraft[], now: Ms): PendingDrafts {

@@ -3,6 +3,7 @@ import type { HeldTables } from '../../log/held/held-tables.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
+import { canonicalTx } from '../../protocol/tx.ts'
 
 /** Held drafts in all, at most. They are all in memory. */
 export const HELD_DRAFTS_MAX = 50_000
@@ -19,6 +20,8 @@ export type HeldDrafts = Readonly<{
   /** All held drafts, or those of a group, in order of acceptance. */
   all(): Iterable<HeldDraft>
   inGroup(group: HeldGroup): Iterable<HeldDraft>
+  /** Held drafts that name a transaction, in either case of hex digits, in order of acceptance. */
+  naming(tx: string): readonly HeldDraft[]
   has(group: HeldGroup): boolean
   /** Whether a draft of the group waits for no word of the chain. */
   hasReady(group: HeldGroup): boolean
@@ -44,6 +47,8 @@ type Group = { readonly drafts: Map<number, HeldDraft>; ready: number; dependent
 type State = {
   readonly byRef: Map<string, HeldDraft>
   readonly groups: Map<HeldGroup, Group>
+  /** Drafts of each transaction, by its canonical text. */
+  readonly byTx: Map<string, Map<number, HeldDraft>>
   nextId: number
   /** Whether any draft was settled. Most logs have none, so most drafts cost no look-up. */
   anySettled: boolean
@@ -65,6 +70,7 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
     settled: (ref) => (state.anySettled ? tables.settled(ref) : undefined),
     all: () => state.byRef.values(),
     inGroup: (group) => state.groups.get(group)?.drafts.values() ?? [],
+    naming: (tx) => [...(state.byTx.get(canonicalTx(tx))?.values() ?? [])],
     has: (group) => state.groups.has(group),
     hasReady: (group) => (state.groups.get(group)?.ready ?? 0) > 0,
     readyGroups: () => [...state.groups].flatMap(([group, { ready }]) => (ready > 0 ? [group] : [])),
@@ -110,6 +116,7 @@ function load(tables: HeldTables, asksChain: boolean): State {
   const state: State = {
     byRef: new Map(),
     groups: new Map(),
+    byTx: new Map(),
     nextId: tables.nextId(),
     anySettled: tables.anySettled(),
   }
@@ -122,8 +129,8 @@ function load(tables: HeldTables, asksChain: boolean): State {
 }
 
 /** Adds a held draft, or replaces it in its place. */
-function put({ byRef, groups }: State, held: HeldDraft): void {
-  const { contestId } = held.draft
+function put({ byRef, groups, byTx }: State, held: HeldDraft): void {
+  const { contestId, tx } = held.draft
   const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0, dependent: 0 }
   const before = group.drafts.get(held.id)
   countReady(group, before, -1)
@@ -131,11 +138,19 @@ function put({ byRef, groups }: State, held: HeldDraft): void {
   group.drafts.set(held.id, held)
   groups.set(contestId, group)
   byRef.set(held.ref, held)
+  if (tx === null) return
+  const key = canonicalTx(tx)
+  const named = byTx.get(key) ?? new Map<number, HeldDraft>()
+  byTx.set(key, named.set(held.id, held))
 }
 
-function forget({ byRef, groups }: State, held: HeldDraft): void {
-  const { contestId } = held.draft
+function forget({ byRef, groups, byTx }: State, held: HeldDraft): void {
+  const { contestId, tx } = held.draft
   byRef.delete(held.ref)
+  const key = canonicalTx(tx ?? '')
+  const named = byTx.get(key)
+  named?.delete(held.id)
+  if (named?.size === 0) byTx.delete(key)
   const group = groups.get(contestId)
   const before = group?.drafts.get(held.id)
   if (group === undefined || before === undefined) return

@@ -49,6 +49,10 @@ export type HeldQueue = Readonly<{
   drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /** Drafts that wait for the word of the chain, in order of acceptance. */
   asked(): readonly HeldDraft[]
+  /** Those of them whose transaction is written so. */
+  askedAbout(tx: string): readonly HeldDraft[]
+  /** Held drafts that name a transaction, in either case of hex digits, in order of acceptance. */
+  naming(tx: string): readonly HeldDraft[]
   /** Held drafts after the id `after` that pass the filter, in order of acceptance. */
   list(after: number, limit: number, passes?: (draft: HeldDraft) => boolean): readonly HeldDraft[]
   /** Failed or dropped drafts after the id `after`, in order of acceptance. */
@@ -88,7 +92,7 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
   return {
     settle(settlements) {
       const words = new Map(settlements.map((word) => [word.tx, word]))
-      const drafts = askedOf(held).filter(({ draft }) => draft.tx !== null && words.has(draft.tx))
+      const drafts = [...words.keys()].flatMap((tx) => askedAbout(held, tx))
       for (const draft of drafts) {
         const word = words.get(draft.draft.tx ?? '')
         if (word !== undefined) settleOne(settings, draft, word)
@@ -165,9 +169,11 @@ function settleOne(settings: ChangeSettings, draft: HeldDraft, word: Settlement)
 export function openHeldLists(
   held: HeldDrafts,
   tables: HeldTables,
-): Pick<HeldQueue, 'asked' | 'list' | 'listSettled'> {
+): Pick<HeldQueue, 'asked' | 'askedAbout' | 'naming' | 'list' | 'listSettled'> {
   return {
-    asked: () => askedOf(held),
+    asked: () => [...held.all()].filter((draft) => !isReady(draft)),
+    askedAbout: (tx) => askedAbout(held, tx),
+    naming: held.naming,
     list(after, limit, passes = () => true) {
       const page: HeldDraft[] = []
       for (const draft of held.all()) {
@@ -180,8 +186,8 @@ export function openHeldLists(
   }
 }
 
-function askedOf(held: HeldDrafts): readonly HeldDraft[] {
-  return [...held.all()].filter((draft) => !isReady(draft))
+function askedAbout(held: HeldDrafts, tx: string): readonly HeldDraft[] {
+  return held.naming(tx).filter((draft) => draft.draft.tx === tx && !isReady(draft))
 }
 
 function outcomeOf({ held, published }: ChangeSettings, ref: string): HeldOutcome {
