@@ -4,7 +4,7 @@ import { Counter } from 'prom-client'
 import type { Ms } from '../../protocol/moment.ts'
 import type { FinalityReport, PendingDrafts } from '../../publish/finality/finality-report.ts'
 import type { FinalityCounts } from '../../log/store/reader.ts'
-import { gauge } from '../../serve/metrics/metrics.ts'
+import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 
 /** Time between two lines of the log about one fault of one server. */
 const FAULT_LINE_MS = 60_000
@@ -82,21 +82,24 @@ export function watchHeld(registry: Registry, read: () => FinalityCounts): void 
     'Held drafts that the books or the comparison of amounts refuse',
     () => read().refused,
   )
-  const ended = (name: string, help: string, count: () => number): void => {
-    const made = new Counter({
-      name,
-      help,
-      registers: [],
-      collect() {
-        this.reset()
-        this.inc(count())
-      },
-    })
-    registry.registerMetric(made)
-  }
-  ended('daybook_finality_failed_total', 'Drafts whose transaction failed', () => read().failed)
-  ended('daybook_finality_dropped_total', 'Drafts that the operator gave up', () => read().dropped)
-  ended('daybook_finality_vouched_total', 'Events published by the operator’s word', () => read().vouched)
+  copiedCounter(
+    registry,
+    'daybook_finality_failed_total',
+    'Drafts whose transaction failed',
+    () => read().failed,
+  )
+  copiedCounter(
+    registry,
+    'daybook_finality_dropped_total',
+    'Drafts that the operator gave up',
+    () => read().dropped,
+  )
+  copiedCounter(
+    registry,
+    'daybook_finality_vouched_total',
+    'Events published by the operator’s word',
+    () => read().vouched,
+  )
 }
 
 function openCounters(registry: Registry) {

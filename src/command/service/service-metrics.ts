@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Committed } from '../../publish/door/commit-queue.ts'
 import type { PublishOutcome } from '../../publish/door/door.ts'
-import { gauge } from '../../serve/metrics/metrics.ts'
+import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { Exports } from '../../serve/export/exports.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
 
@@ -100,22 +100,19 @@ export function watchStreams(registry: Registry, streams: Streams): void {
   gauge(registry, 'daybook_stream_backfill_clients', 'Streams on their way to the head', () =>
     streams.behind(),
   )
-  // The streams count for themselves. Their counts are copied at each collection.
-  const counter = (name: string, help: string, read: () => number): void => {
-    const made = new Counter({
-      name,
-      help,
-      registers: [],
-      collect() {
-        this.reset()
-        this.inc(read())
-      },
-    })
-    registry.registerMetric(made)
-  }
-  counter('daybook_stream_opened_total', 'Streams opened', () => streams.counts().opened)
-  counter('daybook_stream_events_sent_total', 'Events sent on streams', () => streams.counts().eventsSent)
-  counter('daybook_stream_bytes_sent_total', 'Bytes sent on streams', () => streams.counts().bytesSent)
+  copiedCounter(registry, 'daybook_stream_opened_total', 'Streams opened', () => streams.counts().opened)
+  copiedCounter(
+    registry,
+    'daybook_stream_events_sent_total',
+    'Events sent on streams',
+    () => streams.counts().eventsSent,
+  )
+  copiedCounter(
+    registry,
+    'daybook_stream_bytes_sent_total',
+    'Bytes sent on streams',
+    () => streams.counts().bytesSent,
+  )
   counterOf(
     registry,
     'daybook_stream_closed_total',

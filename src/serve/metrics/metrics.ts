@@ -91,3 +91,17 @@ export function gauge(registry: Registry, name: string, help: string, read: () =
   })
   registry.registerMetric(made)
 }
+
+/** Registers a counter that somebody else counts. Its value is copied at each collection. */
+export function copiedCounter(registry: Registry, name: string, help: string, read: () => number): void {
+  const made = new Counter({
+    name,
+    help,
+    registers: [],
+    collect() {
+      this.reset()
+      this.inc(read())
+    },
+  })
+  registry.registerMetric(made)
+}
