@@ -37,11 +37,14 @@ async function breakOff(
   { child, stdout }: Stdout,
   end: () => Promise<unknown>,
 ): Promise<readonly [code: number | null, text: string]> {
-  await once(stdout, 'readable')
-  await end()
-  const closed = once(child, 'close')
   const chunks: Buffer[] = []
+  // Node resumes the pipe of a child that exits, so both listeners stand before the service ends.
+  const closed = once(child, 'close')
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await once(stdout, 'data')
+  stdout.pause()
+  await end()
+  stdout.resume()
   await closed
   return [child.exitCode, Buffer.concat(chunks).toString('latin1')]
 }
