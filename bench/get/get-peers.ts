@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Sql } from 'postgres'
+import type { EventWire } from '../../src/protocol/event.ts'
 import { startPostgres } from '../stage/postgres.ts'
 
 /** An answer of Daybook: its own headers, and the body as text. */
@@ -151,22 +152,12 @@ export async function postgresPeer(prepared: readonly Prepared[]): Promise<Peer 
   }
 }
 
-type Line = Readonly<{
-  seq: number
-  type: string
-  kind: string
-  atMs: number
-  contestId: number | null
-  kots: string | null
-  tx: string | null
-}>
-
 /** Inserts the events of the pages into a table with the index that a page needs. */
 async function fill(sql: Sql, prepared: readonly Prepared[]): Promise<void> {
   await sql`CREATE TABLE events (seq bigint PRIMARY KEY, type text NOT NULL, kind text NOT NULL,
     at_ms bigint NOT NULL, contest_id bigint, kots numeric(38, 9), tx text)`
   for (const { body } of prepared) {
-    const { events } = JSON.parse(body) as { events: readonly Line[] }
+    const { events } = JSON.parse(body) as { events: readonly EventWire[] }
     const rows = events.map(({ seq, type, kind, atMs, contestId, kots, tx }) => {
       return { seq, type, kind, at_ms: atMs, contest_id: contestId, kots, tx }
     })

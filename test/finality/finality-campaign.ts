@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventWire } from '../../src/protocol/event.ts'
 import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { randomOf } from '../../sim/random.ts'
 import { run } from '../stage/command-stage.ts'
@@ -15,7 +16,6 @@ import { openPlatformDesk } from './platform-desk.ts'
 import type { PrivateDoor } from './private-door.ts'
 import { faultsOf, openRandomRpcServers } from './random-rpc-faults.ts'
 import { openTurns, startLife } from './campaign-lives.ts'
-import type { LoggedEvent } from './settled-truth.ts'
 import { assertContestsPaid, assertLogIsTruth, assertNoneEarly, assertPlaces } from './settled-truth.ts'
 import { assertInOrder, placeOf, readStoredDrafts, storedIn } from './stored-drafts.ts'
 
@@ -141,8 +141,8 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
     return door
   }
 
-  const events = async (): Promise<readonly LoggedEvent[]> =>
-    (await readLines(life?.node.url ?? '', 0)).map((line) => JSON.parse(line) as LoggedEvent)
+  const events = async (): Promise<readonly EventWire[]> =>
+    (await readLines(life?.node.url ?? '', 0)).map((line) => JSON.parse(line) as EventWire)
   let running: Promise<void> | undefined
   let isSent = false
   let stopping = new AbortController()

@@ -4,10 +4,11 @@ import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
 import type { PaymentChain, PaymentFate } from './payment-fates.ts'
 import { takesPlace } from './payment-fates.ts'
-import type { PlatformDesk, PlatformDraft } from './platform-desk.ts'
+import type { ModelDraft } from '../story/log-model.ts'
+import type { PlatformDesk } from './platform-desk.ts'
 
 /** A draft without its ref and its transaction. */
-type Plan = Omit<PlatformDraft, 'ref' | 'tx'>
+type Plan = Omit<ModelDraft, 'ref' | 'tx'>
 
 /** The platform: its desk, the chain that it pays on, and its own list of payments that it made twice. */
 type Platform = Readonly<{
@@ -94,13 +95,13 @@ type Contest = ReturnType<typeof openContest>
 function openContest({ desk, payments, twins }: Platform, random: Random, contestId: number) {
   let number = 0
   const again: (readonly Plan[])[] = []
-  const drafted = (plan: Plan, tx?: string): PlatformDraft => {
+  const drafted = (plan: Plan, tx?: string): ModelDraft => {
     number += 1
     const ref = `contest-${contestId}-${String(number).padStart(3, '0')}`
     return { ...plan, ref, contestId, ...(tx === undefined ? {} : { tx }) }
   }
   /** Sends drafts until they are accepted. While the books refuse them, lost payments are made again. */
-  async function submit(drafts: readonly PlatformDraft[]): Promise<readonly (number | undefined)[]> {
+  async function submit(drafts: readonly ModelDraft[]): Promise<readonly (number | undefined)[]> {
     const end = performance.now() + REFUSED_MS_MAX
     for (;;) {
       const seqs = await desk.send(drafts)
@@ -111,7 +112,7 @@ function openContest({ desk, payments, twins }: Platform, random: Random, contes
     }
   }
   /** Pays plans with one transaction. Those of a lost payment are kept to be paid again. */
-  async function pay(plans: readonly Plan[], given?: PaymentFate): Promise<readonly PlatformDraft[]> {
+  async function pay(plans: readonly Plan[], given?: PaymentFate): Promise<readonly ModelDraft[]> {
     const { tx, fate } = payments.send(random, given)
     const drafts = plans.map((plan) => drafted(plan, tx))
     await submit(drafts)

@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../sim/random.ts'
+import type { ModelDraft } from '../story/log-model.ts'
 import type { PrivateDoor } from './private-door.ts'
-
-/** A draft as the platform sends it. */
-export type PlatformDraft = Readonly<{
-  ref: string
-  type: string
-  kind: string
-  contestId?: number
-  kots?: string
-  tx?: string
-  details?: object
-}>
 
 /** What the door said of a draft last. */
 type Known = Readonly<{ status: string; seq: number | undefined }>
@@ -23,12 +13,12 @@ export type PlatformDesk = Readonly<{
    * Sends drafts in one request and repeats it, with the same refs, until it is answered. Returns the seqs of the drafts
    * that are published, or null when the books refuse the request.
    */
-  send(drafts: readonly PlatformDraft[]): Promise<readonly (number | undefined)[] | null>
+  send(drafts: readonly ModelDraft[]): Promise<readonly (number | undefined)[] | null>
   /** All drafts that were accepted, by ref, in order of sending within a contest. */
-  accepted: ReadonlyMap<string, PlatformDraft>
+  accepted: ReadonlyMap<string, ModelDraft>
   known: ReadonlyMap<string, Known>
   /** Requests whose outcome is not known yet. */
-  unknown(): readonly (readonly PlatformDraft[])[]
+  unknown(): readonly (readonly ModelDraft[])[]
   counts: Readonly<{ requests: number; cut: number; repeated: number; conflicts: number; refusals: number }>
 }>
 
@@ -36,12 +26,12 @@ const RETRY_MS = 15
 
 /** `turn` waits until a request may be sent, and returns the door. */
 export function openPlatformDesk(random: Random, turn: () => Promise<PrivateDoor>): PlatformDesk {
-  const accepted = new Map<string, PlatformDraft>()
+  const accepted = new Map<string, ModelDraft>()
   const known = new Map<string, Known>()
-  const unknown = new Set<readonly PlatformDraft[]>()
+  const unknown = new Set<readonly ModelDraft[]>()
   const counts = { requests: 0, cut: 0, repeated: 0, conflicts: 0, refusals: 0 }
 
-  function note(drafts: readonly PlatformDraft[], receipts: readonly (Known & { ref: string })[]): void {
+  function note(drafts: readonly ModelDraft[], receipts: readonly (Known & { ref: string })[]): void {
     assert.deepEqual(
       receipts.map(({ ref }) => ref),
       drafts.map(({ ref }) => ref),
@@ -56,7 +46,7 @@ export function openPlatformDesk(random: Random, turn: () => Promise<PrivateDoor
   }
 
   /** One attempt: the seqs, `unknown` without an answer, or the refusal. */
-  async function attempt(drafts: readonly PlatformDraft[]) {
+  async function attempt(drafts: readonly ModelDraft[]) {
     const door = await turn()
     const cut = random.chance(0.03) ? AbortSignal.timeout(random.between(1, 8)) : undefined
     counts.requests += 1
@@ -74,7 +64,7 @@ export function openPlatformDesk(random: Random, turn: () => Promise<PrivateDoor
   }
 
   /** Repeats an answered request, or sends another content under one of its refs. Neither changes anything. */
-  async function disturb(drafts: readonly PlatformDraft[]): Promise<void> {
+  async function disturb(drafts: readonly ModelDraft[]): Promise<void> {
     const [first] = drafts
     if (first !== undefined && random.chance(0.02)) {
       const other = [

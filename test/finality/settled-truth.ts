@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict'
+import type { EventWire } from '../../src/protocol/event.ts'
 import type { PaymentChain } from './payment-fates.ts'
 import { takesPlace } from './payment-fates.ts'
-import type { PlatformDraft } from './platform-desk.ts'
+import type { ModelDraft } from '../story/log-model.ts'
 import type { StoredDrafts } from './stored-drafts.ts'
 import { placeOf } from './stored-drafts.ts'
 
-/** An event of the log. */
-export type LoggedEvent = Readonly<{
-  seq: number
-  type: string
-  kind: string
-  atMs: number
-  contestId: number | null
-  kots: string | null
-  tx: string | null
-}>
-
 type Told = Readonly<{
-  accepted: ReadonlyMap<string, PlatformDraft>
+  accepted: ReadonlyMap<string, ModelDraft>
   payments: PaymentChain
   /** Pairs of payouts of one prize. */
   twins: readonly (readonly [string, string])[]
@@ -43,13 +33,13 @@ function expectedEvents(
   return expected
 }
 
-function keyOf(draft: Pick<LoggedEvent, 'type' | 'kind' | 'contestId' | 'kots' | 'tx'>): string {
+function keyOf(draft: Pick<EventWire, 'type' | 'kind' | 'contestId' | 'kots' | 'tx'>): string {
   const { type, kind, contestId, kots, tx } = draft
   return `${type}/${kind} of ${contestId}: ${kots === null ? '' : Number(kots)} in ${tx}`
 }
 
 /** Asserts that the log has exactly the events that it must have, once each, and nothing else. */
-export function assertLogIsTruth(events: readonly LoggedEvent[], told: Told, stored: StoredDrafts): void {
+export function assertLogIsTruth(events: readonly EventWire[], told: Told, stored: StoredDrafts): void {
   const found = new Map<string, number>()
   for (const event of events) found.set(keyOf(event), (found.get(keyOf(event)) ?? 0) + 1)
   const expected = expectedEvents(told, stored)
@@ -64,7 +54,7 @@ export function assertLogIsTruth(events: readonly LoggedEvent[], told: Told, sto
  * Asserts that no event was published before its transaction was final, unless the operator vouched for it. Returns the
  * number of those.
  */
-export function assertNoneEarly(events: readonly LoggedEvent[], { payments, vouched }: Told): number {
+export function assertNoneEarly(events: readonly EventWire[], { payments, vouched }: Told): number {
   let early = 0
   for (const { seq, tx, atMs } of events) {
     if (tx === null) continue
@@ -99,7 +89,7 @@ export function assertPlaces({ accepted, payments, twins }: Told, stored: Stored
 }
 
 /** Asserts the order and the balances of each contest by the log alone, and that each was paid. */
-export function assertContestsPaid(events: readonly LoggedEvent[]): number {
+export function assertContestsPaid(events: readonly EventWire[]): number {
   const contests = new Map<number, { state: string; pool: number; owed: Map<string, number> }>()
   const states: Readonly<Record<string, readonly string[]>> = {
     play: ['running'],
