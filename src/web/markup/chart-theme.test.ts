@@ -15,8 +15,8 @@ suite('the colours of pictures', () => {
   }
 
   test('follow the reader’s system unless the query has a theme', () => {
-    assert.match(pictureStyle('auto'), /#fff.*@media \(prefers-color-scheme:dark\)\{.*#0e1218/)
-    assert.doesNotMatch(pictureStyle('light'), /#0e1218|@media/)
-    assert.doesNotMatch(pictureStyle('dark'), /\.bg\{fill:#fff\}|@media/)
+    assert.match(pictureStyle('auto'), /#fbfaf6.*@media \(prefers-color-scheme:dark\)\{.*#13161b/)
+    assert.doesNotMatch(pictureStyle('light'), /#13161b|@media/)
+    assert.doesNotMatch(pictureStyle('dark'), /\.bg\{fill:#fbfaf6\}|@media/)
   })
 })

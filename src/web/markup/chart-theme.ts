@@ -17,44 +17,47 @@ type Palette = Readonly<Record<string, string>>
 
 /** Colours of `style/tokens.css` that pictures use; a test compares them. */
 export const LIGHT: Palette = {
-  bg: '#fff',
-  text: '#14181f',
-  muted: '#4f5968',
-  control: '#79838f',
-  line: '#c9d0d9',
-  'series-1': '#0b6cb8',
-  'series-2': '#c24e00',
-  'series-3': '#00805c',
-  'series-4': '#7a4fa3',
+  paper: '#fbfaf6',
+  ink: '#17202b',
+  soft: '#525b67',
+  edge: '#857d6c',
+  hair: '#dfdacd',
+  spent: '#2b62a8',
+  paid: '#c65d1e',
+  burned: '#8b8371',
+  price: '#6d5aa8',
   'heat-0': '#eef3fa',
   'heat-1': '#c6daf0',
   'heat-2': '#8fb8de',
   'heat-3': '#4a8cc4',
   'heat-4': '#0b57b8',
-  'ink-low': '#14181f',
-  'ink-3': '#14181f',
+  'ink-low': '#17202b',
+  'ink-3': '#17202b',
   'ink-4': '#fff',
 }
 
 export const DARK: Palette = {
-  bg: '#0e1218',
-  text: '#e8ecf1',
-  muted: '#a8b2bf',
-  control: '#6c7885',
-  line: '#2e3844',
-  'series-1': '#5aa9f0',
-  'series-2': '#ff9255',
-  'series-3': '#3fcb9e',
-  'series-4': '#c3a0ea',
+  paper: '#13161b',
+  ink: '#ebe8e0',
+  soft: '#a8afba',
+  edge: '#7c8593',
+  hair: '#313843',
+  spent: '#6ea3e6',
+  paid: '#e58a4f',
+  burned: '#958d7c',
+  price: '#ab9ce6',
   'heat-0': '#18222e',
   'heat-1': '#1f3a57',
   'heat-2': '#2b5c8c',
   'heat-3': '#4a8fcc',
   'heat-4': '#8cc4ff',
-  'ink-low': '#e8ecf1',
-  'ink-3': '#0e1218',
-  'ink-4': '#0e1218',
+  'ink-low': '#ebe8e0',
+  'ink-3': '#13161b',
+  'ink-4': '#13161b',
 }
+
+/** Colours of the series, in the order of their styles. */
+const SERIES = ['spent', 'paid', 'burned', 'price'] as const
 
 /** Style rules inside a picture, since no style sheet applies to an SVG that is shown as an image. */
 export function pictureStyle(theme: Theme): string {
@@ -68,15 +71,14 @@ export function pictureStyle(theme: Theme): string {
 // Plain colours, because renderers outside browsers do not support CSS variables.
 function rules(colour: Palette): string {
   return [
-    `.bg{fill:${colour['bg']}}`,
-    `text{fill:${colour['muted']}}`,
-    `.name,.coarse{fill:${colour['text']}}`,
-    `.hair{stroke:${colour['line']}}`,
-    `.axis,.hatch{stroke:${colour['control']}}`,
-    `.tick{fill:${colour['control']}}`,
-    ...[1, 2, 3, 4].map(
-      (style) =>
-        `.s${style}{stroke:${colour[`series-${style}`]}}.f${style}{fill:${colour[`series-${style}`]}}`,
+    `.bg{fill:${colour['paper']}}`,
+    `text{fill:${colour['soft']}}`,
+    `.name,.coarse{fill:${colour['ink']}}`,
+    `.hair{stroke:${colour['hair']}}`,
+    `.axis,.hatch{stroke:${colour['edge']}}`,
+    `.tick{fill:${colour['edge']}}`,
+    ...SERIES.map(
+      (name, index) => `.s${index + 1}{stroke:${colour[name]}}.f${index + 1}{fill:${colour[name]}}`,
     ),
     ...[0, 1, 2, 3, 4].map(
       (step) =>
