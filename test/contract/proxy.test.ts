@@ -72,15 +72,17 @@ http { access_log off; ${paths}\n${site}\n}`
     return (await run('curl', words)).stdout
   }
 
-  test('passes on the stream without buffering', async () => {
-    const words = ['-skN', '-H', 'Accept: application/x-ndjson', `${base}/api/v1/stream?last=1`]
-    const child = spawn('curl', words, { stdio: ['ignore', 'pipe', 'ignore'] })
-    // The stream stays open, so buffered bytes would never arrive.
-    const [first] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) })
-    assert.match(String(first), /\{"/)
-    child.kill()
-    await once(child, 'close')
-  })
+  for (const path of ['/api/v1/stream', '/live']) {
+    test(`passes on ${path} without buffering`, async () => {
+      const words = ['-skN', '-H', 'Accept: application/x-ndjson', `${base}${path}`]
+      const child = spawn('curl', words, { stdio: ['ignore', 'pipe', 'ignore'] })
+      // The stream stays open, so buffered bytes would never arrive.
+      const [first] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) })
+      assert.match(String(first), /^\{"position"/)
+      child.kill()
+      await once(child, 'close')
+    })
+  }
 
   test('caches immutable answers', async () => {
     assert.match(await head('/api/v1/events/1', '203.0.113.1'), /^x-cache: MISS/im)

@@ -29,6 +29,9 @@ export type StreamClient = Disposable &
   }>
 
 type ClientSettings = Readonly<{
+  /** Path of the stream; the API's by default. */
+  of?: string
+  /** Query, with its `?`. */
   path?: string
   method?: string
   version?: '1.0' | '1.1'
@@ -51,7 +54,8 @@ export async function until(holds: () => boolean, withinMs: number = BOUND_MS): 
 }
 
 export async function openClient(port: number, settings: ClientSettings = {}): Promise<StreamClient> {
-  const { path = '', method = 'GET', version = '1.1', headers = [], behind = '' } = settings
+  const { of = '/api/v1/stream', path = '', method = 'GET' } = settings
+  const { version = '1.1', headers = [], behind = '' } = settings
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   const chunks: Buffer[] = []
   let received = ''
@@ -62,7 +66,7 @@ export async function openClient(port: number, settings: ClientSettings = {}): P
   socket.once('close', () => (closed = true))
   socket.once('end', () => socket.end())
   await once(socket, 'connect')
-  const lines = [`${method} /api/v1/stream${path} HTTP/${version}`, 'Host: daybook.test', ...headers, '', '']
+  const lines = [`${method} ${of}${path} HTTP/${version}`, 'Host: daybook.test', ...headers, '', '']
   socket.write(lines.join('\r\n') + behind)
 
   const text = (): string => {

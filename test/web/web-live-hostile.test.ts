@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => stage[Symbol.asyncDispose]())
 
-const STREAM = '**/api/v1/stream'
+const STREAM = '**/live'
 /** A page of the service that is not live, to prepare from. */
 const NOWHERE = '/nothing'
 

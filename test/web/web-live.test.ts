@@ -67,7 +67,7 @@ suite('an open page', () => {
     const context = sight.page.context()
     await says(sight.page, /^Live$/)
     let streams = 1
-    context.on('request', (request) => (streams += request.url().endsWith('/api/v1/stream') ? 1 : 0))
+    context.on('request', (request) => (streams += request.url().endsWith('/live') ? 1 : 0))
     const others: Page[] = []
     for (let number = 1; number < TABS; number++) {
       const other = await context.newPage()
@@ -137,11 +137,11 @@ suite('an open page', () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight
     await says(page, /^Live$/)
-    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/v1/stream'))
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/live'))
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
     await ended
     await publish(2)
-    const opened = page.waitForRequest((request) => request.url().endsWith('/api/v1/stream'))
+    const opened = page.waitForRequest((request) => request.url().endsWith('/live'))
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
     await opened
     await shows(page, stage.published())
@@ -151,7 +151,7 @@ suite('an open page', () => {
     test(`says that it waits when the stream is refused with ${status}, and recovers`, async () => {
       await using sight = await browser.see(`${relay.url}/about-nothing`)
       const { page } = sight
-      await page.route('**/api/v1/stream', (route) =>
+      await page.route('**/live', (route) =>
         route.fulfill({ status, headers: { 'retry-after': '2' }, body: '{}' }),
       )
       await page.goto(`${relay.url}/summary`)
@@ -177,7 +177,7 @@ suite('an open page', () => {
   test('says that it is not live if the stream is refused permanently', async () => {
     await using sight = await browser.see(`${relay.url}/about-nothing`)
     const { page } = sight
-    await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 404, body: '{}' }))
+    await page.route('**/live', (route) => route.fulfill({ status: 404, body: '{}' }))
     await page.goto(`${relay.url}/summary`)
     await says(page, /^Not live: reload for newer events$/)
   })

@@ -155,6 +155,7 @@ suite('robots.txt', () => {
     const robots = await textOf('/robots.txt')
     for (const path of [
       '/api/v1/stream?after=1',
+      '/live',
       '/find?q=1',
       '/compare?at=2026-10-01',
       '/events?after=2&limit=3',

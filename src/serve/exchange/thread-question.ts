@@ -36,10 +36,13 @@ export function openAskElsewhere(answer: AnswerInTurn, now: () => Ms): AskElsewh
   }
 }
 
-/** Makes the reply of a refusal: JSON under the API, a page elsewhere. */
+/** Makes the reply of a refusal: JSON under the API and for a stream, a page elsewhere. */
 export type Refuse = (visit: Visit, problem: Problem) => Reply | Promise<Reply>
 
 /** Opens the making of refusals. */
 export function openRefuse(askElsewhere: AskElsewhere): Refuse {
-  return (visit, problem) => (visit.underApi ? problemReply(problem) : askElsewhere(visit, problem))
+  return (visit, problem) => {
+    const isForScripts = visit.underApi || visit.found?.route.streaming === true
+    return isForScripts ? problemReply(problem) : askElsewhere(visit, problem)
+  }
 }

@@ -3,7 +3,7 @@ import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Decision } from '../allowance/allowance.ts'
 import type { HeaderList } from '../http/headers.ts'
-import { commonHeaders, headerList, licenceLink } from '../http/headers.ts'
+import { commonHeaders, headerList, licenceLink, sameOriginHeaders } from '../http/headers.ts'
 import type { ReadyReplies } from '../http/ready-replies.ts'
 import { hasBody, partsOf } from '../http/request-form.ts'
 import type { RequestIds } from '../http/request-ids.ts'
@@ -66,6 +66,7 @@ export function openVisits(
 ): OpenVisit {
   const common = headerList([], commonHeaders(identity))
   const commonOfApi = headerList(common, licenceLink(licence))
+  const commonOfOwn = sameOriginHeaders(common)
   return (request, response, caller, decision) => {
     if (hasBody(request)) response.setHeader('Connection', 'close')
     const { target, path, rawQuery } = partsOf(request.url ?? '')
@@ -75,7 +76,7 @@ export function openVisits(
     // The ready step asks the API allowance only, so answers under another allowance are not kept.
     const holdable = found?.route.allowance === 'api' && underApi
     const terms: VisitTerms = {
-      common: underApi ? commonOfApi : common,
+      common: underApi ? commonOfApi : found?.route.sameOrigin === true ? commonOfOwn : common,
       request: requestIds.next(),
       requestIds,
       allowance: [],

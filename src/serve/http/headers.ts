@@ -59,6 +59,15 @@ export function licenceLink(licence: string | null): Readonly<Record<string, str
   return licence === null ? {} : { Link: `<${licence}>; rel="license"` }
 }
 
+/** Headers of an answer without those of CORS, for pages of this service only. */
+export function sameOriginHeaders(list: HeaderList): HeaderList {
+  const own = list.flatMap((name, index) => {
+    const isKept = index % 2 === 0 && !(name in CORS_HEADERS)
+    return isKept ? [name, list[index + 1] ?? ''] : []
+  })
+  return [...own, 'Cross-Origin-Resource-Policy', 'same-origin']
+}
+
 /** Headers of every answer of one log. */
 export function commonHeaders(identity: LogIdentity): Readonly<Record<string, string>> {
   return {

@@ -133,6 +133,8 @@ type Place = Readonly<{
   allowance: 'api' | 'tiles' | 'pages' | 'none'
   /** Outside the API: whether it shows the log, and so is refused while the node is not ready. */
   showsLog?: boolean
+  /** Whether browsers may read it only from pages of this service. */
+  sameOrigin?: boolean
 }>
 
 /** A reply with a problem. */

@@ -42,7 +42,10 @@ export type Streams = AsyncDisposable &
     drain(overMs?: number): Promise<void>
   }>
 
-/** Opens the streams of one thread and their route, `/api/v1/stream`. */
+/**
+ * Opens the streams of one thread and their routes. `/api/v1/stream` is the API's. `/live` is the same for the scripts
+ * of pages: it counts as a page, takes no parameters, and starts at the head or after `Last-Event-ID`.
+ */
 export function openStreams(settings: StreamSettings): Streams {
   const limits = streamLimits(settings.limits)
   const { reader, slots } = settings
@@ -89,7 +92,10 @@ export function openStreams(settings: StreamSettings): Streams {
   }
 
   return {
-    routes: [{ ...endpointPlace('stream'), streaming: true, handle }],
+    routes: [
+      { ...endpointPlace('stream'), streaming: true, handle },
+      { ...LIVE_PLACE, streaming: true, handle },
+    ],
     counts: hub.counts,
     behind: () => hub.levels().behind,
     heldBytes: () => hub.levels().heldBytes,
@@ -100,6 +106,14 @@ export function openStreams(settings: StreamSettings): Streams {
     },
   }
 }
+
+const LIVE_PLACE = {
+  path: '/live',
+  parameters: [],
+  allowance: 'pages',
+  showsLog: true,
+  sameOrigin: true,
+} as const satisfies Partial<StreamRoute>
 
 const STOPPING: Problem = {
   code: 'not-ready',

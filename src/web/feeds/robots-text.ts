@@ -13,6 +13,7 @@ const DISALLOWED: readonly string[] = [
   '/compare?',
   '/events?',
   '/find?',
+  '/live',
   '/stream?',
   '/*bucket=minute',
 ]

@@ -45,7 +45,7 @@ export async function followLive(until: AbortSignal, tell: (standing: LiveStatus
     }
     watch()
     try {
-      const answer = await fetch('/api/v1/stream', {
+      const answer = await fetch('/live', {
         headers: { Accept: 'text/event-stream' },
         signal: AbortSignal.any([until, silent.signal]),
         cache: 'no-store',
