@@ -5,8 +5,9 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 
 /** Chromium of the system; the tests download none. */
-const CHROMIUM = '/usr/bin/chromium'
-const FLAGS = [
+export const CHROMIUM = '/usr/bin/chromium'
+/** Flags for a browser that is offline except for the page. */
+export const CHROMIUM_FLAGS: readonly string[] = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -44,7 +45,7 @@ export type Browser = AsyncDisposable &
 
 /** Starts Chromium. Disposal stops it. */
 export async function openBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_FLAGS] })
   return {
     async see(url, options = {}) {
       const context = await browser.newContext({ viewport: WIDE, ...options })
