@@ -230,29 +230,6 @@ suite('a name that is almost right is refused with what was meant:', () => {
   })
 })
 
-suite('the caching of an answer that may change', () => {
-  const PLAIN = 'public, max-age=0, must-revalidate'
-  const caching = async (from: ApiStage, path: string): Promise<string | null> => {
-    const response = await from.get(path)
-    await response.arrayBuffer()
-    return response.headers.get('cache-control')
-  }
-
-  test('is revalidation, of pages too', async () => {
-    for (const path of ['/', '/payouts', '/api/v1/summary', '/api/v1/status', '/api/v1/archive', '/llms.txt'])
-      assert.equal(await caching(stage, path), PLAIN, path)
-  })
-
-  test('lets a CDN keep pages alone, when the operator says so', async () => {
-    await using other = await openApiStage({ site: { pageCacheSeconds: 2 } })
-    for (const path of ['/', '/payouts'])
-      assert.equal(await caching(other, path), `${PLAIN}, s-maxage=2, stale-while-revalidate=10`, path)
-    for (const path of ['/api/v1/summary', '/payouts.csv', '/llms.txt'])
-      assert.equal(await caching(other, path), PLAIN, path)
-    assert.equal(await caching(other, '/payouts?x=1'), 'no-store')
-  })
-})
-
 suite('an answer that depends on the present', () => {
   test('states the minute that it computes with, and its ETag changes with the minute', async () => {
     for (const path of ['/api/v1/payouts', '/api/v1/status']) {

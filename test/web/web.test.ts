@@ -108,18 +108,25 @@ suite('the pages', () => {
     assert.equal(asked.pathname + asked.search, '/events?type=play&after=3')
   })
 
-  test('have their own path and query as canonical address', async () => {
+  test('have the public URL with their own path and query as canonical address', async () => {
+    const url = 'https://book.example'
+    await using other = await openApiStage({ site: { url } })
     for (const [address, canonical] of [
       ['/', '/'],
+      ['/find?q=secret', '/find'],
+      ['/events/2', '/events/2'],
       ['/flows', '/flows'],
-      ['/flows?bucket=day&from=2026-10-01&to=2026-10-02', '/flows?from=2026-10-01&to=2026-10-02&bucket=day'],
+      [
+        '/flows?bucket=day&from=2026-10-01&to=2026-10-02',
+        '/flows?from=2026-10-01&amp;to=2026-10-02&amp;bucket=day',
+      ],
     ] as const) {
-      const page = await (await stage.get(address)).text()
-      assert.ok(
-        page.includes(`<link rel="canonical" href="${canonical.replaceAll('&', '&amp;')}" />`),
-        address,
-      )
+      const page = await (await other.get(address)).text()
+      assert.equal(/<link\s+rel="canonical"\s+href="([^"]*)"/.exec(page)?.[1], url + canonical, address)
+      assert.equal(/<meta property="og:url" content="([^"]*)"/.exec(page)?.[1], url + canonical, address)
     }
+    for (const address of ['/flows?x=1', '/nothing'])
+      assert.doesNotMatch(await (await other.get(address)).text(), /canonical|og:url/, address)
   })
 
   test('link the JSON of an error only if the API has the same error', async () => {

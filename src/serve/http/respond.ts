@@ -23,7 +23,7 @@ export type ReplyTerms = Readonly<{
   /** Number of the request, and its id for problems. */
   request: number
   requestIds: RequestIds
-  /** Headers about the caller's allowance; immutable answers leave them out. */
+  /** Headers about the caller's allowance; answers that a shared cache may keep leave them out. */
   allowance: HeaderList
   /** Keeps the written form of an answer that never changes. */
   remember?: (form: FormOf, reply: Omit<ReadyReply, 'tally'>) => void
@@ -197,7 +197,9 @@ function etagFor(etag: string | null, exact: boolean): string | null {
 
 /** Headers that a 304 and its 200 have in common. */
 function keptHeaders(terms: ReplyTerms, { keep, etag, headers }: Keeping, compressible: boolean): string[] {
-  const list = keep === 'immutable' ? [...terms.common] : [...terms.common, ...terms.allowance]
+  // A shared cache gives the answer to other callers, which have another allowance.
+  const shared = keep === 'immutable' || headers?.['Cache-Control']?.includes('s-maxage=') === true
+  const list = shared ? [...terms.common] : [...terms.common, ...terms.allowance]
   list.push('Cache-Control', CACHE_CONTROL[keep])
   if (etag !== null) list.push('ETag', etag)
   const all = headers === undefined ? list : headerList(list, headers)

@@ -62,6 +62,7 @@ type PageFrame = Readonly<{
   live: boolean
   /** Path of the page, which marks the current entry of the navigation. */
   path: string
+  /** Public URL of the page, for search engines; null if they should not list it. */
   canonical: string | null
   /** Address of the JSON; null if there is none. */
   api: string | null
@@ -99,7 +100,12 @@ export function formatPage(frame: PageFrame): string {
         <link rel="stylesheet" href="${assets.path('style.css')}" />
         <script defer src="${assets.path(`${frame.island}.js`)}"></script>
         <link rel="icon" type="image/svg+xml" href="${ICON_HREF}" />
-        ${frame.canonical === null ? null : html`<link rel="canonical" href="${frame.canonical}" />`}
+        ${
+          frame.canonical === null
+            ? null
+            : html`<meta property="og:url" content="${frame.canonical}" />
+                <link rel="canonical" href="${frame.canonical}" />`
+        }
         ${
           frame.api === null
             ? null

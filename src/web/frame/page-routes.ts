@@ -250,7 +250,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     // An event is immutable, but not a view of the past.
     past: view.past && asOf !== null,
     live: !view.past && (view.api !== null || page.live === true),
-    canonical: page.canonical ?? `${view.path}${view.query.format()}`,
+    canonical: `${view.site.url}${page.canonical ?? `${view.path}${view.query.format()}`}`,
     island: page.island ?? 'frame',
     head,
     body: { markup: `${content.markup}\n${bar?.markup ?? ''}` },

@@ -60,7 +60,7 @@ export type Page<Answer> = Readonly<{
   parameters?: readonly Parameter[]
   /** Address for citation, with all defaults written out; its own path and query if absent. */
   permalink?(answer: Answer, view: View): string
-  /** Canonical address, for a page that must not repeat its query; its own path and query if absent. */
+  /** Canonical path, for a page that must not repeat its query; its own path and query if absent. */
   canonical?: string
   /** Heading, and first part of the document's title. */
   title(answer: Answer, view: View): string
