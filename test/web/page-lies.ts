@@ -1,7 +1,7 @@
 /** A way to falsify a page. `of` returns falsified copies; `pagesLeast` pages must have some. */
 type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
 
-const CHROME = /<(section|nav|form)\b[^>]*data-chrome[^]*?<\/\1>/g
+const CHROME = /<(nav|form)\b[^>]*data-chrome[^]*?<\/\1>|<details class="drawer"[^]*$/g
 const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
 const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g
 const BODY = /(<tbody[^>]*>)([^]*?)(<\/tbody>)/g
@@ -103,7 +103,7 @@ export const LIES: readonly Lie[] = [
   {
     name: 'a state that is not in the answer',
     pagesLeast: 41,
-    of: added('<span class="pill paid">paid</span>'),
+    of: added('<span class="chip paid" data-state="paid">paid in full</span>'),
   },
   {
     name: 'another state',
@@ -111,15 +111,17 @@ export const LIES: readonly Lie[] = [
     of: (page) =>
       changedAt(
         page,
-        /(<span class="pill[^"]*">)([^<]*)/g,
-        ([, open, word]) => `${open}${word === 'paid' ? 'running' : 'paid'}`,
+        /(<span class="chip[^"]*" data-state=")([^"]*)(">)([^<]*)/g,
+        ([, open, state]) => `${open}${state === 'paid' ? 'running">running' : 'paid">paid in full'}`,
       ),
   },
   {
     name: 'every state the same',
     pagesLeast: 8,
     of: (page) =>
-      [page.replaceAll(/(<span class="pill[^"]*">)[^<]*/g, '$1paid')].filter((lie) => lie !== page),
+      [
+        page.replaceAll(/(<span class="chip[^"]*" data-state=)"[^"]*">[^<]*/g, '$1"paid">paid in full'),
+      ].filter((lie) => lie !== page),
   },
   {
     name: 'columns exchanged',

@@ -35,7 +35,7 @@ export function tokensOf(value: unknown): ReadonlySet<string> {
   const add = (text: string): void => {
     for (const token of [text, ...tokensIn(text), ...tokensIn(text.replaceAll(':', ' '))]) {
       tokens.add(token).add(`${PILL}${token}`).add(`${LINKED}${token}`)
-      if (/^\d{4}-\d\d-\d\dT/.test(token)) tokens.add(token.slice(0, 10)).add(token.slice(11, 19))
+      if (/^\d{4}-\d\d-\d\dT/.test(token)) for (const part of momentParts(token)) tokens.add(part)
     }
   }
   const visit = (one: unknown): void => {
@@ -47,6 +47,17 @@ export function tokensOf(value: unknown): ReadonlySet<string> {
   }
   visit(value)
   return tokens
+}
+
+/** Parts of a moment that its words have: date, day, year and time of day. */
+function momentParts(at: string): readonly string[] {
+  return [
+    at.slice(0, 10),
+    String(Number(at.slice(8, 10))),
+    at.slice(0, 4),
+    at.slice(11, 16),
+    at.slice(11, 19),
+  ]
 }
 
 /** Words with a digit in the titles of contests, by contest id. */

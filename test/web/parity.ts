@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { evaluate, valuesAt } from './expression.ts'
 import type { Element } from './page-tree.ts'
 import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
+import { assertAmount, assertKind, assertMoment, assertState } from './shown-words.ts'
 import { LINKED, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
 
 /** Addresses of all JSON that a page links as its sources, its alternate first. */
@@ -25,6 +26,9 @@ function alternateOf(page: string): string | undefined {
  * - `data-list` on a table: it has a row for each element of the list, in the list's order and at most `data-most`
  *   rows. Rows with `data-row`, the pointer of their element, may be in any order. `data-field` on a column's head has
  *   the fields of its cells, like `data-at`; `*` is the row's own key.
+ * - `data-list` on a list `ol` or `ul`: as on a table. `data-fields` has the fields of each line in the order of its text.
+ * - `data-kind` and `data-state`: a value of the answers, which the element says in words.
+ * - `data-now` on `main`: the present of words such as "today" and "in 2 h".
  * - `data-chrome` on an element: it has nothing from the answers.
  *
  * No other element may have a digit. A picture's text may have any value of the answers; the tests of charts check its
@@ -37,14 +41,14 @@ export function assertParity(page: string, answers: readonly string[]): void {
   )
   const main = elementsIn(parseMarkup(/<main[^>]*>[^]*<\/main>/.exec(page)?.[0] ?? '')).at(1)
   assert.ok(main !== undefined && textIn(main).trim() !== '', 'the page says something')
-  const reading = openReading(read)
+  const reading = openReading(read, main.attributes.get('data-now'))
   reading.assertNothing(reading.textOf(main).replaceAll(/¶\d+/g, ' '))
   reading.assertWhole(alternateOf(page))
 }
 
 type ShownRows = { pointers: string[]; most: number }
 
-function openReading(answers: ReadonlyMap<string, unknown>) {
+function openReading(answers: ReadonlyMap<string, unknown>, present: string | undefined) {
   const [first] = answers.values()
   const [address = ''] = answers.keys()
   const lists = new Map<string, ShownRows[]>()
@@ -76,14 +80,15 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
       used.push(...expression.split(' ').slice(1))
       // Checks the amounts within.
       within()
-      assert.equal(textIn(element).trim(), evaluate(expression, first, answers), expression)
+      assert.equal(exactText(element).trim(), evaluate(expression, first, answers), expression)
       return ' '
     }
     if (name === 'svg') return pictureText(element)
     if (name === 'table' && attributes.has('data-list')) return tableText(element)
+    if (['ol', 'ul'].includes(name) && attributes.has('data-list')) return bookText(element)
     const at = attributes.get('data-at')
     if (at !== undefined) {
-      assertHeld(own(element, within), at.split(' '))
+      assertHeld(own(element, within, present), at.split(' '))
       return ' '
     }
     if (name === 'h1') {
@@ -91,7 +96,7 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
       assertNothing(within(), said)
       return ' '
     }
-    return own(element, within)
+    return own(element, within, present)
   }
 
   /** Checks the text of a picture, which may have any value of the answers. */
@@ -128,6 +133,36 @@ function openReading(answers: ReadonlyMap<string, unknown>) {
       .filter(({ name }) => ['thead', 'tfoot', 'caption'].includes(name))
       .map(textOf)
       .join(' ')
+  }
+
+  /** Checks each line of a list, other than the heads of its days. */
+  function bookText({ attributes, children }: Element): string {
+    const named = (attributes.get('data-list') ?? '').split(' ')
+    const fields = (attributes.get('data-fields') ?? '').split(' ')
+    const shown: ShownRows = { pointers: [], most: Number(attributes.get('data-most') ?? Infinity) }
+    for (const line of children) {
+      if (typeof line === 'string') continue
+      if (line.attributes.get('class') === 'day') {
+        assertNothing(textOf(line))
+        continue
+      }
+      const pointer = line.attributes.get('data-row') ?? `${named[0]}/${shown.pointers.length}`
+      assert.ok(
+        named.length === 1 || line.attributes.has('data-row'),
+        'a line of several lists says of which',
+      )
+      shown.pointers.push(pointer)
+      valueAt(pointer)
+      const pointers = fields.map((field) =>
+        field
+          .split('|')
+          .map((one) => (one === '*' || one.startsWith('/') ? one : `${pointer}/${one}`))
+          .join('|'),
+      )
+      assertHeld(textOf(line), pointers, pointer)
+    }
+    for (const list of named) lists.set(list, [...(lists.get(list) ?? []), shown])
+    return ' '
   }
 
   function assertRow(row: Element, pointer: string, heads: readonly Element[]): void {
@@ -216,24 +251,47 @@ const BLOCKS: ReadonlySet<string> = new Set([
 ])
 
 /** Text of an element with amounts and moments in full, and with marks for states and the numbers of links. */
-function own({ name, attributes }: Element, within: () => string): string {
+function own(element: Element, within: () => string, present: string | undefined): string {
+  const { name, attributes } = element
   const text = within()
-  if (name === 'data') {
-    const value = attributes.get('value') ?? ''
-    assert.equal(text.trim(), value, 'an amount is shown as it is')
-    return ` ${value} `
-  }
+  if (name === 'data') return ` ${amountOf(element)} `
   if (name === 'time') {
     const at = attributes.get('datetime') ?? ''
-    assert.ok(at.startsWith(text.trim().replace(' UTC', '').replace(' ', 'T')), `${text} is ${at}`)
+    assertMoment(text.trim(), at, attributes.get('data-form') ?? '', present)
     return ` ${at} `
   }
-  if (attributes.get('class')?.split(' ').includes('pill') === true) {
-    return ` ${PILL}${text.trim().replaceAll(' ', '_')} `
+  const state = attributes.get('data-state')
+  if (state !== undefined) {
+    assertState(text.trim(), state)
+    return ` ${PILL}${state} `
+  }
+  const kind = attributes.get('data-kind')
+  if (kind !== undefined) {
+    assertKind(text.trim(), kind)
+    return ` ${kind} `
   }
   const [, number] = /^\/(?:events|contests)\/(\d+)(?:\/ledger)?$/.exec(attributes.get('href') ?? '') ?? []
   const apart = BLOCKS.has(name) ? ' ' : ''
   return number === undefined ? `${apart}${text}${apart}` : `${text} ${LINKED}${number} `
+}
+
+/** The exact value of an amount, after checking what it shows. */
+function amountOf(element: Element): string {
+  const value = element.attributes.get('value') ?? ''
+  const isHidden = (child: Element | string): boolean => typeof child !== 'string' && child.name === 'i'
+  const partOf = (hidden: boolean): string =>
+    element.children
+      .filter((child) => isHidden(child) === hidden)
+      .map((child) => (typeof child === 'string' ? child : textIn(child)))
+      .join('')
+  assertAmount(partOf(false).trim(), partOf(true), value)
+  return value
+}
+
+/** Text of an element with its amounts as they are in the answers. */
+function exactText(element: Element): string {
+  if (element.name === 'data') return amountOf(element)
+  return element.children.map((child) => (typeof child === 'string' ? child : exactText(child))).join('')
 }
 
 /** Fails if a text has a figure or a state that is not allowed. */

@@ -196,7 +196,7 @@ suite('the files of pages', () => {
         const response = await stage.get(path)
         assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
         const bytes = zipped(await response.text())
-        if (path.endsWith('.css')) assert.ok(bytes <= 5 * KIB, `${path} has ${bytes} bytes`)
+        if (path.endsWith('.css')) assert.ok(bytes <= 8 * KIB, `${path} has ${bytes} bytes`)
         else scriptBytes += bytes
         const earlier = await stage.get(path.replace(/\.[0-9a-f]+\./, '.0123456789.'))
         assert.equal(earlier.status, 200)

@@ -1,37 +1,21 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import type { AsOf } from '../../protocol/resources.ts'
-import { eventLink } from '../markup/amount-html.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { endpointPagePath } from './page.ts'
 import { ICON_HREF } from './icon.ts'
-import { momentOf, momentText } from '../markup/moment-html.ts'
+import { navigation, subNavigation } from './navigation.ts'
+import { momentText, presentText } from '../markup/moment-html.ts'
 import { linkPreviewText, leadOf } from '../markup/page-lead.ts'
 import type { Site } from '../markup/site.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 
-type Link = readonly [path: string, label: string]
-
-const ENDPOINT_LINKS: readonly Link[] = ENDPOINTS.flatMap(({ id, page }): readonly Link[] =>
-  page === null || page.menu === null ? [] : [[endpointPagePath(id), page.menu]],
-)
-
-/** Links of the navigation, in its order. A link whose page is absent is left out. */
-const NAVIGATION: readonly Link[] = [
-  ...ENDPOINT_LINKS.slice(0, 1),
-  // Readers look for the newest events first.
-  ['/stream', 'Events'],
-  ...ENDPOINT_LINKS.slice(1),
-  ['/api', 'API'],
-  ['/verify', 'Verify'],
-]
-
 /** Pages in the footer. */
-const FOOTER: readonly Link[] = [
+const FOOTER: readonly (readonly [path: string, label: string])[] = [
   ['/status', 'Status'],
   ['/about', 'About'],
+  ['/api', 'API'],
 ]
 
 /**
@@ -62,6 +46,10 @@ type PageFrame = Readonly<{
   live: boolean
   /** Path of the page, which marks the current entry of the navigation. */
   path: string
+  /** Time of the request; absent for paths outside the pages. */
+  now?: Ms
+  /** Top of the page with its `h1`; the title as `h1` if absent. */
+  heading?: Html
   /** Public URL of the page, for search engines; null if they should not list it. */
   canonical: string | null
   /** Address of the JSON; null if there is none. */
@@ -83,7 +71,7 @@ export function formatPage(frame: PageFrame): string {
     frame.description ?? leadOf(frame.body) ?? title,
     frame.identity.simulated,
   )
-  const stateAt = asOf === null || asOf.at === null ? [] : [momentText(asOf.at)]
+  const stateAt = !frame.past || asOf === null || asOf.at === null ? [] : [momentText(asOf.at)]
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -116,63 +104,37 @@ export function formatPage(frame: PageFrame): string {
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
-        ${header(frame)}
-        <main id="main" tabindex="-1">
-          ${frame.identity.simulated ? SIMULATED : null}
-          ${frame.paths.has('/find') && frame.path !== '/find' ? SEARCH : null}
-          <h1>${title}</h1>
-          ${asOf === null ? null : asOfLine(asOf, frame.past)} ${frame.past ? pastBanner(frame) : null}
-          ${frame.body}
+        ${masthead(frame)}
+        <main id="main" tabindex="-1" ${presentOfPage(frame)}>
+          ${frame.past ? pastBanner(frame) : null} ${frame.heading ?? html`<h1>${title}</h1>`} ${frame.body}
         </main>
         ${footer(frame)}
       </body>
     </html>`.markup.replaceAll(/>\n\s+</g, '>\n<')
 }
 
-const SIMULATED = html`<p class="banner warn" role="note">
-  This is a simulated platform: no event here is of real money.
+/** The present for which the page's words such as "today" are made. */
+function presentOfPage({ now, past }: PageFrame): Html | null {
+  const present = now === undefined ? null : presentText({ now, past })
+  return present === null ? null : html` data-now="${present}"`
+}
+
+function masthead(frame: PageFrame): Html {
+  return html`<header>
+      <div class="top">
+        <div>
+          <a class="mark" href="/">${frame.site.name}</a>
+          ${navigation(frame)} ${livePill(frame)}
+        </div>
+      </div>
+      ${frame.identity.simulated ? SIMULATED : null}
+    </header>
+    ${subNavigation(frame)}`
+}
+
+const SIMULATED = html`<p class="strip" role="note">
+  <span>A simulated platform: no event here is of real money.</span>
 </p>`
-
-/** Search form. The key `/` focuses it. */
-const SEARCH = html`<form class="find" role="search" action="/find" data-chrome>
-  <input
-    type="search"
-    name="q"
-    maxlength="300"
-    aria-label="Find an event, a contest, a day or a transaction"
-    placeholder="event, contest, day, tx"
-  />
-  <button>Find</button>
-</form>`
-
-function header(frame: PageFrame): Html {
-  const { site, path, paths } = frame
-  const links = NAVIGATION.filter(([to]) => paths.has(to)).map(([to, label]) =>
-    isWithin(path, to)
-      ? html`<li><a href="${to}" aria-current="page">${label}</a></li>`
-      : html`<li><a href="${to}">${label}</a></li>`,
-  )
-  return html`<header class="top">
-    <a class="site" href="/">${site.name}</a>
-    <nav aria-label="Pages">
-      <ul>
-        ${links}
-      </ul>
-    </nav>
-    ${livePill(frame)}
-  </header>`
-}
-
-/** Pages without an entry in the navigation, with the entry that is current for them. */
-const UNDER: ReadonlyMap<string, string> = new Map([
-  ['/', '/summary'],
-  ['/events', '/stream'],
-])
-
-function isWithin(path: string, to: string): boolean {
-  const [, top = ''] = /^(\/[^/]*)/.exec(path) ?? []
-  return path === to || path.startsWith(`${to}/`) || UNDER.get(top) === to
-}
 
 /** Live state of the page. The live script updates it. */
 function livePill({ past, live, asOf, identity }: PageFrame): Html | null {
@@ -191,15 +153,6 @@ function livePill({ past, live, asOf, identity }: PageFrame): Html | null {
     </details>
     <button type="button" hidden>Pause</button>
   </div>`
-}
-
-function asOfLine({ seq, at }: AsOf, past: boolean): Html {
-  if (at === null) {
-    return html`<p class="as-of">${past ? 'Before the first event.' : 'No event has been published yet.'}</p>`
-  }
-  return html`<p class="as-of" data-at="/asOf/at /asOf/seq">
-    State at ${momentOf(at)}, up to event ${eventLink(seq)}<span data-relative="${at}"></span>
-  </p>`
 }
 
 function pastBanner({ path }: PageFrame): Html {
@@ -222,7 +175,6 @@ function footer({ site, paths }: PageFrame): Html {
         <select name="time">
           <option value="utc">in UTC</option>
           <option value="local">in my time</option>
-          <option value="relative">in UTC, and how long ago</option>
         </select></label
       >
       <label

@@ -13,6 +13,7 @@ import { problemReply } from '../../serve/http/route.ts'
 import type { Api, ApiReply } from './answers.ts'
 import { fillPath, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
+import { asOfLine, hasAsOf } from './as-of.ts'
 import { THEME } from '../markup/chart-theme.ts'
 import { errorPage, HTML_TYPE, NOTHING_HERE, PAGE_HEADERS } from './error-page.ts'
 import { feedLink } from './subscription-links.ts'
@@ -232,7 +233,12 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewPa
 async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<string> {
   const title = page.title(answer, view)
   const asOf = asOfIn(answer)
+  const heading = await page.heading?.(answer, view)
   const content = await page.render(answer, view)
+  const state =
+    asOf === null || hasAsOf(content) || (heading !== undefined && hasAsOf(heading))
+      ? null
+      : asOfLine(asOf, view)
   const permalink = permalinkOf(page, view, answer)
   const table = page.csv?.(answer, view) ?? null
   const news = page.linksFeed === true ? feedLink(view.site) : null
@@ -253,7 +259,8 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     canonical: `${view.site.url}${page.canonical ?? `${view.path}${view.query.format()}`}`,
     island: page.island ?? 'frame',
     head,
-    body: { markup: `${content.markup}\n${bar?.markup ?? ''}` },
+    ...(heading === undefined ? {} : { heading }),
+    body: html`${content} ${state} ${bar}`,
   })
 }
 

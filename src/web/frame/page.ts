@@ -66,7 +66,9 @@ export type Page<Answer> = Readonly<{
   title(answer: Answer, view: View): string
   /** Link-preview text; the page's first text if absent or null. */
   description?(answer: Answer, view: View): string | null
-  /** Content below the heading and the state line. */
+  /** Top of the page with its `h1`; the title as `h1` if absent. */
+  heading?(answer: Answer, view: View): Html | Promise<Html>
+  /** Content below the heading. The line with the state (`as-of.ts`) is added at its end if it has none. */
   render(answer: Answer, view: View): Html | Promise<Html>
   /** Maximum rows that the page asks of its endpoint, with a query. */
   rowsMax?: number | ((query: ParsedQuery) => number)

@@ -21,24 +21,29 @@ type ViewBar = Readonly<{
   embedded: readonly Embedded[]
 }>
 
-/** Bar below a page's content: the same as JSON, CSV, picture and curl command, and how to cite and embed it. */
+/** Drawer below a page's content: the same as JSON, CSV, picture and curl command, and how to cite and embed it. */
 export function viewBar(view: View, bar: ViewBar): Html | null {
   const { api, query } = view
   if (api === null) return null
   // The home page shows the endpoint's page, which has the other formats.
   const [twin = ''] = api.slice('/api/v1'.length).split('?')
   const suffixed = (suffix: string): string => `${twin}${suffix}${query.format()}`
-  return html`<section class="bar" aria-label="This view as data" data-chrome>
-    <ul>
-      <li>This view as data:</li>
-      <li><a data-json href="${api}">JSON</a></li>
+  return html`<details class="drawer" data-chrome>
+    <summary>This page as data</summary>
+    <p class="quiet">
+      The page and the API are one answer. Put <code>/api/v1</code> before the page’s address for the figures
+      that it is made of, with all their decimals.
+    </p>
+    <ul class="buttons">
+      <li><a class="button" data-json href="${api}">JSON</a></li>
       ${csvLinks(bar.csv, view, twin)}
-      ${bar.svg ? html`<li><a href="${suffixed('.svg')}">SVG</a></li>` : null}
-      <li><code>GET ${api}</code> ${copyButton('Copy curl', { curl: api })}</li>
-      <li><a href="${suffixed('.metadata.json')}">About this export</a></li>
+      ${bar.svg ? html`<li><a class="button" href="${suffixed('.svg')}">SVG</a></li>` : null}
+      <li><a class="button" href="${suffixed('.metadata.json')}">About this export</a></li>
+      <li>${copyButton('Copy curl', { curl: api })}</li>
     </ul>
+    <p><code>GET ${api}</code></p>
     ${citation(view, bar)} ${embedCodes(view, bar.embedded)} ${shownJson(view, api)}
-  </section>`
+  </details>`
 }
 
 /** Button that copies a text or a curl command. Hidden until a script shows it. */
@@ -55,13 +60,15 @@ function csvLinks({ table, whole }: CsvOfView, view: View, twin: string): Html |
   if (table === null) return null
   const { query } = view
   const isPart = ['after', 'before', 'limit'].some((name) => query.has(name))
-  const all = html`<li><a href="${twin}.csv${query.format(ONE_PAGE)}">CSV (everything that matches)</a></li>`
+  const all = html`<li>
+    <a class="button" href="${twin}.csv${query.format(ONE_PAGE)}">CSV (everything that matches)</a>
+  </li>`
   if (whole && !query.has('limit') && table.next !== null && !isPart) return all
   const label =
     whole && !query.has('limit') && table.next !== null
       ? 'CSV (this and all further rows)'
       : csvLabel(table, view)
-  return html`<li><a href="${twin}.csv${query.format()}">${label}</a></li>
+  return html`<li><a class="button" href="${twin}.csv${query.format()}">${label}</a></li>
     ${whole && isPart ? all : null}`
 }
 

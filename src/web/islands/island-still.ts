@@ -1,4 +1,9 @@
-/** Script of every page: switches of time and theme, relative times, copying and keyboard shortcuts. */
+import type { TimeForm } from '../markup/time-words.ts'
+import { timeWords } from '../markup/time-words.ts'
+
+// Script of every page: switches of time and theme, moments, copying and keyboard shortcuts.
+
+const MINUTE_MS = 60_000
 const AGAIN_MS = 15_000
 const COPYING = '[data-copy], [data-copy-curl]'
 /** A setting in the browser's storage; null when there is none or storage is off. */
@@ -24,40 +29,30 @@ export function say(text: string): void {
   if (line !== null) line.textContent = text
 }
 
-/** Time until or since a moment, such as "3 d 4 h". */
-function ago(at: string): string {
-  const since = Date.parse(at) - Date.now()
-  const wholes = (ms: number): number => Math.trunc(Math.abs(since) / ms)
-  const hours = wholes(3_600_000)
-  const minutes = wholes(60_000)
-  const long = hours < 24 ? `${hours} h ${minutes % 60} min` : `${wholes(86_400_000)} d ${hours % 24} h`
-  const duration = hours > 0 ? long : minutes > 0 ? `${minutes} min` : `${wholes(1_000)} s`
-  return since > 0 ? `in ${duration}` : `${duration} ago`
-}
-
-const LOCAL = new Intl.DateTimeFormat('sv-SE', {
-  dateStyle: 'short',
-  timeStyle: 'long',
-})
-
 /** Sets the text of an element only when it changes, so that a selection stays. */
 function put(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-/** Writes all moments of the page in the chosen form. The exact moment stays in the element. */
+const FORMS: ReadonlySet<string> = new Set(['near', 'clock', 'full', 'until', 'span'])
+
+const isForm = (form: string): form is TimeForm => FORMS.has(form)
+
+/** Writes the moments of the page in the chosen time zone and for the present. The exact moment stays in the element. */
 function writeTimes(): void {
-  const form = storedSetting('time') ?? 'utc'
+  const local = storedSetting('time') === 'local'
+  const offset = (ms: number): number => (local ? -new Date(ms).getTimezoneOffset() * MINUTE_MS : 0)
+  const now = Date.now()
+  const isPast = document.querySelector('main[data-now]') === null
   for (const time of document.querySelectorAll('time')) {
-    if (time.dataset['form'] !== undefined) continue
-    time.dataset['utc'] ??= time.textContent
-    const utc = time.dataset['utc']
-    if (form === 'local') put(time, LOCAL.format(new Date(time.dateTime)))
-    else put(time, form === 'relative' ? `${utc} (${ago(time.dateTime)})` : utc)
+    const form = time.dataset['form'] ?? 'full'
+    // A page of the past keeps its words.
+    if (!isForm(form) || (isPast && form !== 'full')) continue
+    const at = Date.parse(time.dateTime)
+    put(time, timeWords(form, at + offset(at), now + offset(now)))
   }
-  for (const line of document.querySelectorAll<HTMLElement>('[data-relative]')) {
-    put(line, form === 'relative' ? '' : `, ${ago(line.dataset['relative'] ?? '')}`)
-  }
+  const zone = document.querySelector<HTMLElement>('[data-zone]')
+  if (zone !== null) put(zone, local ? 'your time' : 'UTC')
 }
 
 function setTheme(theme: string): void {
@@ -110,7 +105,7 @@ export function isShortcut(event: KeyboardEvent): boolean {
   return !typed && !event.ctrlKey && !event.metaKey && !event.altKey && storedSetting('keys') !== 'off'
 }
 
-/** Updates relative times and copy buttons, at the start and after the page has changed. */
+/** Updates moments and copy buttons, at the start and after the page has changed. */
 export function changed(): void {
   showCopying()
   writeTimes()
@@ -122,8 +117,13 @@ changed()
 document.addEventListener('click', copy)
 setInterval(writeTimes, AGAIN_MS)
 document.addEventListener('keydown', (event) => {
-  const search = document.querySelector<HTMLInputElement>('input[type=search]')
-  if (event.key !== '/' || search === null || !isShortcut(event)) return
+  if (event.key !== '/' || !isShortcut(event)) return
+  const search =
+    document.querySelector<HTMLInputElement>('main input[type=search]') ??
+    document.querySelector<HTMLInputElement>('input[type=search]')
+  if (search === null) return
   event.preventDefault()
+  const menu = search.closest('details')
+  if (menu !== null) menu.open = true
   search.focus()
 })

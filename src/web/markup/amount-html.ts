@@ -2,22 +2,53 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
+/** Least whole part of an amount that is shown without decimals. */
+const WHOLE_LEAST = 100
+/** Decimals of an amount below that, unless it would then look like nothing. */
+const DECIMALS = 2
+const PRICE_DECIMALS = 4
+/** Digits of the whole part from which a headline says millions. */
+const MILLION_DIGITS = 7
 
 /**
- * An amount, a price or a count with all its digits. Margins separate the groups of thousands, so the text that is
- * copied or read aloud is the string of the JSON.
+ * An amount, a price or a count, cut and never rounded: whole from 100, else with two decimals. The other digits are in
+ * the element, hidden until the reader asks for all decimals, and `value` is the string of the JSON.
  */
 export function amountHtml(text: string): Html {
-  const match = DECIMAL.exec(text)
-  if (match === null) throw new Error('an amount is decimal digits')
-  const [, sign = '', whole = '', fraction] = match
-  const first = whole.length % 3 === 0 ? 3 : whole.length % 3
-  const groups = whole.slice(first).match(/\d{3}/g) ?? []
-  const leading = `${sign}${whole.slice(0, first)}`
-  const decimals = fraction === undefined ? '' : `<small>.${fraction}</small>`
+  const parts = partsOf(text)
+  const shown = `${parts.sign}${grouped(parts.whole)}`
+  const places = shownPlaces(parts)
+  const [near, rest] = [parts.decimals.slice(0, places), parts.decimals.slice(places)]
   // Built without `html`, since digits need no escape and a page has thousands of amounts.
-  const markup = groups.reduce((all, group) => `${all}<i>${group}</i>`, leading)
-  return { markup: `<data class="n" value="${text}">${markup}${decimals}</data>` }
+  if (places > 0) return dataOf(text, `${shown}.${near}`, rest)
+  return dataOf(text, shown, parts.decimals === '' ? '' : `.${parts.decimals}`)
+}
+
+/** An amount of a headline: `5.83 million` from a million, else as `amountHtml`. */
+export function headlineAmount(text: string): Html {
+  const { sign, whole, decimals } = partsOf(text)
+  if (whole.length < MILLION_DIGITS) return amountHtml(text)
+  const millions = grouped(whole.slice(0, 1 - MILLION_DIGITS))
+  const hundredths = whole.slice(1 - MILLION_DIGITS, 1 - MILLION_DIGITS + DECIMALS)
+  const exact = `${sign}${grouped(whole)}${decimals === '' ? '' : `.${decimals}`}`
+  return {
+    markup: `<data value="${text}"><b>${sign}${millions}.${hundredths} million</b><i>${exact}</i></data>`,
+  }
+}
+
+/** An amount with all its decimals, for receipts and sums that must agree. */
+export function exactAmount(text: string): Html {
+  const { sign, whole, decimals } = partsOf(text)
+  const soft = decimals === '' ? '' : `<small>.${decimals}</small>`
+  return { markup: `<data value="${text}">${sign}${grouped(whole)}${soft}</data>` }
+}
+
+/** A price, with four decimals, or more below a thousandth. */
+export function priceHtml(text: string): Html {
+  const parts = partsOf(text)
+  const places = Math.min(parts.decimals.length, Math.max(PRICE_DECIMALS, placesToFirst(parts) + 2))
+  const [near, rest] = [parts.decimals.slice(0, places), parts.decimals.slice(places)]
+  return dataOf(text, `${parts.sign}${grouped(parts.whole)}.${near}`, rest)
 }
 
 /** An amount, or the words `none` for null. */
@@ -42,5 +73,36 @@ export function isPositive(figure: string): boolean {
 
 /** Link to an event's page, with the seq as its text. */
 export function eventLink(seq: number): Html {
-  return html`<a class="seq" href="/events/${seq}">#${seq}</a>`
+  return html`<a class="seq" href="/events/${seq}">${countHtml(seq)}</a>`
+}
+
+type DecimalParts = Readonly<{ sign: string; whole: string; decimals: string }>
+
+function partsOf(text: string): DecimalParts {
+  const match = DECIMAL.exec(text)
+  if (match === null) throw new Error('an amount is decimal digits')
+  const [, sign = '', whole = '', decimals = ''] = match
+  return { sign, whole, decimals }
+}
+
+function dataOf(value: string, shown: string, rest: string): Html {
+  return { markup: `<data value="${value}">${shown}${rest === '' ? '' : `<i>${rest}</i>`}</data>` }
+}
+
+/** Decimals of a short amount. One below a hundredth has as many as show its first digit and the next. */
+function shownPlaces(parts: DecimalParts): number {
+  const { whole, decimals } = parts
+  if (decimals === '' || Number(whole) >= WHOLE_LEAST) return 0
+  if (whole === '0' && isZero(decimals)) return 0
+  if (whole !== '0') return DECIMALS
+  return Math.min(decimals.length, Math.max(DECIMALS, placesToFirst(parts) + 1))
+}
+
+/** Decimals up to the first digit that is not zero. */
+function placesToFirst({ whole, decimals }: DecimalParts): number {
+  return whole === '0' ? decimals.search(/[1-9]/) + 1 : 0
+}
+
+function grouped(digits: string): string {
+  return digits.length < 4 ? digits : digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }

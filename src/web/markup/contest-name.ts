@@ -1,5 +1,4 @@
 import { isolateDirection, removeDirection } from '../../protocol/foreign-text.ts'
-import type { ContestStatus } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
@@ -19,11 +18,6 @@ export function contestLink(id: number, title: string | null): Html {
   return title === null
     ? html`<a href="${href}">Contest ${id}</a>`
     : html`<a href="${href}">${quotedText(title)}</a> <span class="quiet">#${id}</span>`
-}
-
-/** Coloured pill with a contest's status. */
-export function statusPill(status: ContestStatus): Html {
-  return html`<span class="pill ${status}">${status}</span>`
 }
 
 /** Meter of the part of the owed prizes that is paid. */

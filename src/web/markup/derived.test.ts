@@ -53,6 +53,6 @@ suite('a derived figure', () => {
 
   test('is marked up with its exact digits and its expression', () => {
     const { markup } = derived({ expression: 'minus /a /b', figure: '-1234.000000000' })
-    assert.match(markup, /^<span data-expr="minus \/a \/b"><data class="n" value="-1234\.000000000"/)
+    assert.match(markup, /^<span data-expr="minus \/a \/b"><data value="-1234\.000000000"/)
   })
 })

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { formatAmount } from '../../protocol/amount.ts'
-import { billionths } from '../../protocol/amount.ts'
-import { formatAt, msOf, MS_MAX } from '../../protocol/moment.ts'
-import { amountHtml } from './amount-html.ts'
 import { canonicalQuery } from './form-query.ts'
 import { html, jsonBlock } from './html.ts'
-import { momentOf } from './moment-html.ts'
 import { formatCsv } from '../../serve/http/csv.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -44,36 +39,6 @@ suite('a template', () => {
         const inner = markup.slice(markup.indexOf('>') + 1, -'</script>'.length)
         assert.ok(!inner.includes('<'))
         assert.equal(inner.replaceAll(String.raw`\u003c`, '<'), JSON.stringify(value))
-      }),
-    )
-  })
-})
-
-suite('an amount', () => {
-  test('has the string of the JSON as its text', () => {
-    fc.assert(
-      fc.property(fc.bigInt(-(10n ** 30n), 10n ** 30n), (value) => {
-        const text = formatAmount(billionths(value))
-        assert.equal(amountHtml(text).markup.replaceAll(/<[^>]*>/g, ''), text)
-      }),
-    )
-  })
-
-  test('is marked up in groups of three digits and a fraction', () => {
-    assert.equal(
-      amountHtml('-1234567.890123456').markup.replaceAll(/\s+>/g, '>'),
-      '<data class="n" value="-1234567.890123456">-1<i>234</i><i>567</i><small>.890123456</small></data>',
-    )
-  })
-})
-
-suite('a moment', () => {
-  test('is shown to the second in UTC, with the exact value in an attribute', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: MS_MAX }), (ms) => {
-        const at = formatAt(msOf(ms))
-        const shown = `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
-        assert.equal(momentOf(at).markup, `<time datetime="${at}">${shown}</time>`)
       }),
     )
   })

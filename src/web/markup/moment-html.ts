@@ -1,12 +1,44 @@
+import { floorTo, formatAt, MINUTE_MS } from '../../protocol/moment.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import type { Bucket } from '../../protocol/range-resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import type { TimeForm } from './time-words.ts'
+import { timeWords } from './time-words.ts'
 
 const AT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/
 
-/** Time element of a moment: text in UTC to the second, and the exact value for the script that converts it. */
+/** Moment for which relative words are made. A past view is kept for ever, so it has full dates. */
+type Present = Readonly<{ now: Ms; past: boolean }>
+
+/** The minute for which a page's relative words are made. */
+export function presentOf({ now }: Pick<Present, 'now'>): Ms {
+  return floorTo(now, MINUTE_MS)
+}
+
+/** A moment in full: `22 Nov 2026 03:49:13`, in UTC. */
 export function momentOf(at: string): Html {
-  return html`<time datetime="${at}">${momentText(at)}</time>`
+  return timeElement('full', at, 0)
+}
+
+/** A moment as people write it: `today 14:00`, `Tue 24 Nov 08:48` or `8 Nov`. */
+export function nearMoment(at: string, present: Present): Html {
+  return present.past ? timeElement('full', at, 0) : timeElement('near', at, presentOf(present))
+}
+
+/** The same with the time of day, however far away: `8 Nov 16:00`. */
+export function clockMoment(at: string, present: Present): Html {
+  return present.past ? timeElement('full', at, 0) : timeElement('clock', at, presentOf(present))
+}
+
+/** How long until or since a moment: `in 2 h 9 min`. Null in a past view, which has no present. */
+export function untilMoment(at: string, present: Present): Html | null {
+  return present.past ? null : timeElement('until', at, presentOf(present))
+}
+
+/** Length of time between a moment and now: `13 days`. Null in a past view. */
+export function spanFrom(at: string, present: Present): Html | null {
+  return present.past ? null : timeElement('span', at, presentOf(present))
 }
 
 /** Time element of a moment, or the words `none` for null. */
@@ -16,14 +48,13 @@ export function momentOrNone(at: string | null, none = 'not yet'): Html {
 
 /** Time element of the UTC day that begins at this moment. The reader's choice of time zone does not change it. */
 export function dayOf(at: string): Html {
-  return html`<time datetime="${at}" data-form="day">${at.slice(0, 10)}</time> (UTC)`
+  return html`<time datetime="${at}" data-form="day">${timeWords('date', Date.parse(at), 0)}</time>`
 }
 
-/** `2026-10-03 11:22:33 UTC`, without milliseconds. */
+/** `22 Nov 2026 03:49:13 UTC`, as plain text. */
 export function momentText(at: string): string {
-  const match = AT.exec(at)
-  if (match === null) throw new Error('a moment is written with three decimals in UTC')
-  return `${match[1]} ${match[2]} UTC`
+  if (!AT.test(at)) throw new Error('a moment is written with three decimals in UTC')
+  return `${timeWords('full', Date.parse(at), 0)} UTC`
 }
 
 /** Phrase for a bucket by its first moment, such as "in the week that began on …". */
@@ -32,4 +63,17 @@ export function bucketOf(bucket: Bucket, at: string): Html {
   if (bucket === 'month') return html`in the month that began on ${dayOf(at)}`
   if (bucket === 'week') return html`in the week that began on ${dayOf(at)}`
   return html`in the ${bucket} from ${momentOf(at)}`
+}
+
+/** The present of a page as it states it for its script and for checks; null in a past view. */
+export function presentText({ now, past }: Present): string | null {
+  return past ? null : formatAt(presentOf({ now }))
+}
+
+function timeElement(form: TimeForm, at: string, now: number): Html {
+  if (!AT.test(at)) throw new Error('a moment is written with three decimals in UTC')
+  // Built without `html`, since a moment needs no escape.
+  const words = timeWords(form, Date.parse(at), now)
+  const named = form === 'full' ? '' : ` data-form="${form}"`
+  return { markup: `<time datetime="${at}"${named}>${words}</time>` }
 }

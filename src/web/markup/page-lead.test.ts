@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
+import { amountHtml, headlineAmount } from './amount-html.ts'
 import { html } from './html.ts'
+import { stateChip } from './kind-words.ts'
 import { linkPreviewText, DESCRIPTION_CHARS_MAX, leadOf, plainText } from './page-lead.ts'
 
 suite('the first text of a page', () => {
@@ -40,8 +42,13 @@ suite('the first text of a page', () => {
     assert.equal(leadOf(page), 'Gone. It was.')
   })
 
-  test('has a status pill as a sentence of its own', () => {
-    assert.equal(plainText(html`<span class="pill paying">paying</span> All of it.`), 'Paying. All of it.')
+  test('has the chip of a state as a sentence of its own', () => {
+    assert.equal(plainText(html`${stateChip('paying')} All of it.`), 'Paying. All of it.')
+  })
+
+  test('has amounts as short as the page shows them', () => {
+    assert.equal(plainText(html`${amountHtml('6043.059569309')} KOTS`), '6,043 KOTS')
+    assert.equal(plainText(html`${headlineAmount('5836509.129572849')} KOTS`), '5.83 million KOTS')
   })
 
   test('is the original text, for any text', () => {

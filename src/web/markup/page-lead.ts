@@ -17,11 +17,12 @@ const WARNING = /<p class="banner warn"[^>]*>([^]*?)<\/p>/
 const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
 const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 
-/** Text of markup. A status pill becomes a separate sentence; links to JSON are left out. */
+/** Text of markup. A state's chip becomes a separate sentence; hidden decimals and links to JSON go. */
 export function plainText({ markup }: Html): string {
   const text = markup
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')
-    .replaceAll(/<span class="pill [^"]*">([^<]*)<\/span>/g, '$1.')
+    .replaceAll(/<span class="chip [^"]*"[^>]*>([^<]*)<\/span>/g, '$1.')
+    .replaceAll(/<i>[^<]*<\/i>/g, '')
     .replaceAll(/<br \/>/g, ' ')
     .replaceAll(/<bdi>([^<]*)<\/bdi>/g, (_, quoted: string) => isolateDirection(quoted))
     .replaceAll(/<[^>]*>/g, '')

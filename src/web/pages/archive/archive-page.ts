@@ -74,7 +74,9 @@ function rowOf(month: ArchiveMonth): Html {
   const isOpen = month.state === 'open'
   return html`<tr id="${month.month}">
     <th scope="row"><span class="n">${month.month}</span></th>
-    <td>${isOpen ? html`<span class="pill running">open</span>` : html`<span class="pill">closed</span>`}</td>
+    <td>
+      ${isOpen ? html`<span class="chip running" data-state="open">open</span>` : html`<span class="chip done" data-state="closed">closed</span>`}
+    </td>
     <td class="r">${countHtml(month.events)}</td>
     <td>
       ${firstSeq === null || lastSeq === null ? NONE : html`${eventLink(firstSeq)} to ${eventLink(lastSeq)}`}

@@ -10,13 +10,14 @@ import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { askTimeline, isCancelled, timelineList } from './contest-timeline.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
 import { payoutsOf, poolTable, prizeTable } from './contest-ledger-tables.ts'
-import { contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
+import { contestName, redeemedMeter } from '../../markup/contest-name.ts'
 import type { Derived } from '../../markup/derived.ts'
 import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { stateChip } from '../../markup/kind-words.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from '../payouts/payouts-calendar.ts'
@@ -66,7 +67,7 @@ function verdictOf(
   { site }: View,
 ): Html {
   const { status, prizesOwed, prizesRedeemed, prizesNotRedeemed } = contest
-  const pill = statusPill(status)
+  const pill = stateChip(status)
   if (status === 'upcoming') {
     return html`<p class="lead" data-at="/contest/status /contest/opensAt">
       ${pill} Planned to open at ${momentOf(contest.opensAt)}: nothing is won yet.
@@ -113,7 +114,7 @@ function cancellationOf({ contest, pool }: ContestLedger, { site }: View): Html 
     ...(open ? ['/pool/balance'] : []),
   ]
   return html`<p class="lead" data-at="${fields.join(' ')}">
-    ${statusPill(contest.status)} <b>Cancelled: stakes are given back.</b>
+    ${stateChip(contest.status)} <b>Cancelled: stakes are given back.</b>
     ${refunded === undefined ? null : html`${amountHtml(refunded)} ${site.token} went back to players.`}
     ${open ? html`${amountHtml(pool.balance)} ${site.token} are still in the pool.` : null}
   </p>`

@@ -2,7 +2,7 @@ import type { ContestSort, ContestStatus, ContestWire, Summary } from '../../../
 import { CONTEST_STATUSES } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'
 import { askCancelled } from './contest-timeline.ts'
-import { contestLink, contestName, redeemedMeter, statusPill } from '../../markup/contest-name.ts'
+import { contestLink, contestName, redeemedMeter } from '../../markup/contest-name.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
@@ -10,6 +10,7 @@ import { contestsForm, SORT_WORDS, sortOf } from './contests-form.ts'
 import { TOP_ROWS_MAX } from '../../../protocol/parameters.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { stateChip } from '../../markup/kind-words.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { percentOf } from '../../charts/share.ts'
@@ -110,7 +111,7 @@ function contestTable(contests: readonly ContestWire[], cancelled: Cancelled, { 
 function rowOf(one: ContestWire, index: number, cancelled: boolean): Html {
   return html`<tr>
     <th scope="row" class="all">${contestLink(one.id, one.title)}</th>
-    <td>${statusPill(one.status)}${cancelled ? ' cancelled' : null}</td>
+    <td>${stateChip(one.status)}${cancelled ? ' cancelled' : null}</td>
     <td class="r" data-label="pool">${amountHtml(one.pool)}</td>
     <td class="r fold">${countHtml(one.entries)}</td>
     <td data-label="${one.closedAt === null ? 'closes' : 'closed'}">

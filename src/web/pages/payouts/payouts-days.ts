@@ -10,11 +10,12 @@ import type { Derived } from '../../markup/derived.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { stateChip } from '../../markup/kind-words.ts'
 import { dayOf, momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import type { IndexedPrize } from './unpaid-table.ts'
-import { prizeName, STATUS_WORDS, unpaidKey } from './unpaid-table.ts'
+import { prizeName, unpaidKey } from './unpaid-table.ts'
 
 /** Days in the chart, from today. The table also has later ones. */
 const DAYS_DRAWN = 30
@@ -151,7 +152,7 @@ function groupOf({ rows, total }: Day, cut: boolean, { titles }: WaitingTableOpt
       ({ unpaid, index }) =>
         html`<tr data-key="${unpaidKey(unpaid)}" data-row="/unpaid/${index}">
           <th scope="row" class="all">${prizeName(unpaid, titles)}</th>
-          <td><span class="pill ${unpaid.status}">${STATUS_WORDS[unpaid.status]}</span></td>
+          <td>${stateChip(unpaid.status)}</td>
           <td class="r">${amountHtml(unpaid.kots)}</td>
           <td class="all">
             ${momentOf(unpaid.availableAt)}<span data-relative="${unpaid.availableAt}"></span>

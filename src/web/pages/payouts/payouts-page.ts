@@ -5,6 +5,7 @@ import { contestLink } from '../../markup/contest-name.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { stateWords } from '../../markup/kind-words.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { payoutsSubscription } from './payouts-calendar.ts'
@@ -14,7 +15,7 @@ import { isWholeList, PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import type { IndexedPrize } from './unpaid-table.ts'
-import { STATUS_WORDS, unpaidTable } from './unpaid-table.ts'
+import { unpaidTable } from './unpaid-table.ts'
 
 /** Rows of a group on a page. Exports and the next pages have more. */
 const ROWS_SHOWN = 200
@@ -39,7 +40,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
     isNothingOpen(payouts)
       ? null
       : `Won and not paid yet: ${statesIn(payouts.totals)
-          .map((status) => `${payouts.totals[status]} ${site.token} ${STATUS_WORDS[status]}`)
+          .map((status) => `${payouts.totals[status]} ${site.token} ${stateWords(status)}`)
           .join(', ')}.`,
   csv: ANSWER_TABLES.payouts,
   svg: (payouts, view) => daysPicture(payouts, waitingIn(payouts), titleOf(view), view),
@@ -127,7 +128,7 @@ function totalsOf({ totals, now }: Payouts, { site }: View): Html {
       ${shown.map(
         (status) =>
           html`<div>
-            <dt>${capitalized(STATUS_WORDS[status])}, ${site.token}</dt>
+            <dt>${capitalized(stateWords(status))}, ${site.token}</dt>
             <dd data-at="/totals/${status}">${amountHtml(totals[status])}</dd>
             <dd class="beside"><a href="#${status}">what this means</a></dd>
           </div>`,
@@ -203,7 +204,7 @@ function meanings(): Html {
     <dl class="fields">
       ${UNPAID_STATUSES.map(
         (status) =>
-          html`<dt id="${status}">${STATUS_WORDS[status]}</dt>
+          html`<dt id="${status}">${stateWords(status)}</dt>
             <dd>${MEANINGS[status]}</dd>`,
       )}
     </dl>

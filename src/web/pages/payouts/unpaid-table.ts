@@ -1,19 +1,11 @@
-import type { Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
+import type { Unpaid } from '../../../protocol/resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { stateChip } from '../../markup/kind-words.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
-
-/** Names of the states of an unpaid prize. */
-export const STATUS_WORDS: Readonly<Record<UnpaidStatus, string>> = {
-  locked: 'locked',
-  in_review: 'in review',
-  awaiting_claim: 'awaiting claim',
-  payable: 'payable',
-  overpaid: 'overpaid',
-}
 
 /** Unpaid prize with its index in the answer. */
 export type IndexedPrize = Readonly<{ unpaid: Unpaid; index: number }>
@@ -59,7 +51,7 @@ export function unpaidTable(
           ({ unpaid: one, index }) =>
             html`<tr data-key="${unpaidKey(one)}" data-row="${list}/${index}">
               <th scope="row" class="all">${titles === null ? one.kind : prizeName(one, titles)}</th>
-              <td><span class="pill ${one.status}">${STATUS_WORDS[one.status]}</span></td>
+              <td>${stateChip(one.status)}</td>
               <td class="r">${amountHtml(one.kots)}</td>
               <td class="all" data-label="available">${momentOf(one.availableAt)}</td>
               <td class="fold">${momentOrNone(one.unlocksAt, 'no lock')}</td>

@@ -8,11 +8,12 @@ import type {
   Summary,
 } from '../../../protocol/resources.ts'
 import { amountHtml, amountOrNone, eventLink } from '../../markup/amount-html.ts'
-import { contestLink, statusPill } from '../../markup/contest-name.ts'
+import { contestLink } from '../../markup/contest-name.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { stateChip } from '../../markup/kind-words.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import { eventNote } from '../events/event-note.ts'
 import type { View } from '../../frame/page.ts'
@@ -81,7 +82,7 @@ function contestTable({ answer: { contests, next }, address }: LinkedAnswer<Cont
             ({ one, index }) =>
               html`<tr data-row="${list}/${index}">
                 <th scope="row" class="all">${contestLink(one.id, one.title)}</th>
-                <td>${statusPill(one.status)}</td>
+                <td>${stateChip(one.status)}</td>
                 <td class="r" data-label="pool">${amountHtml(one.pool)}</td>
                 <td class="r" data-label="unpaid">${amountHtml(one.prizesNotRedeemed)}</td>
                 <td data-label="${one.closedAt === null ? 'closes' : 'closed'}">

@@ -1,0 +1,107 @@
+import type { Html } from '../markup/html.ts'
+import { html } from '../markup/html.ts'
+
+type Link = readonly [path: string, label: string]
+
+/** A question that readers have: its entry in the navigation, and the pages that answer it. */
+type Question = Readonly<{
+  to: string
+  label: string
+  /** Pages of the question, shown below the masthead. */
+  pages?: readonly Link[]
+  /** Other pages for which the entry is the current one. */
+  also?: readonly string[]
+}>
+
+const QUESTIONS: readonly Question[] = [
+  { to: '/', label: 'Today', also: ['/summary', '/compare'] },
+  { to: '/contests', label: 'Contests', also: ['/schedule'] },
+  { to: '/payouts', label: 'Unpaid' },
+  {
+    to: '/flows',
+    label: 'Money',
+    pages: [
+      ['/flows', 'Spent and paid'],
+      ['/funds', 'Funds'],
+      ['/loyalty/runs', 'Loyalty reward'],
+      ['/patterns', 'Hours of the week'],
+    ],
+  },
+  {
+    to: '/verify',
+    label: 'Check',
+    pages: [
+      ['/verify', 'Verify'],
+      ['/stream', 'Events'],
+      ['/archive', 'Archive'],
+    ],
+    also: ['/events'],
+  },
+]
+
+/** Pages below "More". */
+const MORE: readonly Link[] = [
+  ['/schedule', 'Schedule'],
+  ['/compare', 'Two moments compared'],
+  ['/api', 'API'],
+  ['/status', 'Status'],
+  ['/about', 'About'],
+]
+
+type Shown = Readonly<{ path: string; paths: ReadonlySet<string> }>
+
+/** The pages by question, and "More". Links whose pages are absent are left out. */
+export function navigation({ path, paths }: Shown): Html {
+  const more = MORE.filter(([to]) => paths.has(to))
+  return html`<nav class="pages" aria-label="Pages">
+    ${QUESTIONS.filter(({ to }) => paths.has(to)).map(
+      (question) =>
+        html`<a href="${question.to}" ${isOf(question, path) ? CURRENT : null}>${question.label}</a>`,
+    )}
+    ${
+      more.length === 0
+        ? null
+        : html`<details class="more">
+            <summary>More</summary>
+            <div>
+              ${paths.has('/find') ? SEARCH : null}
+              ${more.map(([to, label]) => html`<a href="${to}" ${path === to ? CURRENT : null}>${label}</a>`)}
+            </div>
+          </details>`
+    }
+  </nav>`
+}
+
+/** The pages of the current question; null when it has one page only. */
+export function subNavigation({ path, paths }: Shown): Html | null {
+  const question = QUESTIONS.find((one) => isOf(one, path))
+  const pages = (question?.pages ?? []).filter(([to]) => paths.has(to))
+  if (pages.length < 2) return null
+  return html`<nav class="sub" aria-label="Pages of ${question?.label ?? ''}">
+    ${pages.map(([to, label]) => html`<a href="${to}" ${isWithin(path, to) ? CURRENT : null}>${label}</a>`)}
+  </nav>`
+}
+
+const CURRENT = html` aria-current="page"`
+
+/** Search form of every page. The key `/` focuses a page's own search form first. */
+const SEARCH = html`<form class="find" role="search" action="/find">
+  <input
+    type="search"
+    name="q"
+    maxlength="300"
+    aria-label="Find a contest, an event, a day or a transaction"
+    placeholder="Contest, event, day, transaction"
+  />
+  <button>Find</button>
+</form>`
+
+function isOf({ to, pages = [], also = [] }: Question, path: string): boolean {
+  return [to, ...pages.map(([page]) => page), ...also].some((one) => isWithin(path, one))
+}
+
+function isWithin(path: string, to: string): boolean {
+  return (
+    path === to || (to !== '/' && path.startsWith(`${to}/`)) || (to === '/stream' && /^\/events\b/.test(path))
+  )
+}

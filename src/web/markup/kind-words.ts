@@ -1,0 +1,71 @@
+import type { ContestStatus, UnpaidStatus } from '../../protocol/resources.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { capitalized } from './prose.ts'
+
+/** Words for a kind of prize: those who win it, and one who is paid. */
+type KindWords = Readonly<{ who: string; one: string }>
+
+/** Kinds of prizes with words of their own. The operator names kinds, so a page also shows others, as they are. */
+const KINDS: Readonly<Record<string, KindWords>> = {
+  winner: { who: 'the winner', one: 'the winner' },
+  runner_up: { who: 'runners-up', one: 'a runner-up' },
+  second: { who: 'the second', one: 'the second' },
+  third: { who: 'the third', one: 'the third' },
+  voter_share: { who: 'voters', one: 'a voter' },
+  lucky_draw: { who: 'the lucky draw', one: 'a winner of the lucky draw' },
+  refund: { who: 'players', one: 'a player' },
+  loyalty: { who: 'loyal players', one: 'loyal players' },
+  play_share: { who: 'a share of play', one: 'a share of play' },
+  top_up: { who: 'the treasury', one: 'the treasury' },
+  sponsor: { who: 'sponsors', one: 'a sponsor' },
+  returned: { who: 'the treasury', one: 'the treasury' },
+  platform_income: { who: 'platform income', one: 'platform income' },
+}
+
+/** Those who win a kind of prize: `runners-up`. A kind without words is shown as it is, without underscores. */
+export function whoWins(kind: string): Html {
+  return kindText(kind, KINDS[kind]?.who ?? kind.replaceAll('_', ' '))
+}
+
+/** The same at the start of a line, without an article: `Runners-up`. */
+export function kindName(kind: string): Html {
+  const words = KINDS[kind]?.who.replace(/^(?:the|a) /, '') ?? kind.replaceAll('_', ' ')
+  return kindText(kind, capitalized(words))
+}
+
+/** One who is paid a prize of a kind: `a runner-up`. */
+export function onePaid(kind: string): Html {
+  return kindText(kind, KINDS[kind]?.one ?? kind.replaceAll('_', ' '))
+}
+
+/** Words in place of a value of an answer. Checks read the value from the attribute and compare it with the words. */
+function kindText(kind: string, words: string): Html {
+  return html`<span data-kind="${kind}">${words}</span>`
+}
+
+/** States of contests and of unpaid prizes, and `cancelled`, in words. */
+const STATES: Readonly<Record<ContestStatus | UnpaidStatus | 'cancelled', string>> = {
+  upcoming: 'to come',
+  running: 'running',
+  paying: 'paying',
+  paid: 'paid in full',
+  cancelled: 'cancelled',
+  locked: 'locked',
+  in_review: 'in review',
+  awaiting_claim: 'to be claimed',
+  payable: 'payable',
+  overpaid: 'overpaid',
+}
+
+type State = keyof typeof STATES
+
+/** Words for a state, as plain text. */
+export function stateWords(state: State): string {
+  return STATES[state]
+}
+
+/** Chip of a state: a shape and a word, never a colour alone. */
+export function stateChip(state: State): Html {
+  return html`<span class="chip ${state}" data-state="${state}">${STATES[state]}</span>`
+}

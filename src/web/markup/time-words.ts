@@ -1,0 +1,65 @@
+// Moments as people write them. Pages and their script share this file, so it uses nothing of Node.
+
+/**
+ * Form of a moment:
+ *
+ * - `near`: `today 14:00`, `tomorrow 16:00`, `Tue 24 Nov 08:48`, else `8 Nov`, with the year if it is another
+ * - `clock`: the same with the time of day, however far away
+ * - `date`: `22 Nov 2026`
+ * - `full`: `22 Nov 2026 03:49:13`
+ * - `until`: `in 2 h 9 min`, or `1 h 6 min ago`
+ * - `span`: `13 days` or `18 h 49 min`, the time between
+ */
+export type TimeForm = 'near' | 'clock' | 'date' | 'full' | 'until' | 'span'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Days around today that are named by weekday. */
+const WEEKDAYS_NEAR = 6
+/** Time from which a span has whole days. */
+const WHOLE_DAYS_FROM = 2 * DAY
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** Words for a moment, both in milliseconds. A caller adds the offset of a time zone to both. */
+export function timeWords(form: TimeForm, at: number, now: number): string {
+  const date = new Date(at)
+  const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
+  const year = date.getUTCFullYear()
+  const clock = date.toISOString().slice(11, 16)
+  switch (form) {
+    case 'full':
+      return `${day} ${year} ${date.toISOString().slice(11, 19)}`
+    case 'date':
+      return `${day} ${year}`
+    case 'until':
+      if (Math.abs(at - now) < MINUTE) return 'now'
+      return at > now ? `in ${spanWords(at - now)}` : `${spanWords(now - at)} ago`
+    case 'span':
+      return spanWords(Math.abs(at - now))
+    case 'near':
+    case 'clock': {
+      const days = Math.floor(at / DAY) - Math.floor(now / DAY)
+      const far = year === new Date(now).getUTCFullYear() ? day : `${day} ${year}`
+      if (days === 0) return `today ${clock}`
+      if (days === 1) return `tomorrow ${clock}`
+      if (days === -1) return `yesterday ${clock}`
+      if (days > 0 && days <= WEEKDAYS_NEAR) return `${WEEKDAYS[date.getUTCDay()]} ${far} ${clock}`
+      return form === 'clock' ? `${far} ${clock}` : far
+    }
+  }
+}
+
+/** A length of time in two units at most: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
+function spanWords(ms: number): string {
+  if (ms >= WHOLE_DAYS_FROM) return `${Math.floor(ms / DAY)} days`
+  const [days, hours, minutes] = [
+    Math.floor(ms / DAY),
+    Math.floor((ms % DAY) / HOUR),
+    Math.floor((ms % HOUR) / MINUTE),
+  ]
+  if (days > 0) return hours > 0 ? `${days} d ${hours} h` : `${days} d`
+  if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`
+  return `${minutes} min`
+}
