@@ -19,18 +19,16 @@ const DAY = 24 * HOUR
 const WEEKDAYS_NEAR = 6
 /** Time from which a span has whole days. */
 const WHOLE_DAYS_FROM = 2 * DAY
-const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const PARTS = /(\w+), 0?(\d+ \w+) (\d+) (..:..)(...)/
 
 /** Words for a moment, both in milliseconds. A caller adds the offset of a time zone to both. */
 export function timeWords(form: TimeForm, at: number, now: number): string {
-  const date = new Date(at)
-  const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
-  const year = date.getUTCFullYear()
-  const clock = date.toISOString().slice(11, 16)
+  // "Mon, 23 Nov 2026 11:50:00 GMT" has all parts.
+  const [, weekday, day = '', year = '', clock = '', seconds = ''] =
+    PARTS.exec(new Date(at).toUTCString()) ?? []
   switch (form) {
     case 'full':
-      return `${day} ${year} ${date.toISOString().slice(11, 19)}`
+      return `${day} ${year} ${clock}${seconds}`
     case 'date':
       return `${day} ${year}`
     case 'until':
@@ -41,11 +39,11 @@ export function timeWords(form: TimeForm, at: number, now: number): string {
     case 'near':
     case 'clock': {
       const days = Math.floor(at / DAY) - Math.floor(now / DAY)
-      const far = year === new Date(now).getUTCFullYear() ? day : `${day} ${year}`
+      const far = Number(year) === new Date(now).getUTCFullYear() ? day : `${day} ${year}`
       if (days === 0) return `today ${clock}`
       if (days === 1) return `tomorrow ${clock}`
       if (days === -1) return `yesterday ${clock}`
-      if (days > 0 && days <= WEEKDAYS_NEAR) return `${WEEKDAYS[date.getUTCDay()]} ${far} ${clock}`
+      if (days > 0 && days <= WEEKDAYS_NEAR) return `${weekday} ${far} ${clock}`
       return form === 'clock' ? `${far} ${clock}` : far
     }
   }
@@ -54,12 +52,8 @@ export function timeWords(form: TimeForm, at: number, now: number): string {
 /** A length of time in two units at most: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
 function spanWords(ms: number): string {
   if (ms >= WHOLE_DAYS_FROM) return `${Math.floor(ms / DAY)} days`
-  const [days, hours, minutes] = [
-    Math.floor(ms / DAY),
-    Math.floor((ms % DAY) / HOUR),
-    Math.floor((ms % HOUR) / MINUTE),
-  ]
-  if (days > 0) return hours > 0 ? `${days} d ${hours} h` : `${days} d`
-  if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`
-  return `${minutes} min`
+  const [large, small, names] = ms < DAY ? [HOUR, MINUTE, ['h', 'min']] : [DAY, HOUR, ['d', 'h']]
+  const rest = Math.floor((ms % large) / small)
+  if (ms < large) return `${rest} ${names[1]}`
+  return `${Math.floor(ms / large)} ${names[0]}${rest > 0 ? ` ${rest} ${names[1]}` : ''}`
 }
