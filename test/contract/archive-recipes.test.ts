@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { plain } from '../web/page-tree.ts'
+import { plain } from '../web/parity/page-tree.ts'
 
 suite('the recipes on the archive page', () => {
   test('sum the same payments from the month files in DuckDB as the events, less what is corrected', async () => {

@@ -4,7 +4,7 @@ import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../src/protocol/a
 import { PAGE_NOTICE } from '../../src/web/markup/site.ts'
 import { textOf } from '../stage/document.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { plain } from '../web/page-tree.ts'
+import { plain } from '../web/parity/page-tree.ts'
 
 /** A document's words, without marks of code and strong type. */
 const words = (text: string) => text.replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' ')

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
 import { heldDraft, PRIVATE, settledDraft } from '../story/held-story.ts'
-import { ADDRESSES } from './web-addresses.ts'
+import { ADDRESSES } from './parity/web-addresses.ts'
 
 /** Words of the drafts below, and their amount, that no public answer may hold. */
 const SECRETS: readonly string[] = [...Object.values(PRIVATE), 'private_kind', '17.170017017', '17.17']

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Flows, Funds, Patterns } from '../../src/protocol/range-resources.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
-import { assertParity, sourcesOf } from './parity.ts'
+import { assertParity, sourcesOf } from './parity/parity.ts'
 
 let stage: ApiStage
 before(async () => {

@@ -5,7 +5,7 @@ import { PAGES } from '../../src/web/pages/pages.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { textOf } from '../stage/document.ts'
-import { ADDRESSES } from './web-addresses.ts'
+import { ADDRESSES } from './parity/web-addresses.ts'
 
 let stage: ApiStage
 before(async () => {

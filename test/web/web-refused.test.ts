@@ -3,8 +3,8 @@ import { after, before, suite, test } from 'node:test'
 import { PROBLEMS } from '../../src/protocol/problem.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
-import { REFUSED } from './web-addresses.ts'
+import { elementsIn, parseMarkup, plain, textIn } from './parity/page-tree.ts'
+import { REFUSED } from './parity/web-addresses.ts'
 
 let stage: ApiStage
 before(async () => {

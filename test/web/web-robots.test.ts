@@ -10,9 +10,9 @@ import { sitemapEntries } from '../../src/web/feeds/sitemap.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
 import { textOf as documentText } from '../stage/document.ts'
-import { elementsIn, parseMarkup, textIn } from './page-tree.ts'
+import { elementsIn, parseMarkup, textIn } from './parity/page-tree.ts'
 import { sendRaw } from '../stage/raw-request.ts'
-import { ADDRESSES } from './web-addresses.ts'
+import { ADDRESSES } from './parity/web-addresses.ts'
 
 let stage: ApiStage
 let base = ''

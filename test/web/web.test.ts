@@ -7,8 +7,8 @@ import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { assertParity, sourcesOf } from './parity.ts'
-import { ADDRESSES } from './web-addresses.ts'
+import { assertParity, sourcesOf } from './parity/parity.ts'
+import { ADDRESSES } from './parity/web-addresses.ts'
 
 const KIB = 1024
 /** Pages without an endpoint, which have no other formats. */

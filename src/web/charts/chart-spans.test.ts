@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { elementsIn, parseMarkup } from '../../../test/web/page-tree.ts'
+import { elementsIn, parseMarkup } from '../../../test/web/parity/page-tree.ts'
 import { plotOnPage } from './chart-plot.ts'
 import { spanPlot } from './chart-spans.ts'
 

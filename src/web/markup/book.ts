@@ -23,7 +23,7 @@ export type BookLine = Readonly<{
 /** JSON pointer of a list that a book shows, the fields of each line in the order of its text, and its most lines. */
 type BookList = Readonly<{ list: string; fields: string; most?: number }>
 
-/** Lines of the book. With a `list`, checks compare them with the answer (`test/web/parity.ts`). */
+/** Lines of the book. With a `list`, checks compare them with the answer (`test/web/parity/parity.ts`). */
 export function book(lines: readonly BookLine[], shown: BookList | null, live: Part = null): Html {
   const held =
     shown === null
@@ -44,10 +44,10 @@ function bookLine({ when, what, small, amount, row, key, as }: BookLine): Html {
 }
 
 /** A figure: label, number, and one line that says what it is made of or how it moved. */
-export type Figure = Readonly<{ label: Part; figure: Part; note?: Part }>
+export type ShownFigure = Readonly<{ label: Part; figure: Part; note?: Part }>
 
 /** Figures in a row, two by two on a phone. */
-export function figures(shown: readonly Figure[]): Html {
+export function figures(shown: readonly ShownFigure[]): Html {
   return html`<dl class="figs">
     ${shown.map(
       ({ label, figure, note }) =>

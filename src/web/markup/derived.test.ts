@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { evaluate } from '../../../test/web/expression.ts'
+import { evaluate } from '../../../test/web/parity/expression.ts'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import type { Derived } from './derived.ts'
 import { derived, minus, derivedSum, sumOfAll } from './derived.ts'

@@ -12,7 +12,7 @@ const AT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/
 type Present = Readonly<{ now: Ms; past: boolean }>
 
 /** The minute for which a page's relative words are made. */
-export function presentOf({ now }: Pick<Present, 'now'>): Ms {
+function wordsPresent({ now }: Pick<Present, 'now'>): Ms {
   return floorTo(now, MINUTE_MS)
 }
 
@@ -23,22 +23,22 @@ export function momentOf(at: string): Html {
 
 /** A moment as people write it: `today 14:00`, `Tue 24 Nov 08:48` or `8 Nov`. */
 export function nearMoment(at: string, present: Present): Html {
-  return present.past ? timeElement('full', at, 0) : timeElement('near', at, presentOf(present))
+  return present.past ? timeElement('full', at, 0) : timeElement('near', at, wordsPresent(present))
 }
 
 /** The same with the time of day, however far away: `8 Nov 16:00`. */
 export function clockMoment(at: string, present: Present): Html {
-  return present.past ? timeElement('full', at, 0) : timeElement('clock', at, presentOf(present))
+  return present.past ? timeElement('full', at, 0) : timeElement('clock', at, wordsPresent(present))
 }
 
 /** How long until or since a moment: `in 2 h 9 min`. Null in a past view, which has no present. */
 export function untilMoment(at: string, present: Present): Html | null {
-  return present.past ? null : timeElement('until', at, presentOf(present))
+  return present.past ? null : timeElement('until', at, wordsPresent(present))
 }
 
 /** Length of time between a moment and now: `13 days`. Null in a past view. */
 export function spanFrom(at: string, present: Present): Html | null {
-  return present.past ? null : timeElement('span', at, presentOf(present))
+  return present.past ? null : timeElement('span', at, wordsPresent(present))
 }
 
 /** Time element of a moment, or the words `none` for null. */
@@ -67,7 +67,7 @@ export function bucketOf(bucket: Bucket, at: string): Html {
 
 /** The present of a page as it states it for its script and for checks; null in a past view. */
 export function presentText({ now, past }: Present): string | null {
-  return past ? null : formatAt(presentOf({ now }))
+  return past ? null : formatAt(wordsPresent({ now }))
 }
 
 function timeElement(form: TimeForm, at: string, now: number): Html {

@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
-import { plain } from '../../../test/web/page-tree.ts'
+import { plain } from '../../../test/web/parity/page-tree.ts'
 
 let stage: ApiStage
 let page: string

@@ -13,7 +13,7 @@ import { LAUNCH, openApiStage } from '../../../test/stage/api-stage.ts'
 import { run, start } from '../../../test/stage/command-stage.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
-import { plain } from '../../../test/web/page-tree.ts'
+import { plain } from '../../../test/web/parity/page-tree.ts'
 import { ROOT } from '../../../test/stage/places.ts'
 
 const CLIENT = pathToFileURL(join(ROOT, 'src', 'client', 'index.ts')).href

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage } from '../../../../test/stage/api-stage.ts'
 import { PRIVATE } from '../../../../test/story/held-story.ts'
-import { plain } from '../../../../test/web/page-tree.ts'
+import { plain } from '../../../../test/web/parity/page-tree.ts'
 import { seqOf } from '../../../protocol/seq.ts'
 
 async function textOf(stage: ApiStage): Promise<string> {

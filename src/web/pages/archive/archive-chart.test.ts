@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { assertParity } from '../../../../test/web/parity.ts'
+import { assertParity } from '../../../../test/web/parity/parity.ts'
 import type { ArchiveMonth } from '../../../protocol/resources.ts'
 import { monthChart } from './archive-chart.ts'
 

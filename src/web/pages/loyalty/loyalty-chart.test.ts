@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { parseMonth } from '../../../protocol/moment.ts'
 import type { LoyaltyRuns } from '../../../protocol/resources.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
-import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 
 const CLOSED: readonly StoryEvent[] = [

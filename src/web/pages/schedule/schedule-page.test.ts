@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
-import { assertParity, sourcesOf } from '../../../../test/web/parity.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { sendRaw } from '../../../../test/stage/raw-request.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../protocol/moment.ts'
 

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../src/protocol/problem.ts'
+import type { ProblemCode } from '../../../src/protocol/problem.ts'
 
 /** Addresses of every page on the API's stage, with and without a query. */
 export const ADDRESSES: readonly string[] = [
