@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { CHROMIUM, CHROMIUM_FLAGS } from '../../test/stage/browser.ts'
 
 /** Categories of Lighthouse, in the order of the table. */
-export const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const
+const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const
 
 /** Lighthouse's findings about a page. */
 export type LookRow = Readonly<{
