@@ -90,13 +90,13 @@ suite('a picture', () => {
     assert.match(await textOf('/contests/1/ledger.svg?after=10'), /A part of the payouts/)
   })
 
-  test('explains its hatching, if it has any', async () => {
+  test('explains what is pale, if anything is', async () => {
     for (const path of ['/flows.svg', '/funds.svg', '/summary.svg']) {
-      assert.match(await textOf(path), />hatched: not over yet</, path)
+      assert.match(await textOf(path), />pale: not over yet</, path)
     }
     const settled = 'from=2026-10-01T00:00Z&to=2026-10-01T00:05Z&bucket=minute'
     for (const path of [`/flows.svg?${settled}`, `/funds.svg?${settled}`]) {
-      assert.doesNotMatch(await textOf(path), /hatched/, path)
+      assert.doesNotMatch(await textOf(path), />pale/, path)
     }
   })
 

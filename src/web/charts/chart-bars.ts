@@ -1,17 +1,14 @@
-import { scaleBand } from 'd3-scale'
-import type { Plot, SeriesStyle } from './chart-plot.ts'
-import { hatchOf, plotOnPage } from './chart-plot.ts'
-import type { Scale } from '../markup/chart-scale.ts'
-import { percent, scaleOf } from '../markup/chart-scale.ts'
-import { coarseMarks } from './chart-time.ts'
+import { barsPath } from './chart-line.ts'
+import type { Plot, PlotSize } from './chart-plot.ts'
+import { PLOT_HEADS, PLOT_HEIGHTS, plotOnPage } from './chart-plot.ts'
+import { scaleOf } from '../markup/chart-scale.ts'
+import { fittingMarks } from './chart-time.ts'
+import type { SeriesStyle } from './chart-words.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
-/**
- * One bar: its label, the coarser unit of the label (shown where it changes), and its figure. An unfinished bar is
- * hatched.
- */
-type Bar = Readonly<{ label: string; coarse?: string; figure: string; unfinished?: boolean }>
+/** One bar: its label and its figure. Unfinished bars are the last ones; they are pale. */
+type Bar = Readonly<{ label: string; figure: string; unfinished?: boolean }>
 
 export type Bars = Readonly<{
   id: string
@@ -19,13 +16,11 @@ export type Bars = Readonly<{
   description: string
   bars: readonly Bar[]
   style?: SeriesStyle
-  size?: 'tall' | 'short'
+  size?: PlotSize
 }>
 
-const GAP = 0.25
-/** Most labels that fit a wide picture, and a narrow one. */
-const WIDE_LABELS_MAX = 13
-const NARROW_LABELS_MAX = 5
+/** Number of marks on the axis of a short plot. */
+const SHORT_MARKS = 2
 
 /** Figure of bars with a sentence. A table of the page has the same numbers. */
 export function barChart(bars: Bars, sentence: Html | null = null): Html {
@@ -36,54 +31,31 @@ export function barChart(bars: Bars, sentence: Html | null = null): Html {
 
 /** Plot of bars from zero. */
 export function barPlot({ id, title, description, bars, style = 1, size = 'short' }: Bars): Plot {
-  const scale = scaleOf(bars.map(({ figure }) => figure))
-  const band = scaleBand<number>()
-    .domain(bars.map((_, index) => index))
-    .paddingInner(GAP)
-    .paddingOuter(GAP / 2)
-  const wide = Math.ceil(bars.length / WIDE_LABELS_MAX)
-  const narrow = wide * Math.ceil(bars.length / wide / NARROW_LABELS_MAX)
-  const marked = bars.flatMap(({ label, coarse = null }, index) => {
-    const share = (band(index) ?? 0) + band.bandwidth() / 2
-    return index % wide === 0 ? [{ share, label, coarse, spare: index % narrow !== 0 }] : []
-  })
-  const coarse = coarseMarks(
-    marked.map((mark) => mark.coarse),
-    marked.map(({ share }) => share),
-  )
-  const x = marked.map((mark, index) => ({ ...mark, coarse: coarse[index] ?? null }))
-  const unfinished = bars.some((bar) => bar.unfinished === true)
-  const drawn = bars.map((bar, index) =>
-    rectOf(bar, { id, style, scale, x: band(index) ?? 0, width: band.bandwidth() }),
-  )
+  const figures = bars.map(({ figure }) => figure)
+  const head = PLOT_HEADS[size] / PLOT_HEIGHTS[size]
+  const scale = scaleOf(figures, { head, ...(size === 'short' ? { marks: SHORT_MARKS } : {}) })
+  const first = bars.findIndex(({ unfinished }) => unfinished === true)
+  const over = first < 0 ? bars.length : first
+  const paths = [
+    html`<path class="f${style}" d="${barsPath(figures, { from: 0, to: over, scale })}" />`,
+    over === bars.length
+      ? null
+      : html`<path
+          class="f${style} pale"
+          d="${barsPath(figures, { from: over, to: bars.length, scale })}"
+        />`,
+  ]
   return {
     id,
     title,
     description,
     size,
-    x,
+    x: fittingMarks(bars.map(({ label }, index) => ({ share: index / bars.length, label }))),
     y: scale.marks,
-    paths: html``,
-    shapes: html`${unfinished ? hatchOf(id) : null} ${drawn}`,
+    base: scale.zero,
+    paths: html`${paths}`,
+    shapes: null,
+    words: [],
     dated: true,
-    points: bars.length,
   }
-}
-
-type Place = Readonly<{ id: string; style: SeriesStyle; scale: Scale; x: number; width: number }>
-
-function rectOf({ figure, unfinished }: Bar, { id, style, scale, x, width }: Place): Html {
-  const end = scale.place(figure)
-  const top = Math.min(end, scale.zero)
-  const height = Math.abs(end - scale.zero)
-  const rect = (attributes: Html): Html =>
-    html`<rect
-      ${attributes}
-      x="${percent(x)}"
-      width="${percent(width)}"
-      y="${percent(top)}"
-      height="${percent(height)}"
-    />`
-  if (unfinished !== true) return rect(html`class="f${style}"`)
-  return html`${rect(html`fill="url(#${id}-hatch)"`)} ${rect(html`class="s${style}"`)}`
 }

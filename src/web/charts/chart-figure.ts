@@ -1,59 +1,41 @@
-import type { Plot, SeriesStyle } from './chart-plot.ts'
-import { legend, plotOnPage, widthOf } from './chart-plot.ts'
+import type { Plot } from './chart-plot.ts'
+import { plotOnPage } from './chart-plot.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { expressed } from './share.ts'
 
-/** A plot with the names of its lines. Each name includes the unit. */
-export type Panel = Readonly<{
-  plot: Plot
-  lines: readonly Readonly<{ name: string; style: SeriesStyle }>[]
-}>
-
-/** Plots of the same buckets, stacked or side by side, and the table of their figures. */
-type Panels = Readonly<{
-  /** Sentence about the figures. */
-  sentence: Html
-  panels: readonly Panel[]
-  unfinished: number
+/** Plots of the same buckets: a main one over the whole width, and small ones side by side. */
+type ChartGroup = Readonly<{
+  main: Plot | null
+  caption: Html
+  panels: readonly Readonly<{ plot: Plot; name: string; said: Html | null }>[]
   placement: 'middle' | 'end'
   /** Id of the table, which has a row for each bucket, in order. */
   table: string
   buckets: number
-  beside?: boolean
 }>
 
-/** Figure of charts, with a slider that shows each bucket from the table. */
-export function chartFigure({
-  sentence,
-  panels,
-  unfinished,
-  placement,
-  table,
-  buckets,
-  beside,
-}: Panels): Html {
-  const width = widthOf(buckets)
-  const plots = panels.map(
-    ({ plot, lines }, index) =>
-      html`<div class="panel">
-        ${legend(lines, index === 0 && unfinished > 0)}
-        ${
-          width === 'fit'
-            ? plotOnPage(plot)
-            : html`<div class="plots ${width}" role="region" aria-label="${plot.title}, picture" tabindex="0">
-                ${plotOnPage(plot)}
-              </div>`
-        }
-      </div>`,
-  )
-  return html`<figure class="chart" data-chart="${table}" data-stands="${placement}">
-    <figcaption>${sentence}</figcaption>
-    <div class="${beside === true ? 'pair' : 'stack'}">${plots}</div>
+/** Charts with a slider that shows each bucket from the table. */
+export function chartGroup({ main, caption, panels, placement, table, buckets }: ChartGroup): Html {
+  return html`<div data-chart="${table}" data-stands="${placement}">
+    <figure class="chart">
+      ${main === null ? null : plotOnPage(main)}
+      <figcaption>${caption}</figcaption>
+    </figure>
     ${buckets > 1 && buckets <= ROWS_WHOLE_MAX ? slider(buckets) : null}
-  </figure>`
+    <div class="panels">
+      ${panels.map(
+        ({ plot, name, said }) =>
+          html`<figure class="chart">
+            <figcaption class="head">
+              <b>${name}</b> ${said === null ? null : html`<span>${said}</span>`}
+            </figcaption>
+            ${plotOnPage(plot)}
+          </figure>`,
+      )}
+    </div>
+  </div>`
 }
-
 /** Slider of a chart. The island shows it; the style sheet reserves its space. */
 function slider(buckets: number): Html {
   return html`<div class="slider">

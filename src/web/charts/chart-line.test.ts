@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import { barChart } from './chart-bars.ts'
+import type { Series } from './chart-line.ts'
 import { linePlot } from './chart-line.ts'
 import { plotOnPage } from './chart-plot.ts'
 import type { ChartValue } from '../markup/chart-scale.ts'
@@ -17,7 +18,7 @@ const amounts = fc
   .map((value) => formatAmount(billionths(value)))
 const figures = fc.array(fc.option(amounts), { maxLength: 40 })
 
-function drawn(all: readonly ChartValue[], unfinished = 0): string {
+function drawnOf(all: readonly ChartValue[], unfinished = 0, drawn: Series['drawn'] = 'line'): string {
   const plot = linePlot({
     id: 'x',
     title: 'A <chart>',
@@ -27,7 +28,7 @@ function drawn(all: readonly ChartValue[], unfinished = 0): string {
     starts: all.map((_, index) => new Date(index * HOUR_MS).toISOString()),
     unfinished,
     placement: 'middle',
-    series: [{ name: 'Paid', style: 2, figures: all }],
+    series: [{ name: 'Paid', style: 2, drawn, figures: all }],
     size: 'tall',
     dated: true,
   })
@@ -50,62 +51,61 @@ function assertWellFormed(markup: string): void {
 suite('a line chart', () => {
   test('is well-formed for any figures: negative, huge, unknown or none', () => {
     fc.assert(
-      fc.property(figures, fc.nat(3), (all, unfinished) => {
-        assertWellFormed(drawn(all, Math.min(unfinished, all.length)))
+      fc.property(figures, fc.nat(3), fc.constantFrom('line', 'area', 'bars'), (all, unfinished, drawn) => {
+        assertWellFormed(drawnOf(all, Math.min(unfinished, all.length), drawn))
       }),
     )
   })
 
-  test('is pale towards a bucket that is not over', () => {
-    const paths = [...drawn(['2.000000000', '2.000000000', '0.500000000'], 1).matchAll(/<path[^>]*>/g)]
-    assert.deepEqual(
-      paths.map(([path]) => path.replaceAll(/\s+/g, ' ')),
-      ['<path class="s2" d="M166.7,0L500,0" />', '<path class="s2" opacity="0.4" d="M500,0L833.3,750" />'],
-    )
-  })
-
-  test('ends the label of its last day at its mark when there is little room', () => {
-    const markup = drawn(Array.from({ length: 50 }, () => '1.000000000'))
-    const days = [...markup.matchAll(/class="x coarse( last)?[^"]*"\s+x="([^"]*)"/g)]
-    assert.deepEqual(
-      days.map(([, last, x]) => [x, last === ' last']),
-      [
-        ['0%', false],
-        ['48%', false],
-        ['96%', true],
-      ],
-    )
+  test('ends before a bucket that is not over, and bars are pale there', () => {
+    const three = ['2.000000000', '2.000000000', '0.500000000']
+    const pathsOf = (markup: string): readonly string[] =>
+      [...markup.matchAll(/<path[^>]*>/g)].map(([path]) => path.replaceAll(/\s+/g, ' '))
+    assert.deepEqual(pathsOf(drawnOf(three, 1)), ['<path class="s2" d="M166.7,137.5L500,137.5" />'])
+    assert.deepEqual(pathsOf(drawnOf(three, 1, 'area')), [
+      '<path class="f2 area" d="M166.7,137.5L500,137.5L500,1000L166.7,1000Z" />',
+      '<path class="s2" d="M166.7,137.5L500,137.5" />',
+    ])
+    assert.deepEqual(pathsOf(drawnOf(three, 1, 'bars')), [
+      '<path class="f2" d="M53.3,1000V137.5h226.7V1000zM386.7,1000V137.5h226.7V1000z" />',
+      '<path class="f2 pale" d="M720,1000V784.4h226.7V1000z" />',
+    ])
   })
 
   test('is broken at an unknown figure, and a figure between two gaps is a dot', () => {
-    const markup = drawn([null, '1.000000000', '2.000000000', null, '1.000000000', null])
+    const markup = drawnOf([null, '1.000000000', '2.000000000', null, '1.000000000', null])
     assert.equal(pathIn(markup).match(/M/g)?.length, 2)
     assert.equal(markup.match(/<circle/g)?.length, 1)
   })
 
   test('of one bucket is a dot in its middle', () => {
-    assert.match(drawn(['7.000000000']), /<circle\s+class="f2"\s+cx="50%"/)
+    assert.match(drawnOf(['7.000000000']), /<circle\s+class="f2"\s+cx="50%"/)
   })
 
   test('of zeros is on the axis', () => {
-    assert.equal(pathIn(drawn(['0.000000000', '0.000000000'])), 'M250,1000L750,1000')
+    assert.equal(pathIn(drawnOf(['0.000000000', '0.000000000'])), 'M250,1000L750,1000')
   })
 
-  test('hatches buckets that are not over', () => {
-    assert.match(
-      drawn(['1.000000000', '1.000000000'], 1),
-      /<rect x="50%" width="50%" height="100%" fill="url\(#x-hatch\)"/,
-    )
-    assert.doesNotMatch(drawn(['1.000000000', '1.000000000']), /hatch/)
-  })
-
-  test('of the most buckets of an answer has at most 30 KiB', () => {
+  test('of the most buckets of an answer has at most 5 KiB compressed, and its places in whole pixels', () => {
     const many = Array.from({ length: 1_500 }, (_, index) => `${(index * 7919) % 997}.000000000`)
-    assert.ok(drawn(many).length < 30 * 1024)
+    for (const drawn of ['line', 'area', 'bars'] as const) {
+      const markup = drawnOf(many, 1, drawn)
+      assert.ok(gzipSync(markup).length < 5 * 1024, `${gzipSync(markup).length} bytes`)
+      assert.match(markup, /transform="scale\(0\.6667 3\.125\)"/)
+    }
+    const place = (index: number): number => 320 - Math.round((276 * ((index * 7919) % 997)) / 996)
+    const [, first, last] = /d="M0\.5,(\d+)l1 ?(-?\d+) /.exec(drawnOf(many)) ?? []
+    assert.deepEqual([Number(first), Number(first) + Number(last)], [place(0), place(1)])
+  })
+
+  test('of many buckets is broken at unknown figures too', () => {
+    const some = Array.from({ length: 301 }, (_, index) => (index % 100 < 50 ? `${index}.000000000` : null))
+    assert.equal(pathIn(drawnOf(some)).match(/M/g)?.length, 4)
+    assert.equal(pathIn(drawnOf(some, 0, 'area')).match(/z/g)?.length, 4)
   })
 
   test('describes its exact least, greatest and last figures, with their buckets', () => {
-    const markup = drawn([
+    const markup = drawnOf([
       null,
       '9007199254740993.000000002',
       '9007199254740993.000000001',
@@ -115,7 +115,7 @@ suite('a line chart', () => {
       markup,
       /Paid: least 9007199254740993\.000000001 in the bucket of 1970-01-01 02:00:00 UTC, greatest 9007199254740993\.000000003 in the bucket of 1970-01-01 03:00:00 UTC, last 9007199254740993\.000000003\./,
     )
-    assert.match(drawn([null]), /Paid: not known\./)
+    assert.match(drawnOf([null]), /Paid: not known\./)
     assert.match(markup, /<title id="x-title">A &lt;chart&gt;<\/title>/)
   })
 })
@@ -160,7 +160,7 @@ suite('a chart of steps', () => {
       toMs: 1_000,
       series: [{ name: 'Owed', style: 1, steps }],
     })
-    assert.equal(pathIn(plotOnPage(plot).markup), 'M0,1000L500,1000L500,0L1000,0L1000,0')
+    assert.equal(pathIn(plotOnPage(plot).markup), 'M0,1000L500,1000L500,137.5L1000,137.5L1000,137.5')
   })
 })
 
@@ -192,7 +192,7 @@ suite('a chart of many steps', () => {
   test('starts at its first figure and ends at its last', () => {
     assert.match(path, /^M0,1000L/)
     const last = steps.at(-1)?.figure ?? ''
-    assert.ok(path.endsWith(`,${Math.round(scaleOf([last]).place(last) * 1_000)}`))
+    assert.ok(path.endsWith(`,${Math.round(scaleOf([last], { head: 44 / 320 }).place(last) * 1_000)}`))
   })
 })
 
@@ -221,6 +221,6 @@ suite('a chart of bars', () => {
         { label: 'b', figure: '-100.000000000' },
       ],
     })
-    assert.match(markup, /y="0%"\s+height="50%"[^]*y="50%"\s+height="50%"/)
+    assert.match(markup, / d="M80,590\.9V181\.8h340V590\.9zM580,590\.9V1000h340V590\.9z"/)
   })
 })

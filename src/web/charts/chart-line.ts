@@ -1,18 +1,27 @@
 import { line } from 'd3-shape'
-import type { Plot, SeriesStyle } from './chart-plot.ts'
-import { BOX, hatched } from './chart-plot.ts'
+import type { ChartAnnotation } from './chart-annotations.ts'
+import { annotationWords, shareOf } from './chart-annotations.ts'
+import { BAR_WIDTH_SHARE, BOX, PLOT_HEADS, PLOT_HEIGHTS } from './chart-plot.ts'
+import { denseBars, denseLine, denseTransform, isDense } from './chart-dense.ts'
+import type { Plot, PlotSize } from './chart-plot.ts'
 import type { ChartValue, Scale } from '../markup/chart-scale.ts'
 import { digitsOf, percent, scaleOf } from '../markup/chart-scale.ts'
 import { monthMarks, timeMarks } from './chart-time.ts'
+import type { SeriesStyle } from './chart-words.ts'
 import type { Bucket } from '../../protocol/range-resources.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 
-/** One figure of each bucket, in order. */
-type Series = Readonly<{ name: string; style: SeriesStyle; figures: readonly ChartValue[] }>
+/** One figure of each bucket, in order, and how they are drawn. */
+export type Series = Readonly<{
+  name: string
+  style: SeriesStyle
+  figures: readonly ChartValue[]
+  drawn: 'line' | 'area' | 'bars'
+}>
 
-/** Lines over buckets, which have the same width on the page. All have the same unit, because they share an axis. */
+/** Series over buckets, which have the same width on the page. All have the same unit, because they share an axis. */
 export type Lines = Readonly<{
   id: string
   title: string
@@ -26,76 +35,155 @@ export type Lines = Readonly<{
   /** Place of a figure: the middle when it is of the whole bucket, or its end. */
   placement: 'middle' | 'end'
   series: readonly Series[]
-  size: 'tall' | 'short'
+  size: PlotSize
   dated: boolean
+  /** Whether the axis holds zero. Lines of a price may have an axis without it. */
+  zero?: boolean
+  annotations?: readonly ChartAnnotation[]
 }>
 
 /** Number of marks on the axis of a short plot. */
-const SHORT_MARKS = 3
+const SHORT_MARKS = 2
 
-/** Plot of lines. An unknown figure breaks the line; a figure without neighbours is a dot. */
+/** Place of a bucket's figure as a share of the width. */
+export type Share = (index: number) => number
+
+/** Plot of series. An unknown figure breaks a line; a figure without neighbours is a dot. */
 export function linePlot(lines: Lines): Plot {
-  const { id, title, fromMs, toMs, bucket, series, size, dated, unfinished, placement } = lines
+  const { id, title, fromMs, toMs, bucket, series, size, dated, zero = true } = lines
   const points = lines.starts.length
   const all = series.flatMap(({ figures }) => figures)
-  const scale = size === 'tall' ? scaleOf(all) : scaleOf(all, SHORT_MARKS)
-  const share = (index: number): number => (index + (placement === 'middle' ? 0.5 : 1)) / points
+  const head = PLOT_HEADS[size] / PLOT_HEIGHTS[size]
+  const scale = scaleOf(all, { head, zero, ...(size === 'short' ? { marks: SHORT_MARKS } : {}) })
+  const share: Share = (index) => (index + offsetOf(lines)) / points
+  // Bars are in front of areas, and behind lines.
+  const order = (kind: Series['drawn']): number => ['area', 'bars', 'line'].indexOf(kind)
+  const ordered = series.toSorted((a, b) => order(a.drawn) - order(b.drawn))
   return {
     id,
     title,
     size,
     dated,
-    points,
     description: series.map((one) => described(one, lines.starts)).join(' '),
     y: scale.marks,
+    base: zero ? scale.zero : null,
     x: bucket === 'month' ? monthMarks(fromMs, toMs) : timeMarks(fromMs, toMs),
-    paths: html`${series.map((one) => pathsOf(one, lines, scale, share))}`,
-    shapes: html`${unfinished > 0 && points > 0 ? hatched(id, (points - unfinished) / points) : null}
-    ${series.map((one) => dotsOf(one, scale, share))}`,
+    paths: html`${ordered.map((one) => backOf(one, lines, scale, share))}
+    ${ordered.map((one) => (one.drawn === 'bars' ? null : strokeOf(one, lines, scale, share)))}`,
+    shapes: html`${momentLines(lines)}
+    ${series.map((one) => (one.drawn === 'bars' ? null : dotsOf({ ...one, figures: shownOf(one, lines) }, scale, share)))}`,
+    words: annotationWords(lines, scale, share),
   }
 }
 
-/**
- * Path of a series. It is paler towards a bucket that is not over, because a lower figure there is only partial.
- */
-function pathsOf(
-  { figures, style }: Series,
-  { unfinished, placement }: Lines,
-  scale: Scale,
-  share: (index: number) => number,
-): Html {
-  const over = placement === 'end' ? figures.length : figures.length - unfinished
-  const path = (shown: (index: number) => boolean): string =>
-    linePath(
-      figures.map((figure, index) => (shown(index) ? figure : null)),
-      scale,
-      share,
-    )
-  const whole = html`<path class="s${style}" d="${path((index) => index < over)}" />`
-  if (over === figures.length) return whole
-  return html`${whole}<path class="s${style}" opacity="0.4" d="${path((index) => index >= over - 1)}" />`
+/** Upright lines at the moments that have words. */
+function momentLines(lines: Lines): readonly (Html | null)[] {
+  return (lines.annotations ?? []).map((one) => {
+    const at = one.at === 'moment' ? shareOf(one.atMs, lines) : null
+    const x = at === null ? '' : percent(at)
+    return at === null ? null : html`<line class="axis dash" x1="${x}" x2="${x}" y2="100%" />`
+  })
 }
 
-/** Most points with exact places. More points have whole places, a third of a pixel, to keep the page small. */
-const POINTS_EXACT_MAX = 300
+/** Bars, or the area under a line; null for a bare line. */
+function backOf(series: Series, lines: Lines, scale: Scale, share: Share): Html | null {
+  const { figures, style, drawn } = series
+  const over = overIn(series, lines)
+  const height = PLOT_HEIGHTS[lines.size]
+  const dense = denseOf(figures, height)
+  if (drawn === 'bars') {
+    const bars = (kind: string, from: number, to: number): Html => {
+      const d =
+        dense === null
+          ? barsPath(figures, { from, to, scale })
+          : denseBars(figures, { scale, height, from, to })
+      return html`<path class="f${style}${kind}" ${dense} d="${d}" />`
+    }
+    const pale = over === figures.length ? null : bars(' pale', over, figures.length)
+    return html`${bars('', 0, over)}${pale}`
+  }
+  if (drawn === 'line') return null
+  const shown = shownOf(series, lines)
+  const d =
+    dense === null
+      ? areaPath(shown, scale.zero * BOX, scale, share)
+      : denseLine(shown, { scale, height, offset: offsetOf(lines), closed: true })
+  return html`<path class="f${style} area" ${dense} d="${d}" />`
+}
+
+/** Attribute of a dense path; null for an exact one. */
+function denseOf(figures: readonly ChartValue[], height: number): Html | null {
+  return isDense(figures.length) ? html`transform="${denseTransform(figures.length, height)}"` : null
+}
+
+/** Place of a figure in its bucket, as a share of the bucket. */
+function offsetOf({ placement }: Lines): number {
+  return placement === 'middle' ? 0.5 : 1
+}
+
+/** Number of buckets that a series draws in full. A balance is that of its moment, so it is never partial. */
+function overIn({ figures }: Series, { unfinished, placement }: Lines): number {
+  return placement === 'end' ? figures.length : figures.length - unfinished
+}
+
+/** Bars from zero, as one path. */
+export function barsPath(
+  figures: readonly ChartValue[],
+  { from, to, scale }: Readonly<{ from: number; to: number; scale: Scale }>,
+): string {
+  const step = BOX / figures.length
+  const [width, foot] = [tenths(step * BAR_WIDTH_SHARE), tenths(scale.zero * BOX)]
+  let path = ''
+  for (let index = from; index < to; index++) {
+    const end = tenths(scale.place(figures[index] ?? '0') * BOX)
+    if (end !== foot)
+      path += `M${tenths((index + (1 - BAR_WIDTH_SHARE) / 2) * step)},${foot}V${end}h${width}V${foot}z`
+  }
+  return path
+}
+
+function tenths(place: number): number {
+  return Math.round(place * 10) / 10
+}
+
+/** Path of a line. It ends before a bucket that is not over, because a lower figure there is only partial. */
+function strokeOf(series: Series, lines: Lines, scale: Scale, share: Share): Html {
+  const shown = shownOf(series, lines)
+  const height = PLOT_HEIGHTS[lines.size]
+  const dense = denseOf(shown, height)
+  const d =
+    dense === null
+      ? linePath(shown, scale, share)
+      : denseLine(shown, { scale, height, offset: offsetOf(lines), closed: false })
+  return html`<path class="s${series.style}" ${dense} d="${d}" />`
+}
+
+/** Figures that a line shows: null for the buckets that are not over, unless there is no other. */
+function shownOf(series: Series, lines: Lines): readonly ChartValue[] {
+  const over = overIn(series, lines)
+  return over === 0 ? series.figures : series.figures.map((figure, index) => (index < over ? figure : null))
+}
 
 /** Path through the known figures. */
-export function linePath(
-  figures: readonly ChartValue[],
-  scale: Scale,
-  share: (index: number) => number,
-): string {
-  const near = figures.length > POINTS_EXACT_MAX ? Math.round : (place: number): number => place
+export function linePath(figures: readonly ChartValue[], scale: Scale, share: Share): string {
   const draw = line<ChartValue>()
     .defined((figure) => figure !== null)
     .x((_, index) => share(index) * BOX)
-    .y((figure) => near(scale.place(figure ?? '0') * BOX))
+    .y((figure) => scale.place(figure ?? '0') * BOX)
     .digits(1)
   return draw(figures) ?? ''
 }
 
+/** The line's path, each of its parts closed along its foot. */
+function areaPath(figures: readonly ChartValue[], foot: number, scale: Scale, share: Share): string {
+  return linePath(figures, scale, share).replaceAll(/M([\d.]+),[^M]*/g, (part, first: string) => {
+    const last = /([\d.]+),[\d.-]+$/.exec(part)?.[1] ?? first
+    return part.endsWith('Z') ? '' : `${part}L${last},${tenths(foot)}L${first},${tenths(foot)}Z`
+  })
+}
+
 /** Dots of the figures without neighbours. */
-function dotsOf({ figures, style }: Series, scale: Scale, share: (index: number) => number): readonly Html[] {
+function dotsOf({ figures, style }: Series, scale: Scale, share: Share): readonly Html[] {
   return figures.flatMap((figure, index) => {
     const alone = (figures[index - 1] ?? null) === null && (figures[index + 1] ?? null) === null
     if (figure === null || !alone) return []

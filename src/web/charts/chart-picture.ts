@@ -1,7 +1,7 @@
 import type { Bars } from './chart-bars.ts'
 import { barPlot } from './chart-bars.ts'
-import type { Panel } from './chart-figure.ts'
-import { contentOf } from './chart-plot.ts'
+import type { Plot } from './chart-plot.ts'
+import { contentOf, DATES_HEIGHT, PLOT_HEIGHTS } from './chart-plot.ts'
 import type { Theme } from '../markup/chart-theme.ts'
 import { pictureStyle, THEMES } from '../markup/chart-theme.ts'
 import type { AsOf } from '../../protocol/resources.ts'
@@ -12,18 +12,17 @@ import type { View } from '../frame/page.ts'
 
 /** Width of a picture, and its margins. */
 const PICTURE_WIDTH = 900
-const LEFT = 76
-const RIGHT = 24
+const SIDE = 24
 const HEAD = 72
-const LEGEND = 28
-const DATES = 48
+/** Height of a plot's name, and of the space after a plot. */
+const NAME = 26
+const AFTER = 14
 const FOOT = 28
-const HEIGHTS = { tall: 230, short: 110 } as const
 /** Most characters of the drawn title. The `title` element has the whole text. */
 const NAME_CHARS_MAX = 70
 
 /** Width of the plots of a picture. */
-const PLOT_WIDTH: number = PICTURE_WIDTH - LEFT - RIGHT
+const PLOT_WIDTH: number = PICTURE_WIDTH - 2 * SIDE
 
 /** Texts of a picture, which may be shown anywhere. */
 type Caption = Readonly<{
@@ -33,23 +32,26 @@ type Caption = Readonly<{
   range: string
   source: string
   simulated: boolean
-  /** Whether a part is hatched because it is not over. The foot then explains it. */
+  /** Whether a part is pale because it is not over. The foot then explains it. */
   growing?: boolean
 }>
 
-/** Charts as a stand-alone SVG: title, state, legend, plots and source. */
-export function chartPicture(caption: Caption, panels: readonly Panel[], theme: Theme): Html {
+/** Charts as a stand-alone SVG: title, state, plots with their names, and source. */
+export function chartPicture(caption: Caption, plots: readonly Plot[], theme: Theme): Html {
   let y = HEAD
-  const drawn = panels.map(({ plot, lines }) => {
-    const top = y + LEGEND
-    const height = HEIGHTS[plot.size]
-    y = top + height + (plot.dated ? DATES : 8)
-    return html`${legendIn(lines, top - 14)}
-      <svg x="${LEFT}" y="${top}" width="${PLOT_WIDTH}" height="${height}" overflow="visible">
-        ${contentOf(plot)}
+  const drawn = plots.map((plot) => {
+    const name =
+      plot.title === caption.title
+        ? null
+        : html`<text class="ink" x="${SIDE}" y="${y + 14}">${plot.title}</text>`
+    const top = name === null ? y : y + NAME
+    y = top + PLOT_HEIGHTS[plot.size] + (plot.dated ? DATES_HEIGHT : 0) + AFTER
+    return html`${name}
+      <svg x="${SIDE}" y="${top}" width="${PLOT_WIDTH}" height="${y - top - AFTER}" overflow="visible">
+        ${contentOf(plot, 'picture')}
       </svg>`
   })
-  const description = panels.map(({ plot }) => plot.description).join(' ')
+  const description = plots.map((plot) => plot.description).join(' ')
   return framed(caption, { body: html`${drawn}`, height: y, description, theme })
 }
 
@@ -82,41 +84,25 @@ export function framed(
       ${{ markup: pictureStyle(theme) }}
     </style>
     <rect class="bg" width="100%" height="100%" />
-    <text class="name" x="${RIGHT}" y="36">${clipped(title, NAME_CHARS_MAX)}</text>
-    <text x="${RIGHT}" y="60">${range}${state}</text>
+    <text class="name" x="${SIDE}" y="36">${clipped(title, NAME_CHARS_MAX)}</text>
+    <text x="${SIDE}" y="60">${range}${state}</text>
     ${body}
-    <text x="${RIGHT}" y="${whole - 14}">
+    <text x="${SIDE}" y="${whole - 14}">
       ${source}${simulated ? ' · simulated platform, no real money' : ''} · Informational only.
     </text>
-    ${growing ? html`<text class="y" x="${PICTURE_WIDTH - RIGHT}" y="${whole - 14}">hatched: not over yet</text>` : null}
+    ${growing ? html`<text text-anchor="end" x="${PICTURE_WIDTH - SIDE}" y="${whole - 14}">pale: not over yet</text>` : null}
   </svg>`
 }
 
-function legendIn(lines: Panel['lines'], y: number): Html {
-  let x = LEFT
-  return html`${lines.map(({ name, style }) => {
-    const here = x
-    // Estimated width; text of this size is seldom wider in any font.
-    x += 44 + name.length * 7.5 + 20
-    return html`<line class="s${style}" x1="${here}" x2="${here + 36}" y1="${y - 4}" y2="${y - 4}" />
-      <text x="${here + 44}" y="${y}">${name}</text>`
-  })}`
-}
-
-/** Bars as a stand-alone SVG. The legend names their measure. */
+/** Bars as a stand-alone SVG. */
 export function barPicture(
   bars: Bars,
-  {
-    title,
-    asOf,
-    range,
-    legend,
-  }: Readonly<{ title: string; asOf: AsOf | null; range: string; legend: string }>,
+  { title, asOf, range }: Readonly<{ title: string; asOf: AsOf | null; range: string }>,
   view: View,
 ): Html {
   return chartPicture(
     { title, asOf, range, ...sourceOf(view) },
-    [{ plot: barPlot({ ...bars, size: 'tall' }), lines: [{ name: legend, style: 1 }] }],
+    [barPlot({ ...bars, size: 'tall' })],
     themeOf(view),
   )
 }

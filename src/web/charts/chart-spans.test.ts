@@ -18,7 +18,7 @@ function barsIn(markup: string): readonly (readonly [style: string, x: number, w
       ({ name, attributes }) => name === 'rect' && attributes.has('height') && attributes.get('y') !== '100%',
     )
     .map(({ attributes }) => [
-      attributes.get('class') ?? 'hatched',
+      attributes.get('class') ?? '',
       Number.parseFloat(attributes.get('x') ?? ''),
       Number.parseFloat(attributes.get('width') ?? ''),
     ])
@@ -44,12 +44,11 @@ suite('a chart of spans', () => {
     )
   })
 
-  test('has a bar for the past, a hatched one for the future, and a line at the last event', () => {
+  test('has a bar for the past, a pale one for the future, and a line at the last event', () => {
     const span = { mark: '#1', name: 'One', fromMs: 0, beenMs: DAY_MS, toMs: 4 * DAY_MS }
     const markup = drawn([span], DAY_MS)
     assert.deepEqual(barsIn(markup), [
-      ['hatched', 25, 75],
-      ['s1', 25, 75],
+      ['f1 pale', 25, 75],
       ['f1', 0, 25],
     ])
     assert.match(markup, /<line\s+class="axis"\s+x1="25%"\s+x2="25%"/)

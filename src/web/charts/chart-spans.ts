@@ -1,11 +1,10 @@
 import type { Plot } from './chart-plot.ts'
-import { hatchOf } from './chart-plot.ts'
 import { percent, rounded } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
-/** A span of time: filled up to `beenMs`, hatched after it. */
+/** A span of time: filled up to `beenMs`, pale after it. */
 export type ChartSpan = Readonly<{ mark: string; name: string; fromMs: number; beenMs: number; toMs: number }>
 
 export type Spans = Readonly<{
@@ -38,18 +37,18 @@ export function spanPlot({ id, title, description, nowMs, spans }: Spans): Plot 
     title,
     description,
     y: [],
+    base: null,
+    words: [],
     x: timeMarks(fromMs, toMs),
     paths: html``,
-    shapes: html`${spans.map(({ mark }, row) => rowOf(mark, (row + BAR_SHARE + BAR_HEIGHT_SHARE / 2) * height))}
-      ${spans.length > 0 ? hatchOf(id) : null}
-      ${spans.map((span, row) => barOf(span, { id, share, top: (row + BAR_SHARE) * height, height: BAR_HEIGHT_SHARE * height }))}
+    shapes: html`${spans.map((_, row) => rowOf((row + BAR_SHARE + BAR_HEIGHT_SHARE / 2) * height))}
+      ${spans.map((span, row) => barOf(span, { share, top: (row + BAR_SHARE) * height, height: BAR_HEIGHT_SHARE * height }))}
       ${isInSight ? spans.map((_, row) => upright(share(nowMs), row * height, height)) : null}
       <svg width="100%" height="100%" overflow="visible">
-        ${spans.map(({ name }, row) => html`<text y="${percent((row + NAME_SHARE) * height)}">${name}</text>`)}
+        ${spans.map((span, row) => nameOf(span, (row + NAME_SHARE) * height))}
       </svg>`,
     size: spans.length <= SHORT_ROWS_MAX ? 'short' : 'tall',
     dated: true,
-    points: 1,
   }
 }
 
@@ -63,10 +62,13 @@ export function spanExtent(
   return spans.length === 0 ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
 }
 
-/** Line of a row with its mark. The mark is no axis label, so tests compare it with the answers. */
-function rowOf(mark: string, share: number): Html {
-  return html`<line class="hair" x2="100%" y1="${percent(share)}" y2="${percent(share)}" />
-    <text class="y" x="-8" y="${percent(share)}" dy="4">${mark}</text>`
+function rowOf(share: number): Html {
+  return html`<line class="hair" x2="100%" y1="${percent(share)}" y2="${percent(share)}" /> `
+}
+
+/** Mark and name above a bar. The mark is no axis label, so tests compare it with the answers. */
+function nameOf({ mark, name }: ChartSpan, share: number): Html {
+  return html`<text y="${percent(share)}"><tspan>${mark}</tspan> <tspan class="ink">${name}</tspan></text>`
 }
 
 /** Part of the vertical line in one row, so that it crosses no name. */
@@ -81,9 +83,9 @@ function upright(x: number, top: number, height: number): Html {
   />`
 }
 
-type Place = Readonly<{ id: string; share: (ms: number) => number; top: number; height: number }>
+type Place = Readonly<{ share: (ms: number) => number; top: number; height: number }>
 
-function barOf({ fromMs, beenMs, toMs }: ChartSpan, { id, share, top, height }: Place): Html {
+function barOf({ fromMs, beenMs, toMs }: ChartSpan, { share, top, height }: Place): Html {
   const [from, been, to] = [share(fromMs), share(beenMs), share(toMs)]
   const rect = (attributes: Html, x: number, end: number): Html =>
     html`<rect
@@ -93,9 +95,6 @@ function barOf({ fromMs, beenMs, toMs }: ChartSpan, { id, share, top, height }: 
       y="${percent(top)}"
       height="${percent(height)}"
     />`
-  const planned =
-    toMs > beenMs
-      ? html`${rect(html`fill="url(#${id}-hatch)"`, been, to)} ${rect(html`class="s1"`, been, to)}`
-      : null
+  const planned = toMs > beenMs ? rect(html`class="f1 pale"`, been, to) : null
   return html`${planned} ${beenMs > fromMs ? rect(html`class="f1"`, from, been) : null}`
 }

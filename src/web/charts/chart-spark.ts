@@ -1,6 +1,6 @@
 import { BOX } from './chart-plot.ts'
 import { linePath } from './chart-line.ts'
-import type { SeriesStyle } from './chart-plot.ts'
+import type { SeriesStyle } from './chart-words.ts'
 import type { ChartValue } from '../markup/chart-scale.ts'
 import { percent, bareScaleOf } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'

@@ -1,15 +1,23 @@
 import { curveStepAfter, line } from 'd3-shape'
-import type { Plot, SeriesStyle } from './chart-plot.ts'
-import { BOX } from './chart-plot.ts'
+import type { Plot } from './chart-plot.ts'
+import { axisWords, BOX, PLOT_HEADS, PLOT_HEIGHTS } from './chart-plot.ts'
 import type { Scale } from '../markup/chart-scale.ts'
 import { scaleOf } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
+import type { Candidate, ChartRow, ChartWords, SeriesStyle } from './chart-words.ts'
+import { mergedWords, openPlacing } from './chart-words.ts'
 import { html } from '../markup/html.ts'
 
 /** A figure that holds from a moment until the next step. */
 type StepPoint = Readonly<{ atMs: number; figure: string }>
 
-export type StepSeries = Readonly<{ name: string; style: SeriesStyle; steps: readonly StepPoint[] }>
+/** Steps with the words at the end of their line; the name is in the description. */
+export type StepSeries = Readonly<{
+  name: string
+  style: SeriesStyle
+  steps: readonly StepPoint[]
+  label?: ChartRow
+}>
 
 /** Figures that change at single moments, in one unit. */
 type StepChart = Readonly<{
@@ -20,11 +28,13 @@ type StepChart = Readonly<{
   toMs: number
   /** Steps in order of time. A series starts with its first step and its last one holds to the end. */
   series: readonly StepSeries[]
+  size?: 'tall' | 'short'
 }>
 
 /** Plot of steps. A table of the page has the same numbers. */
-export function stepPlot({ id, title, description, fromMs, toMs, series }: StepChart): Plot {
-  const scale = scaleOf(series.flatMap(({ steps }) => steps.map(({ figure }) => figure)))
+export function stepPlot({ id, title, description, fromMs, toMs, series, size = 'tall' }: StepChart): Plot {
+  const figures = series.flatMap(({ steps }) => steps.map(({ figure }) => figure))
+  const scale = scaleOf(figures, { head: PLOT_HEADS[size] / PLOT_HEIGHTS[size] })
   const width = Math.max(1, toMs - fromMs)
   const paths = series.map(({ style, steps }) => {
     const last = steps.at(-1)
@@ -36,15 +46,45 @@ export function stepPlot({ id, title, description, fromMs, toMs, series }: StepC
     title,
     description,
     y: scale.marks,
+    base: scale.zero,
     x: timeMarks(fromMs, toMs),
     paths: html`${paths}`,
     shapes: null,
-    size: 'tall',
+    words: mergedWords(wordsOf(series, scale, 'wide', size), wordsOf(series, scale, 'narrow', size)),
+    size,
     dated: true,
-    points: 1,
   }
 }
 
+/** Distance of words from their line, above and below it, in pixels. */
+const ABOVE = -6
+const BELOW = 17
+
+/** Words at the end of each line, above it or below it. */
+function wordsOf(
+  series: readonly StepSeries[],
+  scale: Scale,
+  only: 'wide' | 'narrow',
+  size: 'tall' | 'short',
+): readonly (ChartWords | null)[] {
+  const height = PLOT_HEIGHTS[size]
+  const placing = openPlacing(only, height, () => height)
+  for (const words of axisWords(scale.marks, { size, base: scale.zero, only })) placing.take(words)
+  return series.map(({ name, style, steps, label }) => {
+    const last = steps.at(-1)
+    if (last === undefined) return null
+    const y = scale.place(last.figure) * height
+    const rows = [{ ...(label ?? { text: name }), style }]
+    const candidates = [ABOVE, BELOW, ABOVE - 16, BELOW + 16].map((dy): Candidate => ({
+      rows,
+      share: 1,
+      dx: 0,
+      y: y + dy,
+      anchor: 'end',
+    }))
+    return placing.place(candidates, true)
+  })
+}
 /** Most steps with exact places. More steps have whole places, to keep the page small. */
 const STEPS_EXACT_MAX = 300
 

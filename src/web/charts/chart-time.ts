@@ -1,22 +1,18 @@
 import type { CountableTimeInterval, TimeInterval } from 'd3-time'
 import { unixDay, utcHour, utcMinute, utcMonday, utcMonth, utcYear } from 'd3-time'
+import type { Bucket } from '../../protocol/range-resources.ts'
 import { rounded } from '../markup/chart-scale.ts'
+import { PLOT_WIDTHS, wordsWidth } from './chart-words.ts'
 
-/** A mark on a time axis: a fine label, and a coarse one where it changes. */
-export type TimeMark = Readonly<{
-  share: number
-  label: string
-  coarse: Readonly<{ label: string; spare: boolean }> | null
-  /** Whether it is left out in a narrow picture. */
-  spare: boolean
-}>
+/** A mark on a time axis, and the plots in which its label fits: all, wide ones only, or none. */
+export type TimeMark = Readonly<{ share: number; label: string; fits: 'both' | 'wide' | 'none' }>
 
-/** Most labels that fit a wide picture, and a narrow one. */
-const WIDE_MARKS_MAX = 13
-const NARROW_MARKS_MAX = 5
-/** Least distance of two coarse labels, as a share of the width, in a wide picture and in a narrow one. */
-const WIDE_COARSE_SHARE = 0.1
-const NARROW_COARSE_SHARE = 0.4
+/** Most labels in a wide plot, and in a narrow one. */
+const WIDE_MARKS_MAX = 9
+const NARROW_MARKS_MAX = 4
+/** Space of a label beside its mark, and before the next, in pixels. */
+const LABEL_DX = 5
+const LABEL_APART = 6
 
 const DAY_MS = 86_400_000
 const MONTH_MS = 30 * DAY_MS
@@ -24,43 +20,47 @@ const YEAR_MS = 365 * DAY_MS
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
 type Words = (date: Date) => string
-type Step = Readonly<{ ms: number; interval: TimeInterval; label: Words; coarse: Words | null }>
+type Step = Readonly<{ ms: number; interval: TimeInterval; label: Words }>
 
 const month: Words = (date) => MONTHS[date.getUTCMonth()] ?? ''
 const year: Words = (date) => String(date.getUTCFullYear())
-const day: Words = (date) => `${month(date)} ${date.getUTCDate()}`
-const yearAndDay: Words = (date) => `${year(date)} ${day(date)}`
+const day: Words = (date) => `${date.getUTCDate()} ${month(date)}`
 const time: Words = (date) => date.toISOString().slice(11, 16)
+/** The day at midnight, else the time. */
+const timeOrDay: Words = (date) => (date.getTime() % DAY_MS === 0 ? day(date) : time(date))
+/** The year in January, else the month. */
+const monthOrYear: Words = (date) => (date.getUTCMonth() === 0 ? year(date) : month(date))
 
 const STEPS: readonly Step[] = [
-  ...[1, 5, 10, 30].map((every) => stepOf(utcMinute, every, 60_000, time, yearAndDay)),
-  ...[1, 2, 3, 6, 12].map((every) => stepOf(utcHour, every, 3_600_000, time, yearAndDay)),
+  ...[1, 5, 10, 30].map((every) => stepOf(utcMinute, every, 60_000, timeOrDay)),
+  ...[1, 2, 3, 6, 12].map((every) => stepOf(utcHour, every, 3_600_000, timeOrDay)),
   // Every other day of the epoch, not of each month, so that the ends of months have no neighbouring labels.
-  ...[1, 2].map((every) => stepOf(unixDay, every, DAY_MS, day, year)),
+  ...[1, 2].map((every) => stepOf(unixDay, every, DAY_MS, day)),
   // Weeks start on Monday, as the buckets of an answer do.
-  stepOf(utcMonday, 1, 7 * DAY_MS, day, year),
-  ...[1, 3].map((every) => stepOf(utcMonth, every, MONTH_MS, month, year)),
-  ...[1, 2, 5, 10, 50, 100, 1_000].map((every) => stepOf(utcYear, every, YEAR_MS, year, null)),
+  stepOf(utcMonday, 1, 7 * DAY_MS, day),
+  ...[1, 3].map((every) => stepOf(utcMonth, every, MONTH_MS, monthOrYear)),
+  ...[1, 2, 5, 10, 50, 100, 1_000].map((every) => stepOf(utcYear, every, YEAR_MS, year)),
 ]
 
-function stepOf(
-  unit: CountableTimeInterval,
-  every: number,
-  unitMs: number,
-  label: Words,
-  coarse: Words | null,
-): Step {
-  return { ms: every * unitMs, interval: unit.every(every) ?? unit, label, coarse }
+function stepOf(unit: CountableTimeInterval, every: number, unitMs: number, label: Words): Step {
+  return { ms: every * unitMs, interval: unit.every(every) ?? unit, label }
 }
 
-/** Label of a day in UTC: `Oct 3`. */
+/** Label of a day in UTC: `3 Oct`. */
 export function dayMark(atMs: number): string {
   return day(new Date(atMs))
 }
 
-/** Labels of a month such as `2026-10`: `Oct` above `2026`. */
-export function monthMark(text: string): Readonly<{ label: string; coarse: string }> {
-  return { label: MONTHS[Number(text.slice(5)) - 1] ?? '', coarse: text.slice(0, 4) }
+/** Label of a month such as `2026-10`: `Oct`, or the year in January. */
+export function monthMark(text: string): string {
+  return monthOrYear(new Date(`${text}-01T00:00:00Z`))
+}
+
+/** Short name of the bucket that begins at a moment: `3 Oct`, `3 Oct 14:00` or `Oct 2026`. */
+export function bucketMark(bucket: Bucket, atMs: number): string {
+  const date = new Date(atMs)
+  if (bucket === 'month') return `${month(date)} ${year(date)}`
+  return bucket === 'day' || bucket === 'week' ? day(date) : `${day(date)} ${time(date)}`
 }
 
 /** Place of a moment on an axis, as a share of its width. */
@@ -83,33 +83,27 @@ function marksOn(axis: Axis, steps: readonly Step[], fromMs: number, toMs: numbe
   const step = steps.find(({ ms }) => (toMs - fromMs) / ms <= WIDE_MARKS_MAX) ?? steps.at(-1)
   if (step === undefined || toMs <= fromMs) return []
   const dates = step.interval.range(step.interval.ceil(new Date(fromMs)), new Date(toMs))
-  const shares = dates.map((date) => rounded(axis(date)))
-  const coarse = coarseMarks(
-    dates.map((date) => step.coarse?.(date) ?? null),
-    shares,
-  )
-  const each = Math.ceil(dates.length / NARROW_MARKS_MAX)
-  return dates.map((date, index) => ({
-    share: shares[index] ?? 0,
-    label: step.label(date),
-    coarse: coarse[index] ?? null,
-    spare: index % each !== 0,
-  }))
+  return fittingMarks(dates.map((date) => ({ share: rounded(axis(date)), label: step.label(date) })))
 }
 
-/** Coarse labels where they change. The first one is left out when a change follows closely. */
-export function coarseMarks(
-  words: readonly (string | null)[],
-  shares: readonly number[],
-): readonly TimeMark['coarse'][] {
-  const change = words.findIndex((word) => word !== words[0])
-  const crowded = change > 0 && (shares[change] ?? 0) - (shares[0] ?? 0) < WIDE_COARSE_SHARE
-  let shown = Number.NEGATIVE_INFINITY
-  return words.map((label, index) => {
-    if (label === null || label === words[index - 1] || (index === 0 && crowded)) return null
-    const share = shares[index] ?? 0
-    const spare = share - shown < NARROW_COARSE_SHARE
-    if (!spare) shown = share
-    return { label, spare }
+/** Marks whose labels fit the plots: none is cut at the end, and none covers another. */
+export function fittingMarks(marks: readonly Pick<TimeMark, 'share' | 'label'>[]): readonly TimeMark[] {
+  const wideEach = Math.ceil(marks.length / WIDE_MARKS_MAX)
+  const each = { wide: wideEach, narrow: wideEach * Math.ceil(marks.length / wideEach / NARROW_MARKS_MAX) }
+  const ends = { wide: 0, narrow: 0 }
+  const fitsIn = (
+    only: 'wide' | 'narrow',
+    { share, label }: (typeof marks)[number],
+    index: number,
+  ): boolean => {
+    const from = share * PLOT_WIDTHS[only] + LABEL_DX
+    const to = from + wordsWidth(label)
+    if (index % each[only] !== 0 || from < ends[only] || to > PLOT_WIDTHS[only]) return false
+    ends[only] = to + LABEL_APART
+    return true
+  }
+  return marks.map((mark, index) => {
+    const [wide, narrow] = [fitsIn('wide', mark, index), fitsIn('narrow', mark, index)]
+    return { ...mark, fits: narrow && wide ? 'both' : wide ? 'wide' : 'none' }
   })
 }

@@ -23,18 +23,13 @@ function named([name, cell]: readonly [name: string, cell: Element]): HTMLElemen
   return shown
 }
 
-/** Scrolls a wide plot to a share of its width. */
-function reveal(line: SVGElement, share: number): void {
-  const frame = line.closest('.plots')
-  if (frame !== null) frame.scrollLeft = share * frame.scrollWidth - frame.clientWidth / 2
-}
-
 /** Adds a vertical line to each plot, for the selected bucket. */
 function linesIn(figure: HTMLElement): readonly SVGElement[] {
   return [...figure.querySelectorAll('svg.plot')].map((plot) => {
     const line = document.createElementNS(SVG, 'line')
     line.setAttribute('class', 'reading')
-    line.setAttribute('y2', '100%')
+    // The dates are below the marks.
+    line.setAttribute('y2', plot.querySelector('svg')?.getAttribute('height') ?? '100%')
     plot.append(line)
     return line
   })
@@ -46,11 +41,11 @@ function startReading(figure: HTMLElement): void {
   if (range === null || shown === null) return
   const lines = linesIn(figure)
 
-  /** Shows and marks the selected bucket. Returns its share of the width. */
-  function read(): number {
+  /** Shows and marks the selected bucket. */
+  function read(): void {
     const table = document.querySelector<HTMLTableElement>(`table#${figure.dataset['chart'] ?? ''}`)
     const buckets = table?.tBodies[0]?.rows.length ?? 0
-    if (range === null || shown === null || table === null || buckets === 0) return 0
+    if (range === null || shown === null || table === null || buckets === 0) return
     const isLast = range.value === range.max
     range.max = String(buckets - 1)
     if (isLast) range.value = range.max
@@ -64,20 +59,14 @@ function startReading(figure: HTMLElement): void {
     const words = row.map(([name, cell]) => `${name}: ${textOf(cell)}`)
     range.setAttribute('aria-valuetext', words.join('; '))
     shown.replaceChildren(...row.map(named))
-    return share
-  }
-
-  function show(): void {
-    const share = read()
-    for (const line of lines) reveal(line, share)
   }
 
   range.closest('label')?.removeAttribute('hidden')
-  range.addEventListener('input', show)
+  range.addEventListener('input', read)
   // The table may have changed.
   range.addEventListener('focus', read)
   document.addEventListener('daybook-changed', read)
-  show()
+  read()
 }
 
 for (const figure of document.querySelectorAll<HTMLElement>('[data-chart]')) startReading(figure)

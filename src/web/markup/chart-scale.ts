@@ -4,8 +4,8 @@ import { scaleLinear } from 'd3-scale'
 /** Figure as the API gives it: an exact decimal string, or null if unknown. */
 export type ChartValue = string | null
 
-/** Mark on an axis: its place as a share of the axis, and its label. */
-export type Mark = Readonly<{ share: number; label: string }>
+/** Mark on an axis: its place as a share of the axis, its label, and a shorter label for narrow charts. */
+export type Mark = Readonly<{ share: number; label: string; brief: string }>
 
 /** Vertical axis. Places are shares of its height, 0 at the top. */
 export type Scale = Readonly<{
@@ -21,21 +21,33 @@ const MARKS_MAX = 6
 const SHARE_DECIMALS = 4
 const SHARE_UNIT = 10 ** SHARE_DECIMALS
 
-/**
- * Axis that holds all figures and zero, so heights are proportional to values. Figures become floating-point numbers
- * here, only to compute their places.
- */
-export function scaleOf(figures: Iterable<ChartValue>, marks: number = MARKS): Scale {
-  const { low, high, flat } = domainOf(figures)
+/** Form of an axis. */
+type AxisForm = Readonly<{
+  /** Target number of marks. */
+  marks?: number
+  /** Share of the height that stays free above the greatest figure. */
+  head?: number
+  /** Whether the axis holds zero, so that heights are proportional to values. */
+  zero?: boolean
+}>
+
+/** Axis that holds all figures. Figures become floating-point numbers here, only to compute their places. */
+export function scaleOf(figures: Iterable<ChartValue>, form: AxisForm = {}): Scale {
+  const { marks = MARKS, head = 0, zero = true } = form
+  const { low, high, flat } = zero ? domainOf(figures) : rangeOf(figures)
   for (let aim = marks; ; aim--) {
-    const linear = scaleLinear().domain([low, high]).nice(aim).range([1, 0])
-    const ticks = flat ? [0] : linear.ticks(aim)
+    const linear = scaleLinear().domain([low, high]).range([1, head])
+    if (!zero) linear.nice(aim)
+    const ticks = flat ? [low] : linear.ticks(aim)
     if (ticks.length > MARKS_MAX && aim > 1) continue
     const [first = low, last = high] = linear.domain()
-    const label = labelsOf(ticks, tickStep(first, last, aim))
+    const step = tickStep(first, last, aim)
+    const label = labelsOf(ticks, step, SIZES)
+    // Thousands are brief only as whole ones.
+    const brief = step < 1_000 ? label : labelsOf(ticks, step, BRIEF_SIZES)
     return {
-      marks: ticks.map((tick) => ({ share: rounded(linear(tick)), label: label(tick) })),
-      zero: rounded(linear(0)),
+      marks: ticks.map((tick) => ({ share: rounded(linear(tick)), label: label(tick), brief: brief(tick) })),
+      zero: rounded(Math.min(1, linear(0))),
       place: (figure) => rounded(linear(Number(figure))),
     }
   }
@@ -60,16 +72,33 @@ function domainOf(figures: Iterable<ChartValue>): Readonly<{ low: number; high: 
   return { low, high: low === high ? 1 : high, flat: low === high }
 }
 
-const SIZES: readonly (readonly [size: number, letter: string])[] = [
+/** Range of the figures alone, with a range of its own if all are equal. */
+function rangeOf(figures: Iterable<ChartValue>): ReturnType<typeof domainOf> {
+  const known = [...figures].flatMap((figure) => (figure === null ? [] : [Number(figure)]))
+  if (known.length === 0) return domainOf([])
+  const [low, high] = [Math.min(...known), Math.max(...known)]
+  if (low === high) return { low, high: low === 0 ? 1 : low + Math.abs(low), flat: true }
+  return { low, high, flat: false }
+}
+
+type Sizes = readonly (readonly [size: number, letter: string])[]
+
+const SIZES: Sizes = [
   [1e12, ' T'],
   [1e9, ' B'],
   [1e6, ' M'],
 ]
+const BRIEF_SIZES: Sizes = [
+  [1e12, 'T'],
+  [1e9, 'B'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+]
 
-/** Formatter of an axis's labels: all in full, or all in millions, billions or trillions. */
-function labelsOf(ticks: readonly number[], step: number): (tick: number) => string {
+/** Formatter of an axis's labels: all in full, or all in the greatest unit that fits. */
+function labelsOf(ticks: readonly number[], step: number, sizes: Sizes): (tick: number) => string {
   const greatest = Math.max(...ticks.map(Math.abs))
-  const [size, letter] = SIZES.find(([least]) => greatest >= least) ?? [1, '']
+  const [size, letter] = sizes.find(([least]) => greatest >= least) ?? [1, '']
   // A step is 1, 2 or 5 times a power of ten, so this many decimals are exact.
   const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9))
   return (tick) => (tick === 0 ? '0' : `${grouped((tick / size).toFixed(decimals))}${letter}`)

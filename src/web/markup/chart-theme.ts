@@ -23,8 +23,11 @@ export const LIGHT: Palette = {
   edge: '#857d6c',
   hair: '#dfdacd',
   spent: '#2b62a8',
+  'spent-words': '#2b62a8',
   paid: '#c65d1e',
+  'paid-words': '#a34508',
   burned: '#8b8371',
+  'burned-words': '#655e50',
   price: '#6d5aa8',
   'heat-0': '#eef3fa',
   'heat-1': '#c6daf0',
@@ -43,8 +46,11 @@ export const DARK: Palette = {
   edge: '#7c8593',
   hair: '#313843',
   spent: '#6ea3e6',
+  'spent-words': '#8fbaf2',
   paid: '#e58a4f',
+  'paid-words': '#f0a06c',
   burned: '#958d7c',
+  'burned-words': '#b8b0a0',
   price: '#ab9ce6',
   'heat-0': '#18222e',
   'heat-1': '#1f3a57',
@@ -72,14 +78,15 @@ export function pictureStyle(theme: Theme): string {
 function rules(colour: Palette): string {
   return [
     `.bg{fill:${colour['paper']}}`,
-    `text{fill:${colour['soft']}}`,
-    `.name,.coarse{fill:${colour['ink']}}`,
+    `text,.soft{fill:${colour['soft']}}`,
+    `.name,.ink{fill:${colour['ink']}}`,
     `.hair{stroke:${colour['hair']}}`,
-    `.axis,.hatch{stroke:${colour['edge']}}`,
-    `.tick{fill:${colour['edge']}}`,
-    ...SERIES.map(
-      (name, index) => `.s${index + 1}{stroke:${colour[name]}}.f${index + 1}{fill:${colour[name]}}`,
-    ),
+    `.axis{stroke:${colour['ink']}}`,
+    `.halo{stroke:${colour['paper']}}`,
+    ...SERIES.map((name, index) => {
+      const words = colour[`${name}-words`] ?? colour[name]
+      return `.s${index + 1}{stroke:${colour[name]}}.f${index + 1}{fill:${colour[name]}}.t${index + 1}{fill:${words}}`
+    }),
     ...[0, 1, 2, 3, 4].map(
       (step) =>
         `.h${step}{fill:${colour[`heat-${step}`]}}.i${step}{fill:${colour[step < 3 ? 'ink-low' : `ink-${step}`]}}`,
@@ -88,9 +95,10 @@ function rules(colour: Palette): string {
 }
 
 const SHAPES = [
-  'text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}',
-  '.name{font-size:22px;font-weight:700}',
-  '.y{text-anchor:end}.x{text-anchor:middle}',
+  'text{font:500 13px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}',
+  '.name{font-size:22px;font-weight:700}.x{text-anchor:middle}',
+  '.ink,.t1,.t2,.t3,.t4{font-weight:650}.soft{font-weight:500}',
+  '.halo{paint-order:stroke;stroke-width:5px;stroke-linejoin:round}',
   '.s1,.s2,.s3,.s4{fill:none;stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}',
-  '.s2{stroke-dasharray:7 3}.s3{stroke-dasharray:2 3}.s4{stroke-dasharray:8 3 2 3}',
+  '.area{opacity:.11}.pale{opacity:.45}.dash{stroke-dasharray:3 3}',
 ].join('')

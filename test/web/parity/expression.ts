@@ -9,6 +9,8 @@ import assert from 'node:assert/strict'
  * - `percent /a /b` and `ratio /a /b`: a divided by b, cut off after one decimal
  * - `about /a`: a shortened figure
  * - `offset /a`: minutes as `+05:45`
+ * - `cut /a`: a figure cut to whole units, or to two decimals below 100
+ * - `day /a`, `clock /a` and `month /a`: a moment as `3 Oct`, `3 Oct 14:00` or `Oct 2026`
  *
  * Pointers are those of RFC 6901. `*` is every element. A pointer after an address and `#` is of another answer that the
  * page links.
@@ -43,6 +45,14 @@ export function evaluate(
       return decimal((digitsOf(first) * 10n) / digitsOf(second), 1)
     case 'about':
       return shortened(String(first))
+    case 'cut':
+      return cutText(String(first))
+    case 'day':
+      return momentParts(first).day
+    case 'clock':
+      return momentParts(first).clock
+    case 'month':
+      return momentParts(first).month
     case 'offset': {
       const minutes = Number(first)
       const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
@@ -85,6 +95,24 @@ function shortened(figure: string): string {
     .padStart(2, '0')
     .replace(/0+$/, '')
   return `${cut ? '≈' : ''}${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}${letter}`
+}
+
+/** A figure cut to whole units with commas, or to two decimals if it is below 100 and they are not zeros. */
+function cutText(figure: string): string {
+  const hundredths = (digitsOf(figure) * 100n) / 10n ** BigInt(placesOf(figure))
+  const size = hundredths < 0n ? -hundredths : hundredths
+  const isSmall = size < 10_000n && size % 100n !== 0n
+  const decimals = isSmall ? `.${String(size % 100n).padStart(2, '0')}` : ''
+  return `${figure.startsWith('-') ? '-' : ''}${(size / 100n).toLocaleString('en')}${decimals}`
+}
+
+function momentParts(moment: unknown): Readonly<Record<'day' | 'clock' | 'month', string>> {
+  const date = new Date(String(moment))
+  const part = (options: Intl.DateTimeFormatOptions): string =>
+    date.toLocaleString('en', { timeZone: 'UTC', ...options })
+  const day = `${part({ day: 'numeric' })} ${part({ month: 'short' })}`
+  const clock = `${day} ${String(moment).slice(11, 16)}`
+  return { day, clock, month: `${part({ month: 'short' })} ${part({ year: 'numeric' })}` }
 }
 
 /** Values at a pointer: one, or with `*` any number. */

@@ -2,7 +2,6 @@ import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
 import type { Bars } from '../../charts/chart-bars.ts'
 import { barChart } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
-import { legend } from '../../charts/chart-plot.ts'
 import { monthMark } from '../../charts/chart-time.ts'
 import type { Derived } from '../../markup/derived.ts'
 import { derived, sumOfAll } from '../../markup/derived.ts'
@@ -20,7 +19,7 @@ export function monthChart(months: readonly ArchiveMonth[]): Html | null {
   const sentence = html`${derived(events)} events in ${expressed('count /months', String(months.length))}
     months, the most of them in
     <span data-at="/months/${months.indexOf(most)}/month">${most.month}</span
-    >.${growing ? legend([], true) : null}`
+    >.${growing ? ' Pale: not over yet.' : null}`
   const described = `The most, ${most.events}, came in ${most.month}. The table below has the same counts.`
   return barChart(barsOf(months, described), sentence)
 }
@@ -31,12 +30,8 @@ export function monthPicture({ months }: ArchiveIndex, view: View): Html {
   const bars = barsOf(months, described === '' ? 'There is no month yet.' : described)
   const [first, last] = [months.at(0)?.month, months.at(-1)?.month]
   const range = first === undefined ? 'no month yet' : first === last ? first : `${first} to ${last}`
-  const growing = months.some(({ state }) => state === 'open') ? '; hatched: not over yet' : ''
-  return barPicture(
-    bars,
-    { title: bars.title, asOf: null, range: `${range}${growing}`, legend: 'Events' },
-    view,
-  )
+  const growing = months.some(({ state }) => state === 'open') ? '; pale: not over yet' : ''
+  return barPicture(bars, { title: bars.title, asOf: null, range: `${range}${growing}` }, view)
 }
 
 function barsOf(months: readonly ArchiveMonth[], description: string): Bars {
@@ -45,7 +40,7 @@ function barsOf(months: readonly ArchiveMonth[], description: string): Bars {
     title: 'Events of each month',
     description,
     bars: months.map((one) => ({
-      ...monthMark(one.month),
+      label: monthMark(one.month),
       figure: String(one.events),
       unfinished: one.state === 'open',
     })),

@@ -1,9 +1,9 @@
 import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.ts'
 import { formatAt, msOf } from '../../../protocol/moment.ts'
 import type { ContestLedger } from '../../../protocol/resources.ts'
-import type { Panel } from '../../charts/chart-figure.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
-import { legend, plotOnPage } from '../../charts/chart-plot.ts'
+import type { Plot } from '../../charts/chart-plot.ts'
+import { plotOnPage } from '../../charts/chart-plot.ts'
 import type { StepSeries } from '../../charts/chart-step.ts'
 import { stepPlot } from '../../charts/chart-step.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
@@ -17,23 +17,24 @@ import type { View } from '../../frame/page.ts'
 /** Chart of paid and owed prizes over time; null unless the ledger has all payouts. */
 export function paidChart(ledger: ContestLedger, view: View): Html | null {
   if (ledger.payouts.length === 0 || !isWholeList(ledger, view)) return null
-  const { plot, lines } = panelOf(ledger, view, ' in the table below')
+  const plot = plotOf(ledger, view, ' in the table below')
   return html`<h2>Paid as time went on</h2>
-    <figure class="chart">${legend(lines, false)} ${plotOnPage(plot)}</figure>`
+    <figure class="chart">${plotOnPage(plot)}</figure>`
 }
 
 /** The chart as a picture. Without all payouts, or without prizes, it is empty except for a note. */
 export function paidPicture(ledger: ContestLedger, view: View): Html {
   const { asOf, contest } = ledger
-  const panel = panelOf(ledger, view, '')
+  const plot = plotOf(ledger, view, '')
+  const isEmpty = !isWholeList(ledger, view) || seriesOf(ledger, view.site.token).length === 0
   return chartPicture(
     {
       title: `Paid in ${contestName(contest.id, contest.title)}`,
       asOf,
-      range: panel.lines.length === 0 ? emptyOf(ledger, view) : rangeIn(ledger),
+      range: isEmpty ? emptyOf(ledger, view) : rangeIn(ledger),
       ...sourceOf(view),
     },
-    [panel],
+    [plot],
     themeOf(view),
   )
 }
@@ -57,18 +58,17 @@ function rangeOf({ asOf, contest, payouts }: ContestLedger): Readonly<{ fromMs: 
 }
 
 /** `where` refers to the table of payouts in the description. */
-function panelOf(ledger: ContestLedger, view: View, where: string): Panel {
+function plotOf(ledger: ContestLedger, view: View, where: string): Plot {
   const { token } = view.site
   const series = isWholeList(ledger, view) ? seriesOf(ledger, token) : []
   const description = series.length === 0 ? `${emptyOf(ledger, view)}.` : describedOf(ledger, token, where)
-  const plot = stepPlot({
+  return stepPlot({
     id: 'paid',
     title: 'Paid as time went on',
     description,
     ...rangeOf(ledger),
     series,
   })
-  return { plot, lines: series }
 }
 
 function describedOf({ contest }: ContestLedger, token: string, where: string): string {

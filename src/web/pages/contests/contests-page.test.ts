@@ -194,7 +194,7 @@ suite("a contest's ledger", () => {
 
   test('draws paid and owed prizes, if it has every payout', async () => {
     const story = [...running, closed, prize, payout('30'), payout('70')]
-    assert.match(await see('/contests/1/ledger', story), /<svg\s+class="plot tall"/)
+    assert.match(await see('/contests/1/ledger', story), /<svg\s+class="plot"/)
     const part = await see('/contests/1/ledger?limit=1', story)
     assert.doesNotMatch(part, /<svg\s+class="plot/)
     assert.match(part, /only all of them add up/)

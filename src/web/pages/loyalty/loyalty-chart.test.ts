@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { drawnBars } from '../../../../test/web/drawn-bars.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { parseMonth } from '../../../protocol/moment.ts'
 import type { LoyaltyRuns } from '../../../protocol/resources.ts'
@@ -41,7 +42,7 @@ suite('the chart of rewards', () => {
     const page = await (await stage.get('/loyalty/runs')).text()
     const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
     assertParity(page, await Promise.all(answers))
-    assert.equal(page.match(/<rect\s+class="f1"/g)?.length, 3)
+    assert.equal(drawnBars(page, 'f1', 3).length, 3)
     const { runs }: LoyaltyRuns = JSON.parse((await answers[0]) ?? '')
     const sentence = /<figcaption>([^]*?)<\/figcaption>/.exec(page)?.[1]?.replaceAll(/<[^>]*>/g, '') ?? ''
     assert.equal(

@@ -45,17 +45,17 @@ export function rewardPicture({ runs, asOf }: LoyaltyRuns, view: View): Html {
     one === undefined ? [] : [one.run.month],
   )
   const range = months.length === 0 ? 'no month yet' : months.join(' to ')
-  return barPicture(bars, { title: bars.title, asOf, range, legend: `Reward, ${view.site.token}` }, view)
+  return barPicture(bars, { title: bars.title, asOf, range }, view)
 }
 
 function barsOf(computed: readonly ComputedRun[], token: string): Bars {
   return {
     id: 'rewards',
-    title: 'Loyalty reward of each month',
+    title: `Loyalty reward of each month, ${token}`,
     description:
       computed.length === 0
         ? 'No reward is computed yet.'
         : computed.map(({ run, total }) => `${run.month}: ${total} ${token}.`).join(' '),
-    bars: computed.map(({ run, total }) => ({ ...monthMark(run.month), figure: total })),
+    bars: computed.map(({ run, total }) => ({ label: monthMark(run.month), figure: total })),
   }
 }

@@ -60,7 +60,7 @@ export function daysPicture(
   const dates = [from, from + (DAYS_DRAWN - 1) * DAY_MS].map((ms) => formatAt(boundOf(ms)).slice(0, 10))
   const part = isWholeList(payouts, view) ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
   const range = `${dates.join(' to ')}${part}`
-  return barPicture(bars, { title, asOf: payouts.asOf, range, legend: bars.title }, view)
+  return barPicture(bars, { title, asOf: payouts.asOf, range }, view)
 }
 
 function drawnFrom({ now }: Payouts): number {

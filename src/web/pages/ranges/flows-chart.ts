@@ -1,17 +1,28 @@
 import type { FlowFigures, Flows } from '../../../protocol/range-resources.ts'
-import type { Panel } from '../../charts/chart-figure.ts'
+import type { ChartAnnotation } from '../../charts/chart-annotations.ts'
+import type { Lines, Series } from '../../charts/chart-line.ts'
 import { linePlot } from '../../charts/chart-line.ts'
-import type { SeriesStyle } from '../../charts/chart-plot.ts'
+import type { Plot } from '../../charts/chart-plot.ts'
+import { plotOnPage } from '../../charts/chart-plot.ts'
+import type { SeriesStyle } from '../../charts/chart-words.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
 
-type Flow = Readonly<{ key: keyof FlowFigures; name: string; style: SeriesStyle }>
+type Flow = Readonly<{
+  key: keyof FlowFigures
+  name: string
+  style: SeriesStyle
+  drawn: 'area' | 'bars'
+}>
 
-/** Amounts of a bucket in the order of their lines. */
-export const FLOWS: readonly Flow[] = [
-  { key: 'spentOnPlay', name: 'Spent on play', style: 1 },
-  { key: 'paidInPrizes', name: 'Paid in prizes', style: 2 },
-  { key: 'burned', name: 'Burned', style: 3 },
-]
+const SPENT: Flow = { key: 'spentOnPlay', name: 'Spent on play', style: 1, drawn: 'area' }
+const PAID: Flow = { key: 'paidInPrizes', name: 'Paid in prizes', style: 2, drawn: 'bars' }
+const BURNED: Flow = { key: 'burned', name: 'Burned', style: 3, drawn: 'bars' }
+
+/** Amounts of a bucket, in the order of the table. */
+export const FLOWS: readonly Flow[] = [SPENT, PAID, BURNED]
 
 /** Number of unfinished buckets, which are the last ones. */
 export function unfinishedIn({
@@ -20,46 +31,87 @@ export function unfinishedIn({
   return buckets.filter(({ complete }) => !complete).length
 }
 
-/** Plots of the amounts and, below, of the price, since two units never share an axis. */
-export function flowPanels(flows: Flows, site: Site): readonly [Panel, Panel] {
-  const { fromMs, toMs, buckets, bucket } = flows
-  const common = {
+/** What all plots of an answer have in common. */
+function commonOf(
+  flows: Flows,
+): Pick<Lines, 'fromMs' | 'toMs' | 'bucket' | 'starts' | 'unfinished' | 'dated'> {
+  const { fromMs, toMs, bucket, buckets } = flows
+  return {
     fromMs,
     toMs,
     bucket,
     starts: buckets.map(({ at }) => at),
     unfinished: unfinishedIn(flows),
+    dated: true,
   }
-  const moved = FLOWS.map(({ key, name, style }) => ({
-    name: `${name}, ${site.token}`,
-    style,
-    figures: buckets.map((one) => one[key]),
-  }))
-  const price = {
-    name: `Price of ${site.token} at each ${bucket}’s end, USD`,
-    style: 4,
-    figures: buckets.map(({ tokenPriceUsd }) => tokenPriceUsd),
-  } as const
-  const amounts = linePlot({
-    ...common,
+}
+
+function seriesOf({ key, name, style, drawn }: Flow, { buckets }: Flows): Series {
+  return { name, style, drawn, figures: buckets.map((one) => one[key]) }
+}
+
+/**
+ * Plot of what was spent, as a line, and of what was paid, as bars. `from` is the address of the answer and `#`, unless
+ * the answer is the page's own.
+ */
+export function flowsPlot(flows: Flows, { token }: Site, from = ''): Plot {
+  const [spent, paid] = [seriesOf(SPENT, flows), seriesOf(PAID, flows)]
+  const pointerOf =
+    (key: keyof FlowFigures) =>
+    (index: number, field: 'figure' | 'at'): string =>
+      `${from}/buckets/${index}/${field === 'at' ? 'at' : key}`
+  const annotations: readonly ChartAnnotation[] = [
+    { at: 'peak', series: paid, pointerOf: pointerOf('paidInPrizes') },
+    { at: 'name', series: spent },
+    { at: 'last', series: spent, pointerOf: pointerOf('spentOnPlay') },
+    ...(flows.launchedAtMs === null
+      ? []
+      : [{ at: 'moment', atMs: flows.launchedAtMs, text: 'Launch', pointer: `${from}/launchedAt` } as const]),
+  ]
+  return linePlot({
+    ...commonOf(flows),
     id: 'flows',
-    title: `Flows by ${bucket}`,
-    series: moved,
+    title: `Spent on play and paid in prizes by ${flows.bucket}, ${token}`,
+    series: [spent, paid],
     placement: 'middle',
     size: 'tall',
-    dated: true,
+    annotations,
   })
-  const prices = linePlot({
-    ...common,
+}
+
+/** Plot of what was burned, as bars. */
+export function burnedPlot(flows: Flows, { token }: Site): Plot {
+  return linePlot({
+    ...commonOf(flows),
+    id: 'burned',
+    title: `Burned by ${flows.bucket}, ${token}`,
+    series: [seriesOf(BURNED, flows)],
+    placement: 'middle',
+    size: 'short',
+  })
+}
+
+/** Plot of the price, whose axis has no zero, so that its changes are visible. */
+export function pricePlot(flows: Flows, { token }: Site): Plot {
+  const name = `Price of ${token} at each ${flows.bucket}’s end, USD`
+  return linePlot({
+    ...commonOf(flows),
     id: 'price',
-    title: price.name,
-    series: [price],
+    title: name,
+    series: [{ name, style: 4, drawn: 'line', figures: flows.buckets.map((one) => one.tokenPriceUsd) }],
     placement: 'end',
     size: 'short',
-    dated: true,
+    zero: false,
   })
-  return [
-    { plot: amounts, lines: moved },
-    { plot: prices, lines: [price] },
-  ]
+}
+
+/** Chart of the start page: what was spent and paid day by day, from an answer that the page links. */
+export function ninetyDays({ answer, address }: LinkedAnswer<Flows>, site: Site): Html {
+  return html`<figure class="chart">
+    ${plotOnPage(flowsPlot(answer, site, `${address}#`))}
+    <figcaption>
+      ${site.token} a day, UTC. The line is what players spent, the bars what was paid in
+      prizes.${unfinishedIn(answer) > 0 ? ' Pale: today, not over yet.' : null}
+    </figcaption>
+  </figure>`
 }

@@ -1,10 +1,10 @@
 import type { FlowBucket, Flows } from '../../../protocol/range-resources.ts'
 import { BUCKETS } from '../../../protocol/range-resources.ts'
 import { amountHtml, amountOrNone } from '../../markup/amount-html.ts'
-import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
+import { bucketTable, chartGroup } from '../../charts/chart-figure.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
-import { flowPanels, FLOWS, unfinishedIn } from './flows-chart.ts'
+import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { bucketOf, momentOf, momentText } from '../../markup/moment-html.ts'
@@ -35,13 +35,16 @@ export const flowsPage: EndpointPage<'flows'> = {
     },
   ],
   render(flows, view) {
-    const panels = flowPanels(flows, view.site)
+    const { site } = view
     return html`
       ${rangePresets(view, flows)} ${rangeForm(view, flows, BUCKETS)}
-      ${chartFigure({
-        sentence: sentenceOf(flows, view),
-        panels,
-        unfinished: unfinishedIn(flows),
+      ${chartGroup({
+        main: flowsPlot(flows, site),
+        caption: sentenceOf(flows, view),
+        panels: [
+          { plot: burnedPlot(flows, site), name: 'Burned', said: null },
+          { plot: pricePlot(flows, site), name: `Price of one ${site.token}`, said: null },
+        ],
         placement: 'middle',
         table: 'buckets',
         buckets: flows.buckets.length,
@@ -91,7 +94,7 @@ function mostSpent(buckets: readonly FlowBucket[]): FlowBucket | null {
 
 function pictureOf(flows: Flows, view: View): Html {
   const { bucket, asOf, from, to } = flows
-  const [amounts, prices] = flowPanels(flows, view.site)
+  const { site } = view
   return chartPicture(
     {
       title: `Flows by ${bucket}`,
@@ -100,7 +103,7 @@ function pictureOf(flows: Flows, view: View): Html {
       ...sourceOf(view),
       growing: unfinishedIn(flows) > 0,
     },
-    [{ ...amounts, plot: { ...amounts.plot, dated: false } }, prices],
+    [flowsPlot(flows, site), burnedPlot(flows, site), pricePlot(flows, site)],
     themeOf(view),
   )
 }

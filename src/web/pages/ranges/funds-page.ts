@@ -1,12 +1,12 @@
 import type { FundFigures, Funds } from '../../../protocol/range-resources.ts'
 import { BUCKETS } from '../../../protocol/range-resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
-import type { Panel } from '../../charts/chart-figure.ts'
-import { bucketTable, chartFigure } from '../../charts/chart-figure.ts'
+import { bucketTable, chartGroup } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { unfinishedIn } from './flows-chart.ts'
-import type { SeriesStyle } from '../../charts/chart-plot.ts'
+import type { Plot } from '../../charts/chart-plot.ts'
+import type { SeriesStyle } from '../../charts/chart-words.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf, momentText } from '../../markup/moment-html.ts'
@@ -45,14 +45,13 @@ export const fundsPage: EndpointPage<'funds'> = {
       ${coverageOf(funds)} ${nowOf(funds, view)}
       <h2>History by ${funds.bucket}</h2>
       ${rangePresets(view, funds)} ${rangeForm(view, funds, BUCKETS)}
-      ${chartFigure({
-        sentence: sentenceOf(funds, view),
-        panels: panelsOf(funds, view.site),
-        unfinished: unfinishedIn(funds),
+      ${chartGroup({
+        main: null,
+        caption: sentenceOf(funds, view),
+        panels: panelsOf(funds, view.site).map((plot) => ({ plot, name: plot.title, said: null })),
         placement: 'end',
         table: 'buckets',
         buckets: funds.buckets.length,
-        beside: true,
       })}
       ${beforeLaunch(funds)} ${bucketsOf(funds, view)}
     `
@@ -105,12 +104,17 @@ function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
 }
 
 /** A plot for each fund over the same time. They are not stacked, since they are different things. */
-function panelsOf(funds: Funds, { token }: Site): readonly Panel[] {
+function panelsOf(funds: Funds, { token }: Site): readonly Plot[] {
   const { fromMs, toMs, bucket, buckets } = funds
   const starts = buckets.map(({ at }) => at)
   return FUNDS.map(({ key, name, style }) => {
-    const line = { name: `${name}, ${token}`, style, figures: buckets.map((one) => one[key]) }
-    const plot = linePlot({
+    const line = {
+      name: `${name}, ${token}`,
+      style,
+      drawn: 'area',
+      figures: buckets.map((one) => one[key]),
+    } as const
+    return linePlot({
       id: `fund-${key}`,
       title: line.name,
       fromMs,
@@ -123,7 +127,6 @@ function panelsOf(funds: Funds, { token }: Site): readonly Panel[] {
       size: 'short',
       dated: true,
     })
-    return { plot, lines: [line] }
   })
 }
 
@@ -139,10 +142,7 @@ function pictureOf(funds: Funds, view: View): Html {
       growing: unfinishedIn(funds) > 0,
     },
     // Only the last plot has dates under it.
-    panels.map(({ plot, lines }, index) => ({
-      plot: { ...plot, dated: index === panels.length - 1 },
-      lines,
-    })),
+    panels.map((plot, index) => ({ ...plot, dated: index === panels.length - 1 })),
     themeOf(view),
   )
 }

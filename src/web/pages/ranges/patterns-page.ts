@@ -167,7 +167,7 @@ function pictureOf(patterns: Patterns, view: View): Html {
   const body = html`${HOURS.map(
       (hour) => html`<text class="x" x="${x(hour) + CELL.width / 2}" y="${CELL.top - 8}">${hour}</text>`,
     )}
-    ${DAYS.map((day, row) => html`<text class="y" x="${CELL.left - 10}" y="${y(row) + 20}">${day}</text>`)}
+    ${DAYS.map((day, row) => html`<text text-anchor="end" x="${CELL.left - 10}" y="${y(row) + 20}">${day}</text>`)}
     ${figures.map((figure, index) => {
       const [hour, row] = [index % HOURS.length, Math.floor(index / HOURS.length)]
       const step = steps[index] ?? 0

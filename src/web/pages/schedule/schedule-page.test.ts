@@ -121,16 +121,14 @@ suite('the schedule', () => {
         'Contest 2: planned to open at 2026-10-03 00:00:00 UTC, planned to close at 2026-10-04 00:00:00 UTC.',
     )
     assert.match(page, /<b>closes<\/b>, open since <time datetime="2026-10-01T00:01:00\.000Z">/)
-    const bars = [...page.matchAll(/<rect\s+(?:class|fill)="([^"]*)"\s+x="([^"]*)"\s+width="([^"]*)"/g)]
+    const bars = [...page.matchAll(/<rect\s+class="([^"]*)"\s+x="([^"]*)"\s+width="([^"]*)"/g)]
     // The timeline spans 72 hours less a minute; the first contest has been open for one minute.
     assert.deepEqual(
       bars.map(([, style, x, width]) => [style, x, width]),
       [
-        ['url(#timeline-hatch)', '0.02%', '34.69%'],
-        ['s1', '0.02%', '34.69%'],
+        ['f1 pale', '0.02%', '34.69%'],
         ['f1', '0%', '0.4%'],
-        ['url(#timeline-hatch)', '66.66%', '33.34%'],
-        ['s1', '66.66%', '33.34%'],
+        ['f1 pale', '66.66%', '33.34%'],
       ],
     )
   })
@@ -149,7 +147,7 @@ suite('the schedule', () => {
     const story = Array.from({ length: 20 }, (_, index) => plan(index + 1, null, (20 - index) * HOUR_MS))
     await using many = await openApiStage({ story })
     const page = await (await many.get('/schedule')).text()
-    const marks = [...page.matchAll(/class="y"[^>]*>\s*(#\d+)\s*</g)].map(([, mark]) => mark)
+    const marks = [...page.matchAll(/<tspan>(#\d+)</g)].map(([, mark]) => mark)
     assert.deepEqual(marks, ['#20', '#19', '#18', '#17', '#16', '#15', '#14', '#13'])
     assert.match(page, /of all those that are planned to close first/)
   })
@@ -164,7 +162,7 @@ suite('the schedule', () => {
     })
     const page = await (await late.get('/schedule')).text()
     assert.match(page, /<rect\s+class="f1"\s+x="0%"\s+width="100%"/)
-    assert.doesNotMatch(page, /<rect\s+class="s1"|NaN/)
+    assert.doesNotMatch(page, /<rect\s+class="f1 pale"|NaN/)
   })
 
   test('has a row for each plan in its CSV', async () => {

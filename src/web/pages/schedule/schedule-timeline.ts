@@ -1,7 +1,7 @@
 import { isolateDirection, removeDirection } from '../../../protocol/foreign-text.ts'
 import type { Contests, Schedule } from '../../../protocol/resources.ts'
 import { chartPicture, clipped, sourceOf, themeOf } from '../../charts/chart-picture.ts'
-import { legend, plotOnPage } from '../../charts/chart-plot.ts'
+import { plotOnPage } from '../../charts/chart-plot.ts'
 import type { ChartSpan, Spans } from '../../charts/chart-spans.ts'
 import { spanExtent, spanPlot } from '../../charts/chart-spans.ts'
 import { contestName } from '../../markup/contest-name.ts'
@@ -17,7 +17,7 @@ const DRAWN_MAX = 8
 /** Open contests that are read, the newest. */
 const OPEN_LIMIT = 1_000
 /** Characters of a name that fit above a bar on a phone. The table has the whole name. */
-const NAME_CHARS_MAX = 34
+const NAME_CHARS_MAX = 30
 
 /** Open contests with their opening, since the schedule has only their planned close; null if there are none. */
 export type OpenContests = LinkedAnswer<Contests> | null
@@ -48,9 +48,8 @@ export function timeline(schedule: Schedule, open: OpenContests): Html | null {
     <figcaption>
       Each contest from its opening to its
       closing${cut ? (isPartOf(open) ? PART : ', of all those that are planned to close first') : null}. The
-      upright line stands at the last event.
+      upright line stands at the last event; what is planned is pale.
     </figcaption>
-    ${legend([{ name: 'Open so far', style: 1 }], true, 'planned')}
     ${plotOnPage(spanPlot(spansOf(schedule, courses)))}
   </figure>`
 }
@@ -71,10 +70,10 @@ export async function timelinePicture(schedule: Schedule, view: View): Promise<H
   const range =
     spans.spans.length === 0
       ? 'nothing is planned'
-      : `${days.join(' to ')}; hatched: planned${isPartOf(open) ? PART : ''}`
+      : `${days.join(' to ')}; pale: planned${isPartOf(open) ? PART : ''}`
   return chartPicture(
     { title: spans.title, asOf: schedule.asOf, range, ...sourceOf(view) },
-    [{ plot: spanPlot(spans), lines: spans.spans.length === 0 ? [] : [{ name: 'Open so far', style: 1 }] }],
+    [spanPlot(spans)],
     themeOf(view),
   )
 }

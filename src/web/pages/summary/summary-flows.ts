@@ -2,8 +2,7 @@ import type { Summary } from '../../../protocol/resources.ts'
 import type { Flows } from '../../../protocol/range-resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
-import { legend, plotOnPage } from '../../charts/chart-plot.ts'
-import { flowPanels, unfinishedIn } from '../ranges/flows-chart.ts'
+import { flowsPlot, ninetyDays, unfinishedIn } from '../ranges/flows-chart.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -22,14 +21,14 @@ export async function flowsPicture(summary: Summary, view: View): Promise<Html> 
       ...sourceOf(view),
       growing: unfinishedIn(answer) > 0,
     },
-    flowPanels(answer, view.site).slice(0, 1),
+    [flowsPlot(answer, view.site)],
     themeOf(view),
   )
 }
 
 /** Chart of the flows of the thirty days before a summary. */
-export function flowsChart({ answer, address }: LinkedAnswer<Flows>, { site, paths }: View): Html {
-  const [{ plot, lines }] = flowPanels(answer, site)
+export function flowsChart(flows: LinkedAnswer<Flows>, { site, paths }: View): Html {
+  const { answer, address } = flows
   const { spentOnPlay, paidInPrizes, burned } = answer.totals
   const page = address.slice('/api/v1'.length)
   const totals = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `${address}#/totals/${key}`)
@@ -38,11 +37,9 @@ export function flowsChart({ answer, address }: LinkedAnswer<Flows>, { site, pat
       ${amountHtml(spentOnPlay)} ${site.token} spent on play, ${amountHtml(paidInPrizes)} ${site.token} paid
       in prizes, ${amountHtml(burned)} ${site.token} burned.
     </p>
-    <figure class="chart">
-      ${legend(lines, unfinishedIn(answer) > 0)} ${plotOnPage(plot)}
-      <figcaption>
-        ${paths.has('/flows') ? html`<a href="${page}">The same day by day, as a table</a> · ` : null}
-        <a data-json href="${address}">JSON of the chart</a>
-      </figcaption>
-    </figure>`
+    ${ninetyDays(flows, site)}
+    <p class="source">
+      ${paths.has('/flows') ? html`<a href="${page}">The same day by day, as a table</a> · ` : null}
+      <a data-json href="${address}">JSON of the chart</a>
+    </p>`
 }
