@@ -1,7 +1,8 @@
 import type { Lines, Series, Share } from './chart-line.ts'
 import { BAR_WIDTH_SHARE, PLOT_HEIGHTS, axisWords } from './chart-plot.ts'
+import { shortAmount } from '../markup/amount-html.ts'
 import type { Scale } from '../markup/chart-scale.ts'
-import { digitsOf, grouped } from '../markup/chart-scale.ts'
+import { digitsOf } from '../markup/chart-scale.ts'
 import { bucketMark } from './chart-time.ts'
 import type { Candidate, ChartRow, ChartWords, Placing } from './chart-words.ts'
 import { mergedWords, openPlacing } from './chart-words.ts'
@@ -35,17 +36,6 @@ const ABOVE = 6
 const ROW = 16
 /** Places that are tried for the name of a line, at most. */
 const TRIED_MAX = 200
-
-/** Least decimals of a short figure below 100. */
-const WHOLE_LEAST = 100
-
-/** A figure cut to whole units, or to two decimals below 100. */
-export function cutFigure(figure: string): string {
-  const [whole = '', decimals = ''] = figure.split('.')
-  const near = decimals.slice(0, 2)
-  const isSmall = Math.abs(Number(whole)) < WHOLE_LEAST
-  return isSmall && near !== '' && near !== '00' ? `${whole}.${near}` : grouped(whole)
-}
 
 /** Everything that places words in one plot. */
 type Drawn = Readonly<{ lines: Lines; scale: Scale; share: Share; height: number }>
@@ -226,7 +216,7 @@ function figureOf(
   { series, pointerOf }: Extract<ChartAnnotation, { at: 'peak' | 'last' }>,
   index: number,
 ): Readonly<{ text: string; shown: Html }> {
-  const text = cutFigure(series.figures[index] ?? '0')
+  const text = shortAmount(series.figures[index] ?? '0')
   return { text, shown: html`<tspan data-expr="cut ${pointerOf(index, 'figure')}">${text}</tspan>` }
 }
 

@@ -113,7 +113,7 @@ suite('a line chart', () => {
     ])
     assert.match(
       markup,
-      /Paid: least 9007199254740993\.000000001 in the bucket of 1970-01-01 02:00:00 UTC, greatest 9007199254740993\.000000003 in the bucket of 1970-01-01 03:00:00 UTC, last 9007199254740993\.000000003\./,
+      /Paid: least 9007199254740993\.000000001 in the bucket of 1 Jan 1970 02:00:00 UTC, greatest 9007199254740993\.000000003 in the bucket of 1 Jan 1970 03:00:00 UTC, last 9007199254740993\.000000003\./,
     )
     assert.match(drawnOf([null]), /Paid: not known\./)
     assert.match(markup, /<title id="x-title">A &lt;chart&gt;<\/title>/)

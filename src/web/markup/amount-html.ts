@@ -15,13 +15,19 @@ const MILLION_DIGITS = 7
  * the element, hidden until the reader asks for all decimals, and `value` is the string of the JSON.
  */
 export function amountHtml(text: string): Html {
-  const parts = partsOf(text)
-  const shown = `${parts.sign}${grouped(parts.whole)}`
-  const places = shownPlaces(parts)
-  const [near, rest] = [parts.decimals.slice(0, places), parts.decimals.slice(places)]
+  const { decimals } = partsOf(text)
+  const places = shownPlaces(partsOf(text))
   // Built without `html`, since digits need no escape and a page has thousands of amounts.
-  if (places > 0) return dataOf(text, `${shown}.${near}`, rest)
-  return dataOf(text, shown, parts.decimals === '' ? '' : `.${parts.decimals}`)
+  const rest = places > 0 || decimals === '' ? decimals.slice(places) : `.${decimals}`
+  return dataOf(text, shortAmount(text), rest)
+}
+
+/** An amount cut as `amountHtml` shows it, as plain text. */
+export function shortAmount(text: string): string {
+  const parts = partsOf(text)
+  const places = shownPlaces(parts)
+  const near = places > 0 ? `.${parts.decimals.slice(0, places)}` : ''
+  return `${parts.sign}${grouped(parts.whole)}${near}`
 }
 
 /** An amount of a headline: `5.83 million` from a million, else as `amountHtml`. */

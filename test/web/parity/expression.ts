@@ -9,7 +9,7 @@ import assert from 'node:assert/strict'
  * - `percent /a /b` and `ratio /a /b`: a divided by b, cut off after one decimal
  * - `about /a`: a shortened figure
  * - `offset /a`: minutes as `+05:45`
- * - `cut /a`: a figure cut to whole units, or to two decimals below 100
+ * - `cut /a`: a figure cut to whole units from 100 on, else to two decimals or to its first two digits
  * - `day /a`, `clock /a` and `month /a`: a moment as `3 Oct`, `3 Oct 14:00` or `Oct 2026`
  *
  * Pointers are those of RFC 6901. `*` is every element. A pointer after an address and `#` is of another answer that the
@@ -97,13 +97,14 @@ function shortened(figure: string): string {
   return `${cut ? '≈' : ''}${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}${letter}`
 }
 
-/** A figure cut to whole units with commas, or to two decimals if it is below 100 and they are not zeros. */
+/** A figure cut to whole units with commas from 100 on, else to two decimals, or to its first two digits. */
 function cutText(figure: string): string {
-  const hundredths = (digitsOf(figure) * 100n) / 10n ** BigInt(placesOf(figure))
-  const size = hundredths < 0n ? -hundredths : hundredths
-  const isSmall = size < 10_000n && size % 100n !== 0n
-  const decimals = isSmall ? `.${String(size % 100n).padStart(2, '0')}` : ''
-  return `${figure.startsWith('-') ? '-' : ''}${(size / 100n).toLocaleString('en')}${decimals}`
+  const sign = figure.startsWith('-') ? '-' : ''
+  const [whole = '', decimals = ''] = figure.replace('-', '').split('.')
+  const shown = `${sign}${Number(whole).toLocaleString('en')}`
+  if (Number(figure) === 0 || Number(whole) >= 100 || decimals === '') return shown
+  const first = Number(whole) > 0 ? 0 : decimals.search(/[1-9]/)
+  return `${shown}.${decimals.slice(0, Math.max(2, first + 2))}`
 }
 
 function momentParts(moment: unknown): Readonly<Record<'day' | 'clock' | 'month', string>> {

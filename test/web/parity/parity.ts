@@ -103,18 +103,9 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
   function pictureText(svg: Element): string {
     for (const part of elementsIn(svg)) {
       if (!['title', 'desc', 'text'].includes(part.name) || part.attributes.has('data-axis')) continue
-      assertNothing(drawnText(part), everything)
+      assertNothing(textOf(part), everything)
     }
     return ' '
-  }
-
-  /** Text of a part of a picture, without the parts whose expressions were checked. */
-  function drawnText({ children }: Element): string {
-    return children
-      .map((one) =>
-        typeof one === 'string' ? one : one.attributes.has('data-expr') ? textOf(one) : drawnText(one),
-      )
-      .join('')
   }
 
   function tableText(table: Element): string {
