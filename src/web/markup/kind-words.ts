@@ -34,9 +34,41 @@ export function kindName(kind: string): Html {
   return kindText(kind, capitalized(words))
 }
 
-/** One who is paid a prize of a kind: `a runner-up`. */
-export function onePaid(kind: string): Html {
-  return kindText(kind, KINDS[kind]?.one ?? kind.replaceAll('_', ' '))
+/** One who is paid a prize of a kind: `a runner-up`; with `capital` at the start of a line. */
+export function onePaid(kind: string, capital = false): Html {
+  const words = KINDS[kind]?.one ?? kind.replaceAll('_', ' ')
+  return kindText(kind, capital ? capitalized(words) : words)
+}
+
+/** Prizes of kinds with words of their own, and whether they are several. */
+const PRIZES: Readonly<Record<string, readonly [words: string, number: 'one' | 'many']>> = {
+  winner: ['the winner’s prize', 'one'],
+  runner_up: ['the runners-up’s prizes', 'many'],
+  second: ['the second prize', 'one'],
+  third: ['the third prize', 'one'],
+  voter_share: ['the voters’ prizes', 'many'],
+  lucky_draw: ['the lucky draw’s prizes', 'many'],
+}
+
+/** The prizes of a kind in a sentence, `the winner’s prize`, and whether they are several. */
+export function prizesOf(kind: string): Readonly<{ words: Html; isMany: boolean }> {
+  const own = PRIZES[kind]
+  if (own === undefined) return { words: html`the prizes “${whoWins(kind)}”`, isMany: true }
+  return { words: kindText(kind, own[0]), isMany: own[1] === 'many' }
+}
+
+/** Kinds of additions to a pool, and of payments from it that are no prizes. */
+const POOL_KINDS: Readonly<Record<string, string>> = {
+  play_share: 'From what was played',
+  top_up: 'Topped up by the platform',
+  returned: 'Returned to the treasury',
+  refund: 'Given back to players',
+}
+
+/** A kind of addition to a pool or of payment from it, at the start of a line. */
+export function poolKindName(kind: string): Html {
+  const words = POOL_KINDS[kind]
+  return words === undefined ? kindName(kind) : kindText(kind, words)
 }
 
 /** Words in place of a value of an answer. Checks read the value from the attribute and compare it with the words. */
@@ -63,6 +95,11 @@ type State = keyof typeof STATES
 /** Words for a state, as plain text. */
 export function stateWords(state: State): string {
   return STATES[state]
+}
+
+/** A state in a sentence, in words of the page. */
+export function stateInWords(state: State, words: string = STATES[state]): Html {
+  return html`<span data-state="${state}">${words}</span>`
 }
 
 /** Chip of a state: a shape and a word, never a colour alone. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { lengthWords } from './shown-words.ts'
 
 /**
  * Evaluates an expression of a page over its answers, exactly and with the decimals of the figures:
@@ -7,6 +8,9 @@ import assert from 'node:assert/strict'
  * - `minus /a /b`: difference
  * - `sum /a /b`: sum of all values
  * - `percent /a /b` and `ratio /a /b`: a divided by b, cut off after one decimal
+ * - `share /a /b`: a of b in whole per cent, cut off; `Nothing`, or `Less than 1 %`
+ * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
+ * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
  * - `about /a`: a shortened figure
  * - `offset /a`: minutes as `+05:45`
  * - `cut /a`: a figure cut to whole units from 100 on, else to two decimals or to its first two digits
@@ -40,6 +44,18 @@ export function evaluate(
       const whole = digitsOf(second)
       return whole === 0n ? '' : `${decimal((digitsOf(first) * 1_000n) / whole, 1)} %`
     }
+    case 'share': {
+      assert.equal(placesOf(first), placesOf(second), expression)
+      if (digitsOf(first) === 0n) return 'Nothing'
+      const percent = (digitsOf(first) * 100n) / digitsOf(second)
+      return percent === 0n ? 'Less than 1 %' : `${percent} %`
+    }
+    case 'span':
+      return lengthWords(Date.parse(String(second)) - Date.parse(String(first)))
+    case 'all-paid':
+      return allZero(found.flat()) ? 'All paid' : ''
+    case 'none-open':
+      return allZero(found.flat()) ? 'Nothing is left to pay' : ''
     case 'ratio':
       assert.equal(placesOf(first), placesOf(second), expression)
       return decimal((digitsOf(first) * 10n) / digitsOf(second), 1)
@@ -130,6 +146,11 @@ export function valuesAt(answer: unknown, pointer: string): readonly unknown[] {
       },
       [answer],
     )
+}
+
+function allZero(values: readonly unknown[]): boolean {
+  assert.ok(values.length > 0, 'there is something to be paid')
+  return values.every((value) => digitsOf(value) === 0n)
 }
 
 function digitsOf(value: unknown): bigint {

@@ -69,7 +69,8 @@ export function assertMoment(text: string, at: string, form: string, present: st
   assert.equal(text, written, `${at} at ${present}`)
 }
 
-function lengthWords(ms: number): string {
+/** A length of time as people write it, with two units at most. */
+export function lengthWords(ms: number): string {
   const minutes = Math.floor(ms / MINUTE_MS)
   const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60]
   if (days >= 2) return `${days} days`
@@ -80,18 +81,18 @@ function lengthWords(ms: number): string {
 
 /** Words for each kind that has words of its own. */
 const KIND_WORDS: Readonly<Record<string, RegExp>> = {
-  winner: /^(?:the )?winner$/i,
-  runner_up: /^(?:a runner-up|runners-up)$/i,
-  second: /^(?:the )?second$/i,
-  third: /^(?:the )?third$/i,
-  voter_share: /^(?:a voter|voters)$/i,
-  lucky_draw: /^(?:the )?lucky draw$|^a winner of the lucky draw$/i,
-  refund: /^(?:a player|players)$/i,
+  winner: /^(?:the )?winner(?:’s prize)?$/i,
+  runner_up: /^(?:a runner-up|runners-up|the runners-up’s prizes)$/i,
+  second: /^(?:the )?second(?: prize)?$/i,
+  third: /^(?:the )?third(?: prize)?$/i,
+  voter_share: /^(?:a voter|voters|the voters’ prizes)$/i,
+  lucky_draw: /^(?:the )?lucky draw(?:’s prizes)?$|^a winner of the lucky draw$/i,
+  refund: /^(?:a player|players|given back to players)$/i,
   loyalty: /^loyal players$/i,
-  play_share: /^(?:a )?share of play$/i,
-  top_up: /^(?:the )?treasury$/i,
+  play_share: /^(?:(?:a )?share of play|from what was played)$/i,
+  top_up: /^(?:(?:the )?treasury|topped up by the platform)$/i,
   sponsor: /^(?:a sponsor|sponsors)$/i,
-  returned: /^(?:the )?treasury$/i,
+  returned: /^(?:(?:the )?treasury|returned to the treasury)$/i,
   platform_income: /^platform income$/i,
 }
 
@@ -111,7 +112,7 @@ const STATE_WORDS: Readonly<Record<string, string>> = {
   locked: 'locked',
   in_review: 'in review',
   awaiting_claim: 'to be claimed',
-  payable: 'payable',
+  payable: 'payable|can be paid now',
   overpaid: 'overpaid',
   open: 'open',
   closed: 'closed',
@@ -119,5 +120,17 @@ const STATE_WORDS: Readonly<Record<string, string>> = {
 
 /** Fails unless a text says this state. */
 export function assertState(text: string, state: string): void {
-  assert.equal(text, STATE_WORDS[state], `words of the state ${state}`)
+  const words = STATE_WORDS[state]?.split('|') ?? []
+  assert.ok(words.includes(text.toLowerCase()), `${text} is the state ${state} in words`)
+}
+
+/** Characters at each end of a transaction that is shown short, and the longest one that is shown whole. */
+const TX_ENDS = 4
+const TX_WHOLE_MAX = 12
+
+/** Fails unless a link has the ends of a transaction, leads to it, or to its event, and a button copies all of it. */
+export function assertTransaction(text: string, href: string, tx: string): void {
+  const short = tx.length > TX_WHOLE_MAX ? `${tx.slice(0, TX_ENDS)}…${tx.slice(-TX_ENDS)}` : tx
+  assert.equal(text, short, 'the ends of the transaction')
+  assert.ok(href.includes(encodeURIComponent(tx)), 'the link leads to the transaction')
 }
