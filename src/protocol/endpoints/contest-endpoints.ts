@@ -6,7 +6,7 @@ export const CONTEST_ENDPOINTS = {
     parameters: ['status', 'q', 'sort', 'after', 'limit', 'format'],
     caching: 'revalidate',
     work: 'long',
-    page: { menu: 'Contests' },
+    page: true,
     check: 'recomputed',
   },
   contest: {
@@ -16,7 +16,7 @@ export const CONTEST_ENDPOINTS = {
     caching: 'revalidate',
     work: 'brief',
     // The page of its ledger says all of it.
-    page: null,
+    page: false,
     check: 'recomputed',
   },
   contestLedger: {
@@ -25,7 +25,7 @@ export const CONTEST_ENDPOINTS = {
     parameters: ['after', 'limit', 'format'],
     caching: 'revalidate',
     work: 'long',
-    page: { menu: null },
+    page: true,
     check: 'recomputed',
   },
   schedule: {
@@ -34,7 +34,7 @@ export const CONTEST_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'long',
-    page: { menu: 'Schedule' },
+    page: true,
     check: 'recomputed',
   },
   scheduleCalendar: {
@@ -44,7 +44,7 @@ export const CONTEST_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'long',
-    page: null,
+    page: false,
     check: { unchecked: 'the schedule in another form' },
   },
   payouts: {
@@ -53,7 +53,7 @@ export const CONTEST_ENDPOINTS = {
     parameters: ['contestId', 'after', 'limit', 'format'],
     caching: 'revalidate',
     work: 'long',
-    page: { menu: 'Unpaid' },
+    page: true,
     check: 'recomputed',
   },
   loyaltyRuns: {
@@ -62,7 +62,7 @@ export const CONTEST_ENDPOINTS = {
     parameters: ['format'],
     caching: 'revalidate',
     work: 'brief',
-    page: { menu: 'Loyalty' },
+    page: true,
     check: 'recomputed',
   },
 } as const

@@ -6,7 +6,7 @@ export const DESCRIPTION_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'brief',
-    page: null,
+    page: false,
     check: { unchecked: 'it describes the program' },
   },
   eventType: {
@@ -16,7 +16,7 @@ export const DESCRIPTION_ENDPOINTS = {
     parameters: [],
     caching: 'build',
     work: 'brief',
-    page: null,
+    page: false,
     check: { unchecked: 'it describes the program' },
   },
   openapi: {
@@ -25,7 +25,7 @@ export const DESCRIPTION_ENDPOINTS = {
     parameters: [],
     caching: 'build',
     work: 'brief',
-    page: null,
+    page: false,
     check: { unchecked: 'it describes the program' },
   },
   asyncapi: {
@@ -34,7 +34,7 @@ export const DESCRIPTION_ENDPOINTS = {
     parameters: [],
     caching: 'build',
     work: 'brief',
-    page: null,
+    page: false,
     check: { unchecked: 'it describes the program' },
   },
   status: {
@@ -43,7 +43,7 @@ export const DESCRIPTION_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'brief',
-    page: { menu: null },
+    page: true,
     check: { unchecked: 'it describes the node' },
   },
 } as const

@@ -63,9 +63,9 @@ export type ParameterName<Id extends EndpointId = EndpointId> = Rows[Id]['parame
 
 export type EndpointWithParameters = Exclude<EndpointId, EndpointWhere<'parameters', readonly []>>
 
-export type EndpointWithPage = Exclude<EndpointId, EndpointWhere<'page', null>>
+export type EndpointWithPage = EndpointWhere<'page', true>
 
-export type EndpointWithoutPage = EndpointWhere<'page', null>
+export type EndpointWithoutPage = EndpointWhere<'page', false>
 
 /** Endpoints whose answers `daybook verify` computes from the log. */
 export type RecomputedEndpoint = EndpointWhere<'check', 'recomputed'>

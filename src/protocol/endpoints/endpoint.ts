@@ -37,8 +37,8 @@ export type EndpointRow = Readonly<{
    * an answer thread. `streaming`: the route writes the answer itself.
    */
   work: 'brief' | 'long' | 'streaming'
-  /** Its page, with the label in the navigation (null to leave the page out of it); null for no page. */
-  page: Readonly<{ menu: string | null }> | null
+  /** Whether it has a page, at its address without `/api/v1`. */
+  page: boolean
   /**
    * Treatment by `daybook verify`. `recomputed`: computes the answer from the log. `compared`: compares the answer
    * with the log, its tree or a signature. Otherwise the reason why it does neither.

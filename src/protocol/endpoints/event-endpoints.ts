@@ -23,7 +23,7 @@ export const EVENT_ENDPOINTS = {
     settled: 'where `hasMore` is true, descending with `before` up to the head',
     // A short page without a filter is brief: see `serve/api/events.ts`.
     work: 'long',
-    page: { menu: null },
+    page: true,
     check: 'compared',
   },
   event: {
@@ -32,7 +32,7 @@ export const EVENT_ENDPOINTS = {
     parameters: [],
     caching: 'immutable',
     work: 'brief',
-    page: { menu: null },
+    page: true,
     check: 'compared',
   },
   eventDetails: {
@@ -41,7 +41,7 @@ export const EVENT_ENDPOINTS = {
     parameters: [],
     caching: 'immutable',
     work: 'brief',
-    page: null,
+    page: false,
     check: { unchecked: 'verify reads the details that the tree covers, from the archive' },
   },
   eventCorrections: {
@@ -50,7 +50,7 @@ export const EVENT_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'brief',
-    page: null,
+    page: false,
     check: 'recomputed',
   },
   stream: {
@@ -60,7 +60,7 @@ export const EVENT_ENDPOINTS = {
     problems: ['cursor-ahead', 'too-many-streams', 'stream-capacity'],
     caching: 'never',
     work: 'streaming',
-    page: null,
+    page: false,
     check: { unchecked: 'it has no end; a client holds its seqs contiguous' },
   },
 } as const

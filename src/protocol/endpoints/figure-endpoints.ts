@@ -7,7 +7,7 @@ export const FIGURE_ENDPOINTS = {
     caching: 'by-range',
     settled: 'with `at` before the newest event',
     work: 'brief',
-    page: { menu: 'Summary' },
+    page: true,
     check: 'recomputed',
   },
   flows: {
@@ -17,7 +17,7 @@ export const FIGURE_ENDPOINTS = {
     caching: 'by-range',
     settled: 'once an event at or after the range’s end is published',
     work: 'brief',
-    page: { menu: 'Flows' },
+    page: true,
     check: 'recomputed',
   },
   funds: {
@@ -26,7 +26,7 @@ export const FIGURE_ENDPOINTS = {
     parameters: ['from', 'to', 'bucket', 'format'],
     caching: 'revalidate',
     work: 'brief',
-    page: { menu: 'Funds' },
+    page: true,
     check: 'recomputed',
   },
   patterns: {
@@ -36,7 +36,7 @@ export const FIGURE_ENDPOINTS = {
     caching: 'by-range',
     settled: 'once an event at or after the range’s end is published',
     work: 'long',
-    page: { menu: 'Patterns' },
+    page: true,
     check: 'recomputed',
   },
 } as const

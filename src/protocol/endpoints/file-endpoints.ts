@@ -6,7 +6,7 @@ export const FILE_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'brief',
-    page: { menu: 'Archive' },
+    page: true,
     check: 'compared',
   },
   archiveFile: {
@@ -17,7 +17,7 @@ export const FILE_ENDPOINTS = {
     caching: 'by-range',
     settled: 'of a closed month',
     work: 'streaming',
-    page: null,
+    page: false,
     check: 'compared',
   },
   logCheckpoint: {
@@ -27,7 +27,7 @@ export const FILE_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'brief',
-    page: null,
+    page: false,
     check: 'compared',
   },
   logTile: {
@@ -37,7 +37,7 @@ export const FILE_ENDPOINTS = {
     caching: 'immutable',
     allowance: 'tiles',
     work: 'brief',
-    page: null,
+    page: false,
     check: { unchecked: 'verify computes every hash itself; it reads tiles to find where two trees part' },
   },
   logEntries: {
@@ -47,7 +47,7 @@ export const FILE_ENDPOINTS = {
     caching: 'immutable',
     allowance: 'tiles',
     work: 'brief',
-    page: null,
+    page: false,
     check: { unchecked: 'the entries of the archive in another form' },
   },
   logKeys: {
@@ -56,7 +56,7 @@ export const FILE_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'brief',
-    page: null,
+    page: false,
     check: {
       unchecked: 'a list proves no key: verify believes one that it is given or that such a key names',
     },
@@ -69,7 +69,7 @@ export const FILE_ENDPOINTS = {
     parameters: [],
     caching: 'revalidate',
     work: 'brief',
-    page: null,
+    page: false,
     check: 'compared',
   },
 } as const
