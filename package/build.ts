@@ -31,7 +31,8 @@ async function addPages(): Promise<void> {
   for (const { name, body } of await bundleIslands(join(ROOT, WEB))) {
     writeFileSync(join(web, BUNDLED, name), body)
   }
-  for (const path of globSync('**/*.css', { cwd: join(ROOT, 'src') })) {
+  // The font of link previews has its licence beside it.
+  for (const path of globSync(['**/*.css', 'web/preview/fonts/*'], { cwd: join(ROOT, 'src') })) {
     const to = join(DIST, 'src', path)
     mkdirSync(dirname(to), { recursive: true })
     copyFileSync(join(ROOT, 'src', path), to)

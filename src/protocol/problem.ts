@@ -23,6 +23,7 @@ export const PROBLEMS = {
   'too-many-connections': { status: 429, title: 'Too many connections from this address' },
   'stream-capacity': { status: 503, title: 'This node serves as many streams as it may' },
   'export-capacity': { status: 503, title: 'This node sends as many whole CSV files as it may' },
+  'picture-capacity': { status: 503, title: 'Too many pictures wait to be drawn' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },
   // Codes of the private listener.

@@ -4,12 +4,15 @@ import type { Question } from '../../serve/exchange/thread-question.ts'
 import type { Timed } from '../../serve/fairness/fair-places.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { SharedAnswers } from '../../serve/exchange/shared-answers.ts'
+import type { AnswerInTurn } from '../../serve/exchange/thread-question.ts'
+import { openPictures } from '../../serve/exchange/pictures.ts'
 import { openSharedAnswers } from '../../serve/exchange/shared-answers.ts'
 import { openScripts } from '../../web/assets/assets.ts'
 import type { Site } from '../../web/markup/site.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
+import { openPictureDrawing } from './picture-drawing.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { FrontMemory } from './front-memory.ts'
 
@@ -20,7 +23,14 @@ export function openAnswers(
   reader: LogReader,
   { world }: FrontTools,
   stack: AsyncDisposableStack,
-): SharedAnswers & Readonly<{ scripts: ReturnType<typeof openScripts>; listens(port: number): void }> {
+): Pick<SharedAnswers, 'waiting'> &
+  Readonly<{
+    answer: AnswerInTurn
+    /** Number of pictures that wait to be drawn. */
+    picturesWaiting(): number
+    scripts: ReturnType<typeof openScripts>
+    listens(port: number): void
+  }> {
   const scripts = openScripts()
   let { port } = settings
   const threads = openAnswerThreads(
@@ -35,8 +45,17 @@ export function openAnswers(
     return { value: reply, tookMs }
   }
   const present = ({ now }: Question): string => `${reader.version()} ${floorTo(now, MINUTE_MS)}`
+  const { monotonicMs } = world
+  const shared = openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs })
+  const drawing = openPictureDrawing()
+  stack.use(drawing)
+  const pictures = openPictures({ draw: drawing.draw, monotonicMs })
   return {
-    ...openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs: world.monotonicMs }),
+    async answer(caller, question, gone) {
+      return pictures.finish(caller, question, await shared.answer(caller, question, gone), gone)
+    },
+    waiting: shared.waiting,
+    picturesWaiting: pictures.waiting,
     scripts,
     listens: (at) => {
       port = at

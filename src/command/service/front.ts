@@ -78,6 +78,7 @@ export async function openFront(
   const networks = trusted.value
   const answers = openAnswers(settings, memory, reader, tools, stack)
   gauge(registry, 'daybook_answers_waiting', 'Questions that wait for their turn', answers.waiting)
+  gauge(registry, 'daybook_pictures_waiting', 'Pictures that wait to be drawn', answers.picturesWaiting)
   const { api, web } = frontRoutesOf(reader, shownBy(settings, settings.port), answers.scripts)
   const server = await start(
     {

@@ -100,6 +100,10 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'This node sends as many whole CSV files as it may.',
     cure: 'Wait as `Retry-After` says. With `limit` the CSV is a page, and the month files below `/api/v1/archive` have everything.',
   },
+  'picture-capacity': {
+    meaning: 'As many link-preview pictures (`.png`) as may wait are waiting to be drawn.',
+    cure: 'Wait as `Retry-After` says. The page and its `.svg` have the same figures.',
+  },
   'not-ready': {
     meaning: 'The node is starting or stopping, or it has as many publish requests as it may have.',
     cure: 'Send the same request again after `Retry-After`.',

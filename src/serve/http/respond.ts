@@ -87,7 +87,8 @@ function codedOf(reply: Of<'body'>, plan: Plan, body: Uint8Array): Of<'coded'> {
   const { coding = null, codable, compressible, etag } = plan
   const { keep, type, status = 200, rows = 0, headers } = reply
   const kept = headers === undefined ? { keep, etag } : { keep, etag, headers }
-  return { is: 'coded', ...kept, status, type, body, coding, codable, compressible, rows }
+  const drawn = reply.picture === true ? ({ picture: true } as const) : {}
+  return { is: 'coded', ...kept, ...drawn, status, type, body, coding, codable, compressible, rows }
 }
 
 /**

@@ -57,6 +57,7 @@ type Coded = Readonly<{
   /** Whether bodies of this kind are ever compressed, and so vary by `Accept-Encoding`. */
   compressible: boolean
   rows: number
+  picture?: true
 }>
 
 /** Reply of a route. `respond` writes every form except `taken`, and answers HEAD and 304. */
@@ -72,6 +73,8 @@ export type Reply =
         type: string
         body: Uint8Array | string
         compress?: boolean
+        /** Whether the body is an SVG that is drawn as PNG before it is sent (`exchange/pictures.ts`). */
+        picture?: true
         /** Rows or buckets that a page read; each full thousand counts once more against the allowance of pages. */
         rows?: number
       }>)

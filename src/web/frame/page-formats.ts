@@ -5,11 +5,12 @@ import type { Keep, Reply } from '../../serve/http/route.ts'
 import { exportName } from '../../serve/http/export-name.ts'
 import { xmlOf } from '../markup/html.ts'
 import type { AnyPage, Embedded, View } from './page.ts'
+import { previewSvg } from '../preview/preview-card.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 import { CSV_TYPE, formatCsv } from '../../serve/http/csv.ts'
 
 /** Suffix of a page's path; empty for the page itself. */
-export type PageFormat = '' | '.json' | '.csv' | '.svg' | '.metadata.json'
+export type PageFormat = '' | '.json' | '.csv' | '.svg' | '.png' | '.metadata.json'
 
 /** Policy of SVG answers, which have inline styles. */
 export const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -25,7 +26,7 @@ export function pictureOf(title: string, address: string): Embedded {
 }
 
 /** An address with a suffix after its path. */
-function suffixedOf(address: string, suffix: string): string {
+export function suffixedOf(address: string, suffix: string): string {
   const [path = '', query] = address.split('?')
   return `${path}${suffix}${query === undefined ? '' : `?${query}`}`
 }
@@ -76,6 +77,11 @@ export async function formatReply(
     return { ...kept, type: 'image/svg+xml', body, headers }
   }
   const { site, identity } = view
+  if (format === '.png' && page.preview !== undefined) {
+    const { simulated } = identity
+    const body = previewSvg(await page.preview(answer, view), { name: site.name, url: site.url, simulated })
+    return { ...kept, type: 'image/png', body, compress: false, picture: true }
+  }
   const isWhole = isWholeCsv(page, view.query)
   // Permalinks name the defaults, such as the range, so that they stay the same.
   const permalink = permalinkOf(page, view, answer)

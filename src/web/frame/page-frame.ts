@@ -8,6 +8,7 @@ import { ICON_HREF } from './icon.ts'
 import { navigation, subNavigation } from './navigation.ts'
 import { momentText, presentText } from '../markup/moment-html.ts'
 import { linkPreviewText, leadOf } from '../markup/page-lead.ts'
+import { previewTags } from './preview-tags.ts'
 import type { Site } from '../markup/site.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 
@@ -55,6 +56,8 @@ type PageFrame = Readonly<{
   /** Address of the JSON; null if there is none. */
   api: string | null
   island: Island
+  /** Address of its link-preview picture; that of the summary if null or absent. */
+  preview?: string | null
   /** More elements for the head. */
   head?: Html
   body: Html
@@ -84,6 +87,7 @@ export function formatPage(frame: PageFrame): string {
         <meta property="og:site_name" content="${site.name}" />
         <meta property="og:title" content="${[title, ...stateAt].join(' · ')}" />
         <meta property="og:description" content="${description}" />
+        ${previewTags(site, frame.preview ?? null, description)}
         <script src="${assets.path('theme.js')}"></script>
         <link rel="stylesheet" href="${assets.path('style.css')}" />
         <script defer src="${assets.path(`${frame.island}.js`)}"></script>

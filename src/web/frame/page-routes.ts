@@ -8,7 +8,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
 import { etagOf } from '../../serve/http/etag.ts'
 import type { ParsedQuery } from '../../serve/http/query.ts'
-import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
+import type { AnswerRoute, Keep, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import type { Api, ApiReply } from './answers.ts'
 import { fillPath, jsonText } from './answers.ts'
@@ -23,7 +23,15 @@ import type { Parameter } from '../../protocol/parameters.ts'
 import { CACHE_CONTROL } from '../../serve/http/headers.ts'
 import type { PageCache } from './page-cache.ts'
 import type { PageFormat } from './page-formats.ts'
-import { asOfIn, hasNextPage, formatReply, metadataLink, permalinkOf, pictureOf } from './page-formats.ts'
+import {
+  asOfIn,
+  hasNextPage,
+  formatReply,
+  metadataLink,
+  permalinkOf,
+  pictureOf,
+  suffixedOf,
+} from './page-formats.ts'
 import type { AnyPage, View } from './page.ts'
 import { endpointPagePath } from './page.ts'
 import { PAGE_ROWS_MAX, limitRows } from './page-rows.ts'
@@ -49,7 +57,7 @@ export function pagePath(page: AnyPage): string {
   return endpointPagePath(page.endpoint)
 }
 
-const SUFFIX = /(?:\.json|\.csv|\.svg|\.metadata\.json)$/
+const SUFFIX = /(?:\.json|\.csv|\.svg|\.png|\.metadata\.json)$/
 
 /** Formats that count against the API allowance. */
 const DATA_FORMATS: ReadonlySet<PageFormat> = new Set(['.csv', '.metadata.json'])
@@ -121,6 +129,7 @@ function formatsOf(page: AnyPage): readonly Exclude<PageFormat, ''>[] {
     '.metadata.json',
     ...(page.csv === undefined ? [] : (['.csv'] as const)),
     ...(page.svg === undefined ? [] : (['.svg'] as const)),
+    ...(page.preview === undefined ? [] : (['.png'] as const)),
   ]
 }
 
@@ -161,13 +170,17 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
   const answer: unknown = JSON.parse(json)
   const cut = asked !== ask && hasNextPage(answer)
   let rows = rowsIn(answer)
-  const read = (other: unknown): void => {
-    rows += rowsIn(other)
+  let { keep } = reply
+  const read: ViewParts['read'] = (other) => {
+    rows += rowsIn(other.value)
+    // What also shows an answer that changes is not immutable.
+    if (other.keep !== 'immutable') keep = 'revalidate'
   }
   const view = viewOf(web, page, { assets, ask, read, api, json, cut, past: reply.keep === 'immutable' })
   if (format !== '') {
     const other = await formatReply(page, view, answer, format, reply.keep)
-    return DATA_FORMATS.has(format) || other.is !== 'body' ? other : { ...other, rows }
+    if (DATA_FORMATS.has(format) || other.is !== 'body') return other
+    return { ...other, rows, keep }
   }
   const location = (await page.redirect?.(view)) ?? null
   if (location !== null) return { is: 'elsewhere', status: 303, location }
@@ -204,7 +217,7 @@ type ViewParts = Readonly<{
   assets: Assets
   ask: RouteRequest
   /** Called with every other answer that the page asks for. */
-  read(answer: unknown): void
+  read(answer: Readonly<{ value: unknown; keep: Keep }>): void
 }> &
   Pick<View, 'api' | 'json' | 'cut' | 'past'>
 
@@ -224,7 +237,7 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewPa
     async ask(endpoint, asked = {}) {
       assert(page.asksMore === true, 'a page that asks other endpoints has `asksMore`')
       const other = await web.api.ask(endpoint, ask, asked)
-      if (other.ok) read(other.value.value)
+      if (other.ok) read(other.value)
       return other
     },
   }
@@ -259,6 +272,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     canonical: `${view.site.url}${page.canonical ?? `${view.path}${view.query.format()}`}`,
     island: page.island ?? 'frame',
     head,
+    preview: page.preview === undefined ? null : suffixedOf(permalink, '.png'),
     ...(heading === undefined ? {} : { heading }),
     body: html`${content} ${state} ${bar}`,
   })

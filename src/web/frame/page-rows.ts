@@ -20,10 +20,11 @@ export function limitRows(page: AnyPage, api: Api, ask: RouteRequest, format: Pa
 }
 
 function rowsMaxOf(
-  { rowsMax, pictureRowsMax }: AnyPage,
+  { rowsMax, pictureRowsMax, previewRowsMax }: AnyPage,
   ask: RouteRequest,
   format: PageFormat,
 ): number | undefined {
+  if (format === '.png') return previewRowsMax
   if (format !== '') return format === '.svg' ? pictureRowsMax : undefined
   return typeof rowsMax === 'function' ? rowsMax(ask.query) : rowsMax
 }

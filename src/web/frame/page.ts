@@ -10,6 +10,7 @@ import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
 import type { AnswerTable } from '../../serve/http/csv.ts'
+import type { PreviewCard } from '../preview/preview-card.ts'
 
 /** Context in which a page is rendered, in addition to its answer. */
 export type View = Readonly<{
@@ -48,7 +49,7 @@ export type Embedded = Readonly<{ name: string; path: string; title: string }> &
 
 /**
  * Page of an endpoint. It has the endpoint's path without `/api/v1`, the same query and the same answer, and shows
- * nothing that the answer lacks. `.json`, `.csv`, `.svg` and `.metadata.json` after its path give the same in other
+ * nothing that the answer lacks. `.json`, `.csv`, `.svg`, `.png` and `.metadata.json` after its path give the same in other
  * formats.
  */
 export type Page<Answer> = Readonly<{
@@ -90,6 +91,10 @@ export type Page<Answer> = Readonly<{
   island?: Island
   csv?(answer: Answer, view: View): AnswerTable
   svg?(answer: Answer, view: View): Html | Promise<Html>
+  /** Link-preview picture at `.png`; that of the summary if absent. */
+  preview?(answer: Answer, view: View): PreviewCard | Promise<PreviewCard>
+  /** Maximum rows that its link-preview picture asks of its endpoint. */
+  previewRowsMax?: number
   /** Address of the page whose picture is offered for embedding; the permalink if absent. */
   picturePage?(answer: Answer, view: View): string
   /** Parts to embed in another site, besides its picture. */

@@ -15,6 +15,7 @@ import type { Derived } from '../../markup/derived.ts'
 import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import { contestPreview } from './contest-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { stateChip } from '../../markup/kind-words.ts'
@@ -36,6 +37,8 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   title: ({ contest }) => contestName(contest.id, contest.title),
   csv: ANSWER_TABLES.contestLedger,
   svg: paidPicture,
+  preview: contestPreview,
+  previewRowsMax: 1,
   embedded: ({ contest: { id, title } }) => [
     {
       is: 'picture',

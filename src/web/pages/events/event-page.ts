@@ -1,3 +1,4 @@
+import { eventPreview } from './event-preview.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventCorrections, EventDetails } from '../../../protocol/resources.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
@@ -18,6 +19,7 @@ export const eventPage: EndpointPage<'event'> = {
   asksMore: true,
   title: ({ seq }) => `Event #${seq}`,
   csv: (event) => eventRows([event], null),
+  preview: eventPreview,
   async render(event, view) {
     const segments = { seq: String(event.seq) }
     const details = await askEndpoint(view, 'eventDetails', { segments })

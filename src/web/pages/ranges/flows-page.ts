@@ -5,6 +5,7 @@ import { bucketTable, chartGroup } from '../../charts/chart-figure.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
+import { flowsPreview } from './flows-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { bucketOf, momentOf, momentText } from '../../markup/moment-html.ts'
@@ -25,6 +26,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: ANSWER_TABLES.flows,
   svg: pictureOf,
+  preview: flowsPreview,
   embedded: (flows) => [
     {
       is: 'frame',

@@ -1,6 +1,7 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { Summary } from '../../../protocol/resources.ts'
 import { eventLink } from '../../markup/amount-html.ts'
+import { summaryPreview } from './summary-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -26,6 +27,7 @@ export const summaryPage: EndpointPage<'summary'> = {
   description: (summary, { site }) => (summary.asOf.seq === 0 ? null : figuresIn(summary, site)),
   csv: tableOf,
   svg: flowsPicture,
+  preview: summaryPreview,
   // An embedded picture stays up to date; a permalink does not.
   picturePage: (_, { query }) => `/summary${query.format()}`,
   async render(summary, view) {

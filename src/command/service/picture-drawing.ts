@@ -1,0 +1,71 @@
+import { Worker } from 'node:worker_threads'
+import { LATE, openQuestions } from '../../publish/door/questions.ts'
+import type { Timed } from '../../serve/fairness/fair-places.ts'
+import type { FromPictureThread, ToPictureThread } from './picture-thread.ts'
+
+/** Milliseconds after which a drawing fails and its thread ends. */
+const DRAWING_MS_MAX = 10_000
+/** Milliseconds without a drawing after which the thread ends, to free its memory. */
+const IDLE_MS = 60_000
+
+/** Thread that draws pictures. It starts with the first drawing. */
+type PictureDrawing = AsyncDisposable &
+  Readonly<{
+    /** Draws an SVG as PNG. Rejects when the drawing fails or is late; a new thread then draws the next one. */
+    draw(svg: Uint8Array): Promise<Timed<Uint8Array>>
+  }>
+
+type Outcome = FromPictureThread | Readonly<{ is: 'failed'; error: unknown }>
+
+type DrawingThread = Readonly<{ draw(svg: Uint8Array): Promise<Timed<Uint8Array>>; end(): Promise<unknown> }>
+
+/** Opens the drawing without starting its thread. */
+export function openPictureDrawing(idleMs: number = IDLE_MS): PictureDrawing {
+  let thread: DrawingThread | undefined
+  let idle: NodeJS.Timeout | undefined
+
+  async function stop(): Promise<void> {
+    clearTimeout(idle)
+    const stopped = thread
+    thread = undefined
+    await stopped?.end()
+  }
+
+  return {
+    async draw(svg) {
+      clearTimeout(idle)
+      thread ??= startThread()
+      try {
+        return await thread.draw(svg)
+      } catch (error) {
+        await stop()
+        throw error
+      } finally {
+        clearTimeout(idle)
+        idle = setTimeout(() => void stop(), idleMs).unref()
+      }
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+function startThread(): DrawingThread {
+  const worker = new Worker(new URL(import.meta.resolve('./picture-thread.ts')))
+  const questions = openQuestions<Outcome>()
+  const fail = (error: unknown): void => questions.answerAll({ is: 'failed', error })
+  worker.on('message', (message: FromPictureThread) => questions.answer(message.id, message))
+  worker.on('error', fail)
+  worker.on('exit', () => fail(new Error('the thread that draws pictures stopped')))
+  return {
+    async draw(svg) {
+      const outcome = await questions.ask(DRAWING_MS_MAX, (id) => {
+        const asked: ToPictureThread = { id, svg }
+        worker.postMessage(asked)
+      })
+      if (outcome === LATE) throw new Error(`a picture took more than ${DRAWING_MS_MAX} ms`)
+      if (outcome.is === 'failed') throw outcome.error
+      return { value: outcome.png, tookMs: outcome.tookMs }
+    },
+    end: () => worker.terminate(),
+  }
+}

@@ -1,0 +1,51 @@
+import { setPriority } from 'node:os'
+import type { MessagePort } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
+import { assert } from '../../protocol/brand.ts'
+import { openRasteriser } from '../../web/preview/rasterise.ts'
+
+/** Message to the thread: an SVG to draw. */
+export type ToPictureThread = Readonly<{ id: number; svg: Uint8Array }>
+
+/** Message from the thread: a PNG and its processor time in milliseconds, or a failure. */
+export type FromPictureThread = Readonly<{ id: number }> &
+  (
+    | Readonly<{ is: 'drawn'; png: Uint8Array<ArrayBuffer>; tookMs: number }>
+    | Readonly<{ is: 'failed'; error: unknown }>
+  )
+
+/** Niceness of the thread: below serving, publishing and the answers. */
+const PRIORITY = 8
+
+/** Draws pictures for one serving thread. */
+function run(port: MessagePort): void {
+  lowerPriority()
+  const rasteriser = openRasteriser()
+  port.on('message', ({ id, svg }: ToPictureThread) => {
+    const before = process.threadCpuUsage()
+    rasteriser
+      .then((rasterise) => {
+        const png = new Uint8Array(rasterise(Buffer.from(svg).toString('utf8')))
+        const { user, system } = process.threadCpuUsage(before)
+        const drawn: FromPictureThread = { is: 'drawn', id, png, tookMs: (user + system) / 1_000 }
+        port.postMessage(drawn, [png.buffer])
+      })
+      .catch((error: unknown) => {
+        const failed: FromPictureThread = { is: 'failed', id, error }
+        port.postMessage(failed)
+      })
+  })
+}
+
+/** Lowers the priority of this thread. Linux alone has a priority for each thread. */
+function lowerPriority(): void {
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(PRIORITY)
+  } catch {
+    // The thread also works at normal priority.
+  }
+}
+
+assert(parentPort !== null, 'pictures are drawn in a thread of their own')
+run(parentPort)

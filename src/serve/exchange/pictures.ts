@@ -1,0 +1,114 @@
+import { LRUCache } from 'lru-cache'
+import { assert } from '../../protocol/brand.ts'
+import { names } from '../http/etag.ts'
+import type { Reply } from '../http/route.ts'
+import { problemReply } from '../http/route.ts'
+import type { Timed } from '../fairness/fair-places.ts'
+import { openFairPlaces } from '../fairness/fair-places.ts'
+import type { Question } from './thread-question.ts'
+
+/** Bytes of PNG pictures that a serving thread caches: about 400 of them. */
+const PICTURE_BYTES_MAX = 16 * 1024 * 1024
+/** Pictures that wait to be drawn: about two seconds of drawing. More get 503. */
+export const PICTURES_WAITING_MAX = 64
+/** Pictures of one caller that wait to be drawn. More get 503. */
+export const CALLER_PICTURES_WAITING_MAX = 8
+/** Seconds after which a refused caller may ask again. */
+const RETRY_SECONDS = 2
+/** Rows that a newly drawn picture counts as, so that an address has 60 of them in 60 s. */
+const DRAWN_ROWS = 9_000
+
+type CodedReply = Extract<Reply, { is: 'coded' }>
+
+/** PNG pictures, drawn from the SVG of a reply by another thread. */
+type Pictures = Readonly<{
+  /** The reply with its SVG drawn as PNG; any other reply as it is. Draws nothing if `gone` returns true. */
+  finish(caller: string, question: Question, reply: Reply, gone?: () => boolean): Promise<Reply>
+  /** Number of pictures that wait to be drawn. */
+  waiting(): number
+}>
+
+type PicturesSettings = Readonly<{
+  /** Draws one picture. Only one call is open at a time. */
+  draw(svg: Uint8Array): Promise<Timed<Uint8Array>>
+  monotonicMs(): number
+  bytesMax?: number
+}>
+
+/**
+ * Opens the pictures of a serving thread. They are cached by the digest of their SVG, and concurrent requests for equal
+ * pictures share one drawing. Callers take turns.
+ */
+export function openPictures({
+  draw,
+  monotonicMs,
+  bytesMax = PICTURE_BYTES_MAX,
+}: PicturesSettings): Pictures {
+  const turns = openFairPlaces(1, monotonicMs)
+  const cached = new LRUCache<string, Uint8Array>({
+    maxSize: bytesMax,
+    sizeCalculation: (png) => png.byteLength,
+  })
+  const drawing = new Map<string, Promise<Timed<Uint8Array>>>()
+  const waitingOf = new Map<string, number>()
+
+  async function drawAndCache(etag: string, svg: Uint8Array): Promise<Timed<Uint8Array>> {
+    const drawn = await draw(svg)
+    cached.set(etag, drawn.value)
+    return drawn
+  }
+
+  /** Shares a drawing in progress, and uses one that ended while the caller waited. */
+  function share(etag: string, svg: Uint8Array): Promise<Timed<Uint8Array>> {
+    const found = cached.get(etag)
+    if (found !== undefined) return Promise.resolve({ value: found, tookMs: 0 })
+    const known = drawing.get(etag) ?? drawAndCache(etag, svg).finally(() => drawing.delete(etag))
+    drawing.set(etag, known)
+    return known
+  }
+
+  async function wait(
+    caller: string,
+    work: () => Promise<Timed<Uint8Array | null>>,
+  ): Promise<Uint8Array | null> {
+    waitingOf.set(caller, (waitingOf.get(caller) ?? 0) + 1)
+    try {
+      return await turns.run(caller, work)
+    } finally {
+      const rest = (waitingOf.get(caller) ?? 1) - 1
+      if (rest === 0) waitingOf.delete(caller)
+      else waitingOf.set(caller, rest)
+    }
+  }
+
+  return {
+    async finish(caller, { ifNoneMatch }, reply, gone = () => false) {
+      if (reply.is !== 'coded' || reply.picture !== true) return reply
+      const { etag, body } = reply
+      assert(etag !== null, 'the SVG of a picture has a digest')
+      // A caller that has the picture needs no drawing.
+      if (names(ifNoneMatch, etag)) return reply
+      const found = cached.get(etag)
+      if (found !== undefined) return drawnReply(reply, found, 0)
+      const own = waitingOf.get(caller) ?? 0
+      if (own >= CALLER_PICTURES_WAITING_MAX || turns.waiting() >= PICTURES_WAITING_MAX) return TOO_MANY
+      const png = await wait(caller, () => (gone() ? Promise.resolve(NOBODY) : share(etag, body)))
+      return png === null ? { is: 'taken' } : drawnReply(reply, png, DRAWN_ROWS)
+    },
+    waiting: turns.waiting,
+  }
+}
+
+/** Result for a caller that has left. */
+const NOBODY: Timed<null> = { value: null, tookMs: 0 }
+
+const TOO_MANY: Reply = problemReply({
+  code: 'picture-capacity',
+  detail: 'Too many pictures wait to be drawn.',
+  retryAfterSeconds: RETRY_SECONDS,
+})
+
+/** The reply with its PNG in place of the SVG. */
+function drawnReply(reply: CodedReply, png: Uint8Array, rows: number): CodedReply {
+  return { ...reply, body: png, rows: reply.rows + rows }
+}

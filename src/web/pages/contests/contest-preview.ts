@@ -1,0 +1,165 @@
+import type {
+  ContestLedger,
+  ContestWire,
+  Payouts,
+  Unpaid,
+  UnpaidStatus,
+} from '../../../protocol/resources.ts'
+import { billionths, formatAmount } from '../../../protocol/amount.ts'
+import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
+import { isPositive, isZero } from '../../markup/amount-html.ts'
+import { digitsOf, grouped } from '../../markup/chart-scale.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { View } from '../../frame/page.ts'
+import type { PreviewCard, PreviewPart, PreviewSegment } from '../../preview/preview-card.ts'
+import { drawableText, drawableToken } from '../../preview/preview-font.ts'
+import { prizeKind } from '../../preview/preview-kinds.ts'
+import { cutAmount, minuteText } from '../../preview/preview-words.ts'
+import { askCancelled } from './contest-timeline.ts'
+
+/** Open prizes that a sentence names; more of them are summed. */
+const NAMED_MAX = 2
+
+/** Link preview of a contest: the paid share of its prizes, and what waits. */
+export async function contestPreview(ledger: ContestLedger, view: View): Promise<PreviewCard> {
+  const { contest, asOf } = ledger
+  const title = contest.title === null ? null : drawableText(contest.title)
+  const card = {
+    above: title,
+    corner: `Contest ${grouped(String(contest.id))}`,
+    state: asOf.at === null ? '' : minuteText(asOf.at),
+  }
+  const cancelled = (await askCancelled([contest], view)).size > 0
+  if (isPositive(contest.prizesOwed)) return { ...card, ...(await wonOf(ledger, view)) }
+  return { ...card, ...unwonOf(ledger, cancelled, view) }
+}
+
+type Words = Pick<PreviewCard, 'headline' | 'sentence' | 'part'>
+
+/** Words for a contest without prizes, by its state. */
+function unwonOf({ contest, pool }: ContestLedger, cancelled: boolean, { site }: View): Words {
+  const token = drawableToken(site)
+  const part = playOf(contest)
+  const refunded = pool.out['refund'] ?? '0.000000000'
+  const given = isPositive(refunded) ? `${cutAmount(refunded)} ${token} went back to players.` : null
+  if (cancelled) return { headline: 'Cancelled: stakes are given back', sentence: given, part }
+  switch (contest.status) {
+    case 'upcoming':
+      return {
+        headline: `Planned to open ${minuteText(contest.opensAt)}`,
+        sentence: `It is planned to close ${minuteText(contest.closesAt)}.`,
+        part,
+      }
+    case 'running':
+      return {
+        headline: `${cutAmount(contest.pool)} ${token} in the pool`,
+        sentence: `Running. It is planned to close ${minuteText(contest.closesAt)}.`,
+        part,
+      }
+    case 'paying':
+    case 'paid':
+      return { headline: 'No prize was won', sentence: given, part }
+  }
+}
+
+function playOf({ entries, plays, spentOnPlay }: ContestWire): PreviewPart {
+  return {
+    is: 'figures',
+    figures: [
+      ['Entries', grouped(String(entries))],
+      ['Plays', grouped(String(plays))],
+      ['Spent on play', cutAmount(spentOnPlay)],
+    ],
+  }
+}
+
+/** Words for a contest with prizes. */
+async function wonOf({ contest, prizes }: ContestLedger, view: View): Promise<Words> {
+  const { prizesOwed, prizesRedeemed, prizesNotRedeemed } = contest
+  const token = drawableToken(view.site)
+  const lapsed = prizes.reduce((sum, { expired }) => sum + digitsOf(expired), 0n)
+  if (!isPositive(prizesNotRedeemed)) {
+    const over = isZero(prizesNotRedeemed)
+      ? null
+      : `${cutAmount(prizesNotRedeemed.slice(1))} ${token} more are paid than were won.`
+    return {
+      headline: over !== null ? 'Overpaid' : lapsed > 0n ? 'Nothing is left to pay' : 'Paid in full',
+      sentence:
+        over ??
+        `${cutAmount(prizesRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes are paid${lapsed > 0n ? ', the rest has lapsed' : ''}.`,
+      part: barOf(contest, lapsed, null),
+    }
+  }
+  const { answer: open } = await askEndpoint(view, 'payouts', { query: `contestId=${contest.id}&limit=50` })
+  return {
+    headline: paidShare(prizesRedeemed, prizesOwed),
+    sentence: waitingOf(open, contest, token),
+    part: barOf(contest, lapsed, open),
+  }
+}
+
+/** The paid share in whole per cent, cut. */
+function paidShare(redeemed: string, owed: string): string {
+  const percent = (digitsOf(redeemed) * 100n) / digitsOf(owed)
+  if (digitsOf(redeemed) <= 0n) return 'Nothing is paid yet'
+  return percent === 0n ? 'Less than 1 % is paid' : `${percent} % is paid`
+}
+
+/** What waits: each open prize if there are few, else their sum. */
+function waitingOf(
+  { unpaid, next }: Payouts,
+  { prizesNotRedeemed, prizesOwed }: ContestWire,
+  token: string,
+): string {
+  if (next !== null || unpaid.length > NAMED_MAX || unpaid.some(({ status }) => status === 'overpaid')) {
+    return `${cutAmount(prizesNotRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes still wait.`
+  }
+  return `Still open: ${unpaid.map((one) => prizeWords(one, token)).join('; ')}.`
+}
+
+function prizeWords({ kind, kots, status, availableAt }: Unpaid, token: string): string {
+  const until = status === 'locked' || status === 'in_review' ? ` until ${minuteText(availableAt)}` : ''
+  return `${cutAmount(kots)} ${token} for ${prizeKind(kind).all}, ${STATES[status].word.toLowerCase()}${until}`
+}
+
+const STATES: Readonly<Record<UnpaidStatus, Pick<PreviewSegment, 'word' | 'tone'>>> = {
+  locked: { word: 'Locked', tone: 'still' },
+  in_review: { word: 'In review', tone: 'hold' },
+  awaiting_claim: { word: 'To be claimed', tone: 'wait' },
+  payable: { word: 'Can be paid now', tone: 'paid' },
+  overpaid: { word: 'Overpaid', tone: 'rule' },
+}
+
+const SHARE_UNIT = 10_000n
+
+/** The bar of a contest's prizes: paid, each state of what is open, and lapsed. */
+function barOf(
+  { prizesRedeemed, prizesOwed }: ContestWire,
+  lapsed: bigint,
+  open: Payouts | null,
+): PreviewPart {
+  const all = digitsOf(prizesOwed)
+  const segment = (digits: bigint, tone: PreviewSegment['tone'], word: string): readonly PreviewSegment[] =>
+    digits <= 0n
+      ? []
+      : [
+          {
+            share: Math.min(1, Number((digits * SHARE_UNIT) / all) / Number(SHARE_UNIT)),
+            tone,
+            word,
+            amount: cutAmount(formatAmount(billionths(digits))),
+          },
+        ]
+  const states = UNPAID_STATUSES.flatMap((state) => {
+    const { word, tone } = STATES[state]
+    return segment(digitsOf(open?.totals[state] ?? '0.000000000'), tone, word)
+  })
+  return {
+    is: 'bar',
+    segments: [
+      ...segment(digitsOf(prizesRedeemed), 'go', 'Paid'),
+      ...states,
+      ...segment(lapsed, 'hair', 'Lapsed'),
+    ],
+  }
+}

@@ -1,0 +1,52 @@
+import type { EventWire } from '../../../protocol/event.ts'
+import type { EventCorrections } from '../../../protocol/resources.ts'
+import { grouped } from '../../markup/chart-scale.ts'
+import { contestName } from '../../markup/contest-name.ts'
+import { capitalized } from '../../markup/prose.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { View } from '../../frame/page.ts'
+import type { PreviewCard } from '../../preview/preview-card.ts'
+import { drawableText, drawableToken } from '../../preview/preview-font.ts'
+import { prizeKind } from '../../preview/preview-kinds.ts'
+import { dayText } from '../../preview/preview-words.ts'
+
+/** Characters of a transaction at each end. */
+const TX_END = 6
+
+/** Link preview of an event: a receipt with its exact amount, struck through when a later event corrected it. */
+export async function eventPreview(event: EventWire, view: View): Promise<PreviewCard> {
+  const { seq, type, kind, kots, contestId, at, tx } = event
+  const { answer: corrections } = await askEndpoint(view, 'eventCorrections', {
+    segments: { seq: String(seq) },
+  })
+  const paid = type === 'payout'
+  const struck = corrections.correctedBy !== null
+  const [whole = '', decimals = ''] = (kots ?? '').split('.')
+  const what = `${capitalized(type)}: ${kind.replaceAll('_', ' ')}`
+  const facts: readonly (readonly [string, string] | null)[] = [
+    paid ? ['Paid to', prizeKind(kind).one] : null,
+    contestId === null ? null : ['For', await nameOf(contestId, view)],
+    ['Published', `${dayText(at)}, ${at.slice(11, 19)} UTC`],
+    tx === null ? null : ['Transaction', `${tx.slice(0, TX_END)}…${tx.slice(-TX_END)}`],
+  ]
+  return {
+    above: paid ? 'Receipt of a payment' : kots === null ? `Event ${grouped(String(seq))}` : what,
+    headline: kots === null ? what : grouped(whole),
+    ...(kots === null ? {} : { tail: `.${decimals} ${drawableToken(view.site)}` }),
+    struck,
+    sentence: struck ? correctedBy(corrections, kots !== null) : null,
+    corner: `No. ${grouped(String(seq))}`,
+    part: { is: 'facts', facts: facts.filter((fact) => fact !== null) },
+    state: 'An event in a signed log that anyone can check',
+  }
+}
+
+function correctedBy({ correctedBy: by, restatedBy }: EventCorrections, moved: boolean): string {
+  const replaced = restatedBy === null ? '' : ` Event ${grouped(String(restatedBy))} replaces it.`
+  return `Corrected by event ${grouped(String(by))}: ${moved ? 'this amount' : 'it'} no longer counts.${replaced}`
+}
+
+async function nameOf(contestId: number, view: View): Promise<string> {
+  const { answer } = await askEndpoint(view, 'contest', { segments: { id: String(contestId) } })
+  return contestName(contestId, answer.title === null ? null : drawableText(answer.title))
+}
