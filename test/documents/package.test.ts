@@ -10,6 +10,7 @@ import { blocksOf, linksOf, textOf } from '../stage/document.ts'
 import type { Packed, Project } from '../stage/package-stage.ts'
 import { openProject, packClone } from '../stage/package-stage.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
+import { decodePng } from '../previews/png.ts'
 
 const SAMPLE_EVENTS = 2_187
 /** A user's program: prints the newest event, and counts the events by iteration. */
@@ -192,6 +193,13 @@ suite('the packages', () => {
       assert.equal(answer.status, 200, path)
       assert.ok((await answer.text()).length > 100, path)
     }
+  })
+
+  test('draws the pictures of link previews', async () => {
+    const response = await fetch(`${service.url}/summary.png`)
+    const { width, height } = decodePng(await response.bytes())
+    assert.deepEqual([width, height], [1200, 630])
+    assert.ok(packed.whole.files.includes('dist/src/web/preview/fonts/OFL.txt'))
   })
 
   test('runs the demonstration', async () => {

@@ -18,6 +18,8 @@ import type { Problem } from '../../src/protocol/problem.ts'
 import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
 import { openAnswerCache } from '../../src/serve/http/answer-cache.ts'
+import { openPictureDrawing } from '../../src/command/service/picture-drawing.ts'
+import { openPictures } from '../../src/serve/exchange/pictures.ts'
 import { openAnswerer } from '../../src/serve/exchange/answerer.ts'
 import { apiRoutes } from '../../src/serve/api/api-routes.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
@@ -105,6 +107,8 @@ export type ApiStage = AsyncDisposable &
     reader: LogReader
     reported: unknown[]
     failures: Parameters<RequestPathParts['report']>[0][]
+    /** SVG of each link preview that was drawn. */
+    drawn: string[]
     metrics: Registry
     /** Appends `count` trades, a minute apart, in one commit. */
     trade(count: number): void
@@ -202,6 +206,15 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     ...(settings.routes ?? []),
   ])
   const answerer = openAnswerer(router, web.refuse)
+  const drawn: string[] = []
+  const drawing = openPictureDrawing()
+  const pictures = openPictures({
+    draw(svg) {
+      drawn.push(Buffer.from(svg).toString('utf8'))
+      return drawing.draw(svg)
+    },
+    monotonicMs: () => performance.now(),
+  })
   const server = await start(
     {
       host: '127.0.0.1',
@@ -219,7 +232,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       requestIds: openRequestIds('t'),
       router,
       // In this thread, because tests move the clock and the head between requests.
-      answer: (_caller, question) => answerer(question),
+      answer: async (caller, question) => pictures.finish(caller, question, await answerer(question)),
       callerOf: settings.callerOf ?? (({ socket }) => socket.remoteAddress ?? 'unknown'),
       counters: settings.counters ?? null,
       unready: () => unready,
@@ -239,6 +252,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     reader,
     reported,
     failures,
+    drawn,
     metrics: registry,
     trade: (count) =>
       append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),
@@ -260,6 +274,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       await streams[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       exports[Symbol.dispose]()
+      await drawing[Symbol.asyncDispose]()
       reader.close()
       db.close()
       rmSync(directory, { recursive: true })

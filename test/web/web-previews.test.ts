@@ -22,7 +22,7 @@ function shownOf(page: string): Readonly<Record<string, string>> {
   const [head = ''] = page.split('</head>')
   const shown: Record<string, string> = {}
   for (const [, name = '', content = ''] of head.matchAll(
-    /<meta (?:name|property)="(description|og:[^"]*)" content="([^"]*)" \/>/g,
+    /<meta (?:name|property)="(description|og:[^"]*|twitter:[^"]*)" content="([^"]*)" \/>/g,
   )) {
     assert.ok(!(name in shown), `${name} occurs once`)
     shown[name] = plain(content)
@@ -47,7 +47,18 @@ suite('the link preview', () => {
       const named = ['description', 'og:type', 'og:site_name', 'og:title', 'og:description']
       // A refusal has no address of its own.
       const listed = ADDRESSES.includes(address) ? [...named, 'og:url'] : named
-      assert.deepEqual(Object.keys(shown), listed)
+      const { 'twitter:card': card, ...graph } = shown
+      const pictured = Object.entries(graph).filter(([name]) => name.startsWith('og:image'))
+      assert.deepEqual(
+        pictured.map(([name]) => name),
+        ['og:image', 'og:image:type', 'og:image:width', 'og:image:height', 'og:image:alt'],
+      )
+      assert.match(shown['og:image'] ?? '', /^http:\/\/127\.0\.0\.1:\d+\/[^?]*\.png(?:\?|$)/)
+      assert.equal(card, 'summary_large_image')
+      assert.deepEqual(
+        Object.keys(graph).filter((name) => !name.startsWith('og:image')),
+        listed,
+      )
       assert.equal(shown['og:site_name'], NAME)
       assert.equal(shown['og:type'], 'website')
       const title = plain(/<title>([^<]*)<\/title>/.exec(page)?.[1] ?? '')

@@ -40,7 +40,7 @@ export type PreviewCard = Readonly<{
 }>
 
 /** What all previews of a site have in common. */
-export type PreviewSite = Readonly<{ name: string; url: string; simulated: boolean }>
+type PreviewSite = Readonly<{ name: string; url: string; simulated: boolean }>
 
 /** Renderer and font; part of each picture, so that their change changes its ETag. */
 const RENDERER = 'resvg-wasm 2.6.2, Source Serif 4.004'

@@ -6,7 +6,7 @@ import { readFontMetrics } from './font-metrics.ts'
 /** Font of link previews: Source Serif 4.004, in `fonts` with its licence (OFL 1.1). */
 export const PREVIEW_FONT = 'Source Serif 4'
 
-export type Weight = 'bold' | 'regular'
+type Weight = 'bold' | 'regular'
 
 /** The two files of the font. */
 export function previewFonts(): Readonly<Record<Weight, Uint8Array>> {

@@ -51,12 +51,16 @@ export function minuteText(at: string): string {
 
 const MIDNIGHT = 'T00:00:00.000Z'
 
-/** A range: `October 2026` for a month, else its first and last day, or its moments. `to` is exclusive. */
-export function rangeText(from: string, to: string): string {
+/**
+ * A range: `October 2026` for a month or the days so far of an `unfinished` one, else its first and last day, or its
+ * moments. `to` is exclusive.
+ */
+export function rangeText(from: string, to: string, unfinished: boolean): string {
   if (!from.endsWith(MIDNIGHT) || !to.endsWith(MIDNIGHT)) return `${minuteText(from)} to ${minuteText(to)}`
   const last = formatAt(msOf(Date.parse(to) - 1))
   const month = from.slice(0, 7)
-  if (from.slice(8, 10) === '01' && to.slice(8, 10) === '01' && last.slice(0, 7) === month) {
+  const whole = to.slice(8, 10) === '01' || unfinished
+  if (from.slice(8, 10) === '01' && whole && last.slice(0, 7) === month) {
     return `${WHOLE_MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`
   }
   return from.slice(0, 10) === last.slice(0, 10) ? dayText(from) : `${dayText(from)} to ${dayText(last)}`

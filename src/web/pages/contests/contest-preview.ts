@@ -30,7 +30,9 @@ export async function contestPreview(ledger: ContestLedger, view: View): Promise
     state: asOf.at === null ? '' : minuteText(asOf.at),
   }
   const cancelled = (await askCancelled([contest], view)).size > 0
-  if (isPositive(contest.prizesOwed)) return { ...card, ...(await wonOf(ledger, view)) }
+  const { prizesOwed, prizesNotRedeemed } = contest
+  // Payments of a corrected prize are left when nothing is owed.
+  if (isPositive(prizesOwed) || !isZero(prizesNotRedeemed)) return { ...card, ...(await wonOf(ledger, view)) }
   return { ...card, ...unwonOf(ledger, cancelled, view) }
 }
 
@@ -46,8 +48,8 @@ function unwonOf({ contest, pool }: ContestLedger, cancelled: boolean, { site }:
   switch (contest.status) {
     case 'upcoming':
       return {
-        headline: `Planned to open ${minuteText(contest.opensAt)}`,
-        sentence: `It is planned to close ${minuteText(contest.closesAt)}.`,
+        headline: 'Not open yet',
+        sentence: `Planned from ${minuteText(contest.opensAt)} to ${minuteText(contest.closesAt)}.`,
         part,
       }
     case 'running':
@@ -144,7 +146,10 @@ function barOf(
       ? []
       : [
           {
-            share: Math.min(1, Number((digits * SHARE_UNIT) / all) / Number(SHARE_UNIT)),
+            share: Math.min(
+              1,
+              Number((digits * SHARE_UNIT) / (all > 0n ? all : digits)) / Number(SHARE_UNIT),
+            ),
             tone,
             word,
             amount: cutAmount(formatAmount(billionths(digits))),

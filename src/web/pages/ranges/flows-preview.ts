@@ -10,7 +10,7 @@ export function flowsPreview(flows: Flows, { site }: View): PreviewCard {
   const { from, to, totals, buckets, asOf } = flows
   const unfinished = buckets.some(({ complete }) => !complete)
   return {
-    above: `${rangeText(from, to)}${unfinished ? ', so far' : ''}`,
+    above: `${rangeText(from, to, unfinished)}${unfinished ? ', so far' : ''}`,
     headline: `${cutAmount(totals.paidInPrizes)} ${token} paid in prizes`,
     sentence: `${cutAmount(totals.spentOnPlay)} ${token} spent on play, ${cutAmount(totals.burned)} ${token} burned.`,
     part: { is: 'chart', chart: flows },
