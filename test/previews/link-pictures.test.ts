@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { countPixels, decodePng } from './png.ts'
-import { plain } from '../web/page-tree.ts'
+import { plain } from '../web/parity/page-tree.ts'
 import { linesOf } from './picture-lines.ts'
 
 const PAPER = [0xfb, 0xfa, 0xf6] as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ApiStage } from '../stage/api-stage.ts'
-import { plain } from '../web/page-tree.ts'
+import { plain } from '../web/parity/page-tree.ts'
 
 /** Lines of text of the picture at a path, from the SVG that the stage drew last. */
 export async function linesOf(path: string, stage: ApiStage): Promise<readonly string[]> {

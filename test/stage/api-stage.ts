@@ -61,6 +61,9 @@ const MONTH = parseMonth('2026-09') ?? undefined
 
 const STREAMS_MAX = 1_000
 
+/** Draws the pictures of all stages, since a start of its thread takes longer than a drawing. */
+const drawing = openPictureDrawing()
+
 /** Default story: a contest up to its prizes, a planned contest, and a scheduled loyalty month. */
 const STORY: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '1000' },
@@ -207,7 +210,6 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   ])
   const answerer = openAnswerer(router, web.refuse)
   const drawn: string[] = []
-  const drawing = openPictureDrawing()
   const pictures = openPictures({
     draw(svg) {
       drawn.push(Buffer.from(svg).toString('utf8'))
@@ -274,7 +276,6 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       await streams[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       exports[Symbol.dispose]()
-      await drawing[Symbol.asyncDispose]()
       reader.close()
       db.close()
       rmSync(directory, { recursive: true })

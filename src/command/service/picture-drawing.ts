@@ -51,6 +51,8 @@ export function openPictureDrawing(idleMs: number = IDLE_MS): PictureDrawing {
 
 function startThread(): DrawingThread {
   const worker = new Worker(new URL(import.meta.resolve('./picture-thread.ts')))
+  // The thread alone keeps no process alive.
+  worker.unref()
   const questions = openQuestions<Outcome>()
   const fail = (error: unknown): void => questions.answerAll({ is: 'failed', error })
   worker.on('message', (message: FromPictureThread) => questions.answer(message.id, message))

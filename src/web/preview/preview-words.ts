@@ -1,29 +1,21 @@
 import { formatAt, msOf } from '../../protocol/moment.ts'
-import { grouped } from '../markup/chart-scale.ts'
+import { headlineAmount } from '../markup/amount-html.ts'
+import { whoWins } from '../markup/kind-words.ts'
+import { plainText } from '../markup/page-lead.ts'
+import { timeWords } from '../markup/time-words.ts'
 
 // Words and figures of link previews, as plain text.
 
-const AMOUNT = /^(-?)(\d+)\.(\d+)$/
-const MILLION_DIGITS = 7
-/** Least amount that is shown without decimals. */
-const WHOLE_LEAST = 100
-
-/** An amount, cut and never rounded: `5.83 million`, `6,043`, `84.05`, `0`. */
+/** An amount as in a headline, cut and never rounded: `5.83 million`, `6,043`, `84.05`. */
 export function cutAmount(amount: string): string {
-  const [, sign = '', whole = '', decimals = ''] = AMOUNT.exec(amount) ?? []
-  if (whole.length >= MILLION_DIGITS) {
-    const millions = whole.slice(0, 1 - MILLION_DIGITS)
-    const hundredths = whole.slice(1 - MILLION_DIGITS).slice(0, 2)
-    return `${sign}${grouped(millions)}.${hundredths} million`
-  }
-  if (Number(whole) >= WHOLE_LEAST) return `${sign}${grouped(whole)}`
-  if (!/[1-9]/.test(whole + decimals)) return '0'
-  // An amount below a hundredth has as many decimals as show its first digit.
-  const places = whole === '0' ? Math.max(2, decimals.search(/[1-9]/) + 1) : 2
-  return `${sign}${whole}.${decimals.slice(0, places)}`
+  return plainText(headlineAmount(amount))
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+/** Those who win a kind of prize, within a sentence: `runners-up`. */
+export function winnersOf(kind: string): string {
+  return whoWins(kind).markup.replaceAll(/<[^>]*>/g, '')
+}
+
 const WHOLE_MONTHS = [
   'January',
   'February',
@@ -41,7 +33,7 @@ const WHOLE_MONTHS = [
 
 /** Day of a moment: `22 Nov 2026`. */
 export function dayText(at: string): string {
-  return `${Number(at.slice(8, 10))} ${MONTHS[Number(at.slice(5, 7)) - 1]} ${at.slice(0, 4)}`
+  return timeWords('date', Date.parse(at), 0)
 }
 
 /** A moment to the minute, cut: `22 Nov 2026, 11:50 UTC`. */

@@ -13,8 +13,7 @@ import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import type { PreviewCard, PreviewPart, PreviewSegment } from '../../preview/preview-card.ts'
 import { drawableText, drawableToken } from '../../preview/preview-font.ts'
-import { prizeKind } from '../../preview/preview-kinds.ts'
-import { cutAmount, minuteText } from '../../preview/preview-words.ts'
+import { cutAmount, minuteText, winnersOf } from '../../preview/preview-words.ts'
 import { askCancelled } from './contest-timeline.ts'
 
 /** Open prizes that a sentence names; more of them are summed. */
@@ -121,7 +120,7 @@ function waitingOf(
 
 function prizeWords({ kind, kots, status, availableAt }: Unpaid, token: string): string {
   const until = status === 'locked' || status === 'in_review' ? ` until ${minuteText(availableAt)}` : ''
-  return `${cutAmount(kots)} ${token} for ${prizeKind(kind).all}, ${STATES[status].word.toLowerCase()}${until}`
+  return `${cutAmount(kots)} ${token} for ${winnersOf(kind)}, ${STATES[status].word.toLowerCase()}${until}`
 }
 
 const STATES: Readonly<Record<UnpaidStatus, Pick<PreviewSegment, 'word' | 'tone'>>> = {

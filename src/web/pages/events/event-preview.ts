@@ -2,12 +2,13 @@ import type { EventWire } from '../../../protocol/event.ts'
 import type { EventCorrections } from '../../../protocol/resources.ts'
 import { grouped } from '../../markup/chart-scale.ts'
 import { contestName } from '../../markup/contest-name.ts'
+import { onePaid } from '../../markup/kind-words.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import type { PreviewCard } from '../../preview/preview-card.ts'
 import { drawableText, drawableToken } from '../../preview/preview-font.ts'
-import { prizeKind } from '../../preview/preview-kinds.ts'
 import { dayText } from '../../preview/preview-words.ts'
 
 /** Characters of a transaction at each end. */
@@ -24,7 +25,7 @@ export async function eventPreview(event: EventWire, view: View): Promise<Previe
   const [whole = '', decimals = ''] = (kots ?? '').split('.')
   const what = `${capitalized(type)}: ${kind.replaceAll('_', ' ')}`
   const facts: readonly (readonly [string, string] | null)[] = [
-    paid ? ['Paid to', prizeKind(kind).one] : null,
+    paid ? ['Paid to', plainText(onePaid(kind))] : null,
     contestId === null ? null : ['For', await nameOf(contestId, view)],
     ['Published', `${dayText(at)}, ${at.slice(11, 19)} UTC`],
     tx === null ? null : ['Transaction', `${tx.slice(0, TX_END)}…${tx.slice(-TX_END)}`],
