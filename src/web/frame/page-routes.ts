@@ -15,12 +15,12 @@ import { fillPath, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { asOfLine, hasAsOf } from './state-line.ts'
 import { THEME } from '../markup/chart-theme.ts'
-import { errorPage, HTML_TYPE, NOTHING_HERE, PAGE_HEADERS } from './error-page.ts'
+import { errorPage, HTML_TYPE, NOTHING_HERE } from './error-page.ts'
+import { pageHeaders } from './page-headers.ts'
 import { feedLink } from './subscription-links.ts'
 import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import { CACHE_CONTROL } from '../../serve/http/headers.ts'
 import type { PageCache } from './page-cache.ts'
 import type { PageFormat } from './page-formats.ts'
 import {
@@ -186,12 +186,9 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
   if (location !== null) return { is: 'elsewhere', status: 303, location }
   const body = Buffer.from(await documentOf(page, view, answer))
   // The page is never immutable, even if its answer is, because a new version may render it differently.
-  const headers = { ...PAGE_HEADERS, ...cacheHeader(web), ...linkHeader(web, api) }
+  const headers = pageHeaders(web.site, api)
   return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
 }
-
-/** Seconds for which a CDN may answer with an old page while it asks for a new one. */
-const STALE_SECONDS = 10
 
 type CsvEndpoint = TableEndpoint | 'events'
 
@@ -289,19 +286,4 @@ function refusal(
   if (format !== '') return problemReply(problem)
   const { site, identity, paths } = web
   return errorPage(problem, { site, identity, paths, assets, path: ask.path, api, now: ask.now })
-}
-
-/** Header that lets a CDN keep a page, when the operator has chosen a time. */
-function cacheHeader({ site: { pageCacheSeconds } }: Web): Readonly<Record<string, string>> {
-  if (pageCacheSeconds === null) return {}
-  const shared = `s-maxage=${pageCacheSeconds}, stale-while-revalidate=${STALE_SECONDS}`
-  return { 'Cache-Control': `${CACHE_CONTROL.revalidate}, ${shared}` }
-}
-
-function linkHeader({ site }: Web, api: string | null): Readonly<Record<string, string>> {
-  const links = [
-    ...(api === null ? [] : [`<${api}>; rel="alternate"; type="application/json"`]),
-    ...(site.licence === null ? [] : [`<${site.licence}>; rel="license"`]),
-  ]
-  return links.length === 0 ? {} : { Link: links.join(', ') }
 }
