@@ -31,6 +31,7 @@ const STYLE_PARTS = [
   'summary',
   'contests',
   'reference',
+  'unpaid',
   'embed',
   'checks',
   'narrow',

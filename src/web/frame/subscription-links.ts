@@ -16,13 +16,15 @@ export function feedLink({ name }: Site): Html {
 
 /** Links to subscribe to a calendar and to download it, and its URL to copy. */
 export function calendarLinks(address: string, { site }: Pick<View, 'site'>): Html {
-  const [path = ''] = address.split('?')
   const whole = `${site.url}${address}`
-  return html`<section data-subscribe data-chrome>
-    <a class="button" href="${whole.replace(/^https?:/, 'webcal:')}">Subscribe in a calendar</a>
-    <a class="button" href="${address}">Calendar file (${path.slice(1)})</a>
-    <p class="quiet">
-      Or subscribe by its address: <code>${whole}</code> ${copyButton('Copy', { text: whole })}
+  return html`<div data-subscribe data-chrome>
+    <p class="buttons">
+      <a class="button" href="${whole.replace(/^https?:/, 'webcal:')}">Subscribe</a>
+      <a class="button" href="${address}">File (.ics)</a>
     </p>
-  </section>`
+    <details>
+      <summary>Address of the calendar</summary>
+      <p><code>${whole}</code> ${copyButton('Copy', { text: whole })}</p>
+    </details>
+  </div>`
 }

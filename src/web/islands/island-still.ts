@@ -34,7 +34,16 @@ function put(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-const FORMS: ReadonlySet<string> = new Set(['near', 'clock', 'full', 'until', 'span'])
+const FORMS: ReadonlySet<string> = new Set([
+  'near',
+  'clock',
+  'weekday',
+  'short',
+  'hour',
+  'full',
+  'until',
+  'span',
+])
 
 const isForm = (form: string): form is TimeForm => FORMS.has(form)
 
@@ -49,7 +58,9 @@ function writeTimes(): void {
     // A page of the past keeps its words.
     if (!isForm(form) || (isPast && form !== 'full')) continue
     const at = Date.parse(time.dateTime)
-    put(time, timeWords(form, at + offset(at), now + offset(now)))
+    // A list is by days of UTC, so the local time of a line has its day.
+    if (form === 'weekday' || form === 'short') put(time, timeWords(form, at, now))
+    else put(time, timeWords(local && form === 'hour' ? 'clock' : form, at + offset(at), now + offset(now)))
   }
   const zone = document.querySelector<HTMLElement>('[data-zone]')
   if (zone !== null) put(zone, local ? 'your time' : 'UTC')

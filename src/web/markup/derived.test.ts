@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { evaluate } from '../../../test/web/parity/expression.ts'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import type { Derived } from './derived.ts'
-import { derived, minus, derivedSum, sumOfAll } from './derived.ts'
+import { derived, minus, derivedSum, negated, sumOfAll } from './derived.ts'
 
 const amounts = fc
   .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
@@ -20,6 +20,8 @@ suite('a derived figure', () => {
         const answer = { a, b, list: list.map((kots) => ({ kots })) }
         const difference = minus({ pointer: '/a', figure: a }, { pointer: '/b', figure: b })
         assert.equal(difference.figure, again(difference, answer))
+        const other = negated({ pointer: '/a', figure: a })
+        assert.equal(other.figure, again(other, answer))
         const all = sumOfAll('/list/*/kots', list)
         assert.ok(all !== null)
         assert.equal(all.figure, again(all, answer))

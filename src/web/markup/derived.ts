@@ -19,6 +19,14 @@ export function minus(first: Term, second: Term): Derived {
   return { expression: `minus ${first.pointer} ${second.pointer}`, figure }
 }
 
+/** The figure with the other sign. */
+export function negated(term: Term): Derived {
+  return {
+    expression: `negated ${term.pointer}`,
+    figure: decimal(-digitsOf(term), placesOf([term])),
+  }
+}
+
 /** Sum of the terms; null if there are none. */
 export function derivedSum(terms: readonly Term[]): Derived | null {
   if (terms.length === 0) return null

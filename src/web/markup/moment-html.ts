@@ -31,6 +31,17 @@ export function clockMoment(at: string, present: Present): Html {
   return present.past ? timeElement('full', at, 0) : timeElement('clock', at, wordsPresent(present))
 }
 
+/** UTC day of a moment in two parts, as the heading of its lines: `today` or `Tue`, and `24 Nov`. */
+export function nearDay(at: string, present: Pick<Present, 'now'>): Readonly<{ weekday: Html; date: Html }> {
+  const now = wordsPresent(present)
+  return { weekday: timeElement('weekday', at, now), date: timeElement('short', at, now) }
+}
+
+/** The time of day of a moment below the heading of its day: `15:01`. */
+export function hourOf(at: string): Html {
+  return timeElement('hour', at, 0)
+}
+
 /** How long until or since a moment: `in 2 h 9 min`. Null in a past view, which has no present. */
 export function untilMoment(at: string, present: Present): Html | null {
   return present.past ? null : timeElement('until', at, wordsPresent(present))

@@ -6,6 +6,7 @@ import { lengthWords } from './shown-words.ts'
  *
  * - `count /a`: number of elements of a list
  * - `minus /a /b`: difference
+ * - `negated /a`: the figure with the other sign
  * - `sum /a /b`: sum of all values
  * - `percent /a /b` and `ratio /a /b`: a divided by b, cut off after one decimal
  * - `share /a /b`: a of b in whole per cent, cut off; `Nothing`, or `Less than 1 %`
@@ -39,6 +40,8 @@ export function evaluate(
     case 'minus':
       assert.equal(placesOf(first), placesOf(second), expression)
       return decimal(digitsOf(first) - digitsOf(second), placesOf(first))
+    case 'negated':
+      return decimal(-digitsOf(first), placesOf(first))
     case 'percent': {
       assert.equal(placesOf(first), placesOf(second), expression)
       const whole = digitsOf(second)

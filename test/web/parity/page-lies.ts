@@ -195,12 +195,16 @@ export const LIES: readonly Lie[] = [
   {
     name: 'another kind',
     pagesLeast: 8,
-    of: (page) =>
-      changedAt(
+    of: (page) => [
+      ...changedAt(page, /<span data-kind="([^"]*)">[^<]*/g, ([, kind]) =>
+        kind === 'winner' ? '<span data-kind="voter_share">Voters' : '<span data-kind="winner">Winner',
+      ),
+      ...changedAt(
         page,
         /\b(voter_share|winner|top_up|deposit|(?<=\/ )(?:opened|closed))(?=<(?!\/a>))/g,
         ([kind]) => (kind === 'winner' ? 'voter_share' : 'winner'),
       ),
+    ],
   },
   {
     name: 'a computed figure that differs from its expression',

@@ -1,47 +1,70 @@
-import type { Contest } from '../../../protocol/resources.ts'
+import type { Contest, Payouts } from '../../../protocol/resources.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import type { View } from '../../frame/page.ts'
 import { isPositive } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment-html.ts'
-import type { View } from '../../frame/page.ts'
+import { clockMoment } from '../../markup/moment-html.ts'
 
-/** Text of a page without unpaid prizes, for all contests or by the state of one. */
-export async function nothingOpen(view: View): Promise<Html> {
+/** The contest of the query; null without one, or if none has the number. */
+export async function askContest(view: View): Promise<LinkedAnswer<Contest> | null> {
   const id = view.query.integer('contestId')
-  if (id === undefined) {
-    return html`${ALL_PAID}
-      <p>
-        See <a href="/contests?status=paid">the contests that are paid in full</a>, each with its payouts.
-      </p>`
-  }
+  if (id === undefined) return null
   const asked = await view.ask('contest', { segments: { id: String(id) } })
-  if (!asked.ok) {
-    return html`<p class="lead">No contest has this number.</p>
-      <p>See <a href="/contests">all contests</a>.</p>`
-  }
-  const contest: Contest = JSON.parse(asked.value.json)
-  const { address } = asked.value
-  return html`${meaningOf(contest, address)}
-    <p data-at="${address}#/title ${address}#/id">
-      See the ledger of ${contestLink(contest.id, contest.title)}, with every payout of it.
-    </p>
-    ${jsonLinks([['the contest', { address, answer: contest }]])}`
+  return asked.ok ? { address: asked.value.address, answer: JSON.parse(asked.value.json) } : null
 }
 
-const ALL_PAID = html`<p class="lead"><b class="ok">✓ Everything that was won is paid.</b></p>`
+/** Top of a page without unpaid prizes, for all contests or by the state of one. */
+export async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
+  if (!view.query.has('contestId')) {
+    const lead =
+      asOf.seq === 0 ? 'The book is still empty.' : 'Every prize won so far is paid, or has expired.'
+    return html`<h1>No prize is unpaid</h1>
+      <p class="lead">${lead}</p>`
+  }
+  const contest = await askContest(view)
+  return contest === null ? html`<h1>No contest has this number</h1>` : headingOf(contest, view)
+}
 
-function meaningOf({ status, opensAt, closesAt, prizesOwed }: Contest, address: string): Html {
+function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Html {
+  const { id, title, status, opensAt, closesAt, prizesOwed, prizesRedeemed } = answer
+  const named = html`<p data-at="${address}#/title ${address}#/id">Unpaid of ${contestLink(id, title)}</p>`
   if (status === 'upcoming') {
-    return html`<p class="lead" data-at="${address}#/opensAt">
-      Nothing has been won yet: it is planned to open at ${momentOf(opensAt)}.
-    </p>`
+    return html`${named}
+      <h1>No prize has been won yet</h1>
+      <p class="lead" data-at="${address}#/opensAt">
+        The contest opens ${clockMoment(opensAt, view)}, as planned.
+      </p>`
   }
   if (status === 'running') {
-    return html`<p class="lead" data-at="${address}#/closesAt">
-      Nothing has been won yet: prizes are won once it has closed, planned for ${momentOf(closesAt)}.
+    return html`${named}
+      <h1>No prize has been won yet</h1>
+      <p class="lead" data-at="${address}#/closesAt">
+        Prizes are won once it has closed: ${clockMoment(closesAt, view)}, as planned.
+      </p>`
+  }
+  if (!isPositive(prizesOwed)) {
+    return html`${named}
+      <h1>No prize was won in this contest</h1>`
+  }
+  return html`${named}
+    <h1>No prize of this contest is unpaid</h1>
+    <p class="lead">
+      Everything that was won is paid${prizesRedeemed === prizesOwed ? '' : ', or has expired'}.
+    </p>`
+}
+
+/** Further way from a page without unpaid prizes. */
+export async function nothingOpen(view: View): Promise<Html> {
+  if (!view.query.has('contestId')) {
+    return html`<p>
+      See <a href="/contests?status=paid">the contests that are paid in full</a>, each with its payments.
     </p>`
   }
-  return isPositive(prizesOwed) ? ALL_PAID : html`<p class="lead">No prize was won in this contest.</p>`
+  const contest = await askContest(view)
+  if (contest === null) return html`<p>See <a href="/contests">all contests</a>.</p>`
+  return html`<p>
+    <a href="/contests/${contest.answer.id}/ledger">The contest, with every payment of it</a>
+  </p>`
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
-import { drawnBars } from '../../../../test/web/drawn-bars.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 
@@ -34,9 +33,74 @@ async function see(path: string, story: readonly StoryEvent[]): Promise<string> 
   return await seeOn(stage, path)
 }
 
+/** Text of an element of a page, in one line. */
+function textIn(page: string, pattern: RegExp): string {
+  const shown = page.replaceAll(/<i>[^<]*<\/i>/g, '')
+  return (pattern.exec(shown)?.[1] ?? '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ (?=[,.;])/g, '')
+    .trim()
+}
+
+const headline = (page: string): string => textIn(page, /<h1>([^]*?)<\/h1>/)
+const standfirst = (page: string): string => textIn(page, /<p class="lead"[^>]*>([^]*?)<\/p>/)
+
+const lockedFor = (days: number): StoryEvent['details'] => ({ unlocksAt: msOf(LAUNCH + days * DAY_MS) })
+
 suite('the page of unpaid prizes', () => {
-  test('says that everything is paid', async () => {
-    assert.match(await see('/payouts', CLOSED), /✓ Everything that was won is paid\./)
+  const headlines: readonly (readonly [state: string, won: readonly StoryEvent[], said: string])[] = [
+    [
+      'of which a part waits',
+      [
+        prize('winner', '60'),
+        prize('runner_up', '30.5', { claim: true }),
+        prize('voter_share', '7', lockedFor(9)),
+      ],
+      '90.50 KOTS of prizes can be paid now, 7.00 more by Sat 10 Oct',
+    ],
+    [
+      'of which a part waits until tomorrow',
+      [prize('winner', '60'), prize('voter_share', '7', lockedFor(3))],
+      '60.00 KOTS of prizes can be paid now, 7.00 more by tomorrow',
+    ],
+    ['that can all be paid', [prize('winner', '60')], 'All 60.00 KOTS of unpaid prizes can be paid now'],
+    [
+      'that all wait',
+      [prize('winner', '60', lockedFor(9)), prize('runner_up', '30', lockedFor(40))],
+      '90.00 KOTS of prizes wait; the first can be paid from 10 Oct',
+    ],
+  ]
+  for (const [state, won, said] of headlines) {
+    test(`says in its headline how much is unpaid, for prizes ${state}`, async () => {
+      assert.equal(headline(await see('/payouts', [...CLOSED, ...won])), said)
+    })
+  }
+
+  test('says in its headline that nothing is unpaid', async () => {
+    const page = await see('/payouts', CLOSED)
+    assert.equal(headline(page), 'No prize is unpaid')
+    assert.equal(standfirst(page), 'Every prize won so far is paid, or has expired.')
+  })
+
+  test('of an empty book says that the book is empty', async () => {
+    assert.equal(standfirst(await see('/payouts', [])), 'The book is still empty.')
+  })
+
+  test('says how much more was paid than won, and why', async () => {
+    const story: readonly StoryEvent[] = [
+      ...CLOSED,
+      prize('winner', '60'),
+      { type: 'payout', kind: 'winner', contestId: 1, kots: '60', tx: 'transaction-0001' },
+      { type: 'correction', kind: 'prize', contestId: 1, kots: '-60', details: { corrects: 6 as never } },
+    ]
+    const page = await see('/payouts', story)
+    assert.equal(headline(page), '60.00 KOTS more was paid than won')
+    assert.equal(standfirst(page), 'That is because a prize was corrected after it was paid.')
+    assert.match(page, /<dt id="overpaid">/)
+    const both = await see('/payouts', [...story, prize('voter_share', '7')])
+    assert.equal(headline(both), 'All 7.00 KOTS of unpaid prizes can be paid now')
+    assert.match(standfirst(both), /^60\.00 KOTS more was paid than won, because/)
   })
 
   test('says that everything is paid in one contest', async () => {
@@ -45,124 +109,120 @@ suite('the page of unpaid prizes', () => {
       prize('winner', '60'),
       { type: 'payout', kind: 'winner', contestId: 1, kots: '60', tx: 'transaction-0001' },
     ])
-    assert.match(page, /✓ Everything that was won is paid\./)
-    assert.match(page, /with every payout of it/)
+    assert.equal(headline(page), 'No prize of this contest is unpaid')
+    assert.equal(standfirst(page), 'Everything that was won is paid.')
+    assert.match(page, /<a href="\/contests\/1\/ledger">The contest, with every payment of it<\/a>/)
+  })
+
+  test('does not say that an expired prize is paid', async () => {
+    const page = await see('/payouts?contestId=1', [
+      ...CLOSED,
+      prize('winner', '60', { claim: true }),
+      { type: 'expiry', kind: 'winner', contestId: 1, kots: '60' },
+    ])
+    assert.equal(standfirst(page), 'Everything that was won is paid, or has expired.')
   })
 
   const unwon: readonly (readonly [state: string, story: readonly StoryEvent[], said: RegExp])[] = [
-    ['is planned', CLOSED.slice(0, 2), /Nothing has been won yet: it is planned to open at <time/],
-    ['is running', CLOSED.slice(0, 3), /Nothing has been won yet: prizes are won once it has closed/],
-    ['closed without a winner', CLOSED, /No prize was won in this contest\./],
+    ['is planned', CLOSED.slice(0, 2), /No prize has been won yet.*The contest opens .*, as planned/],
+    ['is running', CLOSED.slice(0, 3), /No prize has been won yet.*Prizes are won once it has closed/],
+    ['closed without a winner', CLOSED, /No prize was won in this contest/],
   ]
   for (const [state, story, said] of unwon) {
     test(`does not say so of a contest that ${state}`, async () => {
       const page = await see('/payouts?contestId=1', story)
-      assert.match(page, said)
-      assert.doesNotMatch(page, /Everything that was won is paid/)
+      assert.match(textIn(page, /<main[^>]*>([^]*?)<aside/), said)
+      assert.doesNotMatch(page, /is unpaid<|Everything that was won/)
     })
   }
 
   test('does not say so of a contest that does not exist', async () => {
     await using stage = await openApiStage({ story: CLOSED })
     const page = await (await stage.get('/payouts?contestId=99')).text()
-    assert.match(page, /No contest has this number\./)
-    assert.doesNotMatch(page, /Everything that was won is paid|contests\/99/)
+    assert.equal(headline(page), 'No contest has this number')
+    assert.doesNotMatch(page, /is unpaid<|Everything that was won|contests\/99/)
   })
 
-  test('lists prizes that wait for a date by day, with a total for each day', async () => {
+  test('lists prizes that wait for a date by day, the soonest first, with a total for each day', async () => {
     const page = await see('/payouts', [
       ...CLOSED,
-      prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) }),
+      prize('winner', '60', lockedFor(9)),
       prize('runner_up', '30', { reviewUntil: msOf(LAUNCH + 4 * DAY_MS) }),
       prize('lucky_draw', '10', { reviewUntil: msOf(LAUNCH + 4 * DAY_MS + HOUR_MS) }),
     ])
-    const days = [
-      ...page.matchAll(/scope="rowgroup" colspan="2"[^>]*>\s*<time[^>]*>([^<]*)<[^]*?data-expr="([^"]*)"/g),
-    ]
+    const days = [...page.matchAll(/<li class="day"[^>]*>([^]*?)data-expr="([^"]*)"/g)]
     assert.deepEqual(
-      days.map(([, day, expression]) => [day, expression]),
+      days.map(([, day = '', expression]) => [day.replaceAll(/<[^>]*>?|\s/g, ''), expression]),
       [
-        ['2026-10-05', 'sum /unpaid/1/kots /unpaid/2/kots'],
-        ['2026-10-10', 'sum /unpaid/0/kots'],
+        ['Mon5Oct', 'sum /unpaid/1/kots /unpaid/2/kots'],
+        ['Sat10Oct', 'sum /unpaid/0/kots'],
       ],
     )
-    assert.match(page, /Nothing is ready to be paid or claimed\./)
+    assert.doesNotMatch(page, /Can be paid now/)
   })
 
-  test('draws a bar for each of the next thirty days, from today', async () => {
-    const story = [
+  test('says why each prize waits, and for how long', async () => {
+    const page = await see('/payouts', [
       ...CLOSED,
-      prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) }),
-      prize('runner_up', '30', { reviewUntil: msOf(LAUNCH + 4 * DAY_MS) }),
-      prize('lucky_draw', '10', { unlocksAt: msOf(LAUNCH + 32 * DAY_MS) }),
-    ]
-    const page = await see('/payouts', story)
-    const bars = drawnBars(page, 'f1', 30)
-    assert.deepEqual(
-      bars.map(([day]) => day),
-      [2, 7],
+      prize('winner', '60', lockedFor(9)),
+      prize('voter_share', '7'),
+    ])
+    const lines = [...page.matchAll(/<li data-row[^>]*>([^]*?)<\/li>/g)].map(([, line = '']) =>
+      line
+        .replaceAll(/<i>[^<]*<\/i>|<[^>]*>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
     )
-    const [review = 0, lock = 0] = bars.map(([, height]) => height)
-    assert.equal(review * 2, lock)
-    const sentence = (/<figcaption>([^]*?)<\/figcaption>/.exec(page)?.[1] ?? '').replaceAll(/<[^>]*>/g, '')
-    assert.equal(
-      sentence.replaceAll(/\s+/g, ' '),
-      '90.000000000 KOTS become available in the next thirty days, the most on 2026-10-10 (UTC). 10.000000000 KOTS come later.',
-    )
-  })
-
-  test('draws nothing when no prize waits for a date', async () => {
-    assert.doesNotMatch(await see('/payouts', [...CLOSED, prize('winner', '60')]), /<figure/)
-  })
-
-  test('says that its chart is of a part, if there are more pages', async () => {
-    const locked = { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) }
-    const story = [...CLOSED, prize('winner', '60', locked), prize('runner_up', '30', locked)]
-    assert.match(await see('/payouts?limit=1', story), /<figcaption>\s*Of those on this page, /)
+    assert.deepEqual(lines, [
+      '00:00 First #1 Winner · locked · in 7 days 60.00',
+      '1 Oct First #1 Voters · payable · for 1 d 23 h 7.00',
+    ])
   })
 
   test('has a picture, even when no prize waits', async () => {
     await using stage = await openApiStage({ story: CLOSED })
     const svg = await (await stage.get('/payouts.svg?contestId=1')).text()
-    assert.match(svg, /Prizes of contest 1 not yet paid/)
+    assert.match(svg, /Unpaid prizes of contest 1/)
     assert.match(svg, /2026-10-03 to 2026-11-01/)
     assert.match(svg, /Nothing waits for a date\./)
   })
 
-  test('lists prizes that are payable or await a claim, and names the oldest', async () => {
-    const page = await see('/payouts', [
-      ...CLOSED,
-      prize('winner', '60', { claim: true }),
-      prize('runner_up', '30'),
-    ])
-    assert.match(
-      page,
-      /Open for the longest time: winner of\s+<a href="\/contests\/1\/ledger"><bdi>First<\/bdi><\/a>/,
-    )
-    assert.match(page, /<span class="pill awaiting_claim">awaiting claim<\/span>/)
-    assert.match(page, /<span class="pill payable">payable<\/span>/)
-    assert.match(page, /Nothing is locked or in review\./)
-  })
-
   test('explains each state, and that it names nobody', async () => {
     const page = await see('/payouts', CLOSED)
-    for (const state of ['locked', 'in_review', 'awaiting_claim', 'payable', 'overpaid']) {
+    for (const state of ['locked', 'in_review', 'awaiting_claim', 'payable']) {
       assert.match(page, new RegExp(`<dt id="${state}">`))
     }
     assert.match(page, /nobody’s name or wallet/)
   })
 
-  test('moves a prize from one group to the other at its date', async () => {
-    await using stage = await openApiStage({
-      story: [...CLOSED, prize('winner', '60', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS) })],
-    })
-    assert.match(await seeOn(stage, '/payouts'), /Nothing is ready/)
-    stage.setNow(msOf(LAUNCH + 9 * DAY_MS))
-    assert.match(await seeOn(stage, '/payouts'), /Nothing is locked/)
+  test('suggests the names of contests in its search field', async () => {
+    const page = await see('/payouts', [...CLOSED, prize('winner', '60')])
+    assert.match(page, /<input[^>]*name="contestId"[^>]*list="contests"/)
+    assert.match(page, /<option value="1">First<\/option>/)
   })
 
-  test('links the next page of a long answer', async () => {
-    const page = await see('/payouts?limit=1', [...CLOSED, prize('winner', '60'), prize('runner_up', '30')])
-    assert.match(page, /<a rel="next" href="\/payouts\?after=6&amp;limit=1">Further ones<\/a>/)
+  test('moves a prize from one group to the other at its date', async () => {
+    await using stage = await openApiStage({ story: [...CLOSED, prize('winner', '60', lockedFor(9))] })
+    assert.doesNotMatch(await seeOn(stage, '/payouts'), /<h2>Can be paid now/)
+    stage.setNow(msOf(LAUNCH + 9 * DAY_MS))
+    const page = await seeOn(stage, '/payouts')
+    assert.match(page, /<h2>Can be paid now/)
+    assert.doesNotMatch(page, /When they can be paid/)
+  })
+
+  test('links the next page of a long answer, and gives a day no total that others may add to', async () => {
+    const story = [...CLOSED, prize('winner', '60', lockedFor(9)), prize('runner_up', '30', lockedFor(9))]
+    const page = await see('/payouts?limit=1', story)
+    assert.match(page, /<a rel="next" href="\/payouts\?after=6&amp;limit=1">The next of them<\/a>/)
+    assert.equal(headline(page), '90.00 KOTS of prizes wait')
+    assert.doesNotMatch(textIn(page, /<li class="day"[^>]*>([^]*?)<\/li>/), /60/)
+  })
+
+  test('shows a hundred lines of a long list, and says that there are more', async () => {
+    const minutes = Array.from({ length: 150 }, (_, minute) => minute * 60_000)
+    const lots = minutes.map((ms) => prize('winner', '1', { unlocksAt: msOf(LAUNCH + 9 * DAY_MS + ms) }))
+    const page = await see('/payouts', [...CLOSED, ...lots])
+    assert.equal([...page.matchAll(/<li data-row/g)].length, 100)
+    assert.match(page, /Not all are shown here/)
   })
 })

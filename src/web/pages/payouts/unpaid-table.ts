@@ -6,9 +6,7 @@ import { html } from '../../markup/html.ts'
 import { stateChip } from '../../markup/kind-words.ts'
 import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
-
-/** Unpaid prize with its index in the answer. */
-export type IndexedPrize = Readonly<{ unpaid: Unpaid; index: number }>
+import type { IndexedPrize } from './payouts-headline.ts'
 
 type UnpaidTableOptions = Readonly<{
   /** Accessible name of the table. */
@@ -22,7 +20,7 @@ type UnpaidTableOptions = Readonly<{
 }>
 
 /** Link to the contest of a prize, and the prize's kind. */
-export function prizeName({ contestId, kind }: Unpaid, titles: ReadonlyMap<number, string | null>): Html {
+function prizeName({ contestId, kind }: Unpaid, titles: ReadonlyMap<number, string | null>): Html {
   return html`${contestLink(contestId, titles.get(contestId) ?? null)}<br />${kind}`
 }
 
