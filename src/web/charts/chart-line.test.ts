@@ -9,7 +9,6 @@ import { linePlot } from './chart-line.ts'
 import { plotOnPage } from './chart-plot.ts'
 import type { ChartValue } from '../markup/chart-scale.ts'
 import { scaleOf } from '../markup/chart-scale.ts'
-import { sparkline } from './chart-spark.ts'
 import { stepPlot } from './chart-step.ts'
 
 const HOUR_MS = 3_600_000
@@ -117,23 +116,6 @@ suite('a line chart', () => {
     )
     assert.match(drawnOf([null]), /Paid: not known\./)
     assert.match(markup, /<title id="x-title">A &lt;chart&gt;<\/title>/)
-  })
-})
-
-suite('a small line', () => {
-  test('is well-formed for any figures, and hidden from screen readers', () => {
-    fc.assert(
-      fc.property(figures, (all) => {
-        const { markup } = sparkline(all)
-        assertWellFormed(markup)
-        assert.match(markup, /^<svg class="spark" aria-hidden="true"/)
-      }),
-    )
-  })
-
-  test('ends in a dot at the last known figure', () => {
-    assert.match(sparkline(['0.000000000', '4.000000000', null]).markup, /cx="50%"\s+cy="0%"/)
-    assert.doesNotMatch(sparkline([null]).markup, /circle/)
   })
 })
 

@@ -2,7 +2,7 @@ import { assert } from '../../protocol/brand.ts'
 import type { AnswerOf } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { ApiDocument } from './api-document.ts'
-import type { Html } from '../markup/html.ts'
+import type { Html, Part } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import type { ApiRequest, View } from './page.ts'
 
@@ -32,7 +32,7 @@ export async function firstEvent({
 }
 
 /** Line of links to the JSON of answers, each by its name. */
-export function jsonLinks(named: readonly (readonly [name: string, from: LinkedAnswer<unknown>])[]): Html {
+export function jsonLinks(named: readonly (readonly [name: Part, from: LinkedAnswer<unknown>])[]): Html {
   return html`<p class="source">
     JSON of this:
     ${named.map(

@@ -18,7 +18,8 @@ import { payoutsPage } from './payouts/payouts-page.ts'
 import { schedulePage } from './schedule/schedule-page.ts'
 import { statusPage } from './status/status-page.ts'
 import { streamPage } from './events/stream-page.ts'
-import { homePage, summaryPage } from './summary/summary-page.ts'
+import { summaryPage } from './summary/summary-page.ts'
+import { todayPage } from './summary/today-page.ts'
 import { verifyPage } from './verify/verify-page.ts'
 
 /** Pages that are not the page of an endpoint under its path. */
@@ -27,7 +28,7 @@ type OtherPage = 'home' | 'compare' | 'find' | 'about' | 'api' | 'errors' | 'str
 const BY_NAME: { readonly [Id in EndpointWithPage]: EndpointPage<Id> } & Readonly<
   Record<OtherPage, AnyPage>
 > = {
-  home: homePage,
+  home: todayPage,
   summary: summaryPage,
   compare: comparePage,
   contests: contestsPage,

@@ -1,7 +1,7 @@
 /** A way to falsify a page. `of` returns falsified copies; `pagesLeast` pages must have some. */
 type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
 
-const CHROME = /<(nav|form)\b[^>]*data-chrome[^]*?<\/\1>|<details class="drawer"[^]*$/g
+const CHROME = /<(nav|form|section)\b[^>]*data-chrome[^]*?<\/\1>|<details class="drawer"[^]*$/g
 const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
 const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g
 const BODY = /(<tbody[^>]*>)([^]*?)(<\/tbody>)/g
@@ -205,6 +205,11 @@ export const LIES: readonly Lie[] = [
         ([kind]) => (kind === 'winner' ? 'voter_share' : 'winner'),
       ),
     ],
+  },
+  {
+    name: 'a line of the book less',
+    pagesLeast: 1,
+    of: (page) => changedAt(page, /<li\b[^>]*data-key[^]*?<\/li>/g, () => ''),
   },
   {
     name: 'a computed figure that differs from its expression',

@@ -73,3 +73,8 @@ export function titlesOf(value: unknown): Map<string, string[]> {
   visit(value)
   return titles
 }
+
+/** An answer as JSON. The checkpoint is a text, and becomes its lines. */
+export function parseAnswer(answer: string): unknown {
+  return /^[[{"n]/.test(answer) ? JSON.parse(answer) : answer.split('\n')
+}

@@ -3,7 +3,7 @@ import { evaluate, valuesAt } from './expression.ts'
 import { exactText, ownText } from './element-text.ts'
 import type { Element } from './page-tree.ts'
 import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
-import { LINKED, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
+import { LINKED, parseAnswer, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
 
 /** Addresses of all JSON that a page links as its sources, its alternate first. */
 export function sourcesOf(page: string): readonly string[] {
@@ -22,7 +22,8 @@ function alternateOf(page: string): string | undefined {
  *
  * - `data-expr` on an element: its text is the value of the expression.
  * - `data-at` on an element: JSON pointers, separated by spaces. The element has their values in this order. For an
- *   object or a list it may have any values in it. `/a|/b` is the first that is not null, `/a?` is optional.
+ *   object or a list it may have any values in it. `/a|/b` is the first that is not null. `/a?` may be in a
+ *   link's address only, or absent.
  * - `data-list` on a table: it has a row for each element of the list, in the list's order and at most `data-most`
  *   rows. Rows with `data-row`, the pointer of their element, may be in any order. `data-field` on a column's head has
  *   the fields of its cells, like `data-at`; `*` is the row's own key.
@@ -37,9 +38,7 @@ function alternateOf(page: string): string | undefined {
  */
 export function assertParity(page: string, answers: readonly string[]): void {
   const sources = sourcesOf(page)
-  const read = new Map(
-    sources.map((source, index) => [source, JSON.parse(answers[index] ?? 'null') as unknown]),
-  )
+  const read = new Map(sources.map((source, index) => [source, parseAnswer(answers[index] ?? 'null')]))
   const main = elementsIn(parseMarkup(/<main[^>]*>[^]*<\/main>/.exec(page)?.[0] ?? '')).at(1)
   assert.ok(main !== undefined && textIn(main).trim() !== '', 'the page says something')
   const reading = openReading(read, main.attributes.get('data-now'))
@@ -209,12 +208,11 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
       const found = placeOf(said, rest, from)
       // The last key may be a state, such as that of a total.
       allowed.add(`${PILL}${pointer.split('/').at(-1)}`)
-      if (pointer.endsWith('?')) allowed.add(`${LINKED}${said}`)
+      allowed.add(`${LINKED}${said}`)
       if (found === undefined && pointer.endsWith('?')) continue
       assert.ok(found !== undefined, `${pointer}, ${said}, is shown in: ${text}`)
       rest = rest.slice(0, found.start) + ' '.repeat(found.end - found.start) + rest.slice(found.end)
       from = found.end
-      allowed.add(`${LINKED}${said}`)
       for (const token of titles.get(said) ?? []) allowed.add(token)
     }
     assertNothing(rest, allowed)

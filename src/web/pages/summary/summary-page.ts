@@ -1,20 +1,20 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { Summary } from '../../../protocol/resources.ts'
-import { eventLink } from '../../markup/amount-html.ts'
+import type { AnswerTable } from '../../../serve/http/csv.ts'
+import { firstEvent } from '../../frame/linked-answers.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
+import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
 import { summaryPreview } from './summary-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
-import { firstEvent } from '../../frame/linked-answers.ts'
-import type { EndpointPage, View } from '../../frame/page.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import type { Site } from '../../markup/site.ts'
-import { askEarlier, headlines } from './summary-figures.ts'
-import { flowsChart, flowsPicture } from './summary-flows.ts'
-import { verifyLink, newestEvents, currentContests } from './summary-now.ts'
+import { askEarlier, figureTable } from './summary-figures.ts'
+import { flowsPicture } from './summary-flows.ts'
 import { timeTravel } from './summary-travel.ts'
-import type { AnswerTable } from '../../../serve/http/csv.ts'
 
-/** `/summary`: the headline figures, now or as of a past moment. */
+/** `/summary`: every figure of the summary in a table, now or as of a past moment. */
 export const summaryPage: EndpointPage<'summary'> = {
   endpoint: 'summary',
   linksFeed: true,
@@ -33,30 +33,26 @@ export const summaryPage: EndpointPage<'summary'> = {
   async render(summary, view) {
     const first = (await firstEvent(view))?.answer ?? null
     const before = await askEarlier(summary, view)
-    const present = !view.query.has('at')
-    return html`${nothingYet(summary, first)} ${headlines(summary, before, view)}
-    ${timeTravel(summary, first, before, view)} ${before === null ? null : flowsChart(before.flows, view)}
-    ${present ? await currentContests(summary, view) : correctionsSince(summary, view)}
-    ${await newestEvents(summary, view)} ${verifyLink(view)}`
+    return html`${nothingYet(summary, first)} ${figureTable(summary, before, view)}
+    ${view.query.has('at') ? correctionsSince(summary, view) : null}
+    ${timeTravel(summary, first, before, view)}`
   },
 }
 
 /** Link-preview text: the main figures in a sentence. */
 function figuresIn({ asOf, ...figures }: Summary, { token }: Site): string {
   const { spentOnPlay, paidInPrizes, prizesNotRedeemed, treasury } = figures
-  return `${spentOnPlay} ${token} spent on play, ${paidInPrizes} ${token} paid in prizes, ${prizesNotRedeemed} ${token} won and not yet redeemed, ${treasury} ${token} in the treasury, up to event #${asOf.seq}.`
+  return plainText(
+    html`${amountHtml(spentOnPlay)} ${token} spent on play, ${amountHtml(paidInPrizes)} ${token} paid in
+    prizes, ${amountHtml(prizesNotRedeemed)} ${token} won and not yet paid, ${amountHtml(treasury)} ${token}
+    in the treasury, up to event ${countHtml(asOf.seq)}.`,
+  )
 }
-
-/** `/`: the same page. */
-export const homePage: EndpointPage<'summary'> = { ...summaryPage, path: '/' }
 
 function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
   if (asOf.seq > 0) return null
   if (first === null) {
-    return html`<p class="lead">
-      The book is open and its first page is blank: nothing has happened yet. This page will show it as it
-      does.
-    </p>`
+    return html`<p class="lead">Nothing has happened yet. This page shows each figure as it changes.</p>`
   }
   const pointer = '/api/v1/events/1#'
   return html`<p class="lead" data-at="${pointer}/seq ${pointer}/at">
@@ -71,11 +67,13 @@ function correctionsSince({ asOf }: Summary, { paths }: View): Html {
   const since = paths.has('/events')
     ? html` <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.`
     : null
-  return html`<h2>As it was known then</h2>
+  return html`<section>
+    <h2>As it was known then</h2>
     <p>
-      This is the state of that moment as it was known at that moment. What was corrected later is not applied
-      here: a correction counts at its own moment.${since}
-    </p>`
+      These are the figures of that moment as they were known at that moment. A later correction is not
+      applied here, since it counts at its own moment.${since}
+    </p>
+  </section>`
 }
 
 /** One row. Names of nested fields are their paths, such as `asOf.seq`. */

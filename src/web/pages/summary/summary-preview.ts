@@ -1,10 +1,11 @@
 import type { Summary } from '../../../protocol/resources.ts'
 import { isPositive } from '../../markup/amount-html.ts'
-import { grouped } from '../../markup/chart-scale.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'
 import type { PreviewCard } from '../../preview/preview-card.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText } from '../../preview/preview-words.ts'
+import { headline } from './today-top.ts'
 
 /** Link preview of the start page: how many closed contests are paid in full, and what still waits. */
 export function summaryPreview(summary: Summary, { site, query }: View): PreviewCard {
@@ -12,7 +13,7 @@ export function summaryPreview(summary: Summary, { site, query }: View): Preview
   const { asOf, spentOnPlay, paidInPrizes, burned, runningPools, prizesNotRedeemed } = summary
   return {
     above: query.has('at') ? 'As it stood then' : null,
-    headline: headlineOf(summary),
+    headline: plainText(headline(summary, { token })),
     sentence: isPositive(prizesNotRedeemed)
       ? `${cutAmount(prizesNotRedeemed)} ${token} of prizes still wait. This book says which, and why.`
       : 'No prize waits to be paid. Every event is in this book.',
@@ -27,23 +28,4 @@ export function summaryPreview(summary: Summary, { site, query }: View): Preview
     },
     state: asOf.at === null ? 'Nothing is published yet' : minuteText(asOf.at),
   }
-}
-
-function headlineOf({ contests, asOf, prizesNotRedeemed }: Summary): string {
-  const { upcoming, running, paying, paid } = contests
-  const closed = paying + paid
-  if (asOf.seq === 0) return 'The book is open, and its first page is blank'
-  if (closed === 0 && running > 0) return `${counted(running, 'contest is', 'contests are')} running`
-  if (closed === 0) return `${counted(upcoming, 'contest is', 'contests are')} planned`
-  if (paying > 0)
-    return `${grouped(String(paid))} of ${counted(closed, 'closed contest is', 'closed contests are')} paid in full`
-  // A correction may open a prize of a contest that was paid in full.
-  if (isPositive(prizesNotRedeemed)) return 'Prizes of paid contests are open again'
-  return closed === 1
-    ? 'The one closed contest is paid in full'
-    : `All ${grouped(String(closed))} closed contests are paid in full`
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${grouped(String(count))} ${count === 1 ? one : many}`
 }

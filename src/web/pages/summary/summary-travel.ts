@@ -7,7 +7,7 @@ import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 import type { EarlierAnswers } from './summary-figures.ts'
-import { sparkDays } from './summary-figures.ts'
+import { daysBefore } from './summary-figures.ts'
 
 /** Longest history over which the slider moves by hours; beyond it, by days. */
 const HOURLY_MS_MAX = 60 * DAY_MS
@@ -64,7 +64,7 @@ export function timeTravel(
       </form>
     </div>
     <p class="quiet">
-      As known at that moment: later corrections are not applied. The history begins with event #1 at
+      As known at that moment: later corrections are not applied. The history begins at
       ${momentText(first?.at ?? '')}.
     </p>
   </section>`
@@ -96,7 +96,7 @@ function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Htm
 
 /** Figures of each day for the slider's script, so that it requests nothing while it moves. */
 function preview(before: EarlierAnswers, view: View): Html {
-  const { fromMs, lines } = sparkDays(before)
+  const { fromMs, lines } = daysBefore(before)
   const label = `In the last whole day before it, ${view.site.token}, and balances at its end:`
   return html`<p
     class="quiet"

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
+import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
+import { DAY_MS, HOUR_MS } from '../../../protocol/moment.ts'
+import { plainText } from '../../markup/page-lead.ts'
+
+/** The start page of a log with this story, compared with its answers. */
+async function see(
+  story: readonly StoryEvent[] | undefined,
+  change?: (on: ApiStage) => void,
+): Promise<string> {
+  await using stage = await openApiStage(story === undefined ? {} : { story })
+  change?.(stage)
+  const page = await (await stage.get('/')).text()
+  const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+  assertParity(page, await Promise.all(answers))
+  return page
+}
+
+const textOf = (page: string, pattern: RegExp): string => plainText({ markup: pattern.exec(page)?.[1] ?? '' })
+const headlineOf = (page: string): string => textOf(page, /<h1>([^]*?)<\/h1>/)
+const leadOf = (page: string): string => textOf(page, /<p class="lead">([^]*?)<\/p>/)
+
+const DEPOSIT: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
+const opened = (id: number, hours = 1): readonly StoryEvent[] => [
+  plan(id, `Contest of ${id}`, hours * HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: id },
+]
+const closed = (id: number, hours = 1): readonly StoryEvent[] => [
+  ...opened(id, hours),
+  { type: 'pool', kind: 'top_up', contestId: id, kots: '10' },
+  { type: 'contest', kind: 'closed', contestId: id },
+  { type: 'prize', kind: 'winner', contestId: id, kots: '10' },
+]
+const paid = (id: number): readonly StoryEvent[] => [
+  ...closed(id),
+  { type: 'payout', kind: 'winner', contestId: id, kots: '10', tx: `transaction-of-${id}` },
+  { type: 'contest', kind: 'paid', contestId: id },
+]
+
+suite('the headline of the start page', () => {
+  const told: readonly (readonly [
+    when: string,
+    story: readonly StoryEvent[],
+    headline: string,
+    lead: RegExp,
+  ])[] = [
+    ['nothing has happened', [], 'Nothing has happened yet', /Each event appears here as it happens\./],
+    ['no contest is planned', [DEPOSIT], 'No contest is planned yet', /No prize has been won yet\./],
+    ['no contest has opened', [plan(1, null, HOUR_MS)], 'The first contest has not opened yet', /No prize/],
+    [
+      'contests only run',
+      [...opened(1), ...opened(2)],
+      '2 contests are running, none has closed yet',
+      /No prize/,
+    ],
+    ['one contest runs', opened(1), '1 contest is running, none has closed yet', /No prize/],
+    [
+      'one of three is paid',
+      [DEPOSIT, ...paid(1), ...closed(2), ...closed(3)],
+      '1 of 3 closed contests is paid in full',
+      /^20\.00 KOTS of prizes still wait: 20\.00 can be paid now\.$/,
+    ],
+    [
+      'two of three are paid',
+      [DEPOSIT, ...paid(1), ...paid(2), ...closed(3)],
+      '2 of 3 closed contests are paid in full',
+      /^10\.00 KOTS/,
+    ],
+    [
+      'none is paid',
+      [DEPOSIT, ...closed(1), ...closed(2)],
+      'None of 2 closed contests is paid in full yet',
+      /wait/,
+    ],
+    [
+      'the only one is not paid',
+      [DEPOSIT, ...closed(1)],
+      'The only closed contest is not yet paid in full',
+      /wait/,
+    ],
+    [
+      'the only one is paid',
+      [DEPOSIT, ...paid(1)],
+      'The only closed contest is paid in full',
+      /^Nothing that was won/,
+    ],
+    [
+      'all are paid',
+      [DEPOSIT, ...paid(1), ...paid(2), ...opened(3)],
+      'All 2 closed contests are paid in full',
+      /^Nothing that was won waits to be paid\.$/,
+    ],
+    [
+      'a cancelled contest is paid back',
+      [
+        DEPOSIT,
+        ...paid(1),
+        ...opened(2),
+        { type: 'contest', kind: 'cancelled', contestId: 2 },
+        { type: 'contest', kind: 'paid', contestId: 2 },
+      ],
+      'All 2 closed contests are paid in full',
+      /^Nothing that was won/,
+    ],
+  ]
+  for (const [when, story, headline, lead] of told) {
+    test(`when ${when} is: ${headline}`, async () => {
+      const page = await see(story)
+      assert.equal(headlineOf(page), headline)
+      assert.match(leadOf(page), lead)
+      assert.ok(page.includes(`<title>${headline} · Daybook</title>`))
+    })
+  }
+
+  test('never says that all are paid after a correction took a payment back', async () => {
+    const page = await see([DEPOSIT, ...paid(1)], (stage) => {
+      stage.append([
+        {
+          type: 'correction',
+          kind: 'payout',
+          contestId: 1,
+          kots: '-10',
+          tx: 'transaction-of-1',
+          details: { corrects: 7 },
+        } as StoryEvent,
+      ])
+    })
+    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS open in contests that were paid')
+    assert.match(leadOf(page), /^10\.00 KOTS of prizes still wait: 10\.00 can be paid now\.$/)
+  })
+})
+
+suite('the start page', () => {
+  test('says why each part of the unpaid prizes waits, and from when more can be paid', async () => {
+    const page = await see([
+      DEPOSIT,
+      ...opened(1),
+      { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
+      { type: 'contest', kind: 'closed', contestId: 1 },
+      { type: 'prize', kind: 'winner', contestId: 1, kots: '40', details: { claim: true } },
+      { type: 'prize', kind: 'runner_up', contestId: 1, kots: '30' },
+      {
+        type: 'prize',
+        kind: 'voter_share',
+        contestId: 1,
+        kots: '20',
+        details: { unlocksAt: Date.UTC(2026, 9, 4) as never },
+      },
+      {
+        type: 'prize',
+        kind: 'lucky_draw',
+        contestId: 1,
+        kots: '10',
+        details: { reviewUntil: Date.UTC(2026, 9, 3, 18) as never },
+      },
+    ])
+    assert.equal(
+      leadOf(page),
+      '100 KOTS of prizes still wait: 30.00 can be paid now, 40.00 is to be claimed, 10.00 is in review and 20.00 is locked.',
+    )
+    assert.match(
+      page.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' '),
+      /can be paid now , more from today 18:00/,
+    )
+    assert.doesNotMatch(page, /\b(?:soon|pending)\b/i)
+  })
+
+  test('has what closes next, what opens next, and the newest payments', async () => {
+    const page = await see([
+      DEPOSIT,
+      ...paid(1),
+      ...opened(2, 3),
+      ...opened(3, 2),
+      plan(4, 'Later', 5 * DAY_MS),
+    ])
+    const listed = (label: string): readonly string[] =>
+      [
+        ...(new RegExp(`aria-label="${label}"[^]*?</ol>`).exec(page)?.[0] ?? '').matchAll(
+          /href="\/contests\/(\d)\/ledger"/g,
+        ),
+      ].map(([, id = '']) => id)
+    assert.deepEqual(listed('Closing next'), ['3', '2'])
+    assert.deepEqual(listed('Opening next'), ['4'])
+    const line = plainText({ markup: /<ol class="book"[^]*?<\/ol>/.exec(page)?.[0] ?? '' })
+    assert.match(line, /^1 Oct Paid to the winner ?Contest of 1 · event 7 10\.00$/)
+  })
+
+  test('has one search box with suggestions, which need no script', async () => {
+    const page = await see(opened(1))
+    const main = /<main[^]*<\/main>/.exec(page)?.[0] ?? ''
+    assert.match(main, /<form class="find" role="search" action="\/find"/)
+    assert.match(main, /<datalist id="titles">\s*<option value="Contest of 1">/)
+  })
+
+  test('shows the root of the checkpoint that it links', async () => {
+    await using stage = await openApiStage()
+    const page = await (await stage.get('/')).text()
+    const [, size, root = ''] = (await (await stage.get('/api/v1/log/checkpoint')).text()).split('\n')
+    assert.equal(size, '13')
+    assert.ok(page.includes(`data-at="/api/v1/log/checkpoint#/2">${root}</code>`))
+    assert.equal(/<svg class="root"[^]*?<path d="([^"]*)"/.exec(page)?.[1]?.match(/M/g)?.length, 32)
+  })
+
+  test('leads a past moment to the summary', async () => {
+    await using stage = await openApiStage()
+    const response = await stage.get('/?at=2026-10-01T00:05Z')
+    assert.match(response.url, /\/summary\?at=2026-10-01T00:05Z$/)
+  })
+
+  test('has less than 800 elements', async () => {
+    const page = await see(undefined)
+    assert.ok((page.match(/<[a-z]/g)?.length ?? 0) < 800)
+  })
+})

@@ -1,0 +1,115 @@
+import { boundOf, DAY_MS, formatAt } from '../../../protocol/moment.ts'
+import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
+import type { Flows } from '../../../protocol/range-resources.ts'
+import type { Contest, EventsPage, Payouts, Summary } from '../../../protocol/resources.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
+import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
+import { asOfLine } from '../../frame/state-line.ts'
+import { sectionHead } from '../../markup/book.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { plainText } from '../../markup/page-lead.ts'
+import { ninetyDays } from '../ranges/flows-chart.ts'
+import { askFlows } from './summary-figures.ts'
+import { summaryPage } from './summary-page.ts'
+import { fourFigures, totalsAside } from './today-figures.ts'
+import { askTitles, newestPayments } from './today-lines.ts'
+import { closingNext, openingNext } from './today-next.ts'
+import { proofStrip } from './today-proof.ts'
+import { headline, searchBox, unpaidSentence } from './today-top.ts'
+
+const PAYMENTS_SHOWN = 7
+const NEXT_SHOWN = 3
+
+/** `/`: today's answers to a player, from the summary and the answers that the page links. */
+export const todayPage: EndpointPage<'summary'> = {
+  ...summaryPage,
+  path: '/',
+  island: 'frame',
+  title: (summary, { site }) => plainText(headline(summary, site)),
+  // The content has the heading, beside the contests that close next.
+  heading: () => html``,
+  description: () => null,
+  // The past has a page of its own.
+  redirect: ({ query }) => Promise.resolve(query.has('at') ? `/summary${query.format()}` : null),
+  async render(summary, view) {
+    const payouts = await askEndpoint(view, 'payouts', { query: `limit=${PAGE_ROWS_MAX}` })
+    const closing = await askEndpoint(view, 'contests', {
+      query: `status=running&sort=closesAt&limit=${NEXT_SHOWN}`,
+    })
+    const schedule = await askEndpoint(view, 'schedule')
+    const dayBefore = await askDayBefore(summary, view)
+    const flows = await askFlows(summary, view)
+    const payments = await askPayments(summary, view)
+    const titles = await askTitles(payments.answer.events, view)
+    const proof = await proofStrip(view)
+    const top = html`<div class="two today">
+      <section>
+        <h1>${headline(summary, view.site)}</h1>
+        ${unpaidSentence(summary, payouts, view)} ${searchBox(closing.answer.contests)}
+      </section>
+      <aside aria-label="Closing next">${closingNext(closing, summary, view)}</aside>
+    </div>`
+    return html`${top} ${numbers(summary, { payouts, payments, flows, dayBefore }, view)}
+      <div class="two">
+        <section>
+          ${sectionHead('Newest payments', html`<a href="/events?type=payout&order=desc">All payments</a>`)}
+          ${newestPayments(payments, titles, view)}
+        </section>
+        <aside aria-label="Opening next">${openingNext(schedule, NEXT_SHOWN, view)}</aside>
+      </div>
+      ${proof}
+      ${jsonLinks([
+        ['unpaid prizes', payouts],
+        ['closing next', closing],
+        ['opening next', schedule],
+        ['ninety days', flows],
+        ['payments', payments],
+        ...(proof === null
+          ? []
+          : [['checkpoint', { address: ENDPOINT_PATHS.logCheckpoint, answer: null }] as const]),
+        ...(dayBefore === null ? [] : [['a day before', dayBefore] as const]),
+        ...[...titles.values()].map((contest) => [contestNumber(contest), contest] as const),
+      ])}`
+  },
+}
+
+function contestNumber({ answer, address }: LinkedAnswer<Contest>): Html {
+  return html`contest <span data-at="${address}#/id">${answer.id}</span>`
+}
+
+/** The summary of a day before the newest event; null on an empty log. */
+async function askDayBefore({ asOf }: Summary, view: View): Promise<LinkedAnswer<Summary> | null> {
+  if (asOf.atMs === null) return null
+  const at = formatAt(boundOf(Math.max(0, asOf.atMs - DAY_MS)))
+  return askEndpoint(view, 'summary', { query: `at=${at}` })
+}
+
+/** The newest payments that the summary counts. */
+function askPayments({ asOf }: Summary, view: View): Promise<LinkedAnswer<EventsPage>> {
+  const before = asOf.seq === 0 ? '' : `&before=${asOf.seq + 1}`
+  return askEndpoint(view, 'events', { query: `type=payout&order=desc${before}&limit=${PAYMENTS_SHOWN}` })
+}
+
+type Asked = Readonly<{
+  payouts: LinkedAnswer<Payouts>
+  payments: LinkedAnswer<EventsPage>
+  flows: LinkedAnswer<Flows>
+  dayBefore: LinkedAnswer<Summary> | null
+}>
+
+/** The four figures, the state, and the totals beside the chart. Nothing on an empty log. */
+function numbers(summary: Summary, asked: Asked, view: View): Html {
+  if (asked.dayBefore === null) return asOfLine(summary.asOf, view)
+  return html`${fourFigures(summary, { ...asked, dayBefore: asked.dayBefore }, view)}
+    ${asOfLine(summary.asOf, view)}
+    <div class="two">
+      <section>
+        ${sectionHead('Ninety days', html`<a href="/flows">All of it</a>`)}
+        ${ninetyDays(asked.flows, view.site)}
+      </section>
+      ${totalsAside(summary, view)}
+    </div>`
+}

@@ -1,0 +1,29 @@
+import type { View } from '../../frame/page.ts'
+import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
+import { countHtml } from '../../markup/amount-html.ts'
+import { rootBars } from '../../markup/root-bars.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+
+/** Strip about the proof: the root of the signed checkpoint as bars and as text, and the way to check it. */
+export async function proofStrip(view: View): Promise<Html | null> {
+  const reply = await view.ask('logCheckpoint')
+  const [, size = '', root = ''] = reply.ok ? reply.value.json.split('\n') : []
+  const lines = Number(size)
+  if (!(lines > 0)) return null
+  const at = `${ENDPOINT_PATHS.logCheckpoint}#`
+  return html`<section class="proof">
+    <div>
+      <h2>Every event is signed. Check it yourself.</h2>
+      <p data-at="${at}/1">
+        ${countHtml(lines)} ${lines === 1 ? 'event hangs' : 'events hang'} on one root. Change, drop or slip
+        in a single event, and the root is another.
+      </p>
+    </div>
+    <div>
+      ${rootBars(root)}
+      <code class="id" data-at="${at}/2">${root}</code>
+    </div>
+    ${view.paths.has('/verify') ? html`<a class="button main" href="/verify?seq=${lines}">Check the newest event</a>` : null}
+  </section>`
+}

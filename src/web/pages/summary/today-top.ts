@@ -1,0 +1,110 @@
+import type { ContestWire, Payouts, Summary } from '../../../protocol/resources.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import type { View } from '../../frame/page.ts'
+import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
+import { derived, derivedSum } from '../../markup/derived.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import type { Site } from '../../markup/site.ts'
+
+/** The answer to "is everybody paid?" in a sentence, from the summary alone. */
+export function headline(
+  { asOf, contests, prizesNotRedeemed }: Summary,
+  { token }: Pick<Site, 'token'>,
+): Html {
+  const { upcoming, running, paying, paid } = contests
+  if (asOf.seq === 0) return html`Nothing has happened yet`
+  if (paying + paid === 0) return beforeAnyClose(running, upcoming)
+  if (paying === 0 && !isZero(prizesNotRedeemed)) {
+    return html`A correction left
+      <span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span> ${token} open in contests
+      that were paid`
+  }
+  const closed = derivedSum([
+    { pointer: '/contests/paid', figure: paid },
+    { pointer: '/contests/paying', figure: paying },
+  ])
+  const all = closed === null ? null : derived(closed)
+  if (paying + paid === 1)
+    return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}paid in full`
+  if (paying === 0) return html`All ${all} closed contests are paid in full`
+  if (paid === 0) return html`None of ${all} closed contests is paid in full yet`
+  return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests
+    ${paid === 1 ? 'is' : 'are'} paid in full`
+}
+
+function beforeAnyClose(running: number, upcoming: number): Html {
+  if (running === 0) {
+    return upcoming === 0 ? html`No contest is planned yet` : html`The first contest has not opened yet`
+  }
+  return html`<span data-at="/contests/running">${countHtml(running)}</span>
+    ${running === 1 ? 'contest is' : 'contests are'} running, none has closed yet`
+}
+
+const WAITING = [
+  ['payable', 'can be paid now'],
+  ['awaiting_claim', 'is to be claimed'],
+  ['in_review', 'is in review'],
+  ['locked', 'is locked'],
+] as const
+
+/** The unpaid prizes, and the reason why each part waits. */
+export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>, view: View): Html {
+  const { prizesNotRedeemed, contests, asOf } = summary
+  const { totals } = payouts.answer
+  if (asOf.seq === 0) {
+    return html`<p class="lead">
+      The book is open and its first page is blank. Each event appears here as it happens.
+    </p>`
+  }
+  if (isZero(prizesNotRedeemed) && isZero(totals.overpaid)) {
+    return contests.paying + contests.paid === 0
+      ? html`<p class="lead">No prize has been won yet.</p>`
+      : html`<p class="lead">Nothing that was won waits to be paid.</p>`
+  }
+  const { token } = view.site
+  const parts = WAITING.filter(([status]) => !isZero(totals[status])).map(
+    ([status, words]) =>
+      html`<span data-at="${payouts.address}#/totals/${status}"
+        >${amountHtml(totals[status])} ${words}</span
+      >`,
+  )
+  return html`<p class="lead">
+    <a href="/payouts"
+      ><span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)} ${token}</span> of prizes
+      ${parts.length === 0 ? 'is unpaid' : 'still wait'}</a
+    >${parts.length === 0 ? '' : ': '}${listed(parts)}. ${overpaid(payouts, token)}
+  </p>`
+}
+
+/** Parts with commas, and "and" before the last. */
+function listed(parts: readonly Html[]): Html {
+  return html`${parts.map((part, index) => [
+    index === 0 ? '' : index === parts.length - 1 ? ' and ' : ', ',
+    part,
+  ])}`
+}
+
+function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Html | null {
+  const { overpaid: figure } = answer.totals
+  if (isZero(figure)) return null
+  return html`More was paid than was won, after a correction:
+    <span data-at="${address}#/totals/overpaid">${amountHtml(figure)} ${token}</span>.`
+}
+
+/** Search box of the start page. It suggests the titles of contests that close next, without a script. */
+export function searchBox(contests: readonly ContestWire[]): Html {
+  const titles = contests.flatMap(({ title }) => (title === null ? [] : [title]))
+  return html`<form class="find" role="search" action="/find" data-chrome>
+    <input
+      type="search"
+      name="q"
+      maxlength="300"
+      list="titles"
+      aria-label="Find a contest, an event, a day or a transaction"
+      placeholder="Contest, event, day or transaction"
+    />
+    <datalist id="titles">${titles.map((title) => html`<option value="${title}"></option>`)}</datalist>
+    <button>Find</button>
+  </form>`
+}
