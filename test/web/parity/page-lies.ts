@@ -159,7 +159,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'the number of another event or contest',
-    pagesLeast: 25,
+    pagesLeast: 15,
     of: (page) => changedAt(page, /#(\d+)(?=[<\s.,)])/g, ([, number]) => `#${next(number)}`),
   },
   {
@@ -194,7 +194,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'another kind',
-    pagesLeast: 8,
+    pagesLeast: 6,
     of: (page) => [
       ...changedAt(page, /<span data-kind="([^"]*)">[^<]*/g, ([, kind]) =>
         kind === 'winner' ? '<span data-kind="voter_share">Voters' : '<span data-kind="winner">Winner',
