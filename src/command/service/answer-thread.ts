@@ -1,4 +1,3 @@
-import { setPriority } from 'node:os'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openHeadCell } from '../../log/store/head-cell.ts'
@@ -12,6 +11,7 @@ import type { Reply } from '../../serve/http/route.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
 import type { Site } from '../../web/markup/site.ts'
 import { frontRoutesOf } from './front-routes.ts'
+import { yieldToServing } from './thread-priority.ts'
 
 /** Settings that the thread starts with. */
 export type AnswerThreadSettings = Readonly<{
@@ -32,9 +32,6 @@ export type FromAnswerThread =
   | Readonly<{ is: 'answer'; id: number; reply: Reply; head: Seq; tookMs: number }>
   | Readonly<{ is: 'failed'; id: number; error: unknown }>
   | Readonly<{ is: 'scripts-wanted' }>
-
-/** Niceness of the thread, so that serving and publishing come first when processors are busy. */
-const PRIORITY = 5
 
 /** Makes answers and pages for one serving thread, with the same routes and its own reader, so that they do not block it. */
 function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSettings): void {
@@ -78,16 +75,6 @@ function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSetting
         break
     }
   })
-}
-
-/** Lowers the priority of this thread. Linux alone has a priority for each thread. */
-function yieldToServing(): void {
-  if (process.platform !== 'linux') return
-  try {
-    setPriority(PRIORITY)
-  } catch {
-    // The thread also works at normal priority.
-  }
 }
 
 assert(parentPort !== null, 'answers are made in a thread of their own')

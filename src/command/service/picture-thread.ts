@@ -1,7 +1,7 @@
-import { setPriority } from 'node:os'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
+import { yieldToServing } from './thread-priority.ts'
 import { openRasteriser } from '../../web/preview/rasterise.ts'
 
 /** Message to the thread: an SVG to draw. */
@@ -14,12 +14,9 @@ export type FromPictureThread = Readonly<{ id: number }> &
     | Readonly<{ is: 'failed'; error: unknown }>
   )
 
-/** Niceness of the thread: below serving, publishing and the answers. */
-const PRIORITY = 8
-
 /** Draws pictures for one serving thread. */
 function run(port: MessagePort): void {
-  lowerPriority()
+  yieldToServing()
   const rasteriser = openRasteriser()
   port.on('message', ({ id, svg }: ToPictureThread) => {
     const before = process.threadCpuUsage()
@@ -35,16 +32,6 @@ function run(port: MessagePort): void {
         port.postMessage(failed)
       })
   })
-}
-
-/** Lowers the priority of this thread. Linux alone has a priority for each thread. */
-function lowerPriority(): void {
-  if (process.platform !== 'linux') return
-  try {
-    setPriority(PRIORITY)
-  } catch {
-    // The thread also works at normal priority.
-  }
 }
 
 assert(parentPort !== null, 'pictures are drawn in a thread of their own')

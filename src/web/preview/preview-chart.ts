@@ -1,11 +1,11 @@
-import type { Flows } from '../../protocol/range-resources.ts'
+import type { Bucket, Flows } from '../../protocol/range-resources.ts'
 import { bareScaleOf, digitsOf } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { drawLine, fixedPixels } from './preview-line.ts'
 import { textWidth } from './preview-font.ts'
 import { TONES } from './preview-theme.ts'
-import { cutAmount, dayText, minuteText } from './preview-words.ts'
+import { cutAmount, dayText, minuteText, monthText } from './preview-words.ts'
 
 /** Buckets that a chart shows: what was paid as bars, and what was spent as a line. */
 export type FlowsChart = Pick<Flows, 'buckets' | 'bucket'>
@@ -39,19 +39,37 @@ export function drawChart({ buckets, bucket }: FlowsChart, { left, top, width, h
       opacity="${complete ? 1 : PALE}"
     />`
   })
-  const line = buckets.map(
-    ({ spentOnPlay }, index) =>
-      `${index === 0 ? 'M' : 'L'}${fixedPixels(left + (index + 0.5) * step)} ${fixedPixels(yOf(spentOnPlay))}`,
-  )
+  // The line ends before a bucket that is not over, which would look like a fall.
+  const line = buckets
+    .filter(({ complete }) => complete)
+    .map(
+      ({ spentOnPlay }, index) =>
+        `${index === 0 ? 'M' : 'L'}${fixedPixels(left + (index + 0.5) * step)} ${fixedPixels(yOf(spentOnPlay))}`,
+    )
   const [first, last] = [buckets[0], buckets.at(-1)]
   const ticks = { size: 22, fill: TONES.soft }
-  const momentOfBucket = bucket === 'minute' || bucket === 'hour' ? minuteText : dayText
   return html`${bars}
-    ${buckets.length < 2 ? null : html`<path d="${line.join('')}" fill="none" stroke="${TONES.spent}" stroke-width="3.5" stroke-linejoin="round" />`}
+    ${line.length < 2 ? null : html`<path d="${line.join('')}" fill="none" stroke="${TONES.spent}" stroke-width="3.5" stroke-linejoin="round" />`}
     <path d="M${left} ${fixedPixels(zero)}h${width}" stroke="${TONES.ink}" stroke-width="2" />
-    ${first === undefined ? null : drawLine(left, foot + 26, momentOfBucket(first.at), ticks)}
-    ${last === undefined || buckets.length < 2 ? null : drawLine(left + width, foot + 26, momentOfBucket(last.at), { ...ticks, end: true })}
-    ${namesOf(left + width / 2, foot + 26)} ${wordsAt(buckets, momentOfBucket, { left, width, step, yOf })}`
+    ${first === undefined ? null : drawLine(left, foot + 26, bucketText(bucket, first.at), ticks)}
+    ${last === undefined || buckets.length < 2 ? null : drawLine(left + width, foot + 26, bucketText(bucket, last.at), { ...ticks, end: true })}
+    ${namesOf(left + width / 2, foot + 26)}
+    ${wordsAt({ buckets, bucket }, { left, width, step, top: top + WORDS_HEIGHT, yOf })}`
+}
+
+/** A bucket by its first moment. */
+function bucketText(bucket: Bucket, at: string): string {
+  switch (bucket) {
+    case 'minute':
+    case 'hour':
+      return minuteText(at)
+    case 'day':
+      return dayText(at)
+    case 'week':
+      return `week of ${dayText(at)}`
+    case 'month':
+      return monthText(at)
+  }
 }
 
 /** Names of the bars and the line, in their colours. */
@@ -63,22 +81,24 @@ function namesOf(middle: number, y: number): Html {
   ${drawLine(start + textWidth(bars, 22, 'bold') + gap, y, line, { size: 22, bold: true, fill: TONES.spent })}`
 }
 
-type Marks = Readonly<{ left: number; width: number; step: number; yOf(figure: string): number }>
+type Marks = Readonly<{ left: number; width: number; step: number; top: number; yOf(figure: string): number }>
 
-/** The highest bar with its day, beside its top. */
-function wordsAt(
-  buckets: FlowsChart['buckets'],
-  momentOfBucket: (at: string) => string,
-  { left, width, step, yOf }: Marks,
-): Html | null {
+/** The highest bar with its bucket, above the plot, and a line down to the bar. */
+function wordsAt({ buckets, bucket }: FlowsChart, { left, width, step, top, yOf }: Marks): Html | null {
   const most = buckets.reduce<FlowsChart['buckets'][number] | null>(
     (best, one) => (best === null || digitsOf(one.paidInPrizes) > digitsOf(best.paidInPrizes) ? one : best),
     null,
   )
   if (most === null || digitsOf(most.paidInPrizes) <= 0n) return null
-  const text = `Most paid: ${cutAmount(most.paidInPrizes)}, ${momentOfBucket(most.at)}`
+  const text = `Most paid: ${cutAmount(most.paidInPrizes)}, ${bucketText(bucket, most.at)}`
   const middle = left + (buckets.indexOf(most) + 0.5) * step
   const half = textWidth(text, 22, 'bold') / 2
   const x = Math.min(Math.max(middle - half, left), left + width - 2 * half)
-  return drawLine(x, yOf(most.paidInPrizes) - 9, text, { size: 22, bold: true, fill: TONES['paid-words'] })
+  const words = TONES['paid-words']
+  return html`<path
+      d="M${fixedPixels(middle)} ${fixedPixels(top - 4)}V${fixedPixels(yOf(most.paidInPrizes))}"
+      stroke="${words}"
+      stroke-width="2"
+    />
+    ${drawLine(x, top - 9, text, { size: 22, bold: true, fill: words })}`
 }

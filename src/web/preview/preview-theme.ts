@@ -1,4 +1,4 @@
-/** Colours of link previews: those of `style/tokens.css` on light paper; a test compares them. */
+/** Colours of link previews: those of `style/tokens.css` and `style/book.css` on light paper; a test compares them. */
 export const TONES = {
   paper: '#fbfaf6',
   wash: '#f3f0e8',
@@ -13,6 +13,7 @@ export const TONES = {
   spent: '#2b62a8',
   paid: '#c65d1e',
   'paid-words': '#a34508',
+  payable: '#3f9169',
 } as const
 
 export type PreviewTone = keyof typeof TONES

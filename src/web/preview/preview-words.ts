@@ -36,6 +36,11 @@ export function dayText(at: string): string {
   return timeWords('date', Date.parse(at), 0)
 }
 
+/** Month of a moment: `October 2026`. */
+export function monthText(at: string): string {
+  return `${WHOLE_MONTHS[Number(at.slice(5, 7)) - 1]} ${at.slice(0, 4)}`
+}
+
 /** A moment to the minute, cut: `22 Nov 2026, 11:50 UTC`. */
 export function minuteText(at: string): string {
   return `${dayText(at)}, ${at.slice(11, 16)} UTC`
@@ -53,7 +58,7 @@ export function rangeText(from: string, to: string, unfinished: boolean): string
   const month = from.slice(0, 7)
   const whole = to.slice(8, 10) === '01' || unfinished
   if (from.slice(8, 10) === '01' && whole && last.slice(0, 7) === month) {
-    return `${WHOLE_MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`
+    return monthText(from)
   }
   return from.slice(0, 10) === last.slice(0, 10) ? dayText(from) : `${dayText(from)} to ${dayText(last)}`
 }

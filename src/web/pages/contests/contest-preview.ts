@@ -40,7 +40,7 @@ type Words = Pick<PreviewCard, 'headline' | 'sentence' | 'part'>
 /** Words for a contest without prizes, by its state. */
 function unwonOf({ contest, pool }: ContestLedger, cancelled: boolean, { site }: View): Words {
   const token = drawableToken(site)
-  const part = playOf(contest)
+  const part = playOf(contest, token)
   const refunded = pool.out['refund'] ?? '0.000000000'
   const given = isPositive(refunded) ? `${cutAmount(refunded)} ${token} went back to players.` : null
   if (cancelled) return { headline: 'Cancelled: stakes are given back', sentence: given, part }
@@ -49,7 +49,9 @@ function unwonOf({ contest, pool }: ContestLedger, cancelled: boolean, { site }:
       return {
         headline: 'Not open yet',
         sentence: `Planned from ${minuteText(contest.opensAt)} to ${minuteText(contest.closesAt)}.`,
-        part,
+        part: isPositive(contest.pool)
+          ? { is: 'figures', figures: [[`In the pool, ${token}`, cutAmount(contest.pool)]] }
+          : { is: 'nothing' },
       }
     case 'running':
       return {
@@ -63,13 +65,13 @@ function unwonOf({ contest, pool }: ContestLedger, cancelled: boolean, { site }:
   }
 }
 
-function playOf({ entries, plays, spentOnPlay }: ContestWire): PreviewPart {
+function playOf({ entries, plays, spentOnPlay }: ContestWire, token: string): PreviewPart {
   return {
     is: 'figures',
     figures: [
       ['Entries', grouped(String(entries))],
       ['Plays', grouped(String(plays))],
-      ['Spent on play', cutAmount(spentOnPlay)],
+      [`Spent on play, ${token}`, cutAmount(spentOnPlay)],
     ],
   }
 }
@@ -127,7 +129,7 @@ const STATES: Readonly<Record<UnpaidStatus, Pick<PreviewSegment, 'word' | 'tone'
   locked: { word: 'Locked', tone: 'still' },
   in_review: { word: 'In review', tone: 'hold' },
   awaiting_claim: { word: 'To be claimed', tone: 'wait' },
-  payable: { word: 'Can be paid now', tone: 'paid' },
+  payable: { word: 'Can be paid now', tone: 'payable' },
   overpaid: { word: 'Overpaid', tone: 'rule' },
 }
 
