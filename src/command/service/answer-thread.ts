@@ -35,7 +35,7 @@ export type FromAnswerThread =
 
 /** Makes answers and pages for one serving thread, with the same routes and its own reader, so that they do not block it. */
 function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSettings): void {
-  yieldToServing()
+  yieldToServing(process.platform)
   const say = (message: FromAnswerThread, transfer: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transfer])
   const reader = openReader(data, openHeadCell(head))

@@ -16,7 +16,7 @@ export type FromPictureThread = Readonly<{ id: number }> &
 
 /** Draws pictures for one serving thread. */
 function run(port: MessagePort): void {
-  yieldToServing()
+  yieldToServing(process.platform)
   const rasteriser = openRasteriser()
   port.on('message', ({ id, svg }: ToPictureThread) => {
     const before = process.threadCpuUsage()

@@ -4,8 +4,8 @@ import { setPriority } from 'node:os'
 const PRIORITY = 5
 
 /** Lowers the priority of this thread. Linux alone has a priority for each thread. */
-export function yieldToServing(): void {
-  if (process.platform !== 'linux') return
+export function yieldToServing(platform: string): void {
+  if (platform !== 'linux') return
   try {
     setPriority(PRIORITY)
   } catch {
