@@ -32,12 +32,13 @@ suite('the slider of a chart', () => {
     await sliderOf(sight).focus()
     const assertReads = async (index: number): Promise<void> => {
       const reading = await readingOf(sight)
-      const { at, spentOnPlay, paidInPrizes, burned, tokenPriceUsd } = buckets.at(index) ?? assert.fail()
-      assert.ok(reading.startsWith(`Begins: ${at.slice(0, 19).replace('T', ' ')}`), reading)
-      assert.ok(reading.includes(`Spent on play, KOTS: ${spentOnPlay}; `), reading)
-      assert.ok(reading.includes(`Paid in prizes, KOTS: ${paidInPrizes}; `), reading)
-      assert.ok(reading.includes(`Burned, KOTS: ${burned}; `), reading)
-      assert.ok(reading.endsWith(`USD: ${tokenPriceUsd ?? 'not known'}`), reading)
+      const { at, complete, spentOnPlay, paidInPrizes, burned, tokenPriceUsd } =
+        buckets.at(index) ?? assert.fail()
+      assert.equal(
+        reading,
+        `Hour: 1 Oct ${at.slice(11, 16)}${complete ? '' : ' so far'}; Spent on play: ${spentOnPlay}; Paid in prizes: ${paidInPrizes}; ` +
+          `Burned: ${burned}; Price, USD: ${tokenPriceUsd ?? 'not known'}`,
+      )
     }
     await assertReads(-1)
     await sight.page.keyboard.press('Home')
@@ -63,7 +64,7 @@ suite('the slider of a chart', () => {
 
   test('says that a balance is that of the end of its bucket', async () => {
     await using sight = await pages.see('/funds?bucket=hour')
-    const words = /^Balances at the end of the hour from:? \d{4}-\d\d-\d\d/
+    const words = /^Hour, at its end:? \d+ Oct \d\d:00/
     assert.match(await readingOf(sight), words)
     assert.match(await sight.page.locator('.slider p').innerText(), words)
   })
@@ -71,13 +72,14 @@ suite('the slider of a chart', () => {
   test('agrees with the table after an update, and stays at the last bucket when one is added', async () => {
     await using sight = await pages.see(HOURS)
     await sight.page.evaluate(() => {
-      const body = document.querySelector('#buckets tbody')
-      const row = body.querySelector('tr:last-child').cloneNode(true)
-      row.querySelector('data').textContent = '7.000000000'
-      body.append(row)
+      const newest = document.querySelector('[data-row="/buckets/23"]')
+      const row = newest.cloneNode(true)
+      row.setAttribute('data-row', '/buckets/24')
+      row.querySelector('data').value = '7.000000000'
+      newest.before(row)
       document.dispatchEvent(new Event('daybook-changed'))
     })
-    assert.match(await readingOf(sight), /Spent on play, KOTS: 7\.000000000;/)
+    assert.match(await readingOf(sight), /Spent on play: 7\.000000000;/)
     assert.equal(await sliderOf(sight).getAttribute('max'), '24')
     assert.equal(await sliderOf(sight).inputValue(), '24')
   })
@@ -85,10 +87,10 @@ suite('the slider of a chart', () => {
   test('is hidden without a script, unlike the table', async () => {
     await using sight = await pages.see(HOURS, { javaScriptEnabled: false })
     assert.equal(await sliderOf(sight).count(), 0)
-    assert.ok(await sight.page.locator('table#buckets').isVisible())
+    assert.equal(await sight.page.locator('table.buckets:visible').count(), 1)
     await using long = await pages.see('/flows?from=2026-07-01&to=2026-10-01', { javaScriptEnabled: false })
-    await long.page.getByText('Every day of the range').click()
-    assert.ok(await long.page.locator('table#buckets').isVisible())
+    await long.page.getByText('The eighty-two days before').click()
+    assert.equal(await long.page.locator('table.buckets:visible').count(), 2)
   })
 })
 
@@ -209,9 +211,10 @@ type Element = Readonly<{
 type Changing = Readonly<{
   querySelector(selector: string): Changing
   cloneNode(deep: boolean): Changing
-  append(node: Changing): void
+  before(node: Changing): void
+  setAttribute(name: string, value: string): void
   dispatchEvent(event: Event): boolean
-}> & { textContent: string }
+}> & { textContent: string; value: string }
 declare const document: Changing
 declare const DOMParser: new () => {
   parseFromString(

@@ -37,13 +37,13 @@ suite('the text of a page', () => {
   test('names the moment of a day, a week or another bucket', async () => {
     const most = async (query: string): Promise<string> => {
       const text = (await pageOf(`/flows${query}`)).replaceAll(/<[^>]*>/g, '')
-      return /Most was spent [^.]*\./.exec(text)?.[0] ?? ''
+      return /Most was paid [^:]*:/.exec(text)?.[0] ?? ''
     }
-    assert.equal(await most(''), 'Most was spent on 2026-10-01 (UTC).')
-    assert.equal(await most('?bucket=week'), 'Most was spent in the week that began on 2026-09-28 (UTC).')
+    assert.equal(await most(''), 'Most was paid on 1 Oct 2026:')
+    assert.equal(await most('?bucket=week'), 'Most was paid in the week that began on 28 Sep 2026:')
     assert.equal(
       await most('?from=2026-10-01&to=2026-10-02&bucket=hour'),
-      'Most was spent in the hour from 2026-10-01 00:00:00 UTC.',
+      'Most was paid in the hour from 1 Oct 2026 00:',
     )
   })
 

@@ -20,7 +20,7 @@ export type Bars = Readonly<{
 }>
 
 /** Number of marks on the axis of a short plot. */
-const SHORT_MARKS = 2
+const SHORT_MARKS = 3
 
 /** Figure of bars with a sentence. A table of the page has the same numbers. */
 export function barChart(bars: Bars, sentence: Html | null = null): Html {

@@ -1,98 +1,154 @@
 import type { Plot } from './chart-plot.ts'
 import { plotOnPage } from './chart-plot.ts'
+import { expressed } from './share.ts'
+import type { Bucket } from '../../protocol/range-resources.ts'
+import { sectionHead } from '../markup/book.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-import { expressed } from './share.ts'
+import { bucketStart } from '../markup/moment-html.ts'
+import { numberWords } from '../markup/prose.ts'
+
+/** A small plot with its name, and a figure on its right. */
+type Panel = Readonly<{ plot: Plot; name: string; said: Html | null }>
 
 /** Plots of the same buckets: a main one over the whole width, and small ones side by side. */
 type ChartGroup = Readonly<{
   main: Plot | null
   caption: Html
-  panels: readonly Readonly<{ plot: Plot; name: string; said: Html | null }>[]
+  panels: readonly Panel[]
   placement: 'middle' | 'end'
-  /** Id of the table, which has a row for each bucket, in order. */
-  table: string
+  bucket: Bucket
   buckets: number
 }>
 
-/** Charts with a slider that shows each bucket from the table. */
-export function chartGroup({ main, caption, panels, placement, table, buckets }: ChartGroup): Html {
-  return html`<div data-chart="${table}" data-stands="${placement}">
-    <figure class="chart">
-      ${main === null ? null : plotOnPage(main)}
-      <figcaption>${caption}</figcaption>
-    </figure>
-    ${buckets > 1 && buckets <= ROWS_WHOLE_MAX ? slider(buckets) : null}
-    <div class="panels">
-      ${panels.map(
-        ({ plot, name, said }) =>
-          html`<figure class="chart">
-            <figcaption class="head">
-              <b>${name}</b> ${said === null ? null : html`<span>${said}</span>`}
-            </figcaption>
-            ${plotOnPage(plot)}
-          </figure>`,
-      )}
-    </div>
+/** Charts with a slider that shows each bucket from the tables of the page. */
+export function chartGroup({ main, caption, panels, placement, bucket, buckets }: ChartGroup): Html {
+  const said = html`<figcaption>${caption}</figcaption>`
+  return html`<div data-chart data-stands="${placement}">
+    ${main === null ? null : html`<figure class="chart">${plotOnPage(main)} ${said}</figure>`}
+    ${main === null ? null : sliderOf(bucket, buckets)}
+    <div class="panels">${panels.map(panelHtml)}</div>
+    ${
+      main === null
+        ? html`${sliderOf(bucket, buckets)}
+            <p class="source">${caption}</p>`
+        : null
+    }
   </div>`
 }
-/** Slider of a chart. The island shows it; the style sheet reserves its space. */
-function slider(buckets: number): Html {
+
+function panelHtml({ plot, name, said }: Panel): Html {
+  return html`<figure class="chart">
+    <figcaption class="head"><b>${name}</b> ${said === null ? null : html`<span>${said}</span>`}</figcaption>
+    ${plotOnPage(plot)}
+  </figure>`
+}
+
+/** Slider of charts; null without buckets to choose. The island shows it; the style sheet reserves its space. */
+function sliderOf(bucket: Bucket, buckets: number): Html | null {
+  if (buckets < 2 || buckets > ROWS_WHOLE_MAX) return null
   return html`<div class="slider">
     <label hidden
-      >Read bucket by bucket
+      >Read ${bucket} by ${bucket}
       <input type="range" min="0" max="${buckets - 1}" value="${buckets - 1}" autocomplete="off" />
     </label>
     <p aria-hidden="true"></p>
   </div>`
 }
 
-/** Most rows of a table that starts open. */
-const ROWS_OPEN_MAX = 31
-/** Most rows on a page. A longer table is cut and has no slider, because it would double the size of the page. */
+/** Most rows on a page. A longer list is cut and has no slider, because it would double the size of the page. */
 const ROWS_WHOLE_MAX = 250
-/** Rows shown of a cut table. */
-const ROWS_CUT = 24
+/** Newest rows, which are in sight. */
+const ROWS_NEWEST = 10
 
-/** A column: its heading and its field of a bucket. */
-type Column = Readonly<{ field: string; name: string }>
+/** Column of figures: its heading, its field of a bucket, and whether a phone leaves it out. */
+type Column = Readonly<{ field: string; name: string; wideOnly?: boolean }>
 
-/** Table of a chart's buckets: closed when it is long, cut when it is very long. */
-export function bucketTable<Bucket>(
-  { id, name, columns, csv }: Readonly<{ id: string; name: string; columns: readonly Column[]; csv: string }>,
-  buckets: readonly Bucket[],
-  rowOf: (bucket: Bucket) => Html,
-): Html {
+type ShownBucket = Readonly<{ at: string; complete: boolean }>
+
+type BucketTables<Shown> = Readonly<{
+  bucket: Bucket
+  buckets: readonly Shown[]
+  columns: readonly Column[]
+  /** Whether figures are those of a bucket's end. */
+  atEnd?: boolean
+  note: string
+  csv: string
+  /** Figure of a bucket in a column, by the column's field. */
+  figureOf(shown: Shown, field: string): Html
+}>
+
+const HEADS: Readonly<Record<Bucket, string>> = {
+  minute: 'Minute',
+  hour: 'Hour',
+  day: 'Day',
+  week: 'Week from',
+  month: 'Month',
+}
+
+/** Section with the buckets of charts, the newest first: ten rows in sight, and the others in a second table. */
+export function bucketTables<Shown extends ShownBucket>(tables: BucketTables<Shown>): Html {
+  const { bucket, buckets, note, csv } = tables
+  const rows = buckets.map((_, index) => buckets.length - 1 - index)
+  const before = rows.slice(ROWS_NEWEST)
   const isCut = buckets.length > ROWS_WHOLE_MAX
-  const shown = isCut ? buckets.slice(0, ROWS_CUT) : buckets
-  const most = isCut ? html` data-most="${ROWS_CUT}"` : null
-  const table = html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
-    <table id="${id}" data-list="/buckets" ${most}>
+  const count = numberWords(before.length)
+  const earlier = count === null ? `The earlier ${bucket}s` : `The ${count} ${bucket}s before`
+  const rest =
+    before.length === 0
+      ? null
+      : html`<details>
+          <summary>${before.length === 1 ? `The ${bucket} before` : earlier}</summary>
+          ${tableOf(tables, before, earlier, null)}
+        </details>`
+  return html`<section>
+    ${sectionHead(`${HEADS[bucket].replace(' from', '')} by ${bucket}`, html`<span>${note}</span>`)}
+    ${tableOf(tables, rows.slice(0, ROWS_NEWEST), `The newest ${bucket}s`, isCut ? ROWS_NEWEST : null)}
+    ${
+      isCut
+        ? html`<p>
+            <a href="${csv}">The CSV has all ${expressed('count /buckets', String(buckets.length))}</a>; of a
+            shorter range, or by wider steps, they stand here too.
+          </p>`
+        : rest
+    }
+  </section>`
+}
+
+function tableOf<Shown extends ShownBucket>(
+  { bucket, buckets, columns, atEnd, figureOf }: BucketTables<Shown>,
+  rows: readonly number[],
+  name: string,
+  most: number | null,
+): Html {
+  const end = buckets.at(-1)?.at ?? ''
+  const kind = (column: Column): string => (column.wideOnly === true ? 'r fold' : 'r')
+  return html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
+    <table class="buckets" data-list="/buckets" ${most === null ? null : html`data-most="${most}"`}>
       <thead>
         <tr>
+          <th scope="col" data-field="at">${HEADS[bucket]}${atEnd === true ? ', at its end' : null}</th>
           ${columns.map(
-            (column, index) =>
-              html`<th scope="col" data-field="${column.field}" ${index === 0 ? null : R}>
-                ${column.name}
-              </th>`,
+            (column) =>
+              html`<th scope="col" data-field="${column.field}" class="${kind(column)}">${column.name}</th>`,
           )}
         </tr>
       </thead>
       <tbody>
-        ${shown.map(rowOf)}
+        ${rows.map((index) => {
+          const shown = buckets[index]
+          return shown === undefined
+            ? null
+            : html`<tr data-row="/buckets/${index}">
+                <th scope="row">
+                  ${bucketStart(bucket, shown.at, end)}${shown.complete ? null : html` <small>so far</small>`}
+                </th>
+                ${columns.map(
+                  (column) => html`<td class="${kind(column)}">${figureOf(shown, column.field)}</td>`,
+                )}
+              </tr>`
+        })}
       </tbody>
     </table>
   </div>`
-  const open = buckets.length <= ROWS_OPEN_MAX ? html` open` : null
-  const rest = html`<p>
-    These are the first of them.
-    <a href="${csv}">The CSV has all ${expressed('count /buckets', String(buckets.length))}</a>; of a shorter
-    range, or by wider steps, they stand here too.
-  </p>`
-  return html`<details${open}>
-    <summary>${name}</summary>
-    ${isCut ? rest : null} ${table}
-  </details>`
 }
-
-const R = html` class="r"`

@@ -43,7 +43,7 @@ export type Lines = Readonly<{
 }>
 
 /** Number of marks on the axis of a short plot. */
-const SHORT_MARKS = 2
+const SHORT_MARKS = 3
 
 /** Place of a bucket's figure as a share of the width. */
 export type Share = (index: number) => number

@@ -1,17 +1,24 @@
-/** Slider of charts. It shows a bucket with the words of the page's table. */
+/** Slider of charts. It shows a bucket with the words of the page's tables. */
 import './island-frame.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A row of the table: each column's name and cell. The name of the first says which moment of the bucket is meant. */
-function rowOf(table: HTMLTableElement, index: number): readonly (readonly [name: string, cell: Element])[] {
-  const names = [...(table.tHead?.rows[0]?.cells ?? [])].map(textOf)
-  const cells = [...(table.tBodies[0]?.rows[index]?.cells ?? [])]
-  return cells.map((cell, column) => [names[column] ?? '', cell])
+/** Row of a bucket. */
+function rowOf(index: number): HTMLTableRowElement | null {
+  return document.querySelector(`tr[data-row="/buckets/${index}"]`)
 }
 
-function textOf(cell: Element): string {
-  return (cell.textContent ?? '').trim().replaceAll(/\s+/g, ' ')
+/** A bucket's cells, each with the name of its column. */
+function cellsOf(row: HTMLTableRowElement): readonly (readonly [name: string, cell: Element])[] {
+  const heads = row.closest('table')?.tHead?.rows[0]?.cells ?? []
+  const names = [...heads].map((head) => wordsOf(head))
+  return [...row.cells].map((cell, column) => [names[column] ?? '', cell])
+}
+
+/** Words of a cell. A figure is the string of the JSON. */
+function wordsOf(cell: Element): string {
+  const value = cell.querySelector('data')?.value
+  return value ?? (cell.textContent ?? '').trim().replaceAll(/\s+/g, ' ')
 }
 
 /** A figure of the table with its name. */
@@ -24,8 +31,8 @@ function named([name, cell]: readonly [name: string, cell: Element]): HTMLElemen
 }
 
 /** Adds a vertical line to each plot, for the selected bucket. */
-function linesIn(figure: HTMLElement): readonly SVGElement[] {
-  return [...figure.querySelectorAll('svg.plot')].map((plot) => {
+function linesIn(charts: HTMLElement): readonly SVGElement[] {
+  return [...charts.querySelectorAll('svg.plot')].map((plot) => {
     const line = document.createElementNS(SVG, 'line')
     line.setAttribute('class', 'reading')
     // The dates are below the marks.
@@ -35,38 +42,40 @@ function linesIn(figure: HTMLElement): readonly SVGElement[] {
   })
 }
 
-function startReading(figure: HTMLElement): void {
-  const range = figure.querySelector<HTMLInputElement>('input[type=range]')
-  const shown = figure.querySelector<HTMLElement>('.slider p')
+function startReading(charts: HTMLElement): void {
+  const range = charts.querySelector<HTMLInputElement>('input[type=range]')
+  const shown = charts.querySelector<HTMLElement>('.slider p')
   if (range === null || shown === null) return
-  const lines = linesIn(figure)
+  let lines: readonly SVGElement[] = []
 
-  /** Shows and marks the selected bucket. */
+  /** Shows the selected bucket, and marks it once a reader has chosen one. */
   function read(): void {
-    const table = document.querySelector<HTMLTableElement>(`table#${figure.dataset['chart'] ?? ''}`)
-    const buckets = table?.tBodies[0]?.rows.length ?? 0
-    if (range === null || shown === null || table === null || buckets === 0) return
+    const buckets = document.querySelectorAll('tr[data-row^="/buckets/"]').length
+    if (range === null || shown === null || buckets === 0) return
     const isLast = range.value === range.max
     range.max = String(buckets - 1)
     if (isLast) range.value = range.max
     const index = Number(range.value)
-    const share = (index + (figure.dataset['stands'] === 'end' ? 1 : 0.5)) / buckets
+    const share = (index + (charts.dataset['stands'] === 'end' ? 1 : 0.5)) / buckets
     for (const line of lines) {
       line.setAttribute('x1', `${share * 100}%`)
       line.setAttribute('x2', `${share * 100}%`)
     }
-    const row = rowOf(table, index)
-    const words = row.map(([name, cell]) => `${name}: ${textOf(cell)}`)
-    range.setAttribute('aria-valuetext', words.join('; '))
-    shown.replaceChildren(...row.map(named))
+    const row = rowOf(index)
+    const cells = row === null ? [] : cellsOf(row)
+    range.setAttribute('aria-valuetext', cells.map(([name, cell]) => `${name}: ${wordsOf(cell)}`).join('; '))
+    shown.replaceChildren(...cells.map(named))
   }
 
   range.closest('label')?.removeAttribute('hidden')
-  range.addEventListener('input', read)
+  range.addEventListener('input', () => {
+    if (lines.length === 0) lines = linesIn(charts)
+    read()
+  })
   // The table may have changed.
   range.addEventListener('focus', read)
   document.addEventListener('daybook-changed', read)
   read()
 }
 
-for (const figure of document.querySelectorAll<HTMLElement>('[data-chart]')) startReading(figure)
+for (const charts of document.querySelectorAll<HTMLElement>('[data-chart]')) startReading(charts)

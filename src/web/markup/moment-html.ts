@@ -68,6 +68,20 @@ export function momentText(at: string): string {
   return `${timeWords('full', Date.parse(at), 0)} UTC`
 }
 
+/**
+ * Time element of the bucket that begins at a moment, in UTC: `Sun 22 Nov`, `22 Nov 14:00` or `Nov 2026`. A day of
+ * another year than that of `near` has its year.
+ */
+export function bucketStart(bucket: Bucket, at: string, near: string): Html {
+  const [day = '', month = '', year = ''] = timeWords('date', Date.parse(at), 0).split(' ')
+  if (bucket === 'month') return html`<time datetime="${at}" data-form="month">${month} ${year}</time>`
+  if (bucket === 'hour' || bucket === 'minute')
+    return html`<time datetime="${at}" data-form="slot">${day} ${month} ${at.slice(11, 16)}</time>`
+  if (at.slice(0, 4) !== near.slice(0, 4)) return dayOf(at)
+  const weekday = new Date(at).toUTCString().slice(0, 3)
+  return html`<time datetime="${at}" data-form="weekday">${weekday} ${day} ${month}</time>`
+}
+
 /** Phrase for a bucket by its first moment, such as "in the week that began on …". */
 export function bucketOf(bucket: Bucket, at: string): Html {
   if (bucket === 'day') return html`on ${dayOf(at)}`

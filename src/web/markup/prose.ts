@@ -18,3 +18,18 @@ export function capitalized(text: string): string {
 
 /** Element id of a part that several answers share. */
 export const anchorOf = (name: string): string => `of-${name}`
+
+const SMALL =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
+    ' ',
+  )
+const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
+const HUNDRED = 100
+
+/** A whole number below a hundred in words, such as `ninety`; null for others. */
+export function numberWords(count: number): string | null {
+  if (!Number.isInteger(count) || count < 0 || count >= HUNDRED) return null
+  if (count < SMALL.length) return SMALL[count] ?? null
+  const [ten, one] = [TENS[Math.floor(count / 10) - 2], count % 10]
+  return one === 0 ? (ten ?? null) : `${ten}-${SMALL[one]}`
+}

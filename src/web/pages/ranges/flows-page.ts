@@ -1,18 +1,18 @@
-import type { FlowBucket, Flows } from '../../../protocol/range-resources.ts'
-import { BUCKETS } from '../../../protocol/range-resources.ts'
-import { amountHtml, amountOrNone } from '../../markup/amount-html.ts'
-import { bucketTable, chartGroup } from '../../charts/chart-figure.ts'
+import type { FlowFigures, Flows } from '../../../protocol/range-resources.ts'
+import { amountHtml, exactAmount, headlineAmount, isPositive, priceHtml } from '../../markup/amount-html.ts'
+import { facts } from '../../markup/book.ts'
+import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
 import { flowsPreview } from './flows-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { bucketOf, momentOf, momentText } from '../../markup/moment-html.ts'
+import { bucketOf, dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { rangeForm } from './range-form.ts'
-import { beforeLaunch, rangePresets } from './range-presets.ts'
+import { lengthWords, rangeControls } from './range-form.ts'
+import { beforeLaunch } from './range-presets.ts'
 import { rangeQuery } from '../../markup/range-query.ts'
 import { percentOf } from '../../charts/share.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
@@ -22,7 +22,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
   island: 'chart',
   permalink: (flows) => `/flows?${rangeQuery(flows)}`,
-  title: ({ bucket }) => `Flows by ${bucket}`,
+  title: ({ bucket }) => `Money by ${bucket}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: ANSWER_TABLES.flows,
   svg: pictureOf,
@@ -32,66 +32,131 @@ export const flowsPage: EndpointPage<'flows'> = {
       is: 'frame',
       name: 'The chart in a frame, with a link back',
       path: `/embed/flows?${rangeQuery(flows)}`,
-      title: `Flows by ${flows.bucket}`,
+      title: `Money by ${flows.bucket}`,
       height: 520,
     },
   ],
+  heading: (flows, view) => html`<h1>${sentenceOf(flows, view)}</h1>`,
   render(flows, view) {
-    const { site } = view
+    const { bucket, buckets } = flows
+    const { site, path, query } = view
     return html`
-      ${rangePresets(view, flows)} ${rangeForm(view, flows, BUCKETS)}
+      ${rangeControls(view, flows)}
       ${chartGroup({
         main: flowsPlot(flows, site),
-        caption: sentenceOf(flows, view),
+        caption: captionOf(flows, view),
         panels: [
-          { plot: burnedPlot(flows, site), name: 'Burned', said: null },
-          { plot: pricePlot(flows, site), name: `Price of one ${site.token}`, said: null },
+          { plot: burnedPlot(flows, site), name: 'Burned', said: burnedOf(flows, view) },
+          { plot: pricePlot(flows, site), name: `Price of one ${site.token}`, said: priceOf(flows) },
         ],
         placement: 'middle',
-        table: 'buckets',
-        buckets: flows.buckets.length,
+        bucket,
+        buckets: buckets.length,
       })}
-      <p class="quiet" data-at="/from /to">
-        From ${momentOf(flows.from)} up to, not including, ${momentOf(flows.to)}. What is paid in prizes
-        leaves out refunds and the loyalty reward.
-      </p>
-      ${beforeLaunch(flows)} ${totalsOf(flows, view)} ${bucketsOf(flows, view)}
+      ${beforeLaunch(flows)}
+      <div class="two">
+        ${bucketTables({
+          bucket,
+          buckets,
+          columns: [
+            ...FLOWS.map(({ key, name }) => ({ field: key, name })),
+            { field: 'tokenPriceUsd', name: 'Price, USD', wideOnly: true },
+          ],
+          note: `${site.token}, newest first`,
+          csv: `${path}.csv${query.format()}`,
+          figureOf: (one, field) =>
+            field === 'tokenPriceUsd' ? priceOrNone(one.tokenPriceUsd) : amountHtml(one[flowKey(field)]),
+        })}
+        ${totalsOf(flows, view)}
+      </div>
     `
   },
 }
 
-/** The chart in words: totals of the range, and the bucket in which most was spent. */
-function sentenceOf({ totals, buckets, bucket }: Flows, { site }: View): Html {
-  const { spentOnPlay, paidInPrizes, burned } = totals
+function flowKey(field: string): keyof FlowFigures {
+  return FLOWS.find(({ key }) => key === field)?.key ?? 'spentOnPlay'
+}
+
+function priceOrNone(price: string | null): Html {
+  return price === null ? html`<span class="none">not known</span>` : priceHtml(price)
+}
+
+/** The range in words: `ninety days`, or `this range`. */
+function rangeWords(flows: Flows): string {
+  return lengthWords(flows, flows.buckets.length) ?? 'this range'
+}
+
+/** The answer in two sentences: what was spent, and how much of it was paid in prizes. */
+function sentenceOf(flows: Flows, { site }: View): Html {
+  const { spentOnPlay, paidInPrizes } = flows.totals
+  const range = rangeWords(flows)
+  const paid = html`<span data-at="/totals/paidInPrizes">${headlineAmount(paidInPrizes)}</span> ${site.token}`
+  if (!isPositive(spentOnPlay)) {
+    const and = isPositive(paidInPrizes) ? html` ${paid} were paid in prizes.` : null
+    return html`In ${range} nothing was spent on play.${and}`
+  }
   const share = percentOf(
     { figure: paidInPrizes, pointer: '/totals/paidInPrizes' },
     { figure: spentOnPlay, pointer: '/totals/spentOnPlay' },
   )
-  const most = mostSpent(buckets)
-  const shown = ['spentOnPlay', 'paidInPrizes', 'burned'].map((key) => `/totals/${key}`).join(' ')
-  return html`<span data-at="${shown}"
-      >${amountHtml(spentOnPlay)} ${site.token} ${digitsOf(spentOnPlay) === 0n ? 'was' : 'were'} spent on play
-      in this range, ${amountHtml(paidInPrizes)} ${site.token} paid in
-      prizes${share === null ? null : html` (${share} of it)`} and ${amountHtml(burned)} ${site.token}
-      burned.</span
-    >
-    ${
-      most === null
-        ? null
-        : html`<span data-at="/buckets/${buckets.indexOf(most)}/at"
-            >Most was spent ${bucketOf(bucket, most.at)}.</span
-          >`
-    }`
+  const spent = html`<span data-at="/totals/spentOnPlay">${headlineAmount(spentOnPlay)}</span>`
+  return html`In ${range} players spent ${spent} ${site.token}. ${share} of that was paid in prizes.`
 }
 
-function mostSpent(buckets: readonly FlowBucket[]): FlowBucket | null {
-  let most: FlowBucket | null = null
+/** What the chart shows, and where the payments of its highest bar are. */
+function captionOf(flows: Flows, { site, paths }: View): Html {
+  const { buckets, bucket, toMs } = flows
+  const most = mostPaid(flows)
+  const shown = most === null ? undefined : buckets[most]
+  const next = most === null ? undefined : buckets[most + 1]
+  const end = next === undefined ? new Date(toMs).toISOString() : next.at
+  const payments =
+    shown === undefined
+      ? null
+      : html` Most was paid
+          <span data-at="/buckets/${most ?? 0}/at">${bucketOf(bucket, shown.at)}</span>${
+            paths.has('/events')
+              ? html`: <a href="/events?from=${shown.at}&to=${end}&type=payout">its payments</a>`
+              : null
+          }.`
+  const pale = unfinishedIn(flows) > 0 ? ` Pale: ${PALE[bucket]}, not over yet.` : null
+  return html`${site.token} a ${bucket}, UTC. The line is what players spent, the bars what was paid in
+  prizes; refunds and the loyalty reward are not counted.${payments}${pale}`
+}
+
+const PALE = {
+  minute: 'this minute',
+  hour: 'this hour',
+  day: 'today',
+  week: 'this week',
+  month: 'this month',
+} as const
+
+/** Index of the bucket in which most was paid; null if nothing was. */
+function mostPaid({ buckets }: Flows): number | null {
+  let most: number | null = null
   let digits = 0n
-  for (const one of buckets) {
-    const spent = digitsOf(one.spentOnPlay)
-    if (spent > digits) [most, digits] = [one, spent]
+  for (const [index, { paidInPrizes }] of buckets.entries()) {
+    const paid = digitsOf(paidInPrizes)
+    if (paid > digits) [most, digits] = [index, paid]
   }
   return most
+}
+
+function burnedOf(flows: Flows, { site }: View): Html {
+  return html`<span data-at="/totals/burned">${amountHtml(flows.totals.burned)}</span> ${site.token} in
+    ${rangeWords(flows)}`
+}
+
+/** The last known price; null if there is none. */
+function priceOf(flows: Flows): Html | null {
+  const { buckets } = flows
+  const index = buckets.findLastIndex(({ tokenPriceUsd }) => tokenPriceUsd !== null)
+  const price = buckets[index]?.tokenPriceUsd ?? null
+  return price === null
+    ? null
+    : html`<span data-at="/buckets/${index}/tokenPriceUsd">$${priceHtml(price)}</span>
+        ${unfinishedIn(flows) > 0 ? 'now' : 'at the end'}`
 }
 
 function pictureOf(flows: Flows, view: View): Html {
@@ -99,7 +164,7 @@ function pictureOf(flows: Flows, view: View): Html {
   const { site } = view
   return chartPicture(
     {
-      title: `Flows by ${bucket}`,
+      title: `Money by ${bucket}`,
       asOf,
       range: `${momentText(from)} to ${momentText(to)}`,
       ...sourceOf(view),
@@ -110,34 +175,32 @@ function pictureOf(flows: Flows, view: View): Html {
   )
 }
 
-function totalsOf({ totals }: Flows, { site }: View): Html {
-  return html`<h2>Totals of the range</h2>
-    <dl class="figures">
-      ${FLOWS.map(
-        ({ key, name }) =>
-          html`<div>
-            <dt>${name}, ${site.token}</dt>
-            <dd data-at="/totals/${key}">${amountHtml(totals[key])}</dd>
-          </div>`,
-      )}
-    </dl>`
+/** A moment, or its day if it is midnight. */
+function dayOrMoment(at: string): Html {
+  return at.endsWith('T00:00:00.000Z') ? dayOf(at) : momentOf(at)
 }
 
-function bucketsOf({ buckets, bucket }: Flows, { site, path, query }: View): Html {
-  const columns = [
-    { field: 'at', name: 'Begins' },
-    ...FLOWS.map(({ key, name }) => ({ field: key, name: `${name}, ${site.token}` })),
-    { field: 'tokenPriceUsd', name: `Price of ${site.token} at its end, USD` },
-  ]
-  return html`<h2>By ${bucket}</h2>
-    ${bucketTable(
-      { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
-      buckets,
-      (one) =>
-        html`<tr>
-          <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
-          ${FLOWS.map(({ key }) => html`<td class="r">${amountHtml(one[key])}</td>`)}
-          <td class="r">${amountOrNone(one.tokenPriceUsd)}</td>
-        </tr>`,
-    )}`
+/** Sums of the range, exact, and the files with all of it. */
+function totalsOf(flows: Flows, { path, query }: View): Html {
+  const { totals, buckets } = flows
+  const rows = buckets.length === 1 ? 'one row' : `${buckets.length} rows`
+  return html`<aside>
+    <h2>In all, ${rangeWords(flows)}</h2>
+    ${facts(
+      FLOWS.map(({ key, name }) => [
+        name,
+        html`<span data-at="/totals/${key}">${exactAmount(totals[key])}</span>`,
+      ]),
+    )}
+    <p class="quiet" data-at="/from /to">
+      From ${dayOrMoment(flows.from)} up to, not including, ${dayOrMoment(flows.to)}, UTC.
+    </p>
+    <p class="quiet">
+      To the last decimal: here, in the JSON and in the CSV. Short figures are cut, never rounded up.
+    </p>
+    <p class="buttons" data-chrome>
+      <a class="button" href="${path}.csv${query.format()}">CSV, ${rows}</a>
+      <a class="button" href="${path}.svg${query.format()}">Chart as SVG</a>
+    </p>
+  </aside>`
 }

@@ -1,18 +1,20 @@
 import type { FundFigures, Funds } from '../../../protocol/range-resources.ts'
-import { BUCKETS } from '../../../protocol/range-resources.ts'
-import { amountHtml } from '../../markup/amount-html.ts'
-import { bucketTable, chartGroup } from '../../charts/chart-figure.ts'
+import { amountHtml, exactAmount, headlineAmount } from '../../markup/amount-html.ts'
+import { facts, figures } from '../../markup/book.ts'
+import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
-import { unfinishedIn } from './flows-chart.ts'
 import type { Plot } from '../../charts/chart-plot.ts'
 import type { SeriesStyle } from '../../charts/chart-words.ts'
+import { unfinishedIn } from './flows-chart.ts'
+import { derived, minus } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf, momentText } from '../../markup/moment-html.ts'
+import { momentText } from '../../markup/moment-html.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { rangeForm } from './range-form.ts'
-import { beforeLaunch, rangePresets } from './range-presets.ts'
+import { lengthWords, rangeControls } from './range-form.ts'
+import { beforeLaunch } from './range-presets.ts'
 import { rangeQuery } from '../../markup/range-query.ts'
 import { ratioOf } from '../../charts/share.ts'
 import type { Site } from '../../markup/site.ts'
@@ -22,14 +24,9 @@ type Fund = Readonly<{ key: keyof FundFigures; name: string; explained: string; 
 
 const FUNDS: readonly Fund[] = [
   { key: 'treasury', name: 'Treasury', explained: 'what the platform holds', style: 1 },
-  {
-    key: 'prizesNotRedeemed',
-    name: 'Prizes not yet redeemed',
-    explained: 'won, and not yet paid',
-    style: 2,
-  },
-  { key: 'runningPools', name: 'In the pools of contests', explained: 'still to be won', style: 3 },
-  { key: 'loyaltyFund', name: 'Loyalty fund', explained: 'kept for monthly rewards', style: 4 },
+  { key: 'prizesNotRedeemed', name: 'Prizes not yet paid', explained: 'won, and still owed', style: 2 },
+  { key: 'runningPools', name: 'Running pools', explained: 'still to be won', style: 3 },
+  { key: 'loyaltyFund', name: 'Loyalty fund', explained: 'kept for the monthly reward', style: 4 },
 ]
 
 /** `/funds`: the balance of each fund, now and at the end of each bucket. */
@@ -38,69 +35,100 @@ export const fundsPage: EndpointPage<'funds'> = {
   island: 'chart',
   permalink: (funds) => `/funds?${rangeQuery(funds)}`,
   title: () => 'Funds',
+  description: (funds) => plainText(coverageOf(funds)),
   csv: ANSWER_TABLES.funds,
   svg: pictureOf,
+  heading: (funds) => html`<h1>${coverageOf(funds)}</h1>`,
   render(funds, view) {
+    const { bucket, buckets } = funds
+    const { site, path, query } = view
+    const plots = panelsOf(funds, site)
     return html`
-      ${coverageOf(funds)} ${nowOf(funds, view)}
-      <h2>History by ${funds.bucket}</h2>
-      ${rangePresets(view, funds)} ${rangeForm(view, funds, BUCKETS)}
+      ${nowOf(funds, view)} ${rangeControls(view, funds)}
       ${chartGroup({
         main: null,
-        caption: sentenceOf(funds, view),
-        panels: panelsOf(funds, view.site).map((plot) => ({ plot, name: plot.title, said: null })),
+        caption: html`${site.token} at the end of each ${bucket}, UTC. Each fund has an axis of its own, from
+        zero.`,
+        panels: FUNDS.flatMap(({ key, name }, index) => {
+          const plot = plots[index]
+          const said = html`<span data-at="/now/${key}">${amountHtml(funds.now[key])}</span> now`
+          return plot === undefined ? [] : [{ plot, name, said }]
+        }),
         placement: 'end',
-        table: 'buckets',
-        buckets: funds.buckets.length,
+        bucket,
+        buckets: buckets.length,
       })}
-      ${beforeLaunch(funds)} ${bucketsOf(funds, view)}
+      ${beforeLaunch(funds)}
+      <div class="two">
+        ${bucketTables({
+          bucket,
+          buckets,
+          columns: FUNDS.map(({ key, name }) => ({ field: key, name })),
+          atEnd: true,
+          note: `${site.token}, newest first`,
+          csv: `${path}.csv${query.format()}`,
+          figureOf: (one, field) => amountHtml(one[fundKey(field)]),
+        })}
+        ${exactOf(funds)}
+      </div>
     `
   },
 }
 
-/** Ratio of the treasury to unpaid prizes. */
+function fundKey(field: string): keyof FundFigures {
+  return FUNDS.find(({ key }) => key === field)?.key ?? 'treasury'
+}
+
+/** Ratio of the treasury to unpaid prizes, cut off after one decimal. */
 function coverageOf({ now }: Funds): Html {
   const ratio = ratioOf(
     { pointer: '/now/treasury', figure: now.treasury },
     { pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed },
   )
-  if (ratio === null) return html`<p class="lead">No prize is waiting to be redeemed now.</p>`
-  return html`<p class="lead">
-      The treasury holds ${ratio} times the prizes that are won and not yet redeemed.
-    </p>
-    <p class="quiet">Treasury divided by prizes not yet redeemed, cut off after one decimal.</p>`
+  return ratio === null
+    ? html`No prize is waiting to be paid now.`
+    : html`The treasury holds ${ratio} times the prizes that are still to be paid.`
 }
 
+/** The four balances. */
 function nowOf({ now }: Funds, { site }: View): Html {
-  return html`<h2>Now</h2>
-    <dl class="figures">
-      ${FUNDS.map(
-        ({ key, name, explained }) =>
-          html`<div>
-            <dt>${name}, ${site.token}</dt>
-            <dd data-at="/now/${key}">${amountHtml(now[key])}</dd>
-            <dd class="beside">${explained}</dd>
-          </div>`,
-      )}
-    </dl>`
+  return figures(
+    FUNDS.map(({ key, name, explained }) => ({
+      label: name,
+      figure: html`<span data-at="/now/${key}">${headlineAmount(now[key])}</span>`,
+      note: `${site.token}, ${explained}`,
+    })),
+  )
 }
 
-/** Balances at the start and the end of the range, in words. */
-function sentenceOf({ buckets, bucket }: Funds, { site }: View): Html {
-  const first = buckets[0]
-  const last = buckets.at(-1)
-  if (first === undefined || last === undefined || first === last) return html`One ${bucket} is shown.`
-  const ends = [0, buckets.length - 1]
-  const shown = ['treasury', 'prizesNotRedeemed'].flatMap((key) =>
-    ends.map((end) => `/buckets/${end}/${key}`),
-  )
-  return html`<span data-at="${shown.join(' ')}"
-      >Between the end of the first ${bucket} shown and the end of the last, the treasury went from
-      ${amountHtml(first.treasury)} to ${amountHtml(last.treasury)} ${site.token}, prizes not yet redeemed
-      from ${amountHtml(first.prizesNotRedeemed)} to ${amountHtml(last.prizesNotRedeemed)}
-      ${site.token}.</span
-    >
-    Each fund has an axis of its own.`
+/** Balances to the last decimal, and how they changed between the first bucket and the last. */
+function exactOf(funds: Funds): Html {
+  const { now, buckets } = funds
+  const [first, last] = [buckets[0], buckets.at(-1)]
+  const length = lengthWords(funds, buckets.length)
+  const changes =
+    first === undefined || last === undefined || first === last
+      ? null
+      : html`<h2>Change${length === null ? null : html` in ${length}`}</h2>
+          ${facts(
+            FUNDS.map(({ key, name }) => [
+              name,
+              derived(
+                minus(
+                  { pointer: `/buckets/${buckets.length - 1}/${key}`, figure: last[key] },
+                  { pointer: `/buckets/0/${key}`, figure: first[key] },
+                ),
+              ),
+            ]),
+          )}
+          <p class="quiet">From the end of the first ${funds.bucket} shown to the end of the last.</p>`
+  return html`<aside>
+    <h2>Held now</h2>
+    ${facts(
+      FUNDS.map(({ key, name }) => [name, html`<span data-at="/now/${key}">${exactAmount(now[key])}</span>`]),
+    )}
+    ${changes}
+  </aside>`
 }
 
 /** A plot for each fund over the same time. They are not stacked, since they are different things. */
@@ -144,21 +172,5 @@ function pictureOf(funds: Funds, view: View): Html {
     // Only the last plot has dates under it.
     panels.map((plot, index) => ({ ...plot, dated: index === panels.length - 1 })),
     themeOf(view),
-  )
-}
-
-function bucketsOf({ buckets, bucket }: Funds, { site, path, query }: View): Html {
-  const columns = [
-    { field: 'at', name: `Balances at the end of the ${bucket} from` },
-    ...FUNDS.map(({ key, name }) => ({ field: key, name: `${name}, ${site.token}` })),
-  ]
-  return bucketTable(
-    { id: 'buckets', name: `Every ${bucket} of the range`, columns, csv: `${path}.csv${query.format()}` },
-    buckets,
-    (one) =>
-      html`<tr>
-        <th scope="row">${momentOf(one.at)}${one.complete ? null : html` <em>not over yet</em>`}</th>
-        ${FUNDS.map(({ key }) => html`<td class="r">${amountHtml(one[key])}</td>`)}
-      </tr>`,
   )
 }

@@ -1,31 +1,66 @@
 import type { Ms } from '../../../protocol/moment.ts'
-import { ceilTo, formatAt, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
+import { ceilTo, DAY_MS, formatAt, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
 import type { AsOf } from '../../../protocol/resources.ts'
-import type { Bucket, Range } from '../../../protocol/range-resources.ts'
+import type { Range } from '../../../protocol/range-resources.ts'
+import { BUCKETS } from '../../../protocol/range-resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { numberWords } from '../../markup/prose.ts'
+import { timeWords } from '../../markup/time-words.ts'
 import type { View } from '../../frame/page.ts'
+import { rangePresets } from './range-presets.ts'
 
 type ShownRange = Range & Readonly<{ asOf: AsOf }>
 
-/** Form for another range. Its fields hold the range of the answer. */
-export function rangeForm({ path, now }: View, range: ShownRange, buckets: readonly Bucket[]): Html {
-  return html`<form class="ask" method="get" action="${path}" data-chrome>
-    <label>From, UTC <input type="datetime-local" name="from" value="${fieldOf(range.from)}" /></label>
-    <label>To, UTC <input type="datetime-local" name="to" value="${fieldOf(endOf(range, now))}" /></label>
-    <label
-      >By
-      <select name="bucket">
-        ${buckets.map((bucket) =>
-          bucket === range.bucket
-            ? html`<option selected>${bucket}</option>`
-            : html`<option>${bucket}</option>`,
-        )}
-      </select></label
-    >
-    <button>Show</button>
-    <a href="${path}">The default range</a>
-  </form>`
+/** Controls of a range in one row: presets, width of a bucket, and the dates. */
+export function rangeControls(view: View, range: ShownRange): Html {
+  const { path, now } = view
+  return html`<div class="controls" data-chrome>
+    ${rangePresets(view, range)}
+    <form method="get" action="${path}">
+      <label
+        >By
+        <select name="bucket">
+          ${BUCKETS.map((bucket) =>
+            bucket === range.bucket
+              ? html`<option selected>${bucket}</option>`
+              : html`<option>${bucket}</option>`,
+          )}
+        </select></label
+      >
+      <button>Show</button>
+      <details>
+        <summary>${datesOf(range)}</summary>
+        <div class="ask">
+          <label>From, UTC <input type="datetime-local" name="from" value="${fieldOf(range.from)}" /></label>
+          <label
+            >To, UTC <input type="datetime-local" name="to" value="${fieldOf(endOf(range, now))}"
+          /></label>
+          <a href="${path}">The default range</a>
+        </div>
+      </details>
+    </form>
+  </div>`
+}
+
+/** First and last day of a range, or its first and last moment in short steps: `25 Aug to 22 Nov 2026`. */
+function datesOf({ fromMs, toMs, bucket, to }: Range): string {
+  const isShort = bucket === 'hour' || bucket === 'minute'
+  const end = isShort ? toMs : toMs - 1
+  const wordsOf = (ms: number): string =>
+    `${timeWords('date', ms, 0)}${isShort ? ` ${formatAt(msOf(ms)).slice(11, 16)}` : ''}`
+  const [first, last] = [wordsOf(fromMs), wordsOf(end)]
+  if (first === last) return first
+  return `${isShort ? first : first.replace(` ${to.slice(0, 4)}`, '')} to ${last}`
+}
+
+/** Length of a range in words, such as `ninety days`; null if it is no round one. */
+export function lengthWords({ fromMs, toMs, bucket }: Range, buckets: number): string | null {
+  const days = (toMs - fromMs) / DAY_MS
+  const isShort = bucket === 'hour' || bucket === 'minute'
+  const [count, unit] = isShort && days > 1 ? [days, 'day'] : [buckets, bucket]
+  const words = numberWords(count)
+  return words === null ? null : count === 1 ? `one ${unit}` : `${words} ${unit}s`
 }
 
 /**

@@ -17,8 +17,6 @@ const PRESETS: readonly Preset[] = [
   { label: '7 d', bucket: 'hour', buckets: 7 * 24 },
   { label: '30 d', bucket: 'day', buckets: 30 },
   { label: '90 d', bucket: 'day', buckets: 90 },
-  { label: '1 y', bucket: 'week', buckets: 52 },
-  { label: '3 y', bucket: 'month', buckets: 36 },
 ]
 /** Most days of the whole log that are shown by day, and by week. */
 const WHOLE_DAYS_MAX = 90
@@ -49,7 +47,7 @@ export function rangePresets(view: View, range: ShownRange): Html {
     .filter((one, index) => offered.findIndex((other) => sameRange(one, other)) === index)
     .filter((one) => all === null || !sameRange(one, all))
     .map((one) => linkTo(view, range, one))
-  return html`<nav aria-label="Ranges" data-chrome>
+  return html`<nav aria-label="Ranges">
     <ul class="tabs">
       ${links} ${all === null ? null : linkTo(view, range, all)}
     </ul>
