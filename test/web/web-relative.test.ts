@@ -16,7 +16,7 @@ const OPENS = LAUNCH + 5 * DAY_MS
 
 /** A moment of each form on a page, and the words for it at this time before the opening. */
 const told: readonly (readonly [aheadMs: number, until: string, near: string])[] = [
-  [DAY_MS + 9 * HOUR_MS, 'in 1 d 9 h', 'tomorrow 00:00'],
+  [DAY_MS + 9 * HOUR_MS, 'in 1 d 9 h', 'Tue 6 Oct 00:00'],
   [3 * DAY_MS, 'in 3 days', 'Tue 6 Oct 00:00'],
   [2 * HOUR_MS + 5 * MINUTE_MS, 'in 2 h 5 min', 'tomorrow 00:00'],
   [-10 * MINUTE_MS, '10 min ago', 'today 00:00'],

@@ -38,7 +38,7 @@ type PageFrame = Readonly<{
   paths: ReadonlySet<string>
   identity: LogIdentity
   title: string
-  /** Link-preview text; the page's first text if null. */
+  /** Link-preview text; the first text of the heading and the body if null. */
   description?: string | null
   /** State that the page shows; null if it has none. */
   asOf: AsOf | null
@@ -71,7 +71,7 @@ export const PAGE_POLICY =
 export function formatPage(frame: PageFrame): string {
   const { site, assets, title, asOf } = frame
   const description = linkPreviewText(
-    frame.description ?? leadOf(frame.body) ?? title,
+    frame.description ?? leadOf(html`${frame.heading ?? null}${frame.body}`) ?? title,
     frame.identity.simulated,
   )
   const stateAt = !frame.past || asOf === null || asOf.at === null ? [] : [momentText(asOf.at)]

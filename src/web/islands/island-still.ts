@@ -37,7 +37,7 @@ function put(element: Element, text: string): void {
 const FORMS: ReadonlySet<string> = new Set([
   'near',
   'clock',
-  'weekday',
+  'dayname',
   'short',
   'hour',
   'full',
@@ -59,7 +59,7 @@ function writeTimes(): void {
     if (!isForm(form) || (isPast && form !== 'full')) continue
     const at = Date.parse(time.dateTime)
     // A list is by days of UTC, so the local time of a line has its day.
-    if (form === 'weekday' || form === 'short') put(time, timeWords(form, at, now))
+    if (form === 'dayname' || form === 'short') put(time, timeWords(form, at, now))
     else put(time, timeWords(local && form === 'hour' ? 'clock' : form, at + offset(at), now + offset(now)))
   }
   const zone = document.querySelector<HTMLElement>('[data-zone]')

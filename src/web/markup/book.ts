@@ -38,7 +38,7 @@ export function book(lines: readonly BookLine[], shown: BookList | null, live: P
 function bookLine({ when, what, small, amount, row, key, as }: BookLine): Html {
   return html`<li${as === undefined ? null : html` class="${as}"`}${row === undefined ? null : html` data-row="${row}"`}${key === undefined ? null : html` data-key="${key}"`}>
     <span class="when">${when}</span>
-    <span class="what">${what}${small === undefined ? null : html`<small>${small}</small>`}</span>
+    <span class="what">${what} ${small === undefined ? null : html`<small>${small}</small>`}</span>
     <span class="kots">${amount ?? null}</span>
   </li>`
 }

@@ -34,7 +34,7 @@ export function clockMoment(at: string, present: Present): Html {
 /** UTC day of a moment in two parts, as the heading of its lines: `today` or `Tue`, and `24 Nov`. */
 export function nearDay(at: string, present: Pick<Present, 'now'>): Readonly<{ weekday: Html; date: Html }> {
   const now = wordsPresent(present)
-  return { weekday: timeElement('weekday', at, now), date: timeElement('short', at, now) }
+  return { weekday: timeElement('dayname', at, now), date: timeElement('short', at, now) }
 }
 
 /** The time of day of a moment below the heading of its day: `15:01`. */
@@ -61,6 +61,15 @@ export function momentOrNone(at: string | null, none = 'not yet'): Html {
 export function dayOf(at: string): Html {
   return html`<time datetime="${at}" data-form="day">${timeWords('date', Date.parse(at), 0)}</time>`
 }
+
+/** A month by its name: `November 2026`. */
+export function monthHtml(month: string): Html {
+  return html`<time datetime="${month}" data-form="monthname"
+    >${MONTHS.format(Date.parse(`${month}-01`))}</time
+  >`
+}
+
+const MONTHS = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** `22 Nov 2026 03:49:13 UTC`, as plain text. */
 export function momentText(at: string): string {

@@ -6,14 +6,14 @@
  * - `near`: `today 14:00`, `tomorrow 16:00`, `Tue 24 Nov 08:48`, else `8 Nov`, with the year if it is another
  * - `clock`: the same with the time of day, however far away
  * - `date`: `22 Nov 2026`
- * - `weekday`: `today`, `tomorrow`, `yesterday`, else `Tue`; a day of UTC
+ * - `dayname`: `today`, `tomorrow`, `yesterday`, else `Tue`; a day of UTC
  * - `short`: `24 Nov`, with the year if it is another; a day of UTC
  * - `hour`: `15:01`, below the heading of its day
  * - `full`: `22 Nov 2026 03:49:13`
  * - `until`: `in 2 h 9 min`, or `1 h 6 min ago`
  * - `span`: `13 days` or `18 h 49 min`, the time between
  */
-export type TimeForm = 'near' | 'clock' | 'weekday' | 'short' | 'hour' | 'date' | 'full' | 'until' | 'span'
+export type TimeForm = 'near' | 'clock' | 'dayname' | 'short' | 'hour' | 'date' | 'full' | 'until' | 'span'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -44,13 +44,13 @@ export function timeWords(form: TimeForm, at: number, now: number): string {
       return clock
     case 'near':
     case 'clock':
-    case 'weekday':
+    case 'dayname':
     case 'short': {
       const days = Math.floor(at / DAY) - Math.floor(now / DAY)
       const far = Number(year) === new Date(now).getUTCFullYear() ? day : `${day} ${year}`
       const word = NEAR_DAYS[days + 1]
       if (form === 'short') return far
-      if (form === 'weekday') return word ?? weekday
+      if (form === 'dayname') return word ?? weekday
       if (word !== undefined) return `${word} ${clock}`
       if (days > 0 && days <= WEEKDAYS_NEAR) return `${weekday} ${far} ${clock}`
       return form === 'clock' ? `${far} ${clock}` : far

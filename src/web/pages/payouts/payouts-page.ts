@@ -10,6 +10,7 @@ import { segmentBar } from '../../markup/book.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { stateWords } from '../../markup/kind-words.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { askContest, nothingOpen } from './no-payouts.ts'
 import { payoutsAside } from './payouts-aside.ts'
@@ -25,12 +26,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   pictureRowsMax: PAGE_ROWS_MAX,
   asksMore: true,
   title: (_, view) => titleOf(view),
-  description: (payouts, { site }) =>
-    isNothingOpen(payouts)
-      ? null
-      : `Won and not paid yet: ${UNPAID_STATUSES.filter((status) => !isZero(payouts.totals[status]))
-          .map((status) => `${payouts.totals[status]} ${site.token} ${stateWords(status)}`)
-          .join(', ')}.`,
+  description: describe,
   csv: ANSWER_TABLES.payouts,
   svg: (payouts, view) => daysPicture(payouts, titleOf(view), view),
   heading: payoutsHeading,
@@ -54,6 +50,20 @@ export const payoutsPage: EndpointPage<'payouts'> = {
 function titleOf({ query }: View): string {
   const id = query.integer('contestId')
   return id === undefined ? 'Unpaid prizes' : `Unpaid prizes of contest ${id}`
+}
+
+/** Link-preview text: the total of each state. */
+function describe(payouts: Payouts, view: View): string {
+  if (isNothingOpen(payouts)) {
+    return view.query.has('contestId')
+      ? `${titleOf(view)}, by kind, with the state and the date of each.`
+      : 'No prize is unpaid: every prize won so far is paid, or has expired.'
+  }
+  const states = UNPAID_STATUSES.filter((status) => !isZero(payouts.totals[status]))
+  const totals = states.map(
+    (status) => `${plainText(amountHtml(payouts.totals[status]))} ${view.site.token} ${stateWords(status)}`,
+  )
+  return `Won and not paid yet: ${totals.join(', ')}.`
 }
 
 /** Titles of the contests that pay, for the page of all contests, and the JSON of what the page shows of contests. */

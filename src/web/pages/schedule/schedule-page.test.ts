@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
-import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import { LAUNCH, openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { sendRaw } from '../../../../test/stage/raw-request.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -14,18 +14,33 @@ before(async () => {
 after(() => stage[Symbol.asyncDispose]())
 
 suite('the schedule', () => {
-  test('lists plans day by day, the soonest first', async () => {
+  test('begins with the next plan in a sentence', async () => {
     const page = await (await stage.get('/schedule')).text()
-    const days = [...page.matchAll(/scope="rowgroup" colspan="2"[^>]*>\s*<time[^>]*>([^<]*)</g)].map(
-      ([, day]) => day,
-    )
-    assert.deepEqual(days, ['2026-10-06', '2026-10-07', '2026-10-10'])
-    assert.match(page, /<b>opens<\/b>/)
-    assert.match(page, /Loyalty reward for 2026-09 is paid/)
+    assert.match(page, /<h1[^>]*>Contest 2 opens <time [^>]*>Tue 6 Oct 00:00<\/time><\/h1>/)
+    assert.match(page, /That is <time [^>]*>in 3 days<\/time>\./)
   })
 
-  test('begins with the next loyalty payment', async () => {
-    assert.match(await (await stage.get('/schedule')).text(), /Next loyalty payment: for 2026-09, at/)
+  test('lists plans day by day, the soonest first', async () => {
+    const page = await (await stage.get('/schedule')).text()
+    const lines = [...page.matchAll(/<li [^>]*>([^]*?)<\/li>/g)]
+      .map(([, line = '']) =>
+        line
+          .replaceAll(/<[^>]*>/g, ' ')
+          .replaceAll(/\s+/g, ' ')
+          .trim(),
+      )
+      .slice(0, 4)
+    assert.deepEqual(lines, [
+      'Tue 6 Oct',
+      '00:00 Contest 2 opens in 3 days',
+      'Wed 7 Oct',
+      '00:00 Contest 2 closes in 4 days',
+    ])
+  })
+
+  test('has the next loyalty reward beside them', async () => {
+    const page = (await (await stage.get('/schedule')).text()).replaceAll(/<[^>]*>/g, '')
+    assert.match(page, /The reward for September 2026 is paid 10 Oct 00:00,\s+in 7 days\./)
   })
 
   test('has the next plan in its link preview, not an overdue one', async () => {
@@ -33,20 +48,25 @@ suite('the schedule', () => {
       story: [plan(1, 'Late', MINUTE_MS), plan(2, 'Grand Cup', HOUR_MS)],
       apartMs: 2 * MINUTE_MS,
     })
+    late.setNow(msOf(LAUNCH + 3 * MINUTE_MS))
     const page = await (await late.get('/schedule')).text()
-    assert.match(page, /the time has passed/)
+    assert.match(page, /<b>opens<\/b> at any moment: it was planned for/)
     assert.match(page, /name="description" content="[^"]*Planned next: Grand Cup \(contest 2\) opens, at/)
     await using over = await openApiStage({
       story: [plan(1, 'Late', 0), plan(2, 'Later', 0)],
       apartMs: 2 * DAY_MS,
     })
-    assert.doesNotMatch(await (await over.get('/schedule')).text(), /Planned next/)
+    over.setNow(msOf(LAUNCH + 3 * DAY_MS))
+    const told = await (await over.get('/schedule')).text()
+    assert.doesNotMatch(told, /Planned next/)
+    assert.match(told, /<h1[^>]*>\s*<bdi>Late\w*<\/bdi> was to open <time/)
+    assert.match(told, /The event has not come yet\. Nothing else is planned\./)
   })
 
   test('says that it is empty, and links the contests', async () => {
     await using empty = await openApiStage({ story: [] })
     const page = await (await empty.get('/schedule')).text()
-    assert.match(page, /Nothing is planned\. <a href="\/contests">/)
+    assert.match(page, /<h1>Nothing is planned<\/h1>\s*<p class="lead">\s*See <a href="\/contests">/)
     assert.match(page, /not announced yet/)
   })
 
@@ -88,9 +108,9 @@ suite('the schedule', () => {
     )
     await using many = await openApiStage({ story })
     const page = await (await many.get('/schedule')).text()
-    const rows = [...page.matchAll(/<tr data-key="(?:opens|closes) /g)].length
-    assert.equal(rows, 200)
-    assert.match(page, /<tr data-key="opens 1"/)
+    const rows = [...page.matchAll(/<li data-row="[^"]*" data-key="(?:opens|closes) /g)].length
+    assert.equal(rows, 100)
+    assert.match(page, /data-key="opens 1"/)
     const bytes = gzipSync(page, { level: 9 }).length
     assert.ok(bytes <= 30 * 1024, `${bytes} bytes`)
     const [, all = ''] = /<a href="([^"]*)">all of them as CSV/.exec(page) ?? []
@@ -117,10 +137,10 @@ suite('the schedule', () => {
     const described = /<desc id="timeline-desc">([^<]*)</.exec(page)?.[1]
     assert.equal(
       described,
-      'Of today (contest 1): open since 2026-10-01 00:01:00 UTC, planned to close at 2026-10-02 01:00:00 UTC. ' +
-        'Contest 2: planned to open at 2026-10-03 00:00:00 UTC, planned to close at 2026-10-04 00:00:00 UTC.',
+      'Of today (contest 1): open since 1 Oct 2026 00:01:00 UTC, planned to close at 2 Oct 2026 01:00:00 UTC. ' +
+        'Contest 2: planned to open at 3 Oct 2026 00:00:00 UTC, planned to close at 4 Oct 2026 00:00:00 UTC.',
     )
-    assert.match(page, /<b>closes<\/b>, open since <time datetime="2026-10-01T00:01:00\.000Z">/)
+    assert.match(page, /open since <time datetime="2026-10-01T00:01:00\.000Z"/)
     const bars = [...page.matchAll(/<rect\s+class="([^"]*)"\s+x="([^"]*)"\s+width="([^"]*)"/g)]
     // The timeline spans 72 hours less a minute; the first contest has been open for one minute.
     assert.deepEqual(
