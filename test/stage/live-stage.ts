@@ -77,17 +77,31 @@ export async function openLiveStage(): Promise<LiveStage> {
   }
 }
 
-export const list = 'tbody[data-live-rows]'
+/** The list of newest events of a page. */
+export const list = '[data-live-rows]'
+/** Its first row. */
+export const firstRow: string = `${list} > :first-child`
+
+const seqOf = (href: string | null): number => Number(/^\/events\/(\d+)$/.exec(href ?? '')?.[1])
 
 /** Seqs of the rows of the list, from top to bottom. */
 export async function seqsOf(page: Page): Promise<readonly number[]> {
-  return (await page.locator(`${list} a.seq`).allTextContents()).map((text) => Number(text.slice(1)))
+  const links = await page.locator(`${list} a.seq`).all()
+  return (await Promise.all(links.map((link) => link.getAttribute('href')))).map(seqOf)
 }
 
 /** Waits until the first row of the list is event `seq`. */
 export const shows = (page: Page, seq: number): Promise<void> =>
-  page.locator(`${list} tr:first-child a.seq`, { hasText: `#${seq}` }).waitFor()
+  page.locator(`${firstRow} a.seq[href="/events/${seq}"]`).waitFor()
 
-/** Waits until the note of the live page contains `words`. */
+/** Waits until the page says that it counts up to event `seq`. */
+export const countsUpTo = (page: Page, seq: number): Promise<void> =>
+  explains(page, `This page counts up to event ${seq}.`)
+
+/** Waits until the word of the live page is `words`. */
 export const says = (page: Page, words: string | RegExp): Promise<void> =>
   page.locator('#live span', { hasText: words }).waitFor()
+
+/** Waits until the live page explains its word with `words`, which are shown on demand. */
+export const explains = (page: Page, words: string | RegExp): Promise<void> =>
+  page.locator('#live p', { hasText: words }).waitFor({ state: 'attached' })

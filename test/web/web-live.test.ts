@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { LiveStage } from '../stage/live-stage.ts'
-import { list, openLiveStage, says, seqsOf, shows } from '../stage/live-stage.ts'
+import { countsUpTo, explains, list, openLiveStage, says, seqsOf, shows } from '../stage/live-stage.ts'
 
 const ROWS_MAX = 100
 const TABS = 8
@@ -55,10 +55,9 @@ suite('an open page', () => {
     const { page } = sight
     await says(page, /^Live$/)
     await publish(2)
-    await shows(page, stage.published())
-    assert.equal(await page.locator('.as-of a.seq').innerText(), `#${stage.published()}`)
-    const said = await page.locator('dt:text-is("Events") + dd').innerText()
-    assert.equal(said, String(stage.published()))
+    await countsUpTo(page, stage.published())
+    const said = await page.locator('.as-of a.seq').getAttribute('href')
+    assert.equal(said, `/events/${stage.published()}`)
     assert.deepEqual(sight.wrong, [])
   })
 
@@ -155,19 +154,22 @@ suite('an open page', () => {
         route.fulfill({ status, headers: { 'retry-after': '2' }, body: '{}' }),
       )
       await page.goto(`${relay.url}/summary`)
-      await says(page, /^Reconnecting, next try in \d+ s$/)
+      await says(page, /^Waiting$/)
+      const words = status === 429 ? /This page updates again at/ : /The next try is at/
+      await explains(page, new RegExp(`${words.source} \\d\\d:\\d\\d:\\d\\d UTC\\.`))
       await page.unrouteAll()
       await says(page, /^Live$/)
     })
   }
 
-  test('states since when it is offline, and catches up', async () => {
+  test('says that it is offline, and catches up', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight
     await says(page, /^Live$/)
     await page.context().setOffline(true)
     relay.cut()
-    await says(page, /^Offline, showing \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+    await explains(page, /The next try is at|this page updates every minute/)
+    await says(page, /^Offline$/)
     await publish(4)
     await page.context().setOffline(false)
     await shows(page, stage.published())
@@ -179,7 +181,8 @@ suite('an open page', () => {
     const { page } = sight
     await page.route('**/live', (route) => route.fulfill({ status: 404, body: '{}' }))
     await page.goto(`${relay.url}/summary`)
-    await says(page, /^Not live: reload for newer events$/)
+    await explains(page, /^Reload the page for newer events\./)
+    await says(page, /^Not live$/)
   })
 
   for (const path of KEPT_UP) {
@@ -189,7 +192,7 @@ suite('an open page', () => {
       await page.locator('select[name=time]').selectOption('local')
       await says(page, /^Live$/)
       await change()
-      await page.locator('.as-of a.seq', { hasText: `#${stage.published()}` }).waitFor()
+      await countsUpTo(page, stage.published())
       const kept = await page.locator('main').innerText()
       await page.reload()
       await says(page, /^Live$/)

@@ -1,8 +1,8 @@
 import { startLive } from './island-live.ts'
-import { changed, isShortcut, storedSetting, say } from './island-still.ts'
+import './island-still.ts'
 
 try {
-  startLive({ say, setting: storedSetting, isShortcut, changed })
+  startLive()
 } catch {
   // An older browser: the page is not live, and the other scripts continue.
 }

@@ -1,32 +1,26 @@
 import { morph, newRows } from './island-live-morph.ts'
+import { BACKOFF_MS } from '../../client/ask.ts'
 import { retryAfterMs } from './island-live-stream.ts'
+import { prepare, say, storedSetting } from './island-still.ts'
 
 /** Least time between refreshes of a page. A page that is a list of events is refreshed more often. */
 const REFRESH_MS = 10_000
 const LIST_REFRESH_MS = 2_000
 /** Grace period before a page counts as behind. */
 const OVERDUE_MS = REFRESH_MS + 2_000
-/** Lowest status after which refreshes are delayed. */
+/** Lowest status after which refreshes are delayed, and the delay when the service states none. */
 const BUSY = 429
+const BUSY_MS = 20_000
 /** Least time between announcements to screen readers: ten seconds, and some for their delay. */
 const SAY_MS = 10_500
 
-/** Parts of the page's script that a live page uses. */
-export type LivePageFrame = Readonly<{
-  say: (text: string) => void
-  setting: (name: string) => string | null
-  isShortcut: (event: KeyboardEvent) => boolean
-  /** Called after the page has changed. */
-  changed: () => void
-}>
-
 /** State of a live page. */
-type LivePage = {
+export type LivePage = {
   readonly main: HTMLElement
-  readonly frame: LivePageFrame
   /** Button that shows the held rows. */
   readonly more: HTMLButtonElement
-  readonly onChange: () => void
+  /** Called when the state changes. */
+  onChange: () => void
   /** Newest seq that the page counts; NaN when unknown. */
   shown: number
   head: number
@@ -39,33 +33,31 @@ type LivePage = {
   /** Time since which newer events exist that are neither shown nor held. */
   behindSince: number | undefined
   asking: boolean
+  /** Monotonic time of the last request for the page, and of the next one when the service has refused it. */
   askedAt: number
+  notBefore: number
+  /** The refusal of the last request, and the wall-clock time until which it lasts. */
+  refused: Readonly<{ status: number; until: number }> | undefined
   saidAt: number
   /** Number of new events that are shown and not announced yet. */
   unsaid: number
   timer: number
-  /** Aborted when the page is left. */
+  /** Aborted when the page is out of sight. */
   signal: AbortSignal
 }
 
-/** Opens a live page, refreshed until the signal aborts. `onChange` is called when its state changes. */
-export function openLivePage(
-  main: HTMLElement,
-  frame: LivePageFrame,
-  signal: AbortSignal,
-  onChange: () => void,
-): LivePage {
+/** Opens a live page. */
+export function openLivePage(main: HTMLElement): LivePage {
   const more = document.createElement('button')
   more.type = 'button'
   more.className = 'more'
   const never = -Math.max(REFRESH_MS, SAY_MS)
   const page: LivePage = {
     main,
-    frame,
     more,
-    onChange,
-    signal,
-    shown: seqOf(document),
+    onChange: () => undefined,
+    signal: AbortSignal.abort(),
+    shown: seqIn(document.querySelector('#live')?.outerHTML),
     head: 0,
     paused: false,
     held: undefined,
@@ -74,6 +66,8 @@ export function openLivePage(
     behindSince: undefined,
     asking: false,
     askedAt: never,
+    notBefore: never,
+    refused: undefined,
     saidAt: never,
     unsaid: 0,
     timer: 0,
@@ -98,61 +92,90 @@ export function scheduleRefresh(page: LivePage): void {
   const isBehind = page.held === undefined && page.shown < page.head
   page.behindSince = isBehind ? (page.behindSince ?? performance.now()) : undefined
   page.onChange()
-  const { timer, asking, shown, head, askedAt, main, held, stale } = page
+  const { timer, asking, shown, head, askedAt, notBefore, main, held, stale, refused } = page
   // Before the first message of the stream the head is unknown.
-  const isWanted = stale || (head > 0 && !(shown >= head))
-  if (timer !== 0 || asking || isPaused(page) || !isWanted) return
+  const isWanted = stale || refused !== undefined || (head > 0 && !(shown >= head))
+  if (timer !== 0 || asking || isIdle(page) || !isWanted) return
   const isList = held === undefined && listIn(main)?.dataset['liveRows'] === ''
   const every = isList ? LIST_REFRESH_MS : REFRESH_MS
   const again = (): void => {
     page.timer = 0
-    if (!isPaused(page)) void refresh(page).finally(() => scheduleRefresh(page))
+    if (!isIdle(page)) void refresh(page).finally(() => scheduleRefresh(page))
   }
-  page.timer = setTimeout(again, Math.max(0, askedAt + every - performance.now()))
+  page.timer = setTimeout(
+    again,
+    Math.max(0, askedAt + every - performance.now(), notBefore - performance.now()),
+  )
+}
+
+/** Cancels the scheduled refresh. */
+export function cancelRefresh(page: LivePage): void {
+  clearTimeout(page.timer)
+  page.timer = 0
 }
 
 /** Shows the held page when the reader has left the list. */
 export function showHeld(page: LivePage): void {
-  if (page.held !== undefined && !page.paused && !isReaderInList(page.main)) show(page)
+  if (page.held === undefined) return
+  if (!page.paused && !isReaderInList(page.main)) show(page)
   scheduleRefresh(page)
 }
 
-const isPaused = ({ paused, signal }: LivePage): boolean => paused || signal.aborted || document.hidden
+const isIdle = ({ paused, signal }: LivePage): boolean => paused || signal.aborted || document.hidden
 
 async function refresh(page: LivePage): Promise<void> {
-  const { main, head, signal } = page
+  const { head, signal } = page
   page.asking = true
   page.stale = false
   page.askedAt = performance.now()
-  main.setAttribute('aria-busy', 'true')
   try {
     // The same URL, so that there is one renderer. An unchanged page costs a 304.
     const answer = await fetch(location.href, { cache: 'no-cache', signal })
-    if (answer.status >= BUSY) page.askedAt += REFRESH_MS + retryAfterMs(answer)
+    page.refused = undefined
+    if (answer.status >= BUSY) refuse(page, answer)
     // A page that is not there is requested again after the next event.
     else if (!answer.ok) page.shown = head
-    if (!answer.ok) return
-    // The page of a future event exists now.
-    if (document.querySelector('#ahead') !== null) location.reload()
-    const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
-    const seq = seqOf(next)
-    // An older page comes from a cache or from a node that lags.
-    if (seq < page.shown) return
-    page.held = next
-    page.heldSeq = Number.isNaN(seq) ? head : seq
-    keepOldRows(main, next)
-    if (page.paused || (isReaderInList(main) && !isBeside(main))) announceHeld(page)
-    else show(page)
+    else take(page, await answer.text())
   } catch {
     // The stream shows whether the service is there. The next refresh is scheduled anyway.
   } finally {
     page.asking = false
-    main.removeAttribute('aria-busy')
   }
 }
 
+/** Delays the next request as the service asks, and up to a second more, so that not all pages return at once. */
+function refuse(page: LivePage, answer: Response): void {
+  const ms = (retryAfterMs(answer) || BUSY_MS) + Math.random() * BACKOFF_MS
+  page.notBefore = performance.now() + ms
+  page.refused = { status: answer.status, until: Date.now() + ms }
+}
+
+/** Shows the page of an answer, or holds it while its list is read. */
+function take(page: LivePage, text: string): void {
+  const { main, head } = page
+  // The page of a future event exists now.
+  if (document.querySelector('#ahead') !== null) return location.reload()
+  const seq = seqIn(text)
+  // An older page comes from a cache or from a node that lags.
+  if (seq < page.shown) return
+  const next = parsePage(text)
+  prepare(next.body)
+  page.held = next
+  page.heldSeq = Number.isNaN(seq) ? head : seq
+  keepOldRows(main, next)
+  if (page.paused || (isReaderInList(main) && !isBeside(main))) announceHeld(page)
+  else show(page)
+}
+
+/** The title and the main part of a page, without the rest, which is never used. */
+function parsePage(text: string): Document {
+  const [title = ''] = /<title>.*?<\/title>/s.exec(text) ?? []
+  const main = text.slice(text.indexOf('<main'), text.indexOf('</main>'))
+  return new DOMParser().parseFromString(title + main, 'text/html')
+}
+
 function show(page: LivePage): void {
-  const { held, main, more, frame } = page
+  const { held, main, more } = page
   const next = held?.querySelector('main')
   page.held = undefined
   more.remove()
@@ -161,17 +184,17 @@ function show(page: LivePage): void {
   document.title = held.title
   morph(main, next)
   page.shown = page.heldSeq
-  frame.changed()
+  document.dispatchEvent(new Event('daybook-changed'))
   page.unsaid += count
-  if (announce(page, page.unsaid, `latest ${listIn(main)?.querySelector('th')?.textContent}`)) page.unsaid = 0
+  if (announce(page, page.unsaid, `latest ${listIn(main)?.querySelector('th, a')?.textContent}`))
+    page.unsaid = 0
 }
 
 /** Announces new events to screen readers when the reader has turned that on, not too often. */
 function announce(page: LivePage, count: number, what: string): boolean {
-  const { frame, saidAt } = page
-  if (count === 0 || frame.setting('news') !== 'on' || performance.now() < saidAt + SAY_MS) return false
+  if (count === 0 || storedSetting('news') !== 'on' || performance.now() < page.saidAt + SAY_MS) return false
   page.saidAt = performance.now()
-  frame.say(`${eventsOf(count)}, ${what}`)
+  say(`${eventsOf(count)}, ${what}`)
   return true
 }
 
@@ -213,7 +236,7 @@ function isReaderInList(main: Element): boolean {
 }
 
 /** Newest seq that a page counts; NaN when it states none. */
-function seqOf(page: Document): number {
-  const seq = page.querySelector<HTMLElement>('#live')?.dataset['live']
-  return seq === undefined || seq === '' ? Number.NaN : Number(seq)
+function seqIn(page = ''): number {
+  const [, seq = ''] = /data-live="(\d*)"/.exec(page) ?? []
+  return seq === '' ? Number.NaN : Number(seq)
 }

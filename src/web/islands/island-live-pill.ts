@@ -1,48 +1,59 @@
 import type { LiveStatus } from './island-live-stream.ts'
+import { put } from './island-still.ts'
 
-const SECOND_MS = 1_000
-
-/** Input of the pill's text. */
-type PillState = Readonly<{
+/** Input of the pill's text. Moments are wall-clock times in milliseconds. */
+type PillInput = Readonly<{
   standing: LiveStatus | undefined
   paused: boolean
-  /** Id of the page's log. */
-  log: string | undefined
-  /** Moment of the newest event on the page; undefined when the page has none. */
-  at: string | undefined
-  /** Newest seq on the page, when newer ones are overdue; NaN when unknown. */
-  behindAt: number | undefined
+  /** Newest seq of the log, and of the page; 0 and NaN when unknown. */
+  head: number
+  shown: number
+  /** Whether newer events are overdue on the page. */
+  overdue: boolean
+  /** Status that refused the page, and the moment of its next request; undefined while nothing refuses it. */
+  refused: Readonly<{ status: number; until: number }> | undefined
 }>
 
-/** Text of the pill, and the state that gives it its colour and shape. */
-export function pillText(
-  { standing, paused, log, at, behindAt }: PillState,
-  now: number,
-): readonly [state: string, words: string] {
-  if (standing?.log && standing.log !== log) return ['lost', 'Another log is here now: reload']
+/** State that gives the pill its colour and shape, its word, what the word means, and whether a notice says it too. */
+type PillText = readonly [state: string, word: string, meaning?: string, noticed?: true]
+
+const clock = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`
+
+function pillText({ standing, paused, overdue, refused }: PillInput, log: string | undefined): PillText {
+  const { state, limited, dueAt = 0 } = standing ?? {}
+  if (standing?.log && standing.log !== log) {
+    return ['lost', 'Not live', 'Another log is here now: reload the page.', true]
+  }
   if (paused) return ['paused', 'Paused']
-  switch (standing?.state) {
-    case 'live':
-      if (behindAt === undefined) return ['live', 'Live']
-      return ['waiting', behindAt >= 0 ? `Catching up from #${behindAt}` : 'Catching up']
-    case 'catching-up':
-    case 'repairing':
-      return ['waiting', 'Catching up']
-    case 'reconnecting':
-      return [
-        'lost',
-        `Reconnecting, next try in ${Math.max(0, Math.ceil((standing.dueAt - now) / SECOND_MS))} s`,
-      ]
-    case 'offline':
-      return [
-        'lost',
-        at === undefined ? 'Offline' : `Offline, showing ${at.slice(0, 19).replace('T', ' ')} UTC`,
-      ]
-    case 'failed':
-    case 'ended':
-      return ['lost', 'Not live: reload for newer events']
-    case 'connecting':
-    case undefined:
-      return ['waiting', 'Connecting']
+  if (refused !== undefined || (limited === true && state === 'waiting')) {
+    const { status, until } = refused ?? { status: 429, until: dueAt }
+    const cause = status === 429 ? 'Too many requests from your address.' : 'The service cannot answer now.'
+    return ['waiting', 'Waiting', `${cause} This page updates again at ${clock(until)}.`, true]
+  }
+  if (state === 'live') return overdue ? ['waiting', 'Behind'] : ['live', 'Live']
+  if (state === 'failed') return ['lost', 'Not live', 'Reload the page for newer events.']
+  const due = `The next try is at ${clock(dueAt)}.`
+  if (state === 'offline') return ['lost', 'Offline', `The service cannot be reached. ${due}`]
+  if (state !== 'waiting') return ['waiting', 'Not live']
+  return ['waiting', 'Waiting', `There is no live stream: this page updates every minute. ${due}`]
+}
+
+/** Opens the pill. The returned function shows what it says: a word, its meaning on demand, and urgent news in a notice. */
+export function openPill(pill: HTMLElement): (input: PillInput) => void {
+  const [word, more] = pill.querySelectorAll('span, p')
+  const notice = document.createElement('p')
+  notice.className = 'notice'
+  return (input) => {
+    const { head, shown } = input
+    const [state, said, meaning = '', noticed] = pillText(input, pill.dataset['log'])
+    pill.dataset['state'] = state
+    put(word, said)
+    const counts = shown >= 0 ? ` This page counts up to event ${shown}.` : ''
+    const newest = head === 0 ? '' : `The newest event is ${head}.${counts}`
+    put(more, [meaning, newest].join(' ').trim() || more?.textContent)
+    put(notice, meaning)
+    // It lies over the page, so that nothing moves.
+    if (noticed !== true) notice.remove()
+    else if (!notice.isConnected) document.body.append(notice)
   }
 }

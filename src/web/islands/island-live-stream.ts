@@ -1,19 +1,24 @@
 import { BACKOFF_MS, backoffMs } from '../../client/ask.ts'
-import type { StreamStatus } from '../../client/stream.ts'
 import { STREAM_RETRY_AFTER_MS_MAX, STREAM_SILENCE_MS } from '../../client/stream.ts'
-import type { StreamSignal, StreamState } from '../../client/stream-state.ts'
-import { STREAM_STATES } from '../../client/stream-state.ts'
 
 const MS = 1_000
-/**
- * Prefix of a data line. Only the head is read from events and positions, which takes a third of the bytes of the
- * client's own parser of frames.
- */
+/** Prefix of a data line. Only the head is read from events and positions. */
 const DATA = 'data: '
-type Position = Readonly<{ seq: number; head?: number; live?: boolean }>
+type Position = Readonly<{ seq: number; head?: number }>
 
-/** Status of the stream, the wall-clock time of the next attempt, and the id of the log. */
-export type LiveStatus = StreamStatus & Readonly<{ dueAt: number; log: string | null }>
+/** Status of the stream, as tabs send it to each other. */
+export type LiveStatus = Readonly<{
+  /** `waiting`: ended or refused, to be opened again. `failed`: refused for good. */
+  state: 'live' | 'waiting' | 'offline' | 'failed'
+  /** Newest event known to exist; 0 when unknown. */
+  head: number
+  /** Id of the log; null before the first connection. */
+  log: string | null
+  /** Wall-clock time of the next attempt, in milliseconds. */
+  dueAt: number
+  /** Whether the service has refused the stream because its address asks too often. */
+  limited: boolean
+}>
 
 /** `Retry-After` of an answer in milliseconds; 0 without one in seconds. */
 export function retryAfterMs({ headers }: Response): number {
@@ -21,44 +26,36 @@ export function retryAfterMs({ headers }: Response): number {
 }
 
 /**
- * Follows the head of the log over the stream until `until` aborts, with the states of the client. Throws when the
- * first attempt is refused. It passes on no events: a page reads its content from its own URL, so a gap loses nothing.
+ * Follows the head of the log over the stream of pages, until `until` aborts or the first attempt is refused. It passes
+ * on no events: a page reads its content from its own URL, so a gap loses nothing.
  */
-export async function followLive(until: AbortSignal, tell: (standing: LiveStatus) => void): Promise<void> {
-  let state: StreamState = 'connecting'
+export async function followLive(until: AbortSignal, tell: (status: LiveStatus) => void): Promise<void> {
   let head = 0
   let log: string | null = null
   let failures = 0
 
-  const take = (signal: StreamSignal, inMs = 0): void => {
-    state = STREAM_STATES[state][signal]
-    tell({ state, seq: head, head, cause: undefined, inMs, dueAt: Date.now() + inMs, log })
-  }
+  const say = (state: LiveStatus['state'], inMs = 0, limited = false): void =>
+    tell({ state, head, log, dueAt: Date.now() + inMs, limited })
 
-  /** Runs one connection. Returns the wait of a busy answer, −1 for a refusal, and undefined after a break. */
-  async function connect(): Promise<number | undefined> {
+  /** Runs one connection. Returns its answer; undefined without one. */
+  async function connect(): Promise<Response | undefined> {
     const silent = new AbortController()
     let timer = 0
     const watch = (): void => {
       clearTimeout(timer)
       timer = setTimeout(() => silent.abort(), STREAM_SILENCE_MS)
     }
+    let answer: Response | undefined
     watch()
     try {
-      const answer = await fetch('/live', {
+      answer = await fetch('/live', {
         headers: { Accept: 'text/event-stream' },
         signal: AbortSignal.any([until, silent.signal]),
         cache: 'no-store',
       })
-      const { status, headers, body } = answer
-      const isStream = headers.get('Content-Type')?.startsWith('text/event-stream')
-      if (status !== 200 || body === null || isStream !== true) {
-        // A 4xx at the first attempt is a refusal. Later it may come from a proxy.
-        if (log === null && status > 399 && status < 500 && status !== 429 && status !== 408) return -1
-        return retryAfterMs(answer)
-      }
+      const { headers, body } = answer
+      if (!answer.ok || !body || !headers.get('Content-Type')?.startsWith('text/event-stream')) return answer
       log = headers.get('Daybook-Log')
-      take('opened')
       const reader = body.pipeThrough(new TextDecoderStream()).getReader()
       for (let rest = ''; ;) {
         const { done, value } = await reader.read()
@@ -66,32 +63,33 @@ export async function followLive(until: AbortSignal, tell: (standing: LiveStatus
         watch()
         const lines = (rest + value).split('\n')
         rest = lines.pop() ?? ''
-        for (const { seq, head: told = seq, live = true } of lines.flatMap(positionIn)) {
+        for (const { seq, head: told = seq } of lines.flatMap(positionIn)) {
           failures = 0
           head = Math.max(head, told)
-          if (!live) take('behind')
         }
-        // Events that arrive together are one signal.
-        take('level')
+        // Events that arrive together are one status.
+        say('live')
       }
     } catch {
-      // The loop below reconnects.
+      // Connects again.
     } finally {
       clearTimeout(timer)
       silent.abort()
     }
-    return undefined
+    return answer
   }
 
   while (!until.aborted) {
-    const asked = await connect()
+    const answer = await connect()
     if (until.aborted) return
-    if (asked === -1) throw new Error('the stream is refused')
-    failures += 1
-    const waitMs = Math.max(backoffMs(failures, Math.random), (asked ?? 0) + Math.random() * BACKOFF_MS)
-    take(asked === undefined ? 'broke' : 'busy', waitMs)
+    const status = answer?.status ?? 0
+    // A 4xx at the first attempt is a refusal. Later it may come from a proxy.
+    if (log === null && status > 399 && status < 500 && status !== 429 && status !== 408) return say('failed')
+    const askedMs = answer === undefined ? 0 : retryAfterMs(answer)
+    const waitMs = Math.max(backoffMs(++failures, Math.random), askedMs + Math.random() * BACKOFF_MS)
+    // An address with too many streams is not told when to ask again.
+    say(answer === undefined ? 'offline' : 'waiting', waitMs, status === 429 && askedMs > 0)
     await wait(waitMs, until)
-    if (!until.aborted) take('due')
   }
 }
 

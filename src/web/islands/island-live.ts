@@ -1,123 +1,128 @@
 import { STREAM_SILENCE_MS } from '../../client/stream.ts'
-import { browserTabs, openTabElection } from '../../client/tab-election.ts'
-import type { LivePageFrame } from './island-live-page.ts'
-import { isOverdue, openLivePage, scheduleRefresh, showHeld } from './island-live-page.ts'
-import { pillText } from './island-live-pill.ts'
+import type { LivePage } from './island-live-page.ts'
+import { cancelRefresh, isOverdue, openLivePage, scheduleRefresh, showHeld } from './island-live-page.ts'
+import { openPill } from './island-live-pill.ts'
 import type { LiveStatus } from './island-live-stream.ts'
 import { followLive } from './island-live-stream.ts'
+import { isShortcut, put } from './island-still.ts'
 
-/** Silence of the leading tab after which another takes over. Browsers freeze tabs. */
+/** Name of the lock and of the channel of all tabs. */
+const CHANNEL = 'daybook live'
+/** Silence of the leading tab after which another tab no longer counts as live. */
 const LEADER_SILENCE_MS = STREAM_SILENCE_MS + 5_000
-/** Random delay, so that not all tabs take over at once. */
-const SPREAD_MS = 10_000
-const SECOND_MS = 1_000
+/** Time between looks at what is overdue. */
+const LOOK_MS = 5_000
 /** Time between refreshes without a live stream, which a proxy may buffer. */
 const UNSTREAMED_MS = 60_000
 
 /** Keeps a page of the present up to date and shows its status. Does nothing on other pages. */
-export function startLive(frame: LivePageFrame): void {
+export function startLive(): void {
   const pill = document.querySelector<HTMLElement>('#live[data-live]')
   const main = document.querySelector('main')
-  if (pill !== null && main !== null) keepUp(pill, main, frame)
+  if (pill !== null && main !== null) keepUp(pill, openLivePage(main))
 }
 
-function keepUp(pill: HTMLElement, main: HTMLElement, frame: LivePageFrame): void {
-  const text = pill.querySelector('span')
-  const more = pill.querySelector('p')
+function keepUp(pill: HTMLElement, page: LivePage): void {
+  const showPill = openPill(pill)
   const pause = pill.querySelector('button')
-  let gone = new AbortController()
+  let gone: AbortController | undefined
   let standing: LiveStatus | undefined
+  let heardAt = 0
+  let looking = 0
+  const write = (): void => showPill({ ...page, standing, overdue: isOverdue(page) })
 
-  const livePage = openLivePage(main, frame, gone.signal, write)
-
-  function write(): void {
-    const { paused, head, shown } = livePage
-    const { log } = pill.dataset
-    const at = main.querySelector<HTMLTimeElement>('.as-of time, [data-live-rows] time')?.dateTime
-    const behindAt = isOverdue(livePage) ? shown : undefined
-    const [state, words] = pillText({ standing, paused, log, at, behindAt }, Date.now())
-    pill.dataset['state'] = state
-    if (text !== null && text.textContent !== words) text.textContent = words
-    if (more === null || head === 0) return
-    const counts = shown >= 0 ? ` This page counts up to #${shown}.` : ''
-    more.textContent = `The newest event is #${head}.${counts}`
-  }
-
-  function put(status: LiveStatus): void {
+  function take(status: LiveStatus): void {
     standing = status
-    livePage.head = Math.max(livePage.head, status.head)
-    scheduleRefresh(livePage)
+    heardAt = performance.now()
+    page.head = Math.max(page.head, status.head)
+    scheduleRefresh(page)
   }
 
   function turn(): void {
-    livePage.paused = !livePage.paused
-    if (pause !== null) pause.textContent = livePage.paused ? 'Resume' : 'Pause'
-    showHeld(livePage)
+    page.paused = !page.paused
+    put(pause, page.paused ? 'Resume' : 'Pause')
+    showHeld(page)
+    scheduleRefresh(page)
   }
 
-  /** Refreshes the page now: the machine may have slept, and the stream with it. */
-  function wake(): void {
-    livePage.stale = true
-    scheduleRefresh(livePage)
-  }
-
-  function begin(): void {
-    gone = new AbortController()
-    livePage.signal = gone.signal
-    standing = undefined
-    follow(gone.signal, put)
-  }
-
-  if (pause !== null) pause.hidden = false
-  pause?.addEventListener('click', turn)
-  document.addEventListener('keydown', (event) => {
-    if (event.key === 'p' && frame.isShortcut(event)) turn()
-  })
-  document.addEventListener('visibilitychange', wake)
-  document.addEventListener('focusout', () => setTimeout(() => showHeld(livePage)))
-  addEventListener('scroll', () => showHeld(livePage), { passive: true })
-  // A page in the back-forward cache holds no lock and no connection.
-  addEventListener('pagehide', () => gone.abort())
-  addEventListener('pageshow', ({ persisted }) => {
-    if (!persisted) return
-    begin()
-    wake()
-  })
-  setInterval(() => {
+  function look(): void {
+    const now = performance.now()
+    if (now > heardAt + LEADER_SILENCE_MS && standing?.state === 'live') standing = undefined
     write()
-    if (standing?.state !== 'live' && performance.now() > livePage.askedAt + UNSTREAMED_MS) wake()
-  }, SECOND_MS)
+    if (standing?.state === 'live' || now < page.askedAt + UNSTREAMED_MS) return
+    page.stale = true
+    scheduleRefresh(page)
+  }
+
+  /** Follows the log while the page is in sight. */
+  function begin(): void {
+    if (document.hidden || gone !== undefined) return
+    gone = new AbortController()
+    page.signal = gone.signal
+    standing = undefined
+    looking = setInterval(look, LOOK_MS)
+    follow(gone.signal, take)
+  }
+
+  /** Ends all work: a page out of sight, or in the back-forward cache, has no timer, no lock and no connection. */
+  function end(): void {
+    gone?.abort()
+    gone = undefined
+    clearInterval(looking)
+    cancelRefresh(page)
+  }
+
+  /** Goes on with a refresh, because time has passed. */
+  function resume(): void {
+    page.stale = true
+    begin()
+    scheduleRefresh(page)
+  }
+
+  page.onChange = write
+  offerPause(pause, turn)
+  document.addEventListener('visibilitychange', () => (document.hidden ? end() : resume()))
+  document.addEventListener('focusout', () => setTimeout(() => showHeld(page)))
+  addEventListener('scroll', () => showHeld(page), { passive: true })
+  addEventListener('pagehide', end)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) resume()
+  })
   begin()
 }
 
-/** Follows the head over one connection for all tabs of a browser. The tab with the lock sends it to the others. */
-function follow(signal: AbortSignal, put: (standing: LiveStatus) => void): void {
-  const fail = (error: Error): void =>
-    put({ state: 'failed', seq: 0, head: 0, cause: error, inMs: undefined, dueAt: 0, log: null })
-  const alone = (): void => void followLive(signal, put).catch(fail)
+/** Shows the button that pauses the page, and makes `p` its key. */
+function offerPause(pause: HTMLElement | null, turn: () => void): void {
+  if (pause !== null) pause.hidden = false
+  pause?.addEventListener('click', turn)
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'p' && isShortcut(event)) turn()
+  })
+}
+
+/**
+ * Follows the head over one connection for all tabs of a browser that are in sight. The tab with the lock has the
+ * connection, and sends its status to the others.
+ */
+function follow(signal: AbortSignal, take: (status: LiveStatus) => void): void {
   // Without HTTPS there are no locks, except on localhost. Then each tab has its own stream.
-  if (!('locks' in navigator && 'BroadcastChannel' in window)) return alone()
-  let silence = 0
-  const place = openTabElection<LiveStatus>({
-    ...browserTabs(),
-    name: 'daybook live',
-    messages: {
-      put({ status, error }) {
-        clearTimeout(silence)
-        // The browser has locks but refuses them.
-        if (error instanceof DOMException) return alone()
-        if (error !== undefined) return fail(error)
-        if (status === undefined) return
-        const patience = LEADER_SILENCE_MS + (status.inMs ?? 0) + Math.random() * SPREAD_MS
-        silence = setTimeout(() => place.takeOver(), patience)
-        put(status)
-      },
-    },
-    signal,
-    lead: (until, say) => followLive(until, (status) => say({ status })),
+  if (!('locks' in navigator)) return void followLive(signal, take)
+  const channel = new BroadcastChannel(CHANNEL)
+  let known: LiveStatus | undefined
+  channel.addEventListener('message', ({ data }: MessageEvent<LiveStatus | null>) => {
+    if (data !== null) take(data)
+    else if (known !== undefined) channel.postMessage(known)
   })
-  signal.addEventListener('abort', () => {
-    clearTimeout(silence)
-    place.close()
-  })
+  const tell = (status: LiveStatus): void => {
+    known = status
+    take(status)
+    // A tab that asked for the status may know it already.
+    if (!signal.aborted) channel.postMessage(status)
+  }
+  navigator.locks
+    .request(CHANNEL, { signal }, () => followLive(signal, tell))
+    // The browser has locks but refuses them.
+    .catch(() => followLive(signal, take))
+  channel.postMessage(null)
+  signal.addEventListener('abort', () => channel.close())
 }

@@ -25,13 +25,12 @@ function storeSetting(name: string, value: string): void {
 
 /** Announces a text to screen readers. */
 export function say(text: string): void {
-  const line = document.querySelector('#say')
-  if (line !== null) line.textContent = text
+  put(document.querySelector('#say'), text)
 }
 
 /** Sets the text of an element only when it changes, so that a selection stays. */
-function put(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text
+export function put(element: Element | null | undefined, text = ''): void {
+  if (element && element.textContent !== text) element.textContent = text
 }
 
 const FORMS: ReadonlySet<string> = new Set([
@@ -48,12 +47,12 @@ const FORMS: ReadonlySet<string> = new Set([
 const isForm = (form: string): form is TimeForm => FORMS.has(form)
 
 /** Writes the moments of the page in the chosen time zone and for the present. The exact moment stays in the element. */
-function writeTimes(): void {
+function writeTimes(part: ParentNode): void {
   const local = storedSetting('time') === 'local'
   const offset = (ms: number): number => (local ? -new Date(ms).getTimezoneOffset() * MINUTE_MS : 0)
   const now = Date.now()
   const isPast = document.querySelector('main[data-now]') === null
-  for (const time of document.querySelectorAll('time')) {
+  for (const time of part.querySelectorAll('time')) {
     const form = time.dataset['form'] ?? 'full'
     // A page of the past keeps its words.
     if (!isForm(form) || (isPast && form !== 'full')) continue
@@ -62,8 +61,7 @@ function writeTimes(): void {
     if (form === 'dayname' || form === 'short') put(time, timeWords(form, at, now))
     else put(time, timeWords(local && form === 'hour' ? 'clock' : form, at + offset(at), now + offset(now)))
   }
-  const zone = document.querySelector<HTMLElement>('[data-zone]')
-  if (zone !== null) put(zone, local ? 'your time' : 'UTC')
+  put(part.querySelector('[data-zone]'), local ? 'your time' : 'UTC')
 }
 
 function setTheme(theme: string): void {
@@ -84,15 +82,15 @@ function startSwitches(): void {
     field.addEventListener('change', () => {
       storeSetting(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
       if (name === 'theme') setTheme(field.value)
-      if (name === 'time') changed()
+      if (name === 'time') writeTimes(document)
     })
   }
 }
 
 /** Shows the copy buttons, and adds URL and date to citations. */
-function showCopying(): void {
-  for (const button of document.querySelectorAll<HTMLElement>(COPYING)) button.hidden = false
-  for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-cite]')) {
+function showCopying(part: ParentNode): void {
+  for (const button of part.querySelectorAll<HTMLElement>(COPYING)) button.hidden = false
+  for (const link of part.querySelectorAll<HTMLAnchorElement>('[data-cite]')) {
     if (link.textContent === link.href) continue
     link.textContent = link.href
     link.after(`. Retrieved ${new Date().toISOString().slice(0, 10)}`)
@@ -116,17 +114,18 @@ export function isShortcut(event: KeyboardEvent): boolean {
   return !typed && !event.ctrlKey && !event.metaKey && !event.altKey && storedSetting('keys') !== 'off'
 }
 
-/** Updates moments and copy buttons, at the start and after the page has changed. */
-export function changed(): void {
-  showCopying()
-  writeTimes()
-  document.dispatchEvent(new Event('daybook-changed'))
+/** Writes the moments and shows the copy buttons of a part of a page. */
+export function prepare(part: ParentNode): void {
+  showCopying(part)
+  writeTimes(part)
 }
 
 startSwitches()
-changed()
+prepare(document)
 document.addEventListener('click', copy)
-setInterval(writeTimes, AGAIN_MS)
+setInterval(() => {
+  if (!document.hidden) writeTimes(document)
+}, AGAIN_MS)
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || !isShortcut(event)) return
   const search =
