@@ -79,6 +79,11 @@ suite('the picture of a link preview', () => {
       const known = new Set([...formsOf(json), ...numbersIn(path)])
       const host = `127.0.0.1:${fresh.port}`
       const told = lines.filter((line) => line !== host && !line.endsWith('% is paid'))
+      const lies = told.map((line) => line.replace(/\d/, (digit) => String((Number(digit) + 7) % 10)))
+      assert.ok(
+        lies.some((line) => numbersIn(line).some((one) => !known.has(one))),
+        'a changed digit is found',
+      )
       for (const line of told)
         for (const one of numbersIn(line)) assert.ok(known.has(one), `${one} of ${line}`)
       assert.ok(lines.includes(host))
@@ -87,7 +92,10 @@ suite('the picture of a link preview', () => {
   }
 
   const said: readonly (readonly [path: string, lines: readonly string[]])[] = [
-    ['/summary.png', ['Daybook', '0 of 1 closed contest is paid in full', '12.75', '1 Oct 2026, 00:12 UTC']],
+    [
+      '/summary.png',
+      ['Daybook', 'The only closed contest is not yet paid in full', '12.75', '1 Oct 2026, 00:12 UTC'],
+    ],
     [
       '/contests/1/ledger.png',
       ['First', '15 % is paid', 'Paid', '15.00', 'To be claimed', 'Can be paid now'],

@@ -84,6 +84,18 @@ suite('the allowance', () => {
     assert.equal((await stage.get('/status', mine)).status, 200)
   })
 
+  test('of pages counts a link preview that is drawn as ten requests, and a cached one as one', async () => {
+    await using stage = await openApiStage({ counters: counters(), callerOf })
+    const left = async (path: string, caller: string): Promise<number> => {
+      const response = await stage.get(path, { 'X-Forwarded-For': caller })
+      return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
+    }
+    assert.equal(await left('/events/10.png', '192.0.2.20'), 590)
+    assert.equal(await left('/events/10.png', '192.0.2.20'), 589)
+    assert.equal(await left('/events/9.png', '192.0.2.20'), 579)
+    assert.equal(await left('/events/10.png', '192.0.2.21'), 599)
+  })
+
   test('of pages counts one more for each 1,000 rows or buckets that a page reads, cached or not', async () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     const left = async (path: string, headers = {}): Promise<number> => {

@@ -43,6 +43,7 @@ suite("a contest's own address", () => {
   const led: readonly (readonly [path: string, to: string])[] = [
     ['/contests/1', '/contests/1/ledger'],
     ['/contests/1.json', '/api/v1/contests/1'],
+    ['/contests/1.png', '/contests/1/ledger.png'],
     // A contest that does not exist yet.
     ['/contests/99', '/contests/99/ledger'],
   ]

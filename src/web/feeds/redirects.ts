@@ -73,7 +73,7 @@ function redirectRoute(path: string, target: Target, refuse: Refuse): AnswerRout
   }
 }
 
-/** `/contests/{id}`: redirects to the contest's ledger page, or with `.svg` answers its badge. */
+/** `/contests/{id}`: redirects to the contest's ledger page, with `.png` to its picture; `.svg` answers its badge. */
 function contestRoute(api: Api, refuse: Refuse, settings: BadgeSettings): AnswerRoute {
   return {
     path: '/contests/{id}',
@@ -81,11 +81,11 @@ function contestRoute(api: Api, refuse: Refuse, settings: BadgeSettings): Answer
     allowance: 'pages',
     showsLog: true,
     handle(ask) {
-      const [, id = '', form] = /^([^.]*)(\.json|\.svg)?$/.exec(ask.segments['id'] ?? '') ?? []
+      const [, id = '', form] = /^([^.]*)(\.json|\.svg|\.png)?$/.exec(ask.segments['id'] ?? '') ?? []
       // The redirect is permanent, so it covers contests that do not exist yet.
       if (parseContestId(id) === undefined) return refuse(NO_CONTEST, ask.path, '')
       if (form === '.svg') return badgeReply(api, ask, id, settings)
-      const location = form === undefined ? `/contests/${id}/ledger` : `/api/v1/contests/${id}`
+      const location = form === '.json' ? `/api/v1/contests/${id}` : `/contests/${id}/ledger${form ?? ''}`
       return { is: 'elsewhere', status: 308, location }
     },
   }

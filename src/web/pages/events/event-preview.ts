@@ -28,7 +28,7 @@ export async function eventPreview(event: EventWire, view: View): Promise<Previe
     paid ? ['Paid to', plainText(onePaid(kind))] : null,
     contestId === null ? null : ['For', await nameOf(contestId, view)],
     ['Published', `${dayText(at)}, ${at.slice(11, 19)} UTC`],
-    tx === null ? null : ['Transaction', `${tx.slice(0, TX_END)}…${tx.slice(-TX_END)}`],
+    tx === null ? null : ['Transaction', endsOf(tx)],
   ]
   return {
     above: paid ? 'Receipt of a payment' : kots === null ? `Event ${grouped(String(seq))}` : what,
@@ -45,6 +45,11 @@ export async function eventPreview(event: EventWire, view: View): Promise<Previe
 function correctedBy({ correctedBy: by, restatedBy }: EventCorrections, moved: boolean): string {
   const replaced = restatedBy === null ? '' : ` Event ${grouped(String(restatedBy))} replaces it.`
   return `Corrected by event ${grouped(String(by))}: ${moved ? 'this amount' : 'it'} no longer counts.${replaced}`
+}
+
+/** The ends of a transaction; all of a short one. */
+function endsOf(tx: string): string {
+  return tx.length <= 3 * TX_END ? tx : `${tx.slice(0, TX_END)}…${tx.slice(-TX_END)}`
 }
 
 async function nameOf(contestId: number, view: View): Promise<string> {
