@@ -12,7 +12,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   log: ['protocol', 'tlog', 'project'],
   publish: ['protocol', 'log', 'project', 'chain'],
   serve: ['protocol', 'project', 'log'],
-  web: ['protocol', 'serve', 'log'],
+  web: ['protocol', 'tlog', 'serve', 'log'],
   'web/islands': ['protocol', 'tlog', 'client', 'chain', 'verify', 'web'],
   client: ['protocol', 'tlog'],
   chain: ['protocol'],

@@ -11,7 +11,17 @@ import { cachedScripts } from './bundle-cache.ts'
 type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
 
 /** Scripts that pages load. `chart` is bundled from `island-chart.ts`. */
-const ISLANDS = ['api', 'chart', 'frame', 'patterns', 'summary', 'theme', 'verifier', 'verify'] as const
+const ISLANDS = [
+  'api',
+  'chart',
+  'frame',
+  'patterns',
+  'receipt',
+  'summary',
+  'theme',
+  'verifier',
+  'verify',
+] as const
 export type Island = (typeof ISLANDS)[number]
 
 /** Parts of the one style sheet, `style/tokens.css` and so on, in the order in which they are served. */
@@ -34,13 +44,14 @@ const STYLE_PARTS = [
   'unpaid',
   'embed',
   'checks',
+  'receipt',
   'narrow',
   'preferences',
   'print',
 ] as const
 
 /** Modules that islands import on demand. `verify-signature` is bundled from `island-verify-signature.ts`. */
-const MODULES = ['verify-signature'] as const
+const MODULES = ['verify-receipt', 'verify-signature'] as const
 
 /** Files that pages load: the style sheet, a script for each island, and the modules. */
 export type Assets = Readonly<{

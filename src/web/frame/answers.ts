@@ -1,5 +1,6 @@
 import { assert } from '../../protocol/brand.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
@@ -80,10 +81,15 @@ export function openApi(routes: readonly Route[]): Api {
       const reply = await replyOf(endpoint, { ...ask, path, segments, query: asked.value, ...HOLDS_NOTHING })
       if (reply.is === 'problem') return refused(reply.problem)
       const json = jsonText(reply.body)
-      const value: unknown = endpoint === 'logCheckpoint' ? json : JSON.parse(json)
+      const value: unknown = isText(endpoint) ? json : JSON.parse(json)
       return parsed({ json, value, address: `${path}${asked.value.format()}`, keep: reply.keep })
     },
   }
+}
+
+/** Whether an endpoint answers text in place of JSON. */
+function isText(endpoint: EndpointId): boolean {
+  return endpointOf(endpoint).answer === 'text/plain'
 }
 
 /** A path with its variable parts replaced by these segments. */

@@ -40,7 +40,7 @@ export type View = Readonly<{
 /** Request to an endpoint: the variable parts of its path, and a query without `?`. */
 export type ApiRequest = Readonly<{ segments?: Readonly<Record<string, string>>; query?: string }>
 
-/** Answer of the API as text and parsed, with its address. */
+/** Answer of the API as text and parsed, with its address. An answer that is plain text is its own value. */
 export type ApiAnswer = Readonly<{ json: string; address: string; value: unknown }>
 
 /** Part of a page to embed in another site: a picture, or a frame of this height in pixels. */

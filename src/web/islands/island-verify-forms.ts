@@ -42,7 +42,7 @@ export function startVerify(chain: ChainChecks | null): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-check]')) {
     form.addEventListener('submit', (event) => {
       event.preventDefault()
-      void run(form, chain)
+      void runCheck(form, chain)
     })
   }
   // On wide screens the words are beside the picture, so they may be open.
@@ -53,7 +53,8 @@ export function startVerify(chain: ChainChecks | null): void {
   if (checks !== null) checks.hidden = false
 }
 
-async function run(form: HTMLFormElement, chain: ChainChecks | null): Promise<void> {
+/** Runs the check of a form, and shows its steps as they come. */
+export async function runCheck(form: HTMLFormElement, chain: ChainChecks | null): Promise<void> {
   const list = form.querySelector('ol')
   const button = form.querySelector('button')
   if (list === null || button === null || button.disabled) return

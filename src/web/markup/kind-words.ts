@@ -23,9 +23,18 @@ const KINDS: Readonly<Record<string, KindWords>> = {
   platform_income: { who: 'platform income', one: 'platform income' },
 }
 
-/** Those who win a kind of prize: `runners-up`. A kind without words is shown as it is, without underscores. */
-export function whoWins(kind: string): Html {
-  return kindText(kind, KINDS[kind]?.who ?? kind.replaceAll('_', ' '))
+/**
+ * Those who win a kind of prize: `runners-up`; with `capital` at the start of a sentence. A kind without words is shown as
+ * it is, without underscores.
+ */
+export function whoWins(kind: string, capital = false): Html {
+  const words = KINDS[kind]?.who ?? kind.replaceAll('_', ' ')
+  return kindText(kind, capital ? capitalized(words) : words)
+}
+
+/** A kind as it is, without underscores: `entry`, `platform income`. */
+export function plainKind(kind: string): Html {
+  return html`${kind.replaceAll('_', ' ')}`
 }
 
 /** The same at the start of a line, without an article: `Runners-up`. */

@@ -52,6 +52,16 @@ export function spanFrom(at: string, present: Present): Html | null {
   return present.past ? null : timeElement('span', at, wordsPresent(present))
 }
 
+/** A moment to the millisecond: `Sunday 22 November 2026, 03:49:13.233`. Always UTC, so the page says so after it. */
+export function exactMoment(at: string): Html {
+  const ms = Date.parse(at)
+  const date = { timeZone: 'UTC', weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const
+  const parts = new Intl.DateTimeFormat('en-GB', date).formatToParts(ms)
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ''
+  const day = `${part('weekday')} ${part('day')} ${part('month')} ${part('year')}`
+  return { markup: `<time datetime="${at}" data-form="exact">${day}, ${at.slice(11, -1)}</time>` }
+}
+
 /** Time element of a moment, or the words `none` for null. */
 export function momentOrNone(at: string | null, none = 'not yet'): Html {
   return at === null ? html`<span class="none">${none}</span>` : momentOf(at)

@@ -1,3 +1,5 @@
+import { isProofText, readProofText } from './proof-text.ts'
+
 /** Names with digits that are not figures: API paths and algorithms. */
 const NAME = /\/api\/v\d[\w/]*|\bSHA-?256\w*/gi
 
@@ -74,7 +76,8 @@ export function titlesOf(value: unknown): Map<string, string[]> {
   return titles
 }
 
-/** An answer as JSON. The checkpoint is a text, and becomes its lines. */
+/** An answer as JSON. The checkpoint is a text, and becomes its lines; a proof becomes its parts. */
 export function parseAnswer(answer: string): unknown {
+  if (isProofText(answer)) return readProofText(answer)
   return /^[[{"n]/.test(answer) ? JSON.parse(answer) : answer.split('\n')
 }

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { evaluate, valuesAt } from './expression.ts'
 import { exactText, ownText } from './element-text.ts'
 import type { Element } from './page-tree.ts'
+import { sealBytes } from './proof-text.ts'
 import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
 import { LINKED, parseAnswer, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
 
-/** Addresses of all JSON that a page links as its sources, its alternate first. */
+/** Addresses of all JSON, and of the proof, that a page links as its sources, its alternate first. */
 export function sourcesOf(page: string): readonly string[] {
   const alternate = alternateOf(page)
-  const further = [...page.matchAll(/<a data-json href="([^"]+)"/g)].map(([, href = '']) => plain(href))
+  const further = [...page.matchAll(/<a data-(?:json|proof) href="([^"]+)"/g)].map(([, href = '']) =>
+    plain(href),
+  )
   return [...new Set([...(alternate === undefined ? [] : [alternate]), ...further])]
 }
 
@@ -30,6 +33,8 @@ function alternateOf(page: string): string | undefined {
  * - `data-list` on a list `ol` or `ul`: as on a table. `data-fields` has the fields of each line in the order of its text.
  * - `data-kind` and `data-state`: a value of the answers, which the element says in words.
  * - `class="tx"`: a transaction, shown short, with a button that copies it.
+ * - `data-words` with `data-at`: an amount, which the element says in words, cut to whole units.
+ * - `data-root` on a picture: the pointer of a root, whose bytes are the lengths of its bars.
  * - `data-now` on `main`: the present of words such as "today" and "in 2 h".
  * - `data-chrome` on an element: it has nothing from the answers.
  *
@@ -101,6 +106,9 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
 
   /** Checks the text of a picture, which may have any value of the answers. */
   function pictureText(svg: Element): string {
+    const root = svg.attributes.get('data-root')
+    if (root !== undefined)
+      assert.deepEqual(sealBytes(svg), [...Buffer.from(String(valueAt(root)), 'base64')])
     for (const part of elementsIn(svg)) {
       if (!['title', 'desc', 'text'].includes(part.name) || part.attributes.has('data-axis')) continue
       assertNothing(textOf(part), everything)

@@ -45,6 +45,12 @@ export function assertMoment(text: string, at: string, form: string, present: st
     assert.equal(`${text.slice(0, 3)} ${text.split(' ')[1]}`, `${MONTHS[Number(month) - 1]} ${year}`)
     return
   }
+  if (form === 'exact') {
+    const named = new Date(at).toLocaleString('en', { timeZone: 'UTC', weekday: 'long' })
+    const long = new Date(at).toLocaleString('en', { timeZone: 'UTC', month: 'long' })
+    assert.equal(text, `${named} ${Number(day)} ${long} ${year}, ${at.slice(11, 23)}`)
+    return
+  }
   if (form === '' || form === 'day') {
     assert.ok(always.includes(text), `${text} is ${at}`)
     return

@@ -20,6 +20,16 @@ const STORY: readonly StoryEvent[] = [
   { type: 'loyalty', kind: 'accrual', kots: '3' },
 ]
 
+const PAID = 11
+const PAYING: readonly StoryEvent[] = [
+  ...STORY.slice(0, 6),
+  { type: 'pool', kind: 'top_up', contestId: 5, kots: '100' },
+  { type: 'contest', kind: 'closed', contestId: 5 },
+  { type: 'prize', kind: 'runner_up', contestId: 5, kots: '90' },
+  { type: 'payout', kind: 'runner_up', contestId: 5, kots: '1', tx: 'transaction-0001' },
+  { type: 'payout', kind: 'runner_up', contestId: 5, kots: '63.509856984', tx: 'transaction-0002' },
+]
+
 let stage: ApiStage
 before(async () => {
   stage = await openApiStage({ story: STORY })
@@ -27,34 +37,34 @@ before(async () => {
 after(() => stage[Symbol.asyncDispose]())
 
 const textOf = (page: string): string =>
-  (/<h1>([^]*)<\/main>/.exec(page)?.[1] ?? '')
+  (/<article[^>]*>([^]*)<\/main>/.exec(page)?.[1] ?? '')
     .replaceAll(/<section class="bar"[^]*?<\/section>/g, '')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ (?=[.,:)])/g, '')
+    .replaceAll(/ (?=[.,:;)])/g, '')
     .trim()
 
 const pageAt = async (seq: number): Promise<string> => (await stage.get(`/events/${seq}`)).text()
 
 suite('the page of an event', () => {
-  test('names the events that corrected and replaced it, under its heading', async () => {
-    assert.match(
-      textOf(await pageAt(4)),
-      /^Event #4 Corrected by event #5: its amount counts no longer. Replaced by event #6\. /,
-    )
+  test('names the events that took it back and took its place, first of all', async () => {
+    const text = textOf(await pageAt(4))
+    assert.match(text, /^Taken back by event 5\. Its amount counts no longer\. Event 6 takes its place\. /)
+    assert.match(text, / Corrected By event 5 /)
+    assert.match(await pageAt(4), /class="receipt void"/)
   })
 
   test('names no replacement if there is none', async () => {
     const text = textOf(await pageAt(7))
-    assert.match(text, /^Event #7 Corrected by event #8: its amount counts no longer\. /)
-    assert.doesNotMatch(text, /Replaced by/)
+    assert.match(text, /^Taken back by event 8\. Its amount counts no longer\. /)
+    assert.doesNotMatch(text, /takes its place/)
   })
 
   test('says up to which event it is not corrected', async () => {
     for (const seq of [1, 2, 5, 6, 9]) {
       const page = await pageAt(seq)
-      assert.doesNotMatch(page, /class="banner bad"|Corrected by/)
-      assert.match(textOf(page), /Not corrected up to event #9\./)
+      assert.doesNotMatch(page, /class="banner|Taken back/)
+      assert.match(textOf(page), /Corrected Never, up to event 9 /)
     }
   })
 
@@ -67,19 +77,52 @@ suite('the page of an event', () => {
     }
   })
 
-  test('begins with a sentence about what happened', async () => {
-    assert.match(textOf(await pageAt(6)), /1\.300000000 KOTS were spent on 2 plays \(entry\) in contest 5 on/)
-    assert.match(textOf(await pageAt(6)), /It takes the place of event #4\./)
+  test('has a sentence about what happened', async () => {
+    const text = textOf(await pageAt(6))
+    assert.match(text, /What 1\.30 0000000 KOTS were spent on 2 plays \(entry\) in contest 5 on/)
+    assert.match(text, /It takes the place of event 4\./)
+    assert.match(text, /Replaces Event 4, which was taken back/)
+    assert.match(textOf(await pageAt(8)), /Takes back event 7, of type burn, on [^.]*: it counts -7\.00/)
+  })
+
+  test('of a payment is a receipt: amount exact and in words, to whom, for what, when, and its transaction', async () => {
+    await using paying = await openApiStage({ story: PAYING })
+    const page = await (await paying.get(`/events/${PAID}`)).text()
+    const text = textOf(page)
+    assert.match(text, / Receipt of a payment 63\.509856984 KOTS Sixty-three KOTS, and a part of one /)
+    assert.match(text, /Paid to A runner-up For Fifth Contest 5, closed /)
+    assert.match(text, /Entered Thursday 1 October 2026, 00:10:00\.000 UTC /)
+    assert.match(text, /Transaction transaction-0002 Copy /)
     assert.match(
-      textOf(await pageAt(8)),
-      /Takes back event #7, of type burn, on [^.]*: it counts -7\.000000000 KOTS/,
+      text,
+      /In the signed book\. Event 11 of 11; 2 hashes lead from this line to the root, which is/,
+    )
+    const sources = sourcesOf(page)
+    assert.ok(sources.includes(`/api/v1/log/proof/${PAID}`) && sources.includes('/api/v1/contests/5'))
+    const answers = await Promise.all(sources.map(async (path) => (await paying.get(path)).text()))
+    assertParity(page, answers)
+    const [root = ''] = /^[\w+/]{43}=$/m.exec(answers.at(-1)?.split('\n\n')[1] ?? '') ?? []
+    assert.ok(text.includes(`Root ${root}`))
+  })
+
+  test('of a payment can be checked without a script on the page of checks', async () => {
+    await using paying = await openApiStage({ story: PAYING })
+    const page = await (await paying.get(`/events/${PAID}`)).text()
+    assert.match(page, /<form\s+action="\/verify"[^>]*data-check="event"/)
+    assert.match(
+      page,
+      /<input type="hidden" name="seq" value="11" \/>\s*<button class="main">Check this receipt/,
+    )
+    assert.match(
+      page,
+      /<a data-proof href="\/api\/v1\/log\/proof\/11" class="button" download>Save the proof/,
     )
   })
 
   test('links the previous and the next event', async () => {
     const page = await pageAt(4)
-    assert.match(page, /<a rel="prev" href="\/events\/3">Event #3<\/a>/)
-    assert.match(page, /<a rel="next" href="\/events\/5">Event #5<\/a>/)
+    assert.match(page, /rel="prev" href="\/events\/3"/)
+    assert.match(page, /rel="next" href="\/events\/5"/)
     assert.doesNotMatch(await pageAt(1), /rel="prev"/)
   })
 
@@ -93,12 +136,12 @@ suite('the page of an event', () => {
     await using own = await openApiStage({ story: STORY.slice(0, 4) })
     const first = await own.get('/events/4')
     assert.equal(first.headers.get('cache-control'), REVALIDATE)
-    assert.match(await first.text(), /Not corrected up to event/)
+    assert.match(await first.text(), /Never, up to event/)
     const held = { 'If-None-Match': first.headers.get('etag') ?? '' }
     assert.equal((await own.get('/events/4', held)).status, 304)
     own.append(STORY.slice(4, 6))
     const second = await own.get('/events/4', held)
     assert.equal(second.status, 200)
-    assert.match(await second.text(), /Corrected by/)
+    assert.match(await second.text(), /Taken back by/)
   })
 })

@@ -1,95 +1,97 @@
-import { eventPreview } from './event-preview.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import type { EventCorrections, EventDetails } from '../../../protocol/resources.ts'
-import { amountHtml, eventLink } from '../../markup/amount-html.ts'
-import { quotedText } from '../../markup/contest-name.ts'
-import { eventSentence } from './event-sentence.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint } from '../../frame/linked-answers.ts'
-import type { Html, Part } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
-import type { EndpointPage, View } from '../../frame/page.ts'
-import { addressAt } from '../../markup/site.ts'
+import type { EventCorrections } from '../../../protocol/resources.ts'
 import { eventRows } from '../../../serve/api/answer-tables.ts'
-import { copyButton } from '../../frame/view-bar.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
+import { countHtml } from '../../markup/amount-html.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { eventPath } from '../verify/verify-checks.ts'
+import { askForContest } from './event-for.ts'
+import { eventPreview } from './event-preview.ts'
+import { eventLineOf } from './event-line.ts'
+import type { EventProof } from './event-proof.ts'
+import { askProof } from './event-proof.ts'
+import { eventSheet } from './event-sheet.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 
-/** `/events/{seq}`: one event, and whether a later one corrected it. */
+/** `/events/{seq}`: a receipt of a payment, or a record of another event, and whether a later event corrected it. */
 export const eventPage: EndpointPage<'event'> = {
   endpoint: 'event',
   asksMore: true,
-  title: ({ seq }) => `Event #${seq}`,
+  island: 'receipt',
+  title: ({ seq, type }) => `${type === 'payout' ? 'Receipt' : 'Event'} ${seq.toLocaleString('en')}`,
   csv: (event) => eventRows([event], null),
   preview: eventPreview,
+  // The sheet has the heading.
+  heading: () => html``,
   async render(event, view) {
     const segments = { seq: String(event.seq) }
     const details = await askEndpoint(view, 'eventDetails', { segments })
     const corrections = await askEndpoint(view, 'eventCorrections', { segments })
-    return html`${bannerOf(event, corrections)}
-      <p class="lead" data-at="${details.answer.details === null ? '#' : `# ${details.address}#/details`}">
-        ${eventSentence(event, details.answer.details, view)}
-      </p>
-      ${notCorrected(corrections)} ${fieldsOf(event, view)} ${detailsOf(details)}
-      ${neighbourLinks(event, corrections.answer, view)}`
+    const contest = await askForContest(event, view)
+    const proof = await askProof(view, event.seq)
+    const sheet = eventSheet(event, { details, corrections, contest, proof }, view)
+    return html`<div class="two">
+      <section>${sheet}</section>
+      <aside>
+        ${checkForm(event, proof, view)}
+        <h3>What it does not prove</h3>
+        <p class="quiet">
+          ${event.tx === null ? null : 'That the money arrived: look the transaction up on the chain. '}That
+          the event is true: only that it was published then, and has not changed since.
+        </p>
+        ${chainCommand(event.tx, view)} ${eventLineOf(event, details, view)}
+        ${jsonLinks([
+          ['its corrections', corrections],
+          ['its details', details],
+          ...(contest === null ? [] : [['its contest', contest] as const]),
+        ])}
+        ${neighbourLinks(event, corrections.answer)}
+      </aside>
+    </div>`
   },
 }
 
-/** Banner of a corrected event; null for any other. */
-function bannerOf({ kots }: EventWire, { answer, address }: LinkedAnswer<EventCorrections>): Html | null {
-  const { correctedBy, restatedBy } = answer
-  if (correctedBy === null) return null
-  const what = kots === null ? 'it' : 'its amount'
-  const replaced = restatedBy === null ? null : html` Replaced by event ${eventLink(restatedBy)}.`
-  const pointers = `${address}#/correctedBy ${address}#/restatedBy`
-  return html`<p class="banner warn" role="note" data-at="${pointers}">
-    Corrected by event ${eventLink(correctedBy)}: ${what} counts no longer.${replaced}
-    <a data-json href="${address}">JSON of its corrections</a>
-  </p>`
+/** Button that checks the event in the browser. Without a script it leads to the page of checks. */
+function checkForm({ seq, type }: EventWire, { address }: LinkedAnswer<EventProof>, view: View): Html {
+  const { assets, paths } = view
+  const save = html`<a data-proof href="${address}" class="button" download>Save the proof</a>`
+  if (!paths.has('/verify'))
+    return html`<h2>Do not take our word</h2>
+      <p class="buttons">${save}</p>`
+  return html`<h2>Do not take our word</h2>
+    <p class="quiet">
+      Your browser can compute the way from this line to the root, and check the signature, by itself.
+    </p>
+    <form
+      action="/verify"
+      data-chrome
+      data-checks
+      data-check="event"
+      data-ed25519="${assets.path('verify-signature.js')}"
+      data-module="${assets.path('verify-receipt.js')}"
+    >
+      <p class="buttons">
+        <input type="hidden" name="seq" value="${seq}" />
+        <button class="main">Check this ${type === 'payout' ? 'receipt' : 'event'}</button> ${save}
+      </p>
+      <ol class="steps" aria-live="polite" aria-label="Steps of the check"></ol>
+    </form>
+    ${eventPath}`
 }
 
-function notCorrected({ answer, address }: LinkedAnswer<EventCorrections>): Html | null {
-  if (answer.correctedBy !== null) return null
-  return html`<p class="quiet" data-at="${address}#/asOf/seq">
-    Not corrected up to event ${eventLink(answer.asOf.seq)}.
-    <a data-json href="${address}">JSON of its corrections</a>
-  </p>`
-}
-
-/** The eight fields of the event by name. */
-function fieldsOf(event: EventWire, view: View): Html {
-  const { seq, type, kind, at, atMs, contestId, kots, tx } = event
-  const fields: readonly (readonly [name: string, value: Part])[] = [
-    ['seq', seq],
-    ['type', type],
-    ['kind', kind],
-    ['at', html`<time datetime="${at}" data-form="exact">${at}</time>`],
-    ['atMs', atMs],
-    ['contestId', contestId],
-    ['kots', kots === null ? null : amountHtml(kots)],
-    ['tx', tx === null ? null : html`<code class="id">${tx}</code> ${copyButton('Copy', { text: tx })}`],
-  ]
-  return html`<h2>Its eight fields</h2>
-    <dl class="fields">
-      ${fields.map(
-        ([name, value]) =>
-          html`<dt><code>${name}</code></dt>
-            <dd data-at="/${name}">${value ?? html`<span class="none">null</span>`}</dd>`,
-      )}
-    </dl>
-    ${tx === null ? null : html`<p><a href="/events?tx=${encodeURIComponent(tx)}">Every event of this transaction</a></p>`}
-    ${tx === null ? null : explorersOf(tx, view)} ${tx === null ? null : chainCommand(tx, view)}`
-}
-
-/** Command that asks the blockchain about this transaction; null for a log that does not name its chain. */
-function chainCommand(tx: string, { identity, site }: View): Html | null {
+/** Command that asks the blockchain about a transaction; null without one, and for a log that does not name its chain. */
+function chainCommand(tx: string | null, { identity, site }: View): Html | null {
   const { chain, simulated } = identity
-  if (chain === 'opaque') return null
+  if (tx === null || chain === 'opaque') return null
   const invented = html`<p class="quiet">
     This log is simulated: its transactions are invented, and no real blockchain has them.
   </p>`
   return html`${simulated ? invented : null}
     <details data-chrome>
       <summary>Ask the blockchain yourself</summary>
-      <p>
+      <p class="quiet">
         This command reads the whole log and asks servers of your choice. It proves that the transaction
         exists, succeeded and is final, and that this log names it. With <code>--payer</code> and
         <code>--token</code> it also proves that the payer moved no less than the payouts say. It does not
@@ -103,42 +105,14 @@ function chainCommand(tx: string, { identity, site }: View): Html | null {
     </details>`
 }
 
-function explorersOf(tx: string, { site }: View): Html | null {
-  if (site.explorers.length === 0) return null
-  const links = site.explorers.map(
-    (explorer) => html`<li><a rel="noreferrer" href="${addressAt(explorer, tx)}">${explorer.host}</a></li>`,
-  )
-  return html`<p>See the transaction for yourself; these sites are not ours:</p>
-    <ul>
-      ${links}
-    </ul>`
-}
-
-/** Details whose value is the seq of another event. */
-const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
-
-function detailsOf({ answer: { details }, address }: LinkedAnswer<EventDetails>): Html {
-  if (details === null) return html`<p class="quiet">This event has no details.</p>`
-  return html`<h2>Details</h2>
-    <dl class="fields">
-      ${Object.entries(details).map(
-        ([name, value]) =>
-          html`<dt><code>${name}</code></dt>
-            <dd data-at="${address}#/details/${name}">
-              ${POINTERS.has(name) ? eventLink(Number(value)) : quotedText(String(value))}
-            </dd>`,
-      )}
-    </dl>
-    <p><a data-json href="${address}">JSON of the details</a></p>`
-}
-
-function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections, { paths }: View): Html {
-  const next =
-    seq < asOf.seq
-      ? html`<a rel="next" href="/events/${seq + 1}">Event #${seq + 1}</a>`
-      : html`<span>The next event appears here once it is published.</span>`
-  return html`<nav aria-label="Neighbours" class="pager" data-chrome>
-    ${seq > 1 ? html`<a rel="prev" href="/events/${seq - 1}">Event #${seq - 1}</a>` : null} ${next}
-    ${paths.has('/verify') ? html`<a class="button" href="/verify?seq=${seq}">Verify this event</a>` : null}
+function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections): Html {
+  const named = (other: number): Html => html`<span class="hidden">Event</span> ${countHtml(other)}`
+  return html`<nav aria-label="Neighbours" class="buttons" data-chrome>
+    ${seq > 1 ? html`<a class="button" rel="prev" href="/events/${seq - 1}">← ${named(seq - 1)}</a>` : null}
+    ${
+      seq < asOf.seq
+        ? html`<a class="button" rel="next" href="/events/${seq + 1}">${named(seq + 1)} →</a>`
+        : html`<span class="quiet">The next event appears here once it is published.</span>`
+    }
   </nav>`
 }

@@ -8,12 +8,17 @@ import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
+import { onePaid, plainKind, whoWins } from '../../markup/kind-words.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** Parts of a sentence. Sentences use an amount or a contest only if the rules require one. */
 type SentenceParts = Readonly<{
-  kind: string
+  /** The kind in words; those who win it, also at the start of a sentence; and one of them. */
+  kind: Html
+  who: Html
+  Who: Html
+  one: Html
   kots: Html
   contest: Html
   /** The contest at the start of a sentence. */
@@ -42,7 +47,7 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
     closed: ({ Contest, on }) =>
       html`${Contest} closed on ${on}: it takes no more plays and pays its prizes.`,
     paid: ({ Contest, on }) =>
-      html`${Contest} was paid out on ${on}: every prize of it is redeemed or has lapsed.`,
+      html`${Contest} was paid out on ${on}: every prize of it is paid or has expired.`,
     cancelled: ({ Contest, on }) => html`${Contest} was cancelled on ${on}: what it holds is paid back.`,
   },
   play: {
@@ -57,24 +62,24 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
       html`${kots} were added to the pool of ${contest} from the treasury (${kind}) on ${on}.`,
   },
   prize: {
-    '*': ({ kots, kind, contest, on, may }) =>
-      html`${kots} were won in ${contest} as ${kind} by ${countOf(may('winners'), 'winner')} on ${on}, and are
-      owed to them.`,
+    '*': ({ kots, Who, contest, on, may }) =>
+      html`${Who} won ${kots} in ${contest} on ${on}${winnersOf(may('winners'))}: it is owed until it is paid.`,
   },
   hold: {
-    '*': ({ kind, contest, on, moment }) =>
-      html`The review of what is unpaid in ${contest} as ${kind} was moved on ${on}: it goes on until
+    '*': ({ who, contest, on, moment }) =>
+      html`What is owed to ${who} of ${contest} was given another review on ${on}, until
       ${moment('reviewUntil')}.`,
   },
   payout: {
     refund: ({ kots, Contest, on }) => html`${Contest} paid ${kots} back to players on ${on}.`,
     loyalty: ({ kots, on, must }) =>
       html`${kots} were paid to players as the loyalty reward of ${must('month')} on ${on}.`,
-    '*': ({ kots, kind, Contest, on }) => html`${Contest} paid ${kots} as ${kind} on ${on}.`,
+    '*': ({ kots, one, Contest, on }) => html`${Contest} paid ${kots} to ${one} on ${on}.`,
   },
   expiry: {
-    '*': ({ kots, kind, contest, on }) =>
-      html`${kots} won in ${contest} as ${kind} were never redeemed and lapsed to the treasury on ${on}.`,
+    '*': ({ kots, who, contest, on }) =>
+      html`${kots} that ${who} won in ${contest} were never claimed: they expired, and went to the treasury,
+      on ${on}.`,
   },
   burn: {
     '*': ({ kots, kind, on }) => html`${kots} of the treasury were burned (${kind}) on ${on}.`,
@@ -153,7 +158,10 @@ function sentenceParts(
   }
   const contestAs = (word: string): Html => contestLink(word, contestId, paths)
   return {
-    kind,
+    kind: plainKind(kind),
+    who: whoWins(kind),
+    Who: whoWins(kind, true),
+    one: onePaid(kind),
     kots: kots === null ? html`nothing` : html`${amountHtml(kots)} ${site.token}`,
     contest: contestAs('contest'),
     Contest: contestAs('Contest'),
@@ -175,6 +183,11 @@ function contestLink(word: string, id: number | null, paths: ReadonlySet<string>
 
 function titleOf(title: string | null): Html | null {
   return title === null ? null : html`, “${quotedText(title)}”,`
+}
+
+/** Number of those who share a prize; null without it. */
+function winnersOf(count: string | null): Html | null {
+  return count === null || count === '1' ? null : html`, shared by ${amountHtml(count)}`
 }
 
 /** A count and its noun; without a count a general phrase. */

@@ -21,7 +21,7 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
       ${base === null ? null : baseField(base)}
       <h3>This event is in the log</h3>
       <p>From the event’s line to its place in the tree, to the tree’s root, which is signed.</p>
-      ${form('event', eventField('seq', seq), 'Check the event')} ${PATH}
+      ${form('event', eventField('seq', seq), 'Check the event')} ${eventPath}
       <h3>Nothing has changed since you came last</h3>
       <p>
         This browser keeps the signed checkpoint that it saw, and proves that the log only grew from there.
@@ -133,7 +133,7 @@ function form(check: string, fields: Html | null, button: string, explorers: rea
 }
 
 /** Place for the path of an event's check, as a picture and in words. */
-const PATH = html`<div class="pair" data-path="event" hidden>
+export const eventPath: Html = html`<div class="pair" data-path="event" data-chrome hidden>
   <div></div>
   <div>
     <p>

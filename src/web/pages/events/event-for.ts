@@ -1,0 +1,59 @@
+import type { EventWire } from '../../../protocol/event.ts'
+import type { Contest, EventDetails } from '../../../protocol/resources.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import type { View } from '../../frame/page.ts'
+import { quotedText } from '../../markup/contest-name.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment-html.ts'
+
+/** The contest of an event; null for an event of none. */
+export async function askForContest(
+  { contestId }: EventWire,
+  { ask }: View,
+): Promise<LinkedAnswer<Contest> | null> {
+  if (contestId === null) return null
+  const reply = await ask('contest', { segments: { id: String(contestId) } })
+  return reply.ok ? { address: reply.value.address, answer: JSON.parse(reply.value.json) } : null
+}
+
+/** What an event is for: its contest with its state, or the month of a loyalty reward; null for any other. */
+export function whatFor(
+  { contestId }: EventWire,
+  contest: LinkedAnswer<Contest> | null,
+  details: LinkedAnswer<EventDetails>,
+  view: View,
+): Html | null {
+  if (contest !== null) return contestOf(contest, view)
+  if (contestId !== null) return html`<span data-at="/contestId">Contest ${contestId}</span>`
+  const month = details.answer.details?.['month']
+  if (month === undefined) return null
+  return html`<span data-at="${details.address}#/details/month"
+    ><a href="/loyalty/runs">The loyalty reward of ${String(month)}</a></span
+  >`
+}
+
+function contestOf({ answer, address }: LinkedAnswer<Contest>, view: View): Html {
+  const { id, title } = answer
+  const [said, field] = stateOf(answer)
+  const pointers = [title === null ? '' : 'title', 'id', field].filter((name) => name !== '')
+  const href = `/contests/${id}/ledger`
+  const named = view.paths.has('/contests/{id}/ledger')
+    ? html`<a href="${href}">${title === null ? `Contest ${id}` : quotedText(title)}</a>`
+    : html`${title === null ? null : quotedText(title)}`
+  const number = title === null ? null : html`Contest ${id}, `
+  return html`<span data-at="${pointers.map((name) => `${address}#/${name}`).join(' ')}"
+    >${named}<small>${number}${said}</small></span
+  >`
+}
+
+/** What happened to a contest last, and the field of its moment; no field for a contest without times. */
+function stateOf(contest: Contest): readonly [said: Html, field: string] {
+  const { opensAt, openedAt, closedAt } = contest
+  if (closedAt !== null) return [html`closed ${momentOf(closedAt)} ${ZONE}`, 'closedAt']
+  if (openedAt !== null) return [html`opened ${momentOf(openedAt)} ${ZONE}`, 'openedAt']
+  return opensAt === null ? [html`to come`, ''] : [html`opens ${momentOf(opensAt)} ${ZONE}`, 'opensAt']
+}
+
+/** The script names the reader's own time here when the reader chooses it. */
+const ZONE = html`<span data-zone>UTC</span>`
