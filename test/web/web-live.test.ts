@@ -212,7 +212,7 @@ suite('an open page', () => {
   test('about a future event becomes the page of the event', async () => {
     await using sight = await browser.see(`${relay.url}/events/${stage.published() + 1}`)
     await publish(1)
-    await sight.page.locator('h1', { hasText: `Event #${stage.published()}` }).waitFor()
+    await sight.page.locator('.receipt b', { hasText: `No. ${stage.published()}` }).waitFor()
   })
 })
 

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../src/protocol/moment.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage, plan } from '../stage/api-stage.ts'
 import { elementsIn, parseMarkup, plain, textIn } from './parity/page-tree.ts'
-import { tokensIn, tokensOf } from './parity/page-words.ts'
+import { parseAnswer, tokensIn, tokensOf } from './parity/page-words.ts'
 import { sourcesOf } from './parity/parity.ts'
 import { ADDRESSES, REFUSED } from './parity/web-addresses.ts'
 
@@ -71,8 +71,8 @@ suite('the link preview', () => {
       assert.match(described, /^A simulated platform, no real money\. [^\s].{10,}[.…]$/)
       assert.ok(described.length <= DESCRIPTION_CHARS_MAX, described)
       assert.doesNotMatch(described, /[<>\n]|\s\s|undefined|null|NaN/)
-      const answers = sourcesOf(page).map(
-        async (source) => JSON.parse(await (await stage.get(source)).text()) as unknown,
+      const answers = sourcesOf(page).map(async (source) =>
+        parseAnswer(await (await stage.get(source)).text()),
       )
       const said = new Set([
         ...tokensOf(await Promise.all(answers)),
@@ -84,7 +84,7 @@ suite('the link preview', () => {
   }
 
   const examples: readonly (readonly [path: string, said: string])[] = [
-    ['/events/10', 'Contest 1 paid 15.000000000 KOTS as voter_share on 2026-10-01 00:09:00 UTC.'],
+    ['/events/10', 'Contest 1 paid 15.00 KOTS to a voter on 1 Oct 2026 00:09:00.'],
     [
       '/contests/1/ledger',
       'Paying. 15.000000000 of 100.000000000 KOTS are paid, 85.000000000 KOTS are still open. All that is open has been available',
@@ -115,7 +115,7 @@ suite('the link preview', () => {
     })
     assert.match(
       await describedOn('/events/2', corrected),
-      /no real money\. Corrected by event #3: its amount counts no longer\. 7\.000000000 KOTS of the treasury/,
+      /no real money\. Taken back by event 3\. Its amount counts no longer\. 7\.00 KOTS of the treasury/,
     )
   })
 

@@ -163,8 +163,23 @@ export const LIES: readonly Lie[] = [
     of: (page) => changedAt(page, /#(\d+)(?=[<\s.,)])/g, ([, number]) => `#${next(number)}`),
   },
   {
+    name: 'an amount in other words',
+    pagesLeast: 2,
+    of: (page) =>
+      changedAt(
+        page,
+        /(data-words="[^"]*"[^>]*>)(\w+)/g,
+        ([, open, first]) => `${open}${first === 'One' ? 'Two' : 'One'}`,
+      ),
+  },
+  {
+    name: 'a seal with another bar',
+    pagesLeast: 3,
+    of: (page) => changedAt(page, /(L[\d.]+ )(\d+)/g, ([, open, number]) => `${open}${next(number)}`),
+  },
+  {
     name: 'the heading of another',
-    pagesLeast: 5,
+    pagesLeast: 2,
     of: (page) => changedAt(page, /(<h1>[^<]*?)(\d+)/g, ([, text, number]) => `${text}${next(number)}`),
   },
   {

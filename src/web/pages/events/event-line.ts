@@ -13,11 +13,8 @@ import { eventSentence } from './event-sentence.ts'
 const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
 
 /** The line of an event: its fields and details by the names of the API. A payment's sentence stands here. */
-export function eventLineOf(
-  event: EventWire,
-  { answer: { details }, address }: LinkedAnswer<EventDetails>,
-  view: View,
-): Html {
+export function eventLineOf(event: EventWire, answer: LinkedAnswer<EventDetails>, view: View): Html {
+  const { details } = answer.answer
   const { seq, type, kind, at, atMs, contestId, kots, tx } = event
   const fields: readonly (readonly [name: string, value: Part])[] = [
     ['seq', seq],
@@ -34,23 +31,12 @@ export function eventLineOf(
     row(
       name,
       POINTERS.has(name) ? eventLink(Number(value)) : quotedText(String(value)),
-      `${address}#/details/${name}`,
+      `${answer.address}#/details/${name}`,
     ),
   )
-  const said = type === 'payout' ? html`<p class="lead">${saidOf(event, details, address, view)}</p>` : null
+  const said = type === 'payout' ? html`<p class="lead">${eventSentence(event, answer, view)}</p>` : null
   return html`<h3>The line itself</h3>
     ${said} ${facts([...rows, ...more])}`
-}
-
-/** The sentence of an event with the pointers of what it says. */
-export function saidOf(
-  event: EventWire,
-  details: EventDetails['details'],
-  address: string,
-  view: View,
-): Html {
-  const pointers = details === null ? '#' : `# ${address}#/details`
-  return html`<span data-at="${pointers}">${eventSentence(event, details, view)}</span>`
 }
 
 function row(name: string, value: Part, pointer: string): readonly [Html, Html] {

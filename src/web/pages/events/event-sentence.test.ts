@@ -48,7 +48,9 @@ function saidOf(rule: Rule, only: 'all' | 'must' = 'all', more: Record<string, n
   const fields = Object.entries(rule.details).filter(([, need]) => only === 'all' || need === 'must')
   const details = Object.assign({}, ...fields.map(([field]) => DETAILS[field as DetailsField]), more)
   const said: EventDetails['details'] = Object.keys(details).length === 0 ? null : details
-  return wordsOf(eventSentence(event, said, VIEW).markup)
+  return wordsOf(
+    eventSentence(event, { address: '/details', answer: { seq: 30, details: said } }, VIEW).markup,
+  )
 }
 
 function wordsOf(markup: string): string {

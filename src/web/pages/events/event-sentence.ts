@@ -5,6 +5,7 @@ import type { EventDetails } from '../../../protocol/resources.ts'
 import type { RuledType, RuleKind } from '../../../protocol/rules.ts'
 import { ruleKind } from '../../../protocol/rules.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
@@ -24,11 +25,10 @@ type SentenceParts = Readonly<{
   /** The contest at the start of a sentence. */
   Contest: Html
   on: Html
-  /** An optional detail. */
-  may(name: string): string | null
+  /** An optional detail; null without it. */
+  may(name: string): Html | null
   /** A required detail. */
-  must(name: string): string
-  moment(name: string): Html
+  must(name: string): Html
   token: string
 }>
 
@@ -37,12 +37,12 @@ type Sentence = (parts: SentenceParts) => Html
 /** Sentences by type and kind; `*` is for the kinds that the operator names. */
 const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Sentence>> } = {
   contest: {
-    scheduled: ({ Contest, on, may, moment }) =>
-      html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on ${moment('opensAt')} and
-      closes on ${moment('closesAt')}.`,
-    rescheduled: ({ Contest, on, moment }) =>
-      html`${Contest} was given other times on ${on}: it opens on ${moment('opensAt')} and closes on
-      ${moment('closesAt')}.`,
+    scheduled: ({ Contest, on, may, must }) =>
+      html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on ${must('opensAt')} and closes
+      on ${must('closesAt')}.`,
+    rescheduled: ({ Contest, on, must }) =>
+      html`${Contest} was given other times on ${on}: it opens on ${must('opensAt')} and closes on
+      ${must('closesAt')}.`,
     opened: ({ Contest, on }) => html`${Contest} opened on ${on}: it takes plays.`,
     closed: ({ Contest, on }) =>
       html`${Contest} closed on ${on}: it takes no more plays and pays its prizes.`,
@@ -63,12 +63,12 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
   },
   prize: {
     '*': ({ kots, Who, contest, on, may }) =>
-      html`${Who} won ${kots} in ${contest} on ${on}${winnersOf(may('winners'))}: it is owed until it is paid.`,
+      html`${Who} won ${kots} in ${contest} on ${on}${sharedBy(may('winners'))}: it is owed until it is paid.`,
   },
   hold: {
-    '*': ({ who, contest, on, moment }) =>
+    '*': ({ who, contest, on, must }) =>
       html`What is owed to ${who} of ${contest} was given another review on ${on}, until
-      ${moment('reviewUntil')}.`,
+      ${must('reviewUntil')}.`,
   },
   payout: {
     refund: ({ kots, Contest, on }) => html`${Contest} paid ${kots} back to players on ${on}.`,
@@ -86,8 +86,8 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
   },
   loyalty: {
     accrual: ({ kots, on }) => html`${kots} of the treasury were set aside for the loyalty reward on ${on}.`,
-    scheduled: ({ on, must, moment }) =>
-      html`The loyalty reward of ${must('month')} was planned on ${on}: it is paid on ${moment('paysAt')}.`,
+    scheduled: ({ on, must }) =>
+      html`The loyalty reward of ${must('month')} was planned on ${on}: it is paid on ${must('paysAt')}.`,
     input: ({ on, must }) =>
       html`What the loyalty reward of ${must('month')} is computed from was fixed by its digest on ${on},
       before the result was known.`,
@@ -100,7 +100,7 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
     withdrawal: ({ kots, on }) => html`${kots} left the treasury for outside on ${on}.`,
   },
   price: {
-    usd: ({ token, on, must }) => html`One ${token} cost ${amountHtml(must('price'))} US dollars on ${on}.`,
+    usd: ({ token, on, must }) => html`One ${token} cost ${must('price')} US dollars on ${on}.`,
   },
   trade: {
     buy: ({ kots, on }) => html`${kots} were bought in the token’s market pool on ${on}.`,
@@ -108,19 +108,17 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
   },
 }
 
-/** Sentence that says what happened, and which event this one replaces. */
+/** Sentence that says what happened, and which event this one replaces. Each figure names its source for checks. */
 export function eventSentence(
   event: EventWire,
-  details: EventDetails['details'],
+  details: LinkedAnswer<EventDetails>,
   view: Pick<View, 'site' | 'paths'>,
 ): Html {
   const { type, kind } = event
   const parts = sentenceParts(event, details, view)
   const sentence = type === 'correction' ? correctionSentence(event, parts) : sentenceOf(type, kind)(parts)
   const restates = parts.may('restates')
-  return restates === null
-    ? sentence
-    : html`${sentence} It takes the place of event ${eventLink(Number(restates))}.`
+  return restates === null ? sentence : html`${sentence} It takes the place of event ${restates}.`
 }
 
 /** Sentence of a type and kind, or a general one if this version does not know them. */
@@ -138,20 +136,22 @@ function sentenceByRule(type: RuledType, kind: string): Sentence | undefined {
 function correctionSentence({ contestId, kots }: EventWire, parts: SentenceParts): Html {
   const where = contestId === null ? ',' : html` in ${parts.contest},`
   const counts = kots === null ? '.' : html`: it counts ${parts.kots}.`
-  return html`Takes back event ${eventLink(Number(parts.must('corrects')))}, of type ${parts.kind}${where} on
+  return html`Takes back event ${parts.must('corrects')}, of type ${parts.kind}${where} on
   ${parts.on}${counts}`
 }
 
 function sentenceParts(
   { kind, at, contestId, kots }: EventWire,
-  details: EventDetails['details'],
+  { answer: { details }, address }: LinkedAnswer<EventDetails>,
   { site, paths }: Pick<View, 'site' | 'paths'>,
 ): SentenceParts {
-  const may = (name: string): string | null => {
+  const may = (name: string): Html | null => {
     const value = details?.[name]
-    return value === undefined ? null : String(value)
+    return value === undefined
+      ? null
+      : html`<span data-at="${address}#/details/${name}">${detailHtml(name, String(value))}</span>`
   }
-  const must = (name: string): string => {
+  const must = (name: string): Html => {
     const value = may(name)
     assert(value !== null, `an event of its kind has ${name}`)
     return value
@@ -162,36 +162,45 @@ function sentenceParts(
     who: whoWins(kind),
     Who: whoWins(kind, true),
     one: onePaid(kind),
-    kots: kots === null ? html`nothing` : html`${amountHtml(kots)} ${site.token}`,
+    kots:
+      kots === null ? html`nothing` : html`<span data-at="/kots">${amountHtml(kots)}</span> ${site.token}`,
     contest: contestAs('contest'),
     Contest: contestAs('Contest'),
-    on: momentOf(at),
+    on: html`<span data-at="/at">${momentOf(at)}</span>`,
     may,
     must,
-    moment: (name) => momentOf(must(name)),
     token: site.token,
   }
+}
+
+/** A detail as a sentence shows it: a moment, a link to an event, a title, or a figure. */
+function detailHtml(name: string, value: string): Html {
+  if (/At$|Until$/.test(name)) return momentOf(value)
+  if (name === 'corrects' || name === 'restates') return eventLink(Number(value))
+  if (name === 'title') return quotedText(value)
+  return name === 'month' ? html`${value}` : amountHtml(value)
 }
 
 function contestLink(word: string, id: number | null, paths: ReadonlySet<string>): Html {
   if (id === null) return html`no contest`
   const name = `${word} ${id}`
-  return paths.has('/contests/{id}/ledger')
+  const linked = paths.has('/contests/{id}/ledger')
     ? html`<a href="/contests/${id}/ledger">${name}</a>`
     : html`${name}`
+  return html`<span data-at="/contestId">${linked}</span>`
 }
 
-function titleOf(title: string | null): Html | null {
-  return title === null ? null : html`, “${quotedText(title)}”,`
+function titleOf(title: Html | null): Html | null {
+  return title === null ? null : html`, “${title}”,`
 }
 
 /** Number of those who share a prize; null without it. */
-function winnersOf(count: string | null): Html | null {
-  return count === null || count === '1' ? null : html`, shared by ${amountHtml(count)}`
+function sharedBy(count: Html | null): Html | null {
+  return count === null ? null : html`, shared by ${count}`
 }
 
 /** A count and its noun; without a count a general phrase. */
-function countOf(count: string | null, one: string): Html {
+function countOf(count: Html | null, one: string): Html {
   if (count === null) return one === 'play' ? html`play` : html`its ${one}s`
-  return html`${amountHtml(count)} ${count === '1' ? one : `${one}s`}`
+  return html`${count} ${count.markup.includes('>1</data>') ? one : `${one}s`}`
 }

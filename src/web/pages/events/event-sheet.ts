@@ -15,7 +15,7 @@ import type { Site } from '../../markup/site.ts'
 import { addressAt } from '../../markup/site.ts'
 import { amountWords } from './amount-words.ts'
 import { whatFor } from './event-for.ts'
-import { saidOf } from './event-line.ts'
+import { eventSentence } from './event-sentence.ts'
 import type { EventProof } from './event-proof.ts'
 import { sealOf } from './event-seal.ts'
 
@@ -50,7 +50,7 @@ export function eventSheet(event: EventWire, answers: SheetAnswers, view: View):
   const isPaid = type === 'payout'
   const target = whatFor(event, contest, details, view)
   const restates = details.answer.details?.['restates']
-  const said = html`<p class="lead">${saidOf(event, details.answer.details, details.address, view)}</p>`
+  const said = html`<p class="lead">${eventSentence(event, details, view)}</p>`
   const rows: readonly (readonly [name: string, value: Part])[] = [
     ['What', isPaid ? null : said],
     ['Paid to', isPaid ? html`<span data-at="/kind">${onePaid(kind, true)}</span>` : null],
