@@ -58,7 +58,7 @@ const detailedOf = (page: string): readonly string[] =>
   sourcesOf(page).filter((source) => source.startsWith('/api/v1/events?') && source.includes('details=1'))
 
 suite('a table of events', () => {
-  for (const path of ['/events', '/events?order=desc', '/events?details=1', '/stream', '/summary']) {
+  for (const path of ['/events', '/events?order=desc', '/events?details=1', '/stream']) {
     test(`on ${path} shows prices, titles, planned times and corrected events`, async () => {
       const page = await pageAt(path)
       assert.deepEqual(notesOn(page), NOTES)

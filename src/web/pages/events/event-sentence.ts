@@ -158,10 +158,10 @@ function sentenceParts(
   }
   const contestAs = (word: string): Html => contestLink(word, contestId, paths)
   return {
-    kind: plainKind(kind),
-    who: whoWins(kind),
-    Who: whoWins(kind, true),
-    one: onePaid(kind),
+    kind: ofKind(plainKind(kind)),
+    who: ofKind(whoWins(kind)),
+    Who: ofKind(whoWins(kind, true)),
+    one: ofKind(onePaid(kind)),
     kots:
       kots === null ? html`nothing` : html`<span data-at="/kots">${amountHtml(kots)}</span> ${site.token}`,
     contest: contestAs('contest'),
@@ -172,6 +172,8 @@ function sentenceParts(
     token: site.token,
   }
 }
+
+const ofKind = (words: Html): Html => html`<span data-at="/kind">${words}</span>`
 
 /** A detail as a sentence shows it: a moment, a link to an event, a title, or a figure. */
 function detailHtml(name: string, value: string): Html {
