@@ -79,7 +79,7 @@ suite('the page of an event', () => {
 
   test('has a sentence about what happened', async () => {
     const text = textOf(await pageAt(6))
-    assert.match(text, /What 1\.30 0000000 KOTS were spent on 2 plays \(entry\) in contest 5 on/)
+    assert.match(text, /What 1\.30 0000000 KOTS were spent on 2 plays \( entry\) in contest 5 on/)
     assert.match(text, /It takes the place of event 4\./)
     assert.match(text, /Replaces Event 4, which was taken back/)
     assert.match(textOf(await pageAt(8)), /Takes back event 7, of type burn, on [^.]*: it counts -7\.00/)
