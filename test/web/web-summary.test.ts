@@ -87,6 +87,6 @@ suite('the slider of the summary', () => {
     await sight.page.locator('input[type=datetime-local]').fill('2026-10-01T01:30')
     await sight.page.locator('.travel form:not([hidden]) button').click()
     assert.match(sight.page.url(), /\/summary\?at=2026-10-01T01(?::|%3A)30Z$/)
-    assert.match(await sight.page.locator('h1').innerText(), /Summary of a past moment/)
+    assert.match(await sight.page.locator('h1').innerText(), /Every figure, as it stood then/)
   })
 })

@@ -127,15 +127,6 @@ suite('a list of more contests than the page reads', () => {
     assert.match(rest, /CSV \(all 10 rows\)/)
   })
 
-  test('is called the newest hundred on the start page', async () => {
-    const story = [...many(101, 'scheduled'), ...many(101, 'opened')]
-    await using stage = await openApiStage({ story, apartMs: 1 })
-    assert.match(
-      await see(stage, '/'),
-      /Of the newest hundred that run or pay: those that run first, by when/,
-    )
-  })
-
   test('is called a part in the timeline of the schedule', async () => {
     const count = PAGE_ROWS_MAX + 1
     const story = [...many(count, 'scheduled'), ...many(count, 'opened')]

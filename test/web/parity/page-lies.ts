@@ -1,7 +1,7 @@
 /** A way to falsify a page. `of` returns falsified copies; `pagesLeast` pages must have some. */
 type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
 
-const CHROME = /<(nav|form|section)\b[^>]*data-chrome[^]*?<\/\1>|<details class="drawer"[^]*$/g
+const CHROME = /<(nav|form|aside|section|div)\b[^>]*data-chrome[^]*?<\/\1>|<details class="drawer"[^]*$/g
 const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
 const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g
 const BODY = /(<tbody[^>]*>)([^]*?)(<\/tbody>)/g

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
-import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
+import { HOUR_MS } from '../../../protocol/moment.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -18,6 +20,8 @@ suite('a search', () => {
     ['event 10', '/events/10'],
     ['Event #10', '/events/10'],
     ['10', '/events/10'],
+    ['first', '/contests/1/ledger'],
+    ['FIR', '/contests/1/ledger'],
     ['contest 1', '/contests/1/ledger'],
     ['c2', '/contests/2/ledger'],
     [' 2026-10-01 ', '/events?from=2026-10-01&to=2026-10-02&limit=100'],
@@ -40,8 +44,8 @@ suite('a search', () => {
     const response = await find('1')
     const page = await response.text()
     assert.equal(response.status, 200)
-    assert.match(page, /<a href="\/events\/1">Event #1<\/a>/)
-    assert.match(page, /<a href="\/contests\/1\/ledger">Contest 1<\/a>/)
+    assert.match(page, /<a href="\/events\/1"[^>]*>Event 1<\/a>/)
+    assert.match(page, /<a href="\/contests\/1\/ledger"[^>]*>Contest 1<\/a>/)
   })
 
   const nowhere = ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']
@@ -50,9 +54,44 @@ suite('a search', () => {
     test(`for ${JSON.stringify(sought.slice(0, 12))} says that nothing was found`, async () => {
       const response = await find(sought)
       assert.equal(response.status, 200)
-      assert.match(await response.text(), /No event and no contest|There is nothing by this name/)
+      assert.match(await response.text(), /Nothing found/)
     })
   }
+
+  test('for words of several titles lists the contests, each with its state', async () => {
+    const story = [
+      plan(1, 'Duel: Cats vs Dogs', HOUR_MS),
+      plan(2, 'Duel: Tea vs Coffee', HOUR_MS),
+      plan(3, 'Else', HOUR_MS),
+    ]
+    await using other = await openApiStage({ story })
+    const page = await (await other.get('/find?q=duel')).text()
+    const found = /class="found"[^]*?<\/div>/.exec(page)?.[0] ?? ''
+    assert.deepEqual(
+      [...found.matchAll(/href="\/contests\/(\d)\/ledger"><bdi>([^<]*)<[^]*?data-state="(\w+)"/g)].map(
+        (one) => one.slice(1),
+      ),
+      [
+        ['2', 'Duel: Tea vs Coffee', 'upcoming'],
+        ['1', 'Duel: Cats vs Dogs', 'upcoming'],
+      ],
+    )
+    const answers = sourcesOf(page).map(async (source) => (await other.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+  })
+
+  test('that finds nothing names the next steps, and repeats the query in its field only', async () => {
+    const page = await (await find('nowhere to be found')).text()
+    assert.match(page, /<a href="\/contests">Look through all contests<\/a>/)
+    assert.match(page, /The newest event is <a class="seq" href="\/events\/13">/)
+    assert.equal(page.split('nowhere to be found').length, 2)
+    assert.match(page, /value="nowhere to be found"/)
+  })
+
+  test('suggests the titles of the newest contests without a script', async () => {
+    const page = await (await find('')).text()
+    assert.match(page, /<input[^>]*list="titles"[^]*<datalist id="titles">\s*<option value="First">/)
+  })
 
   test('is refused when it is too long', async () => {
     assert.equal((await find('a'.repeat(301))).status, 400)

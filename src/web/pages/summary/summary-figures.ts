@@ -2,7 +2,7 @@ import type { Ms } from '../../../protocol/moment.ts'
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
 import type { Flows, Funds } from '../../../protocol/range-resources.ts'
-import { amountHtml, amountOrNone, countHtml, isPositive } from '../../markup/amount-html.ts'
+import { amountHtml, countHtml, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import type { Term } from '../../markup/derived.ts'
 import { derived, minus } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
@@ -151,7 +151,7 @@ export function figureTable(summary: Summary, before: EarlierAnswers | null, vie
           ${row(
             'Token price, USD',
             '/tokenPriceUsd',
-            amountOrNone(summary.tokenPriceUsd),
+            summary.tokenPriceUsd === null ? UNKNOWN : priceHtml(summary.tokenPriceUsd),
             summary.tokenPriceUsd,
             then?.answer.tokenPriceUsd,
           )}
@@ -173,11 +173,13 @@ export function figureTable(summary: Summary, before: EarlierAnswers | null, vie
     ${before === null ? null : howComputed(before, view)}`
 }
 
+const UNKNOWN = html`<span class="none">not known</span>`
+
 type Figure = string | number | null
 
-/** Change over the last 24 hours; a dash if one of the figures is unknown. */
+/** Change over the last 24 hours; unknown if one of the figures is. */
 function changeOf(now: Term | null, then: Term | null): Html {
-  if (now === null || then === null) return html`<span class="none">not known</span>`
+  if (now === null || then === null) return UNKNOWN
   const change = minus(now, then)
   return html`${isPositive(change.figure) ? '+' : ''}${derived(change)}`
 }

@@ -3,6 +3,7 @@ import type { Summary } from '../../../protocol/resources.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { firstEvent } from '../../frame/linked-answers.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
+import { asOfLine } from '../../frame/state-line.ts'
 import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
 import { summaryPreview } from './summary-preview.ts'
 import type { Html } from '../../markup/html.ts'
@@ -23,7 +24,7 @@ export const summaryPage: EndpointPage<'summary'> = {
   // The permalink of the present is the moment of its last event.
   permalink: ({ asOf }, { query }) =>
     query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
-  title: (_, { query }) => (query.has('at') ? 'Summary of a past moment' : 'Summary'),
+  title: (_, { query }) => (query.has('at') ? 'Every figure, as it stood then' : 'Every figure'),
   description: (summary, { site }) => (summary.asOf.seq === 0 ? null : figuresIn(summary, site)),
   csv: tableOf,
   svg: flowsPicture,
@@ -33,9 +34,14 @@ export const summaryPage: EndpointPage<'summary'> = {
   async render(summary, view) {
     const first = (await firstEvent(view))?.answer ?? null
     const before = await askEarlier(summary, view)
-    return html`${nothingYet(summary, first)} ${figureTable(summary, before, view)}
-    ${view.query.has('at') ? correctionsSince(summary, view) : null}
-    ${timeTravel(summary, first, before, view)}`
+    return html`${nothingYet(summary, first)} ${asOfLine(summary.asOf, view)}
+      <div class="two">
+        <section>${figureTable(summary, before, view)}</section>
+        <aside aria-label="Other moments">
+          ${timeTravel(summary, first, before, view)}
+          ${view.query.has('at') ? correctionsSince(summary, view) : null}
+        </aside>
+      </div>`
   },
 }
 
@@ -67,13 +73,11 @@ function correctionsSince({ asOf }: Summary, { paths }: View): Html {
   const since = paths.has('/events')
     ? html` <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.`
     : null
-  return html`<section>
-    <h2>As it was known then</h2>
+  return html`<h2>As it was known then</h2>
     <p>
       These are the figures of that moment as they were known at that moment. A later correction is not
       applied here, since it counts at its own moment.${since}
-    </p>
-  </section>`
+    </p>`
 }
 
 /** One row. Names of nested fields are their paths, such as `asOf.seq`. */

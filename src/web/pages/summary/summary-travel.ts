@@ -37,8 +37,8 @@ export function timeTravel(
     const at = floorTo(boundOf(shown + ms), HOUR_MS)
     return at < launch || (ms > 0 && asked === undefined) ? [] : [{ label, at }]
   })
-  return html`<section class="travel" aria-labelledby="travel" data-chrome>
-    <h2 id="travel">Travel in time</h2>
+  return html`<div class="travel" data-chrome>
+    <h2>Travel in time</h2>
     ${slider(launch, shown, asked === undefined, before === null ? null : preview(before, view))}
     <div class="ask">
       <nav aria-label="Other moments" class="steps">
@@ -63,11 +63,8 @@ export function timeTravel(
         ><button>Show</button>
       </form>
     </div>
-    <p class="quiet">
-      As known at that moment: later corrections are not applied. The history begins at
-      ${momentText(first?.at ?? '')}.
-    </p>
-  </section>`
+    <p class="quiet">The history begins at ${momentText(first?.at ?? '')}.</p>
+  </div>`
 }
 
 /** Slider over the history. Hidden until a script shows it, since only a script can label its moments. */

@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
-import { DAY_MS, HOUR_MS } from '../../../protocol/moment.ts'
+import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
+import { seqOf } from '../../../protocol/seq.ts'
 import { plainText } from '../../markup/page-lead.ts'
 
 /** The start page of a log with this story, compared with its answers. */
@@ -124,8 +125,8 @@ suite('the headline of the start page', () => {
           contestId: 1,
           kots: '-10',
           tx: 'transaction-of-1',
-          details: { corrects: 7 },
-        } as StoryEvent,
+          details: { corrects: seqOf(7) },
+        },
       ])
     })
     assert.equal(headlineOf(page), 'A correction left 10.00 KOTS open in contests that were paid')
@@ -147,14 +148,14 @@ suite('the start page', () => {
         kind: 'voter_share',
         contestId: 1,
         kots: '20',
-        details: { unlocksAt: Date.UTC(2026, 9, 4) as never },
+        details: { unlocksAt: msOf(Date.UTC(2026, 9, 4)) },
       },
       {
         type: 'prize',
         kind: 'lucky_draw',
         contestId: 1,
         kots: '10',
-        details: { reviewUntil: Date.UTC(2026, 9, 3, 18) as never },
+        details: { reviewUntil: msOf(Date.UTC(2026, 9, 3, 18)) },
       },
     ])
     assert.equal(

@@ -11,6 +11,7 @@ import { sectionHead } from '../../markup/book.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { plainText } from '../../markup/page-lead.ts'
+import { askSuggested, searchBox } from '../find/search-box.ts'
 import { ninetyDays } from '../ranges/flows-chart.ts'
 import { askFlows } from './summary-figures.ts'
 import { summaryPage } from './summary-page.ts'
@@ -18,7 +19,7 @@ import { fourFigures, totalsAside } from './today-figures.ts'
 import { askTitles, newestPayments } from './today-lines.ts'
 import { closingNext, openingNext } from './today-next.ts'
 import { proofStrip } from './today-proof.ts'
-import { headline, searchBox, unpaidSentence } from './today-top.ts'
+import { headline, unpaidSentence } from './today-top.ts'
 
 const PAYMENTS_SHOWN = 7
 const NEXT_SHOWN = 3
@@ -39,6 +40,7 @@ export const todayPage: EndpointPage<'summary'> = {
     const closing = await askEndpoint(view, 'contests', {
       query: `status=running&sort=closesAt&limit=${NEXT_SHOWN}`,
     })
+    const suggested = await askSuggested(view)
     const schedule = await askEndpoint(view, 'schedule')
     const dayBefore = await askDayBefore(summary, view)
     const flows = await askFlows(summary, view)
@@ -48,7 +50,7 @@ export const todayPage: EndpointPage<'summary'> = {
     const top = html`<div class="two today">
       <section>
         <h1>${headline(summary, view.site)}</h1>
-        ${unpaidSentence(summary, payouts, view)} ${searchBox(closing.answer.contests)}
+        ${unpaidSentence(summary, payouts, view)} ${searchBox(suggested.answer)}
       </section>
       <aside aria-label="Closing next">${closingNext(closing, summary, view)}</aside>
     </div>`
@@ -65,6 +67,7 @@ export const todayPage: EndpointPage<'summary'> = {
         ['unpaid prizes', payouts],
         ['closing next', closing],
         ['opening next', schedule],
+        ['suggested titles', suggested],
         ['ninety days', flows],
         ['payments', payments],
         ...(proof === null

@@ -1,4 +1,4 @@
-import type { ContestWire, Payouts, Summary } from '../../../protocol/resources.ts'
+import type { Payouts, Summary } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
@@ -90,21 +90,4 @@ function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Ht
   if (isZero(figure)) return null
   return html`More was paid than was won, after a correction:
     <span data-at="${address}#/totals/overpaid">${amountHtml(figure)} ${token}</span>.`
-}
-
-/** Search box of the start page. It suggests the titles of contests that close next, without a script. */
-export function searchBox(contests: readonly ContestWire[]): Html {
-  const titles = contests.flatMap(({ title }) => (title === null ? [] : [title]))
-  return html`<form class="find" role="search" action="/find" data-chrome>
-    <input
-      type="search"
-      name="q"
-      maxlength="300"
-      list="titles"
-      aria-label="Find a contest, an event, a day or a transaction"
-      placeholder="Contest, event, day or transaction"
-    />
-    <datalist id="titles">${titles.map((title) => html`<option value="${title}"></option>`)}</datalist>
-    <button>Find</button>
-  </form>`
 }

@@ -1,0 +1,35 @@
+import type { Contests } from '../../../protocol/resources.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { View } from '../../frame/page.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+
+/** Maximum characters of a query. A transaction's URL at an explorer fits. */
+export const QUERY_CHARS_MAX = 300
+
+/** Newest contests whose titles a search box suggests. */
+const SUGGESTED = 30
+
+/** Requests the contests whose titles a search box suggests. */
+export function askSuggested(view: View): Promise<LinkedAnswer<Contests>> {
+  return askEndpoint(view, 'contests', { query: `limit=${SUGGESTED}` })
+}
+
+/** Search box of a page. The browser suggests titles, without a script. */
+export function searchBox({ contests }: Contests, query = ''): Html {
+  const titles = new Set(contests.flatMap(({ title }) => (title === null ? [] : [title])))
+  return html`<form class="find" role="search" action="/find" data-chrome>
+    <input
+      type="search"
+      name="q"
+      maxlength="${QUERY_CHARS_MAX}"
+      list="titles"
+      aria-label="Find a contest, an event, a day or a transaction"
+      placeholder="Contest, day or transaction"
+      value="${query}"
+    />
+    <datalist id="titles">${[...titles].map((title) => html`<option value="${title}"></option>`)}</datalist>
+    <button>Find</button>
+  </form>`
+}
