@@ -33,7 +33,7 @@ export type LookRow = Readonly<{
 /** Performance below which a page is measured again. */
 export const PERFORMANCE_MIN = 98
 /** Time after which Lighthouse stops waiting for a page to be quiet. A live page may never be. */
-const LOAD_MS_MAX = 20_000
+const LOAD_MS_MAX = 12_000
 const RUN_MS_MAX = 120_000
 
 type Report = Readonly<{
