@@ -130,7 +130,7 @@ async function refresh(page: LivePage): Promise<void> {
   page.askedAt = performance.now()
   try {
     // The same URL, so that there is one renderer. An unchanged page costs a 304.
-    const answer = await fetch(location.href, { cache: 'no-cache', signal })
+    const answer = await fetch(location.href, { cache: 'no-cache', priority: 'low', signal })
     page.refused = undefined
     if (answer.status >= BUSY) refuse(page, answer)
     // A page that is not there is requested again after the next event.
