@@ -11,6 +11,18 @@ export function percentOf(part: Term, whole: Term): Html | null {
   return tenths === null ? null : expressed(`percent ${part.pointer} ${whole.pointer}`, `${tenths} %`)
 }
 
+/**
+ * A part of a whole in whole per cent, cut off, so that 99.9 % never reads as all: `55 %`, `Less than 1 %` or `Nothing`.
+ * Null when the whole is zero.
+ */
+export function wholePercentOf(part: Term, whole: Term): Html | null {
+  const [some, all] = [part, whole].map(({ figure }) => digitsOf(String(figure)))
+  if (some === undefined || all === undefined || all === 0n) return null
+  const percent = (some * 100n) / all
+  const shown = some === 0n ? 'Nothing' : percent === 0n ? 'Less than 1 %' : `${percent} %`
+  return expressed(`share ${part.pointer} ${whole.pointer}`, shown)
+}
+
 /** Ratio of two amounts with one decimal; null when the second is zero. */
 export function ratioOf(part: Term, whole: Term): Html | null {
   const tenths = tenthsOf(part, whole, 1n)

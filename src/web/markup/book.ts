@@ -84,9 +84,11 @@ export function sectionHead(heading: Part, beside: Part = null): Html {
 /** A part of a bar: its share of the whole from 0 to 1, its colour, and its word and amount. */
 export type Segment = Readonly<{
   share: number
-  as: 'paid' | 'payable' | 'claim' | 'review' | 'locked' | 'spent'
+  as: 'paid' | 'payable' | 'claim' | 'review' | 'locked' | 'expired' | 'spent'
   word: Part
   amount: Part
+  /** JSON pointer of the amount, if `amount` does not state its own. */
+  at?: string
 }>
 
 const PERCENT = 100
@@ -111,7 +113,12 @@ export function segmentBar(segments: readonly Segment[]): Html {
   })
   return html`<svg class="seg" aria-hidden="true">${rects}</svg>
     <ul class="seg-words">
-      ${segments.map(({ as, word, amount }) => html`<li class="k ${as}">${word} <b>${amount}</b></li>`)}
+      ${segments.map(
+        ({ as, word, amount, at }) =>
+          html`<li class="k ${as}" ${at === undefined ? null : html`data-at="${at}"`}>
+            ${word} <b>${amount}</b>
+          </li>`,
+      )}
     </ul>`
 }
 

@@ -20,12 +20,7 @@ export function contestLink(id: number, title: string | null): Html {
     : html`<a href="${href}">${quotedText(title)}</a> <span class="quiet">#${id}</span>`
 }
 
-/** Meter of the part of the owed prizes that is paid. */
-export function redeemedMeter(redeemed: string, owed: string): Html {
-  return html`<meter
-    min="0"
-    max="1"
-    value="${(Number(redeemed) / Number(owed)).toFixed(4)}"
-    aria-label="Redeemed of what was won"
-  ></meter>`
+/** Link to a contest's ledger with its title alone; with its number if it has none. */
+export function contestTitleLink(id: number, title: string | null): Html {
+  return html`<a href="/contests/${id}/ledger">${title === null ? `Contest ${id}` : quotedText(title)}</a>`
 }

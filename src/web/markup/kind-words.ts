@@ -59,11 +59,13 @@ const PRIZES: Readonly<Record<string, readonly [words: string, number: 'one' | '
   lucky_draw: ['the lucky draw’s prizes', 'many'],
 }
 
-/** The prizes of a kind in a sentence, `the winner’s prize`, and whether they are several. */
-export function prizesOf(kind: string): Readonly<{ words: Html; isMany: boolean }> {
+/** The prizes of a kind, `the winner’s prize`, and whether they are several; with `capital` to begin a sentence. */
+export function prizesOf(kind: string, capital = false): Readonly<{ words: Html; isMany: boolean }> {
   const own = PRIZES[kind]
-  if (own === undefined) return { words: html`the prizes “${whoWins(kind)}”`, isMany: true }
-  return { words: kindText(kind, own[0]), isMany: own[1] === 'many' }
+  if (own === undefined) {
+    return { words: html`${capital ? 'The' : 'the'} prizes “${whoWins(kind)}”`, isMany: true }
+  }
+  return { words: kindText(kind, capital ? capitalized(own[0]) : own[0]), isMany: own[1] === 'many' }
 }
 
 /** Kinds of additions to a pool, and of payments from it that are no prizes. */

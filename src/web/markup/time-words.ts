@@ -58,6 +58,11 @@ export function timeWords(form: TimeForm, at: number, now: number): string {
   }
 }
 
+/** Time between two moments as the API writes them: `2 days`. */
+export function spanBetween(from: string, to: string): string {
+  return spanWords(Math.abs(Date.parse(to) - Date.parse(from)))
+}
+
 /** A length of time in two units at most: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
 function spanWords(ms: number): string {
   if (ms >= WHOLE_DAYS_FROM) return `${Math.floor(ms / DAY)} days`

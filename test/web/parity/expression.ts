@@ -5,6 +5,7 @@ import { lengthWords } from './shown-words.ts'
  * Evaluates an expression of a page over its answers, exactly and with the decimals of the figures:
  *
  * - `count /a`: number of elements of a list
+ * - `beyond-8 /a`: number of elements after the first eight, or another number
  * - `minus /a /b`: difference
  * - `negated /a`: the figure with the other sign
  * - `sum /a /b`: sum of all values
@@ -33,6 +34,8 @@ export function evaluate(
     return valuesAt(answers.get(address), inside)
   })
   const [[first] = [], [second] = []] = found
+  const [, beyond] = /^beyond-(\d+)$/.exec(operator) ?? []
+  if (beyond !== undefined) return String((first as readonly unknown[]).length - Number(beyond))
   switch (operator) {
     case 'count':
       assert.ok(Array.isArray(first))

@@ -7,7 +7,7 @@ import { plotOnPage } from '../../charts/chart-plot.ts'
 import type { StepSeries } from '../../charts/chart-step.ts'
 import { stepPlot } from '../../charts/chart-step.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
-import { isPositive } from '../../markup/amount-html.ts'
+import { isPositive, shortAmount } from '../../markup/amount-html.ts'
 import { contestName } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -18,8 +18,8 @@ import type { View } from '../../frame/page.ts'
 export function paidChart(ledger: ContestLedger, view: View): Html | null {
   if (ledger.payouts.length === 0 || !isWholeList(ledger, view)) return null
   const plot = plotOf(ledger, view, ' in the table below')
-  return html`<h2>Paid as time went on</h2>
-    <figure class="chart">${plotOnPage(plot)}</figure>`
+  return html`<h2>How it was paid</h2>
+    <figure class="chart paid-steps">${plotOnPage(plot)}</figure>`
 }
 
 /** The chart as a picture. Without all payouts, or without prizes, it is empty except for a note. */
@@ -68,6 +68,7 @@ function plotOf(ledger: ContestLedger, view: View, where: string): Plot {
     description,
     ...rangeOf(ledger),
     series,
+    size: 'short',
   })
 }
 
@@ -92,11 +93,12 @@ function seriesOf(ledger: ContestLedger, token: string): readonly StepSeries[] {
     sum = add(sum, parseAmount(kots ?? '') ?? ZERO)
     return { atMs, figure: formatAmount(sum) }
   })
-  const refunds = pool.out['refund'] === undefined ? '' : ', refunds too'
+  const isRefunded = pool.out['refund'] !== undefined
   const paid: StepSeries = {
-    name: `Paid so far${refunds}, ${token}`,
+    name: `Paid so far${isRefunded ? ', refunds too' : ''}, ${token}`,
     style: 1,
     steps: [{ atMs: fromMs, figure: formatAmount(ZERO) }, ...steps],
+    ...(isRefunded ? {} : { label: labelOf('Paid', contest.prizesRedeemed, '/contest/prizesRedeemed') }),
   }
   // A contest without prizes only refunds stakes.
   if (!isPositive(contest.prizesOwed)) return [paid]
@@ -104,6 +106,13 @@ function seriesOf(ledger: ContestLedger, token: string): readonly StepSeries[] {
     name: `Won, as it stands now, ${token}`,
     style: 2,
     steps: [{ atMs: fromMs, figure: contest.prizesOwed }],
+    label: labelOf('Won', contest.prizesOwed, '/contest/prizesOwed'),
   }
   return [paid, won]
+}
+
+/** Words at the end of a line: its name and its last figure. */
+function labelOf(name: string, figure: string, pointer: string): StepSeries['label'] & object {
+  const text = shortAmount(figure)
+  return { text: `${name} ${text}`, shown: html`${name} <tspan data-expr="cut ${pointer}">${text}</tspan>` }
 }

@@ -1,100 +1,177 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import { boundOf, formatAt, parseAt } from '../../../protocol/moment.ts'
-import type { ContestWire, EventsPage } from '../../../protocol/resources.ts'
-import { amountHtml, countHtml, eventLink, isPositive } from '../../markup/amount-html.ts'
+import type { ContestLedger, ContestWire, EventsPage, Payouts } from '../../../protocol/resources.ts'
+import { eventLink, isZero } from '../../markup/amount-html.ts'
+import type { BookLine } from '../../markup/book.ts'
+import { book } from '../../markup/book.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment-html.ts'
+import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
+import { isWholeList } from '../../frame/page-rows.ts'
 import type { View } from '../../frame/page.ts'
+import { expressed } from '../../charts/share.ts'
+import { spanBetween } from '../../markup/time-words.ts'
 
-/** Events that changed a contest's status, and the answers that have them. */
-type ContestTimeline = Readonly<{ steps: readonly Step[]; answers: readonly LinkedAnswer<EventsPage>[] }>
-type Step = Readonly<{ event: EventWire; pointer: string }>
+/** Newest events of a contest's state. A contest has few, unless it is rescheduled again and again. */
+const EVENTS_ASKED = 20
+/** Values that a list parameter takes. */
+const IDS_ASKED = 20
 
-/** Asks for the events that changed a contest's status, at the moments that the contest names. */
-export async function askTimeline(contest: ContestWire, view: View): Promise<ContestTimeline> {
-  const { openedAt, closedAt, paidAt } = contest
-  const answers: LinkedAnswer<EventsPage>[] = []
-  for (const at of new Set([openedAt, closedAt, paidAt])) {
-    const answer = at === null ? null : await eventsAt(at, contest, view)
-    if (answer !== null) answers.push(answer)
-  }
-  const steps = answers.flatMap(({ answer: { events }, address }) =>
-    events.map((event, index) => ({ event, pointer: `${address}#/events/${index}` })),
-  )
-  return { steps, answers }
+/** Events that changed a contest's state, the newest first. */
+export async function askTimeline({ id }: ContestWire, view: View): Promise<LinkedAnswer<EventsPage>> {
+  const query = `type=contest&contestId=${id}&order=desc&limit=${EVENTS_ASKED}`
+  return askEndpoint(view, 'events', { query })
 }
 
 /** Whether a contest was cancelled: it ended without prizes, and its stakes are refunded. */
-export function isCancelled({ steps }: Pick<ContestTimeline, 'steps'>): boolean {
-  return steps.some(({ event: { kind } }) => kind === 'cancelled')
+export function isCancelled({ answer }: LinkedAnswer<EventsPage>): boolean {
+  return answer.events.some(({ kind }) => kind === 'cancelled')
 }
 
-/** Cancelled contests by id, each with the answer that shows it. A contest's own answer does not. */
+/** Cancelled contests by id, each with the pointer of its cancellation and the answer that has it. */
 export async function askCancelled(
   contests: readonly ContestWire[],
   view: View,
-): Promise<ReadonlyMap<number, LinkedAnswer<EventsPage>>> {
-  const cancelled = new Map<number, LinkedAnswer<EventsPage>>()
-  for (const contest of contests) {
-    const { closedAt, prizesOwed } = contest
-    // A contest with owed prizes was not cancelled.
-    if (closedAt === null || isPositive(prizesOwed)) continue
-    const answer = await eventsAt(closedAt, contest, view)
-    if (answer?.answer.events.some(({ kind }) => kind === 'cancelled') === true)
-      cancelled.set(contest.id, answer)
+): Promise<ReadonlyMap<number, Readonly<{ pointer: string; from: LinkedAnswer<EventsPage> }>>> {
+  // A contest with owed prizes was not cancelled.
+  const ids = contests.filter((one) => one.closedAt !== null && isZero(one.prizesOwed)).map(({ id }) => id)
+  const cancelled = new Map<number, Readonly<{ pointer: string; from: LinkedAnswer<EventsPage> }>>()
+  for (let first = 0; first < ids.length; first += IDS_ASKED) {
+    const some = ids.slice(first, first + IDS_ASKED)
+    const query = `type=contest&kind=cancelled&contestId=${some.join(',')}&limit=${IDS_ASKED}`
+    const from = await askEndpoint(view, 'events', { query })
+    for (const [index, { contestId }] of from.answer.events.entries()) {
+      if (contestId !== null) cancelled.set(contestId, { pointer: `${from.address}#/events/${index}`, from })
+    }
   }
   return cancelled
 }
 
-async function eventsAt(
-  at: string,
-  { id }: ContestWire,
+type Course = Readonly<{
+  ledger: ContestLedger
+  timeline: LinkedAnswer<EventsPage>
+  unpaid: LinkedAnswer<Payouts> | null
+}>
+
+/** Course of a contest as lines of the book; what is still to come is soft. */
+export function courseOf(course: Course, view: View): Html {
+  const { contest } = course.ledger
+  return html`<h2>Course</h2>
+    ${book([...opening(course, view), ...closing(course, view), ...paying(course, view)], null)}
+    ${
+      view.paths.has('/events')
+        ? html`<p class="source">
+            <a href="/events?contestId=${contest.id}">Every event of this contest</a>
+          </p>`
+        : null
+    } `
+}
+
+/** When and by which event a contest reached a state. */
+function stepOf(name: string, kind: string, { timeline }: Course, view: View): BookLine | null {
+  const index = timeline.answer.events.findIndex((event) => event.kind === kind)
+  const event = timeline.answer.events[index]
+  if (event === undefined) return null
+  const pointer = `${timeline.address}#/events/${index}`
+  return {
+    when: at(`${pointer}/at`, event.at, view),
+    what: name,
+    small: seqOf(event, pointer),
+  }
+}
+
+function seqOf({ seq }: EventWire, pointer: string): Html {
+  return html`event <span data-at="${pointer}/seq">${eventLink(seq)}</span>`
+}
+
+function opening(course: Course, view: View): readonly BookLine[] {
+  const { contest } = course.ledger
+  const opened = stepOf('Opened', 'opened', course, view)
+  if (opened !== null) return [opened]
+  if (contest.closedAt !== null) return []
+  return [plannedLine('Opens', 'opensAt', contest, view)]
+}
+
+function closing(course: Course, view: View): readonly BookLine[] {
+  const { contest } = course.ledger
+  const cancelled = stepOf('Cancelled', 'cancelled', course, view)
+  const closed = cancelled ?? stepOf('Closed', 'closed', course, view)
+  return [closed ?? plannedLine('Closes', 'closesAt', contest, view)]
+}
+
+function plannedLine(
+  name: string,
+  field: 'opensAt' | 'closesAt',
+  contest: ContestWire,
   view: View,
-): Promise<LinkedAnswer<EventsPage> | null> {
-  const from = parseAt(at)
-  if (from === undefined) return null
-  const query = `from=${at}&to=${formatAt(boundOf(from + 1))}&type=contest&contestId=${id}`
-  return askEndpoint(view, 'events', { query })
+): BookLine {
+  return {
+    as: 'soft',
+    when: at(`/contest/${field}`, contest[field], view),
+    what: name,
+    small: 'as planned',
+  }
 }
 
-/** List of a contest's states, each with the event that began it. */
-export function timelineList({ steps, answers }: ContestTimeline, contest: ContestWire, view: View): Html {
-  const { closedAt, paidAt } = contest
-  return html`<h2>Timeline</h2>
-    <ul class="timeline">
-      <li data-at="/contest/opensAt /contest/closesAt">
-        Planned from ${momentOf(contest.opensAt)} to ${momentOf(contest.closesAt)}
-      </li>
-      ${steps.map(({ event, pointer }) => stepOf(event, pointer))}
-      ${closedAt !== null && paidAt === null ? html`<li class="none">Not paid in full yet</li>` : null}
-    </ul>
-    <p data-at="/contest/entries /contest/plays /contest/spentOnPlay">
-      ${countHtml(contest.entries)} ${contest.entries === 1 ? 'entry' : 'entries'} and
-      ${countHtml(contest.plays)} ${contest.plays === 1 ? 'play' : 'plays'},
-      ${amountHtml(contest.spentOnPlay)} ${view.site.token} spent on them.
-      ${
-        view.paths.has('/events')
-          ? html`<a href="/events?contestId=${contest.id}">Every event of this contest</a>.`
-          : null
-      }
-    </p>
-    ${answers.length === 0 ? null : jsonLinks(answers.map((answer, index) => [steps[index]?.event.kind ?? 'events', answer]))}`
+/** First and newest payment, and the end or what is known of it. */
+function paying(course: Course, view: View): readonly BookLine[] {
+  const { ledger } = course
+  const { contest, payouts } = ledger
+  const isWhole = isWholeList(ledger, view)
+  const [first] = payouts
+  const last = payouts.at(-1)
+  const lines: BookLine[] = []
+  if (first !== undefined && !view.query.has('after')) {
+    lines.push({
+      when: at('/payouts/0/at', first.at, view),
+      what: 'First payment',
+      small: after('/payouts/0/at', first.at, contest) ?? seqOf(first, '/payouts/0'),
+    })
+  }
+  if (last !== undefined && payouts.length > 1 && isWhole) {
+    const pointer = `/payouts/${payouts.length - 1}`
+    lines.push({
+      when: at(`${pointer}/at`, last.at, view),
+      what: contest.paidAt === null ? 'Newest payment' : 'Last payment',
+      small: html`of
+      ${expressed('count /payouts', String(payouts.length))}${contest.paidAt === null ? ' so far' : null}`,
+    })
+  }
+  const paid = stepOf('Paid in full', 'paid', course, view)
+  if (paid !== null) return [...lines, { ...paid, small: html`${paid.small ?? null}${later(contest)}` }]
+  return contest.closedAt === null ? lines : [...lines, openEnd(course, view)]
 }
 
-const STEPS: Readonly<Record<string, string>> = {
-  scheduled: 'Scheduled',
-  rescheduled: 'Rescheduled',
-  opened: 'Opened',
-  closed: 'Closed',
-  cancelled: 'Cancelled',
-  paid: 'Paid in full',
+function at(pointer: string, moment: string, view: View): Html {
+  return html`<span data-at="${pointer}">${clockMoment(moment, view)}</span>`
 }
 
-function stepOf({ kind, at, seq }: EventWire, pointer: string): Html {
-  return html`<li data-at="${pointer}/kind ${pointer}/at ${pointer}/seq">
-    ${STEPS[kind] ?? kind} at ${momentOf(at)}, ${eventLink(seq)}
-  </li>`
+/** How long after its close something of a contest took place. */
+function after(pointer: string, moment: string, { closedAt }: ContestWire): Html | null {
+  if (closedAt === null || moment < closedAt) return null
+  return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it closed`
+}
+
+function later(contest: ContestWire): Html | null {
+  const span = contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest)
+  return span === null ? null : html`, ${span}`
+}
+
+/** The end of a contest that still pays, and the earliest moment of it if every prize's date is known. */
+function openEnd({ ledger: { contest }, unpaid }: Course, view: View): BookLine {
+  const rows = unpaid?.answer.unpaid ?? []
+  const [first] = rows
+  const soft = { as: 'soft', when: 'open', what: 'Paid in full' } as const
+  if (unpaid === null || first === undefined || unpaid.answer.next !== null || contest.paidAt !== null) {
+    return { ...soft, small: 'Not yet' }
+  }
+  const last = rows.reduce((latest, one) => (one.availableAtMs > latest.availableAtMs ? one : latest), first)
+  if (last.availableAtMs <= view.now) return { ...soft, small: 'Not yet, though nothing waits for a date' }
+  const pointer = `${unpaid.address}#/unpaid/${rows.indexOf(last)}/availableAt`
+  return {
+    ...soft,
+    small: html`Not yet: <span data-at="${pointer}">${nearMoment(last.availableAt, view)}</span> at the
+      earliest`,
+  }
 }

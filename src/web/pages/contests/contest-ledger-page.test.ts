@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import {
+  closed,
+  correction,
+  hoursIn,
+  paid,
+  payout,
+  prize,
+  running,
+  seeContest,
+  termed,
+  wordsOf,
+} from '../../../../test/web/contest-story.ts'
+import { HOUR_MS } from '../../../protocol/moment.ts'
+import type { ContestLedger } from '../../../protocol/resources.ts'
+import { paymentCheck, poolAccount } from './contest-sums.ts'
+import { contestVerdict } from './contest-verdict.ts'
+
+suite("a contest's page", () => {
+  test('adds up its payments, corrections and refunds to the figures of the ledger', async () => {
+    const page = await seeContest('/contests/1/ledger', [
+      ...running,
+      closed,
+      { ...prize, kots: '60' },
+      payout('30'),
+      correction('payout', '-30', 7),
+      payout('60'),
+      payout('40', 'refund'),
+    ])
+    const hundred = String.raw`<data value="100\.000000000">100<small>\.000000000<\/small><\/data>`
+    assert.match(page, new RegExp(String.raw`data-expr="sum \/payouts\/\*\/kots">${hundred}`))
+    assert.match(
+      page,
+      new RegExp(String.raw`data-expr="sum \/prizes\/0\/redeemed \/pool\/out\/refund">${hundred}`),
+    )
+    assert.match(page, /Equal, to the last decimal/)
+    assert.match(page, /Payments and corrections/)
+    assert.match(page, /Correction of a payout/)
+    assert.match(page, /A player<\/span>, stake given back/)
+  })
+
+  test('has a T account whose sides are equal', async () => {
+    const page = await seeContest('/contests/1/ledger', [...running, closed, { ...prize, kots: '60' }])
+    const sides = [...page.matchAll(/<tfoot>([^]*?)<\/tfoot>/g)].map(([, foot = '']) => wordsOf(foot))
+    assert.deepEqual(sides.slice(-2), [
+      'All that came in 100.000000000',
+      'Left in the pool 40.000000000 All that went out or is left 100.000000000',
+    ])
+  })
+
+  test('has the sums of its prizes between a rule and a double rule', async () => {
+    const page = await seeContest('/contests/1/ledger', [
+      ...running,
+      closed,
+      { ...prize, kots: '60' },
+      { ...prize, kind: 'second', kots: '40' },
+      payout('60'),
+    ])
+    const [foot = ''] = /<tfoot>[^]*?<\/tfoot>/.exec(page) ?? []
+    assert.equal(wordsOf(foot), 'All 100 60.00 40.00')
+    assert.match(page, /data-expr="all-paid \/prizes\/1\/notRedeemed \/prizes\/1\/expired">All paid</)
+  })
+
+  test('names the event of each state', async () => {
+    const page = await seeContest('/contests/1/ledger', [...running, closed, prize, payout('100'), paid])
+    for (const [word, seq] of [
+      ['Opened', 3],
+      ['Closed', 5],
+      ['Paid in full', 8],
+    ] as const) {
+      assert.match(page, new RegExp(`>${word} <small>event <span[^>]*><a class="seq" href="/events/${seq}">`))
+    }
+  })
+
+  test('has what is still to come as soft lines', async () => {
+    const page = await seeContest('/contests/1/ledger', [plan(1, 'First', HOUR_MS)])
+    const soft = [...page.matchAll(/<li class="soft">([^]*?)<\/li>/g)].map(([, line = '']) => wordsOf(line))
+    assert.deepEqual(soft, ['1 Oct 01:00 Opens as planned', 'yesterday 01:00 Closes as planned'])
+  })
+
+  test('says when it is paid in full at the earliest', async () => {
+    const page = await seeContest('/contests/1/ledger', [
+      ...running,
+      closed,
+      termed('50', 'winner', { reviewUntil: hoursIn(60) }),
+    ])
+    assert.match(wordsOf(page), /open Paid in full Not yet: today 12:00 at the earliest/)
+  })
+
+  test('says of each prize what it waits for, until when and how long', async () => {
+    const page = await seeContest('/contests/1/ledger', [
+      ...running,
+      closed,
+      termed('50', 'runner_up', { claim: true }),
+      termed('50', 'winner', { reviewUntil: hoursIn(60) }),
+    ])
+    const [, book = ''] = /What waits, and why[^]*?<ol class="book"[^>]*>([^]*?)<\/ol>/.exec(page) ?? []
+    assert.deepEqual(book.split('</li>').slice(0, 2).map(wordsOf), [
+      'today 12:00 Winner: in review It is being checked that the contest went by its rules. Free to be paid in 12 h. 50.00',
+      'since 1 Oct Runners-up: to be claimed Free to be paid as soon as whoever won it asks for it on the platform. 50.00',
+    ])
+    assert.match(page, /href="\/payouts\.ics\?contestId=1" data-chrome>Add to a calendar</)
+  })
+
+  test('shows a transaction by its ends, linked at the first explorer, with a button that copies all of it', async () => {
+    const page = await seeContest('/contests/1/ledger', [...running, closed, prize, payout('100')])
+    assert.match(
+      page,
+      /<a class="id" rel="noreferrer" href="https:\/\/explorer\.example\/tx\/transaction-0001\?of=transaction-0001">tran…0001<\/a>\s*<button type="button" hidden data-copy="transaction-0001" aria-label="Copy transaction tran…0001">/,
+    )
+  })
+
+  test('links a transaction to the event that names it if there is no explorer', async () => {
+    await using stage = await openApiStage({ story: [...running, closed, prize, payout('100')] })
+    const page = await (await stage.get('/contests/1/ledger')).text()
+    assert.match(page, /<a class="id" href="\/tx\/transaction-0001">tran…0001</)
+  })
+
+  test('has the newest eight payments, and the earlier ones in a closed list', async () => {
+    const payments = Array.from({ length: 25 }, () => payout('1'))
+    const page = await seeContest('/contests/1/ledger', [...running, closed, prize, ...payments])
+    const [, newest = '', earlier = ''] =
+      /"cards payments"[^]*?<tbody>([^]*?)<\/tbody>[^]*?<details>([^]*?)<\/details>/.exec(page) ?? []
+    assert.equal(newest.match(/<tr/g)?.length, 8)
+    assert.match(newest, /^\s*<tr data-row="\/payouts\/24">/)
+    assert.match(wordsOf(earlier), /^17 earlier payments/)
+    assert.equal(earlier.match(/<tr data-row/g)?.length, 17)
+    assert.match(wordsOf(page), /Payments 25, newest first/)
+  })
+
+  test('has the newest hundred of more payments, and leads to all of them', async () => {
+    const payments = Array.from({ length: 150 }, () => payout('0.5'))
+    const page = await seeContest('/contests/1/ledger', [...running, closed, prize, ...payments], 1)
+    assert.equal(page.match(/<tr data-row="\/payouts/g)?.length, 100)
+    assert.match(page, /<a href="\/contests\/1\/ledger\?limit=100">Read all from the first on<\/a>/)
+    assert.match(page, /Equal, to the last decimal/)
+  })
+
+  test('of ten thousand payments has a part, adds nothing up, and stays small', async () => {
+    const payments = Array.from({ length: 10_000 }, () => payout('0.001'))
+    const page = await seeContest('/contests/1/ledger', [...running, closed, prize, ...payments], 1)
+    assert.equal(page.match(/<tr data-row="\/payouts/g)?.length, 100)
+    assert.match(page, /only all of them add up to what is paid/)
+    assert.doesNotMatch(page, /Do they add up\?|How it was paid/)
+    assert.match(page, /rel="next" href="\/contests\/1\/ledger\?after=\d+&limit=100"\s*>Later payments</)
+    assert.ok(page.length < 120_000, `${page.length} characters`)
+  })
+
+  test('draws how it was paid, if it has every payment', async () => {
+    const story = [...running, closed, prize, payout('30'), payout('70')]
+    assert.match(await seeContest('/contests/1/ledger', story), /<svg\s+class="plot"/)
+    const part = await seeContest('/contests/1/ledger?limit=1', story)
+    assert.doesNotMatch(part, /<svg\s+class="plot/)
+    assert.match(part, /only all of them add up/)
+    assert.match(part, /Later payments/)
+  })
+
+  test('isolates the direction of its title', async () => {
+    const page = await seeContest('/contests/1/ledger', [plan(1, 'Round \u202Edlo <b>&', HOUR_MS)])
+    assert.match(page, /<h1 class="name"><bdi>Round dlo &lt;b&gt;&amp;<\/bdi><\/h1>/)
+  })
+
+  test('is the target of a contest’s redirect', async () => {
+    await using stage = await openApiStage()
+    const moved = async (path: string): Promise<readonly unknown[]> => {
+      const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
+      return [response.status, response.headers.get('location')]
+    }
+    assert.deepEqual(await moved('/contests/1'), [308, '/contests/1/ledger'])
+    assert.deepEqual(await moved('/contests/1.json'), [308, '/api/v1/contests/1'])
+    assert.equal((await stage.get('/contests/99')).status, 404)
+  })
+})
+
+suite('the verdict of a ledger whose sums differ', () => {
+  const ledger = (payment: string, left: string): ContestLedger =>
+    ({
+      contest: { status: 'paid', prizesOwed: '2.000000000', prizesRedeemed: '2.000000000', closedAt: null },
+      pool: { in: { top_up: '2.000000000' }, out: { winner: '2.000000000' }, balance: left },
+      prizes: [
+        {
+          kind: 'winner',
+          owed: '2.000000000',
+          redeemed: '2.000000000',
+          expired: '0.000000000',
+          notRedeemed: '0.000000000',
+        },
+      ],
+      payouts: [{ type: 'payout', kots: payment }],
+      next: null,
+    }) as never
+  const view = { query: { has: () => false }, site: { token: 'KOTS' } } as never
+  const said = (of: ContestLedger): string =>
+    wordsOf(contestVerdict({ ledger: of, isCancelled: false, unpaid: null, view }).markup)
+
+  test('says so first, before any share that is paid', () => {
+    assert.match(
+      said(ledger('1.999999999', '0.000000000')),
+      /^The sums do not agree The lines of this ledger/,
+    )
+    assert.match(said(ledger('2.000000000', '0.000000001')), /^The sums do not agree /)
+  })
+
+  test('has both sums side by side', () => {
+    const check = paymentCheck(ledger('1.999999999', '0.000000000'), view)?.markup ?? ''
+    assert.match(
+      wordsOf(check),
+      /The one payment 1\.999999999 Paid, says the ledger 2\.000000000 The two do not agree\./,
+    )
+    assert.match(
+      wordsOf(poolAccount(ledger('2.000000000', '0.000000001'), view).markup),
+      /2\.000000001 The two sums do not agree\./,
+    )
+  })
+})

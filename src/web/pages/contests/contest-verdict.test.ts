@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { StoryEvent } from '../../../../test/stage/api-stage.ts'
+import { plan } from '../../../../test/stage/api-stage.ts'
+import {
+  cancelled,
+  closed,
+  correction,
+  deposit,
+  hoursIn,
+  opened,
+  paid,
+  payout,
+  pool,
+  prize,
+  running,
+  seeContest,
+  termed,
+  wordsOf,
+} from '../../../../test/web/contest-story.ts'
+import { DAY_MS, HOUR_MS } from '../../../protocol/moment.ts'
+
+/** Verdict of a contest's page: its largest words and the sentence below. */
+async function verdict(story: readonly StoryEvent[]): Promise<readonly string[]> {
+  const page = await seeContest('/contests/1/ledger', story)
+  const [, say = '', lead = ''] =
+    /<p class="say">([^]*?)<\/p>\s*<p class="lead">([^]*?)<\/p>/.exec(page) ?? []
+  return [wordsOf(say), wordsOf(lead)]
+}
+
+suite("a contest's page begins with whether it is paid", () => {
+  const verdicts: readonly (readonly [
+    when: string,
+    story: readonly StoryEvent[],
+    say: string,
+    lead: string,
+  ])[] = [
+    [
+      'before it opens',
+      [plan(1, 'First', 3 * DAY_MS)],
+      'Opens tomorrow 00:00',
+      'It is planned to close Mon 5 Oct 00:00. Prizes are won when it has closed.',
+    ],
+    [
+      'when it has not opened in time',
+      [plan(1, 'First', HOUR_MS)],
+      'Was to open 1 Oct 01:00',
+      'It is planned to close yesterday 01:00. Prizes are won when it has closed.',
+    ],
+    [
+      'while it runs',
+      [deposit, plan(1, 'First', 2 * DAY_MS), opened, pool],
+      'Runs until tomorrow 00:00',
+      '100 KOTS are in the pool so far. Prizes are won when it has closed.',
+    ],
+    [
+      'when it has not closed in time',
+      running,
+      'Was to close yesterday 01:00',
+      '100 KOTS are in the pool so far. Prizes are won when it has closed.',
+    ],
+    [
+      'when its prizes are still to be published',
+      [...running, closed],
+      'No prize is won yet',
+      'The contest has closed, and its prizes are still to be published. 100 KOTS are in its pool.',
+    ],
+    [
+      'before anything is paid',
+      [...running, closed, prize],
+      'Nothing is paid yet',
+      'The winner’s prize can be paid now.',
+    ],
+    [
+      'when part of a prize is paid',
+      [...running, closed, prize, payout('30')],
+      '30 % is paid',
+      'The rest of the winner’s prize can be paid now.',
+    ],
+    [
+      'when less than a hundredth is paid',
+      [...running, closed, prize, payout('0.5')],
+      'Less than 1 % is paid',
+      'The rest of the winner’s prize can be paid now.',
+    ],
+    [
+      'when all but the last decimal is paid, which never reads as all',
+      [...running, closed, prize, payout('99.999999999')],
+      '99 % is paid',
+      'The rest of the winner’s prize can be paid now.',
+    ],
+    [
+      'when prizes wait for several reasons',
+      [
+        ...running,
+        closed,
+        termed('50', 'winner', { reviewUntil: hoursIn(60) }),
+        termed('20', 'runner_up', { claim: true }),
+        termed('10', 'voter_share', { unlocksAt: hoursIn(90) }),
+        termed('10', 'voter_share', {}),
+        termed('10', 'own_kind', { reviewUntil: hoursIn(72) }),
+        payout('5', 'runner_up'),
+      ],
+      '5 % is paid',
+      'The winner’s prize and the prizes “own kind” are in review until tomorrow 00:00 at the latest. Part of the voters’ prizes are locked, and can be paid from tomorrow 18:00 on. Part of the voters’ prizes can be paid now. The rest of the runners-up’s prizes have only to be claimed.',
+    ],
+    [
+      'when some of it expired',
+      [
+        ...running,
+        closed,
+        prize,
+        payout('30'),
+        { type: 'expiry', kind: 'winner', contestId: 1, kots: '70' },
+        paid,
+      ],
+      'Nothing is left to pay',
+      '30.00 KOTS were paid, and 70.00 KOTS expired before they were claimed. The contest is paid in full since 1 Oct.',
+    ],
+    [
+      'when all of it is paid',
+      [...running, closed, prize, payout('100'), paid],
+      'All paid',
+      'All 100 KOTS that were won have been paid. The contest is paid in full since 1 Oct.',
+    ],
+    [
+      'when a payment was corrected',
+      [...running, closed, prize, payout('60'), correction('payout', '-60', 7), payout('50')],
+      '50 % is paid',
+      'The rest of the winner’s prize can be paid now. A payment was corrected: both lines stand among the payments.',
+    ],
+    [
+      'when a prize was corrected after it was paid',
+      [...running, closed, prize, payout('60'), correction('prize', '-100', 6)],
+      'More was paid than was won',
+      'A prize was corrected after it was paid.',
+    ],
+    [
+      'when it was cancelled',
+      cancelled,
+      'Cancelled: stakes are given back',
+      'No stake has been given back yet. 100 KOTS are still in the pool.',
+    ],
+    [
+      'when it was cancelled and stakes were given back',
+      [...cancelled, payout('100', 'refund'), paid],
+      'Cancelled: stakes are given back',
+      '100 KOTS went back to players.',
+    ],
+    [
+      'when it ended without a prize',
+      [...running, closed, payout('100', 'refund'), paid],
+      'No prize was won',
+      '100 KOTS were given back to players.',
+    ],
+  ]
+  for (const [when, story, say, lead] of verdicts) {
+    test(when, async () => assert.deepEqual(await verdict(story), [say, lead]))
+  }
+})
+
+suite('the bar of a verdict', () => {
+  test('has each state with its word, its amount and its share of what was won', async () => {
+    const page = await seeContest('/contests/1/ledger', [
+      ...running,
+      closed,
+      termed('50', 'winner', { reviewUntil: hoursIn(60) }),
+      termed('20', 'runner_up', { claim: true }),
+      termed('10', 'voter_share', { unlocksAt: hoursIn(90) }),
+      termed('20', 'voter_share', {}),
+      payout('5', 'runner_up'),
+      { type: 'expiry', kind: 'runner_up', contestId: 1, kots: '5' },
+    ])
+    const words = /<ul class="seg-words">([^]*?)<\/ul>/.exec(page)?.[1] ?? ''
+    assert.equal(
+      wordsOf(words),
+      'Paid 5.00 Payable 20.00 To be claimed 10.00 In review 50.00 Locked 10.00 Expired 5.00',
+    )
+    const widths = [...(/<svg class="seg"[^]*?<\/svg>/.exec(page)?.[0].matchAll(/width="([\d.]+)%"/g) ?? [])]
+    // A gap of 0.4 per cent stands between two parts.
+    assert.deepEqual(
+      widths.map(([, width]) => Math.round(Number(width) + 0.4)),
+      [5, 20, 10, 50, 10, 5],
+    )
+  })
+})

@@ -1,0 +1,227 @@
+import type { ContestLedger, Payouts } from '../../../protocol/resources.ts'
+import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
+import type { Segment } from '../../markup/book.ts'
+import { segmentBar, shareBar } from '../../markup/book.ts'
+import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { stateInWords, stateWords } from '../../markup/kind-words.ts'
+import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
+import { capitalized } from '../../markup/prose.ts'
+import type { View } from '../../frame/page.ts'
+import { expressed, wholePercentOf } from '../../charts/share.ts'
+import { partOf } from './contest-prizes.ts'
+import { paymentSums, poolSums } from './contest-sums.ts'
+import { waitingSentences } from './contest-waiting.ts'
+
+/** Everything that the verdict of a contest needs. */
+type Verdict = Readonly<{
+  ledger: ContestLedger
+  isCancelled: boolean
+  /** Prizes that are not paid; null if nothing is open. */
+  unpaid: LinkedAnswer<Payouts> | null
+  view: View
+}>
+
+/** The answer of a contest's page in the largest words, and one sentence: who waits, why and from when. */
+export function contestVerdict(verdict: Verdict): Html {
+  const { say, lead, bar } = wordsOf(verdict)
+  return html`<p class="say">${say}</p>
+    <p class="lead">${lead}</p>
+    ${bar ?? null}`
+}
+
+type Words = Readonly<{ say: Html; lead: Html; bar?: Html }>
+
+function wordsOf(verdict: Verdict): Words {
+  const { ledger, isCancelled, view } = verdict
+  const { contest, prizes } = ledger
+  if (paymentSums(ledger, view)?.isEqual === false || poolSums(ledger)?.isEqual === false) {
+    return { ...UNEQUAL, ...(prizes.length === 0 ? {} : { bar: segments(verdict) }) }
+  }
+  if (isCancelled) return cancelled(verdict)
+  if (contest.status === 'upcoming') return upcoming(verdict)
+  if (contest.status === 'running') return running(verdict)
+  return prizes.length === 0 ? withoutPrizes(verdict) : won(verdict)
+}
+
+const UNEQUAL: Words = {
+  say: html`The sums do not agree`,
+  lead: html`The lines of this ledger do not add up to its totals. Both sums stand below, side by side.`,
+}
+
+function upcoming({ ledger: { contest }, view }: Verdict): Words {
+  const isLate = contest.opensAtMs <= view.now
+  return {
+    say: html`${isLate ? 'Was to open' : 'Opens'}
+      <span data-at="/contest/opensAt">${clockMoment(contest.opensAt, view)}</span>`,
+    lead: html`It is planned to close
+      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>. Prizes are won when it
+      has closed.`,
+  }
+}
+
+function running({ ledger: { contest }, view }: Verdict): Words {
+  const { openedAtMs, opensAtMs, closesAtMs } = contest
+  const isLate = closesAtMs <= view.now
+  const from = openedAtMs ?? opensAtMs
+  return {
+    say: html`${isLate ? 'Was to close' : 'Runs until'}
+      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>`,
+    lead: html`<span data-at="/contest/pool">${amountHtml(contest.pool)}</span> ${view.site.token} are in the
+      pool so far. Prizes are won when it has closed.`,
+    ...(view.past ? {} : { bar: shareBar((view.now - from) / Math.max(1, closesAtMs - from), 'ink') }),
+  }
+}
+
+function cancelled({ ledger: { pool, contest }, view: { site } }: Verdict): Words {
+  const { refund = null } = pool.out
+  const given =
+    refund === null || isZero(refund)
+      ? 'No stake has been given back yet.'
+      : html`<span data-at="/pool/out/refund">${amountHtml(refund)}</span> ${site.token} went back to players.`
+  const rest = isPositive(pool.balance)
+    ? html` <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are still in the
+        pool.`
+    : null
+  const isEmpty = isZero(contest.pool) && (refund === null || isZero(refund))
+  return {
+    say: html`Cancelled: stakes are given back`,
+    lead: isEmpty ? html`Nothing was in its pool, and nobody won a prize.` : html`${given}${rest}`,
+  }
+}
+
+function withoutPrizes({ ledger: { contest, pool }, view: { site } }: Verdict): Words {
+  const { refund = null } = pool.out
+  const refunded =
+    refund === null || isZero(refund)
+      ? null
+      : html`<span data-at="/pool/out/refund">${amountHtml(refund)}</span> ${site.token} were given back to
+          players.`
+  if (contest.status === 'paid') {
+    return {
+      say: html`No prize was won`,
+      lead: refunded ?? html`The contest is over, and nothing is left to pay.`,
+    }
+  }
+  return {
+    say: html`No prize is won yet`,
+    lead: html`The contest has closed, and its prizes are still to be published.
+      <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are in its pool.
+      ${refunded}`,
+  }
+}
+
+/** A contest with prizes: paid in full, in part or too much. */
+function won(verdict: Verdict): Words {
+  const { ledger } = verdict
+  const { contest, prizes, payouts } = ledger
+  const bar = segments(verdict)
+  const corrected = payouts.some(({ type }) => type === 'correction')
+    ? html` A payment was corrected: both lines stand <a href="#payments">among the payments</a>.`
+    : null
+  if (prizes.some(({ notRedeemed }) => notRedeemed.startsWith('-'))) {
+    const rest = prizes.some(({ notRedeemed }) => isPositive(notRedeemed)) ? waits(verdict) : null
+    return {
+      say: html`More was paid than was won`,
+      lead: html`A prize was corrected after it was paid. ${rest}`,
+      bar,
+    }
+  }
+  if (prizes.some(({ notRedeemed }) => !isZero(notRedeemed))) {
+    const share = wholePercentOf(
+      { figure: contest.prizesRedeemed, pointer: '/contest/prizesRedeemed' },
+      { figure: contest.prizesOwed, pointer: '/contest/prizesOwed' },
+    )
+    const verb = isZero(contest.prizesRedeemed) ? 'is paid yet' : 'is paid'
+    return { say: html`${share} ${verb}`, lead: html`${waits(verdict)}${corrected}`, bar }
+  }
+  return { ...settled(verdict), bar }
+}
+
+/** Nothing is open: all that was won is paid, or a part of it expired. */
+function settled({ ledger: { contest, prizes, pool, payouts }, view }: Verdict): Words {
+  const { site } = view
+  const lapsed = sumOfAll(
+    '/prizes/*/expired',
+    prizes.map(({ expired }) => expired),
+  )
+  const isCorrected = payouts.some(({ type }) => type === 'correction')
+  const corrected = isCorrected
+    ? html` A payment was corrected: both lines stand <a href="#payments">among the payments</a>.`
+    : null
+  const since =
+    contest.paidAt === null
+      ? null
+      : html` The contest is paid in full since
+          <span data-at="/contest/paidAt">${nearMoment(contest.paidAt, view)}</span>.`
+  const rest =
+    contest.status === 'paying' && isPositive(pool.balance)
+      ? html` <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are still in the
+          pool.`
+      : null
+  if (lapsed === null || isZero(lapsed.figure)) {
+    return {
+      say: expressed('all-paid /prizes/*/notRedeemed /prizes/*/expired', 'All paid'),
+      lead: html`All
+        <span data-at="/contest/prizesOwed">${amountHtml(contest.prizesOwed)}</span> ${site.token} that were
+        won have been paid.${since}${rest}${corrected}`,
+    }
+  }
+  return {
+    say: expressed('none-open /prizes/*/notRedeemed', 'Nothing is left to pay'),
+    lead: html`<span data-at="/contest/prizesRedeemed">${amountHtml(contest.prizesRedeemed)}</span>
+      ${site.token} were paid, and ${derived(lapsed)} ${site.token} expired before they were
+      claimed.${since}${rest}${corrected}`,
+  }
+}
+
+/** Who waits, why and from when. */
+function waits({ unpaid, ledger, view }: Verdict): Html | null {
+  return unpaid === null ? null : waitingSentences(unpaid, ledger, view)
+}
+
+const TOTALS = [
+  ['payable', 'payable'],
+  ['awaiting_claim', 'claim'],
+  ['in_review', 'review'],
+  ['locked', 'locked'],
+] as const
+
+/** Bar of what was won: paid, payable, to be claimed, in review, locked and expired. */
+function segments({ ledger: { contest, prizes }, unpaid }: Verdict): Html {
+  const { prizesOwed, prizesRedeemed } = contest
+  const lapsed = derivedSum(
+    prizes.map(({ expired }, index) => ({ pointer: `/prizes/${index}/expired`, figure: expired })),
+  )
+  const parts: Segment[] = [
+    {
+      as: 'paid',
+      share: partOf(prizesRedeemed, prizesOwed),
+      word: 'Paid',
+      amount: amountHtml(prizesRedeemed),
+      at: '/contest/prizesRedeemed',
+    },
+  ]
+  for (const [state, as] of unpaid === null ? [] : TOTALS) {
+    const amount = unpaid?.answer.totals[state] ?? ''
+    if (!isPositive(amount)) continue
+    parts.push({
+      as,
+      share: partOf(amount, prizesOwed),
+      word: stateInWords(state, capitalized(stateWords(state))),
+      amount: amountHtml(amount),
+      at: `${unpaid?.address ?? ''}#/totals/${state}`,
+    })
+  }
+  if (lapsed !== null && isPositive(lapsed.figure)) {
+    parts.push({
+      as: 'expired',
+      share: partOf(lapsed.figure, prizesOwed),
+      word: 'Expired',
+      amount: derived(lapsed),
+    })
+  }
+  return segmentBar(parts.filter(({ share }) => share > 0))
+}

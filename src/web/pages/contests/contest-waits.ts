@@ -1,0 +1,73 @@
+import type { ContestWire, Payouts, Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
+import { amountHtml } from '../../markup/amount-html.ts'
+import type { BookLine } from '../../markup/book.ts'
+import { book, sectionHead } from '../../markup/book.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { kindName, stateChip } from '../../markup/kind-words.ts'
+import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import type { View } from '../../frame/page.ts'
+
+/** Rows that the page asks for, and lines that it shows of them. `/payouts` has all. */
+export const UNPAID_ASKED = 200
+const LINES_SHOWN = 10
+
+const REASONS: Readonly<Record<UnpaidStatus, string>> = {
+  locked: 'It is locked for the time that the rules of the platform set.',
+  in_review: 'It is being checked that the contest went by its rules.',
+  awaiting_claim: 'Free to be paid as soon as whoever won it asks for it on the platform.',
+  payable: 'Nothing holds it: the platform can pay it.',
+  overpaid: 'More was paid than was won, because a prize was corrected after it was paid.',
+}
+
+/** Whether a prize waits for a date. */
+export function isDated({ status }: Unpaid): boolean {
+  return status === 'locked' || status === 'in_review'
+}
+
+/** Lines of what is won and not paid: the date, whose prize, why it waits, how long and how much. */
+export function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: View): Html | null {
+  const { address, answer } = unpaid
+  if (answer.unpaid.length === 0) return null
+  const rows = answer.unpaid
+    .map((one, index) => ({ one, index }))
+    .toSorted(
+      (a, b) => Number(isDated(b.one)) - Number(isDated(a.one)) || a.one.availableAtMs - b.one.availableAtMs,
+    )
+  const isCut = rows.length > LINES_SHOWN || answer.next !== null
+  const lines = rows
+    .slice(0, LINES_SHOWN)
+    .map(({ one, index }) => lineOf(one, `${address}#/unpaid/${index}`, view))
+  const calendar = answer.unpaid.some(isDated)
+    ? html`<a href="/payouts.ics?contestId=${id}" data-chrome>Add to a calendar</a>`
+    : null
+  return html`${sectionHead('What waits, and why', calendar)}
+  ${book(lines, {
+    list: `${address}#/unpaid`,
+    fields: 'availableAt kind status availableAt? kots',
+    ...(isCut ? { most: LINES_SHOWN } : {}),
+  })}
+  ${
+    isCut
+      ? html`<p>
+          These are the first of them.
+          <a href="/payouts?contestId=${id}">See all that waits</a>, or
+          <a href="/payouts.csv?contestId=${id}">as CSV</a>.
+        </p>`
+      : null
+  }`
+}
+
+function lineOf(one: Unpaid, row: string, view: View): BookLine {
+  const { status, kind, kots, availableAt } = one
+  const moment = nearMoment(availableAt, view)
+  const until = isDated(one) ? untilMoment(availableAt, view) : null
+  return {
+    row,
+    when: isDated(one) ? moment : html`since ${moment}`,
+    what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}`,
+    small: html`${REASONS[status]}${until === null ? null : html` Free to be paid ${until}.`}`,
+    amount: amountHtml(kots),
+  }
+}

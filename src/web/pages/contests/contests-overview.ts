@@ -1,0 +1,209 @@
+import type { Contests, ContestStatus, ContestWire, Schedule, Summary } from '../../../protocol/resources.ts'
+import { amountHtml, countHtml } from '../../markup/amount-html.ts'
+import { sectionHead, shareBar } from '../../markup/book.ts'
+import { contestTitleLink } from '../../markup/contest-name.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import type { View } from '../../frame/page.ts'
+import { expressed, wholePercentOf } from '../../charts/share.ts'
+import { partOf } from './contest-prizes.ts'
+import { askCancelled } from './contest-timeline.ts'
+import { paidTable } from './contests-table.ts'
+
+/** Contests of each list. A link leads to the others. */
+const RUNNING_SHOWN = 8
+const PAYING_SHOWN = 12
+const TO_COME_SHOWN = 6
+const PAID_SHOWN = 20
+
+type Ask = Readonly<{ status: ContestStatus; most: number; sort?: string }>
+
+function askContests({ status, most, sort }: Ask, view: View): Promise<LinkedAnswer<Contests>> {
+  const order = sort === undefined ? '' : `&sort=${sort}`
+  return askEndpoint(view, 'contests', { query: `status=${status}${order}&limit=${most}` })
+}
+
+/** All contests: those that run, those that pay, those to come, and the newest that are paid. */
+export async function contestsOverview(summary: LinkedAnswer<Summary>, view: View): Promise<Html> {
+  const running = await askContests({ status: 'running', most: RUNNING_SHOWN, sort: 'closesAt' }, view)
+  const paying = await askContests({ status: 'paying', most: PAYING_SHOWN, sort: 'prizesNotRedeemed' }, view)
+  const paid = await askContests({ status: 'paid', most: PAID_SHOWN }, view)
+  const schedule = await askEndpoint(view, 'schedule')
+  const cancelled = await askCancelled(paid.answer.contests, view)
+  return html`${runningCards(running, summary, view)}
+    <div class="two">
+      <section>${payingTable(paying, summary, view)}</section>
+      <aside aria-label="Contests to come">${toCome(schedule, view)}</aside>
+    </div>
+    ${paidSection({ paid, cancelled, summary, view })}
+    ${jsonLinks([
+      ['the numbers', summary],
+      ['running', running],
+      ['paying out', paying],
+      ['to come', schedule],
+      ['paid in full', paid],
+      ...[...new Set([...cancelled.values()].map(({ from }) => from))].map(
+        (from) => ['cancelled', from] as const,
+      ),
+    ])}`
+}
+
+/** Note that a list has more contests than it shows, by the number of its state. */
+function moreOf(
+  status: ContestStatus,
+  most: number,
+  { answer, address }: LinkedAnswer<Summary>,
+): Html | null {
+  const count = answer.contests[status]
+  if (count <= most) return null
+  return html`<p>
+    <a href="/contests?status=${status}" data-at="${address}#/contests/${status}"
+      >See all ${countHtml(count)}</a
+    >
+  </p>`
+}
+
+function runningCards(
+  { answer, address }: LinkedAnswer<Contests>,
+  summary: LinkedAnswer<Summary>,
+  view: View,
+): Html {
+  const { contests } = answer
+  if (contests.length === 0) {
+    return html`<section>
+      <h2>Running now</h2>
+      <p data-at="${address}#/contests">
+        No contest is running now. <a href="/schedule">See what opens next</a>.
+      </p>
+    </section>`
+  }
+  return html`<section>
+    ${sectionHead('Running now', html`<span>first to close first</span>`)}
+    <ul
+      class="running"
+      data-list="${address}#/contests"
+      data-fields="closesAt title id? pool entries openedAt|opensAt closesAt"
+      data-most="${RUNNING_SHOWN}"
+    >
+      ${contests.map((one) => card(one, view))}
+    </ul>
+    ${moreOf('running', RUNNING_SHOWN, summary)}
+  </section>`
+}
+
+function card(one: ContestWire, view: View): Html {
+  const { id, title, pool, entries, closesAt, closesAtMs } = one
+  const [from, fromMs] =
+    one.openedAt === null ? [one.opensAt, one.opensAtMs] : [one.openedAt, one.openedAtMs ?? one.opensAtMs]
+  const verb = closesAtMs <= view.now ? 'was to close' : 'closes'
+  return html`<li>
+    <p>${verb} <b>${untilMoment(closesAt, view)}</b></p>
+    <h3>${contestTitleLink(id, title)}</h3>
+    <p>
+      <b class="big">${amountHtml(pool)}</b> ${view.site.token}, ${countHtml(entries)}
+      ${entries === 1 ? 'entry' : 'entries'}
+    </p>
+    ${shareBar((view.now - fromMs) / Math.max(1, closesAtMs - fromMs), 'ink')}
+    <p class="ends"><span>${nearMoment(from, view)}</span> <span>${nearMoment(closesAt, view)}</span></p>
+  </li>`
+}
+
+function payingTable(
+  { answer, address }: LinkedAnswer<Contests>,
+  summary: LinkedAnswer<Summary>,
+  view: View,
+): Html {
+  const { contests } = answer
+  if (contests.length === 0) {
+    return html`<h2>Paying out</h2>
+      <p>
+        Nothing waits: no closed contest has prizes to pay.
+        <a href="/contests?status=paid">See those that are paid</a>.
+      </p>`
+  }
+  return html`${sectionHead('Paying out', html`<a href="/payouts">All that waits</a>`)}
+    <table class="cards paying" data-list="${address}#/contests" data-most="${PAYING_SHOWN}">
+      <thead>
+        <tr>
+          <th scope="col" data-field="title id?">Contest</th>
+          <th scope="col" class="fold" data-field="closedAt">Closed</th>
+          <th scope="col" class="fold"><span class="hidden">Share paid</span></th>
+          <th scope="col" class="r" data-field="prizesRedeemed">Paid</th>
+          <th scope="col" class="r" data-field="prizesNotRedeemed">Open, ${view.site.token}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${contests.map((one, index) => payingRow(one, `${address}#/contests/${index}`, view))}
+      </tbody>
+    </table>
+    ${moreOf('paying', PAYING_SHOWN, summary)}`
+}
+
+function payingRow(one: ContestWire, pointer: string, view: View): Html {
+  const { id, title, closedAt, prizesOwed, prizesRedeemed, prizesNotRedeemed } = one
+  const share = wholePercentOf(
+    { figure: prizesRedeemed, pointer: `${pointer}/prizesRedeemed` },
+    { figure: prizesOwed, pointer: `${pointer}/prizesOwed` },
+  )
+  return html`<tr data-row="${pointer}">
+    <th scope="row" class="all">${contestTitleLink(id, title)}</th>
+    <td class="fold">${closedAt === null ? null : nearMoment(closedAt, view)}</td>
+    <td class="bar">${shareBar(partOf(prizesRedeemed, prizesOwed))}</td>
+    <td class="r share-paid" data-label="paid">${share ?? amountHtml(prizesRedeemed)}</td>
+    <td class="r" data-label="open">${amountHtml(prizesNotRedeemed)}</td>
+  </tr>`
+}
+
+function toCome({ answer: { opens }, address }: LinkedAnswer<Schedule>, view: View): Html {
+  if (opens.length === 0) {
+    return html`<h2>To come</h2>
+      <p class="quiet">No further contest is planned.</p>`
+  }
+  return html`<h2>To come</h2>
+    <ol
+      class="next"
+      data-list="${address}#/opens"
+      data-fields="title contestId? at at"
+      data-most="${TO_COME_SHOWN}"
+    >
+      ${opens.slice(0, TO_COME_SHOWN).map(
+        ({ contestId, title, at }) =>
+          html`<li>
+            <span>${contestTitleLink(contestId, title)}</span> <b>${untilMoment(at, view)}</b>
+            <small>${nearMoment(at, view)}</small>
+          </li>`,
+      )}
+    </ol>
+    ${opens.length > TO_COME_SHOWN ? html`<p><a href="/schedule">The whole schedule</a></p>` : null}`
+}
+
+type Paid = Readonly<{
+  paid: LinkedAnswer<Contests>
+  cancelled: Awaited<ReturnType<typeof askCancelled>>
+  summary: LinkedAnswer<Summary>
+  view: View
+}>
+
+function paidSection({ paid, cancelled, summary, view }: Paid): Html | null {
+  const { contests, next } = paid.answer
+  if (contests.length === 0) return null
+  const count = summary.answer.contests.paid
+  const said = html`<span
+    >${expressed(`sum ${summary.address}#/contests/paid`, String(count))}
+    ${count === 1 ? 'contest' : 'contests'}, newest first</span
+  >`
+  return html`<section>
+    ${sectionHead('Paid in full', said)}
+    ${paidTable(contests, { list: `${paid.address}#/contests`, most: PAID_SHOWN, cancelled }, view)}
+    ${
+      next === null
+        ? null
+        : html`<p class="buttons" data-chrome>
+            <a class="button" rel="next" href="${next.replace('/api/v1', '')}">Older contests</a>
+          </p>`
+    }
+  </section>`
+}
