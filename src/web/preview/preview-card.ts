@@ -59,13 +59,8 @@ const ABOVE_SIZE = 34
 const FOOTER_BASELINE = 600
 /** Bottom of the part below the sentence. */
 const PART_BOTTOM = 552
-const PART_HEIGHTS: Readonly<Record<PreviewPart['is'], number>> = {
-  figures: 104,
-  bar: 92,
-  chart: 190,
-  facts: 0,
-  nothing: 0,
-}
+const FIGURES_HEIGHT = 104
+const CHART_HEIGHT = 190
 const FACT_HEIGHT = 44
 
 /** The SVG of a link preview. Its text is in Source Serif 4, so another renderer shows it in another font. */
@@ -117,7 +112,18 @@ function strip(): Html {
 }
 
 function heightOf(part: PreviewPart): number {
-  return part.is === 'facts' ? part.facts.length * FACT_HEIGHT : PART_HEIGHTS[part.is]
+  switch (part.is) {
+    case 'figures':
+      return FIGURES_HEIGHT
+    case 'bar':
+      return barHeight(part.segments)
+    case 'chart':
+      return CHART_HEIGHT
+    case 'facts':
+      return part.facts.length * FACT_HEIGHT
+    case 'nothing':
+      return 0
+  }
 }
 
 /** The line above, the headline in the largest size that fits, and the sentence, between two heights. */
@@ -180,7 +186,7 @@ function drawPart(part: PreviewPart, top: number): Html | null {
     case 'bar':
       return drawBar(part.segments, top)
     case 'chart':
-      return drawChart(part.chart, { left: EDGE, top, width: INNER, height: PART_HEIGHTS.chart })
+      return drawChart(part.chart, { left: EDGE, top, width: INNER, height: CHART_HEIGHT })
     case 'facts':
       return drawFacts(part.facts, top)
     case 'nothing':
@@ -214,11 +220,40 @@ const SEGMENT_LEAST = 6
 const SEGMENT_GAP = 4
 const BAR_HEIGHT = 30
 
+const SEGMENT_WORD_SIZE = 26
+/** Height of a row of words below a bar. */
+const SEGMENT_ROW = 38
+/** Space around the words of a segment: the square before them, and the gap to the next segment. */
+const SEGMENT_SPACE = 36 + 36
+
+/** A segment with the place of its words: pixels from the left edge, and the row. */
+type PlacedSegment = Readonly<{ segment: PreviewSegment; x: number; row: number }>
+
+/** Places the words of segments in as many rows as they need. */
+function placeWords(segments: readonly PreviewSegment[]): readonly PlacedSegment[] {
+  let [x, row] = [0, 0]
+  return segments.map((segment) => {
+    const { word, amount } = segment
+    const width =
+      textWidth(word, SEGMENT_WORD_SIZE, 'regular') +
+      textWidth(amount, SEGMENT_WORD_SIZE, 'bold') +
+      SEGMENT_SPACE
+    if (x > 0 && x + width > INNER) [x, row] = [0, row + 1]
+    const placed = { segment, x, row }
+    x += width
+    return placed
+  })
+}
+
+function barHeight(segments: readonly PreviewSegment[]): number {
+  return BAR_HEIGHT + 24 + SEGMENT_ROW * (1 + (placeWords(segments).at(-1)?.row ?? 0))
+}
+
 function drawBar(segments: readonly PreviewSegment[], top: number): Html {
   const room = INNER - segments.length * (SEGMENT_LEAST + SEGMENT_GAP)
+  const size = SEGMENT_WORD_SIZE
   let x = EDGE
-  let wordX = EDGE
-  return html`${segments.map(({ share, tone, word, amount }) => {
+  return html`${placeWords(segments).map(({ segment: { share, tone, word, amount }, ...at }) => {
     const width = SEGMENT_LEAST + share * room
     const rect = html`<rect
       x="${fixedPixels(x)}"
@@ -229,18 +264,18 @@ function drawBar(segments: readonly PreviewSegment[], top: number): Html {
       fill="${TONES[tone]}"
     />`
     x += width + SEGMENT_GAP
-    const label = html`<rect
-        x="${fixedPixels(wordX)}"
-        y="${top + 58}"
+    const left = EDGE + at.x
+    const baseline = top + BAR_HEIGHT + 46 + at.row * SEGMENT_ROW
+    return html`${rect}<rect
+        x="${fixedPixels(left)}"
+        y="${fixedPixels(baseline - 18)}"
         width="18"
         height="18"
         rx="3"
         fill="${TONES[tone]}"
       />
-      ${drawLine(wordX + 28, top + 76, word, { size: 26 })}
-      ${drawLine(wordX + 36 + textWidth(word, 26, 'regular'), top + 76, amount, { size: 26, bold: true })}`
-    wordX += 36 + textWidth(word, 26, 'regular') + textWidth(amount, 26, 'bold') + 40
-    return html`${rect}${label}`
+      ${drawLine(left + 28, baseline, word, { size })}
+      ${drawLine(left + 36 + textWidth(word, size, 'regular'), baseline, amount, { size, bold: true })}`
   })}`
 }
 

@@ -27,11 +27,18 @@ export async function eventPreview(event: EventWire, view: View): Promise<Previe
   const facts: readonly (readonly [string, string] | null)[] = [
     paid ? ['Paid to', plainText(onePaid(kind))] : null,
     contestId === null ? null : ['For', await nameOf(contestId, view)],
-    ['Published', `${dayText(at)}, ${at.slice(11, 19)} UTC`],
+    // The sentence about a correction takes its place.
+    struck ? null : ['Published', `${dayText(at)}, ${at.slice(11, 19)} UTC`],
     tx === null ? null : ['Transaction', endsOf(tx)],
   ]
   return {
-    above: paid ? 'Receipt of a payment' : kots === null ? `Event ${grouped(String(seq))}` : what,
+    above: paid
+      ? struck
+        ? 'Corrected payment'
+        : 'Receipt of a payment'
+      : kots === null
+        ? `Event ${grouped(String(seq))}`
+        : what,
     headline: kots === null ? what : grouped(whole),
     ...(kots === null ? {} : { tail: `.${decimals} ${drawableToken(view.site)}` }),
     struck,
