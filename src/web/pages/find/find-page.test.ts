@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../../test/stage/api-stage.ts'
+import type { ApiStage, StoryEvent } from '../../../../test/stage/api-stage.ts'
 import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
@@ -78,6 +78,21 @@ suite('a search', () => {
     )
     const answers = sourcesOf(page).map(async (source) => (await other.get(source)).text())
     assertParity(page, await Promise.all(answers))
+  })
+
+  test('says of a contest whether it closes or has closed', async () => {
+    const story: readonly StoryEvent[] = [
+      plan(1, 'Duel: Cats vs Dogs', HOUR_MS),
+      { type: 'contest', kind: 'opened', contestId: 1 },
+      { type: 'contest', kind: 'closed', contestId: 1 },
+      plan(2, 'Duel: Tea vs Coffee', HOUR_MS),
+    ]
+    await using other = await openApiStage({ story })
+    const page = await (await other.get('/find?q=duel')).text()
+    assert.deepEqual(
+      [...page.matchAll(/<small\s*>(clos\w+)\s*<time/g)].map(([, word]) => word),
+      ['closes', 'closed'],
+    )
   })
 
   test('that finds nothing names the next steps, and repeats the query in its field only', async () => {

@@ -39,7 +39,10 @@ suite('the comparison of then and now', () => {
     const page = await see('/compare?at=2026-10-01T00:03:30Z')
     assert.deepEqual(sourcesOf(page), ['/api/v1/summary', '/api/v1/summary?at=2026-10-01T00:03:30Z'])
     assert.match(page, /data-expr="minus \/api\/v1\/summary#\/plays \/api\/v1\/summary\?at=[^#]*#\/plays"/)
-    assert.match(page, /<a href="\/events\?after=4">What was published in between<\/a>/)
+    assert.match(
+      page,
+      /<a href="\/events\?after=4"\s*><span[^>]*><data value="9">9<\/data><\/span> events were published since<\/a\s*>/,
+    )
   })
 
   test('is never cached, since the present changes', async () => {
@@ -56,7 +59,7 @@ suite('the comparison of then and now', () => {
   test('compares with a day earlier by default', async () => {
     assert.match(
       await see('/compare'),
-      /Then: <a href="\/summary\?at=2026-09-30T00:12:00\.000Z">before the first event/,
+      /<a href="\/summary\?at=2026-09-30T00:12:00\.000Z">Before the first event/,
     )
   })
 
@@ -75,7 +78,7 @@ suite('the comparison of then and now', () => {
   })
 
   test('with the present moment says that nothing was published in between', async () => {
-    assert.match(await see('/compare?at=2026-10-02'), /Nothing has been published in between\./)
+    assert.match(await see('/compare?at=2026-10-02'), /Nothing has been published since\./)
   })
 
   test('of an empty log says that there is nothing to compare', async () => {

@@ -8,9 +8,10 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { asOfLine } from '../../frame/state-line.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { Page, View } from '../../frame/page.ts'
-import { AMOUNTS, COUNTS } from './summary-figures.ts'
+import { AMOUNTS, CONTEST_COUNTS, COUNTS } from './summary-figures.ts'
 
 const AT = ENDPOINTS.flatMap(({ id, parameters }) =>
   id === 'summary' ? parameters.map((one) => ({ ...one, absent: 'a day before the newest event' })) : [],
@@ -41,11 +42,19 @@ export const comparePage: Page<null> = {
       ? view.query.format().slice(1)
       : `at=${formatAt(boundOf(Math.max(0, atMs - DAY_MS)))}`
     const then = await askEndpoint(view, 'summary', { query: asked })
-    return html`${eventsBetween(then, now)} ${formOf(then.answer, view)} ${tableOf(then, now, view)}
-      <p class="quiet">
-        A difference is the figure of now less that of then. Then is as it was known then: what was corrected
-        later counts in the difference.
-      </p>
+    return html`${asOfLine(now.answer.asOf, view)}
+      <div class="two">
+        <section>${tableOf(then, now, view)}</section>
+        <aside aria-label="The two moments">
+          <h2>Then</h2>
+          <p>${stateOf(then)}. ${eventsBetween(then, now)}</p>
+          ${formOf(then.answer, view)}
+          <p class="quiet">
+            A difference is the figure of now less that of then. Then is as it was known then: a later
+            correction counts in the difference.
+          </p>
+        </aside>
+      </div>
       ${jsonLinks([
         ['now', now],
         ['then', then],
@@ -59,22 +68,19 @@ function eventsBetween(then: LinkedAnswer<Summary>, now: LinkedAnswer<Summary>):
     { pointer: `${now.address}#/asOf/seq`, figure: now.answer.asOf.seq },
     { pointer: `${then.address}#/asOf/seq`, figure: since },
   )
-  const happened =
-    all.figure === '0'
-      ? 'Nothing has been published in between.'
-      : html`<a href="/events?after=${since}">What was published in between</a>: ${derived(all)}
-          ${all.figure === '1' ? 'event' : 'events'}.`
-  return html`<p>Then: ${stateOf(then)}.<br />Now: ${stateOf(now)}.</p>
-    <p>${happened}</p>`
+  if (all.figure === '0') return html`Nothing has been published since.`
+  return html`<a href="/events?after=${since}"
+      >${derived(all)} ${all.figure === '1' ? 'event was' : 'events were'} published since</a
+    >.`
 }
 
 function stateOf({ answer, address }: LinkedAnswer<Summary>): Html {
   const { at, seq } = answer.asOf
   const page = address.slice('/api/v1'.length)
   return at === null
-    ? html`<a href="${page}">before the first event</a>`
+    ? html`<a href="${page}">Before the first event</a>`
     : html`<span data-at="${address}#/asOf/at ${address}#/asOf/seq"
-        ><a href="${page}">the state</a> at ${momentOf(at)}, up to event ${eventLink(seq)}</span
+        ><a href="${page}">${momentOf(at)}</a>, up to event ${eventLink(seq)}</span
       >`
 }
 
@@ -88,8 +94,6 @@ function formOf({ asOf }: Summary, { query }: View): Html {
     <button>Compare with now</button>
   </form>`
 }
-
-const CONTESTS = ['upcoming', 'running', 'paying', 'paid'] as const
 
 function tableOf(
   { answer: then, address: thenAt }: LinkedAnswer<Summary>,
@@ -116,7 +120,7 @@ function tableOf(
         ${AMOUNTS.map(([key, label]) => row(`${label}, ${site.token}`, `/${key}`, then[key], now.answer[key]))}
         ${row('Token price, USD', '/tokenPriceUsd', then.tokenPriceUsd, now.answer.tokenPriceUsd)}
         ${COUNTS.map(([key, label]) => row(label, `/${key}`, then[key], now.answer[key]))}
-        ${CONTESTS.map((key) => row(`Contests ${key}`, `/contests/${key}`, then.contests[key], now.answer.contests[key]))}
+        ${CONTEST_COUNTS.map(([key, label]) => row(label, `/contests/${key}`, then.contests[key], now.answer.contests[key]))}
       </tbody>
     </table>
   </div>`

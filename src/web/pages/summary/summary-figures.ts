@@ -105,7 +105,8 @@ export function daysBefore(before: EarlierAnswers): Readonly<{ fromMs: number; l
 
 type DayLine = readonly [name: string, figures: readonly (string | null)[]]
 
-const CONTESTS = [
+/** Counts of contests by state. */
+export const CONTEST_COUNTS = [
   ['upcoming', 'Contests to come'],
   ['running', 'Contests running'],
   ['paying', 'Contests paying'],
@@ -158,7 +159,7 @@ export function figureTable(summary: Summary, before: EarlierAnswers | null, vie
           ${COUNTS.map(([key, label]) =>
             row(label, `/${key}`, countHtml(summary[key]), summary[key], then?.answer[key]),
           )}
-          ${CONTESTS.map(([key, label]) =>
+          ${CONTEST_COUNTS.map(([key, label]) =>
             row(
               label,
               `/contests/${key}`,
