@@ -8,6 +8,10 @@ import type { ApiStage, StoryEvent } from '../stage/api-stage.ts'
 import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
 
 const BYTES_MAX = 30 * 1024
+/** Elements of a page. A phone takes longer to lay out more. */
+const ELEMENTS_MAX = 2_000
+/** Elements of a page with a table of the 250 rows that a reader asked for. */
+const ASKED_ELEMENTS_MAX = 4_500
 const DAYS = 90
 /** Events of one round of the story. A round takes an hour, so that no hour of the ninety days is empty. */
 const ROUND = 5
@@ -66,7 +70,7 @@ after(() => stage[Symbol.asyncDispose]())
 
 const at = (ms: number): string => formatAt(msOf(ms))
 
-suite('a page of a log with ninety busy days has at most 30 KiB compressed', () => {
+suite('a page of a log with ninety busy days has at most 30 KiB compressed, and few elements', () => {
   const hours = `from=${at(LAUNCH)}&to=${at(LAUNCH + SHOWN_MAX * HOUR_MS)}&bucket=hour`
   const minutes = `from=${at(LAUNCH + DAY_MS)}&to=${at(LAUNCH + DAY_MS + SHOWN_MAX * MINUTE_MS)}&bucket=minute`
   const days = `from=${at(LAUNCH)}&to=${at(LAUNCH + DAYS * DAY_MS)}&bucket=day`
@@ -93,6 +97,9 @@ suite('a page of a log with ninety busy days has at most 30 KiB compressed', () 
       const page = await (await stage.get(address)).text()
       const bytes = gzipSync(page, { level: 9 }).length
       assert.ok(bytes <= BYTES_MAX, `${bytes} bytes`)
+      const elements = page.match(/<[a-z]/g)?.length ?? 0
+      const elementsMax = address.includes('?') ? ASKED_ELEMENTS_MAX : ELEMENTS_MAX
+      assert.ok(elements <= elementsMax, `${elements} elements`)
     })
   }
 })
