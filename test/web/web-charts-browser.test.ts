@@ -159,25 +159,29 @@ suite('a chart', () => {
 })
 
 suite('the patterns', () => {
-  test('show one measure at a time, each at its own address', async () => {
-    await using sight = await pages.see('/patterns')
-    const { page } = sight
-    assert.equal(await page.locator('table.heat:visible').count(), 1)
-    await page.locator('label.reading select').selectOption('plays')
-    assert.match(page.url(), /#plays$/)
-    assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
-    await page.reload()
-    assert.equal(await page.locator('h2:visible').first().innerText(), 'Plays')
-  })
-
-  test('show all measures without a script, and let the reader choose a UTC offset', async () => {
+  test('are whole without a script, and let the reader choose a UTC offset', async () => {
     await using sight = await pages.see('/patterns', { javaScriptEnabled: false })
     const { page } = sight
-    assert.equal(await page.locator('table.heat:visible').count(), 6)
+    assert.equal(await page.locator('table.heat:visible').count(), 1)
+    assert.equal(await page.locator('svg.week:visible').count(), 5)
     await page.locator('select[name=tz]').selectOption('345')
     await page.getByRole('button', { name: 'Show' }).click()
-    assert.match(page.url(), /[?&]tz=345$/)
+    assert.match(page.url(), /[?&]tz=345&from=/)
     assert.equal(await page.locator('select[name=tz]').inputValue(), '345')
+  })
+
+  test('have fewer than 700 elements, and a card for each day on a phone, with nothing cut', async () => {
+    await using sight = await pages.see('/patterns', { viewport: { width: 320, height: 800 } })
+    assert.ok((await sight.page.locator('*').count()) < 700)
+    const cells = await sight.page.locator('table.heat td').evaluateAll((all) =>
+      all.map((cell) => {
+        const { left, right, top } = (cell as unknown as Element).getBoundingClientRect()
+        return { left, right, top }
+      }),
+    )
+    assert.equal(cells.length, 7 * 24)
+    assert.equal(new Set(cells.map(({ top }) => top)).size, 7 * 6)
+    assert.ok(cells.every(({ left, right }) => left >= 0 && right <= 320))
   })
 
   test('mark the offset of the reader’s time zone', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import type { Flows, Funds, Patterns } from '../../src/protocol/range-resources.ts'
+import type { Flows, Funds } from '../../src/protocol/range-resources.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
 import { assertParity, sourcesOf } from './parity/parity.ts'
@@ -195,47 +195,6 @@ suite('the funds', () => {
       )
     assert.equal(days.length, 4)
     assert.equal(new Set(days).size, 1)
-  })
-})
-
-suite('the patterns', () => {
-  test('have a table of 7 days by 24 hours for every measure and kind of play', async () => {
-    const page = await textOf('/patterns')
-    const { byDay } = await jsonOf<Patterns>('/api/v1/patterns')
-    const kinds = Object.keys(byDay[0]?.byKind ?? {})
-    assert.deepEqual(kinds, ['entry', 'vote'])
-    const tables = page.match(/<table class="heat">[^]*?<\/table>/g) ?? []
-    assert.equal(tables.length, 4 + kinds.length)
-    for (const table of tables) {
-      assert.equal(table.match(/<td class="h[0-4]"/g)?.length, 7 * 24)
-      assert.equal(table.match(/<td class="sum"/g)?.length, 7 + 24)
-      assert.equal(table.match(/<th scope="row"/g)?.length, 8)
-    }
-  })
-
-  test('say when most was spent', async () => {
-    const page = await textOf('/patterns?from=2026-10-01&to=2026-10-02&tz=345')
-    // 2026-10-01 00:00 UTC is Thursday, 05:45 at this offset.
-    assert.match(page, /Most was spent on play on Thursdays, in the hour from 5\s+o’clock/)
-  })
-
-  test('of a range without play say that nothing was spent', async () => {
-    assert.match(
-      await textOf('/patterns?from=2026-09-01&to=2026-09-02'),
-      /Nothing was spent on play in this range\./,
-    )
-  })
-
-  test('have a CSV with a row for each hour, then for each kind of play in it', async () => {
-    const { cells } = await jsonOf<Patterns>('/api/v1/patterns')
-    const [head, ...rows] = (await textOf('/patterns.csv')).trimEnd().split('\r\n')
-    assert.equal(head, 'day,hour,spentOnPlay,paidInPrizes,burned,plays,kind,byKind')
-    assert.equal(rows.length, 168 * 3)
-    const cell = cells.find(({ plays }) => plays > 0)
-    assert.ok(cell !== undefined)
-    const { day, hour, spentOnPlay, paidInPrizes, burned, plays, byKind } = cell
-    assert.ok(rows.includes(`${day},${hour},${spentOnPlay},${paidInPrizes},${burned},${plays},,`))
-    assert.ok(rows.includes(`${day},${hour},,,,,vote,${byKind['vote']}`))
   })
 })
 

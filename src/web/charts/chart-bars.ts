@@ -1,6 +1,6 @@
 import { barsPath } from './chart-line.ts'
 import type { Plot, PlotSize } from './chart-plot.ts'
-import { PLOT_HEADS, PLOT_HEIGHTS, plotOnPage } from './chart-plot.ts'
+import { BAR_WIDTH_SHARE, PLOT_HEADS, PLOT_HEIGHTS, plotOnPage } from './chart-plot.ts'
 import { scaleOf } from '../markup/chart-scale.ts'
 import { fittingMarks } from './chart-time.ts'
 import type { SeriesStyle } from './chart-words.ts'
@@ -36,6 +36,7 @@ export function barPlot({ id, title, description, bars, style = 1, size = 'short
   const scale = scaleOf(figures, { head, ...(size === 'short' ? { marks: SHORT_MARKS } : {}) })
   const first = bars.findIndex(({ unfinished }) => unfinished === true)
   const over = first < 0 ? bars.length : first
+  const leftOf = (index: number): number => index + (1 - BAR_WIDTH_SHARE) / 2
   const paths = [
     html`<path class="f${style}" d="${barsPath(figures, { from: 0, to: over, scale })}" />`,
     over === bars.length
@@ -50,7 +51,7 @@ export function barPlot({ id, title, description, bars, style = 1, size = 'short
     title,
     description,
     size,
-    x: fittingMarks(bars.map(({ label }, index) => ({ share: index / bars.length, label }))),
+    x: fittingMarks(bars.map(({ label }, index) => ({ share: leftOf(index) / bars.length, label }))),
     y: scale.marks,
     base: scale.zero,
     paths: html`${paths}`,

@@ -1,21 +1,29 @@
-import { derived, sumOfAll } from '../markup/derived.ts'
-import { digitsOf, grouped } from '../markup/chart-scale.ts'
+import { grouped, digitsOf } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
+import { expressed } from './share.ts'
 
 export const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 export const HOURS: readonly number[] = Array.from({ length: 24 }, (_, hour) => hour)
+const LONG_DAYS = [
+  'Mondays',
+  'Tuesdays',
+  'Wednesdays',
+  'Thursdays',
+  'Fridays',
+  'Saturdays',
+  'Sundays',
+] as const
 
-/** A figure for each hour of the week, with its sums and its JSON pointer. */
+/** A figure for each hour of the week, and its sums by day. */
 export type Heat = Readonly<{
   id: string
   name: string
-  /** End of the pointer, after `/cells/0/`, `/byDay/0/` and `/byHour/0/`. */
+  /** End of the pointer, after `/cells/0/` and `/byDay/0/`. */
   pointer: string
   /** The 168 hours from Monday 00:00. */
   cells: readonly string[]
   byDay: readonly string[]
-  byHour: readonly string[]
 }>
 
 /** Number of colours above none. */
@@ -28,20 +36,37 @@ export function heatSteps(figures: readonly string[]): readonly number[] {
   return digits.map((one) => (one <= 0n ? 0 : Number((one * BigInt(STEPS) + most - 1n) / most)))
 }
 
-/** Table of days and hours with shades for the figures. Figures are truncated, with "≈" when digits are cut off. */
-export function heatTable({ name, pointer, cells, byDay, byHour }: Heat): Html {
+/** Index of the hour with the greatest figure; null if none is above zero. */
+function greatestOf({ cells }: Heat): number | null {
+  let [most, digits]: [number | null, bigint] = [null, 0n]
+  for (const [index, figure] of cells.entries()) {
+    const here = digitsOf(figure)
+    if (here > digits) [most, digits] = [index, here]
+  }
+  return most
+}
+
+/** The hour of the week with the greatest figure: `Sundays from 19:00 to 20:00`; null if none is above zero. */
+export function busiestHour(heat: Heat): Readonly<{ words: Html; index: number }> | null {
+  const index = greatestOf(heat)
+  if (index === null) return null
+  const day = LONG_DAYS[Math.floor(index / HOURS.length)] ?? ''
+  const hour = index % HOURS.length
+  const clock = (at: number): string => `${String(at).padStart(2, '0')}:00`
+  const words = html`${expressed(`weekday /cells/${index}/day`, day)} from
+  ${expressed(`hours /cells/${index}/hour`, `${clock(hour)} to ${clock(hour + 1)}`)}`
+  return { words, index }
+}
+
+/** Table of days and hours with shades for the figures, which are cut. A phone has a card for each day. */
+export function heatTable({ name, pointer, cells }: Heat): Html {
   const steps = heatSteps(cells)
-  const total = sumOfAll(`/byDay/*/${pointer}`, byDay)
   return html`<div class="wide" role="region" aria-label="${name} by hour of the week" tabindex="0">
     <table class="heat">
-      <caption>
-        ${total === null ? null : html`${derived(total)} in all`}
-      </caption>
       <thead>
         <tr>
           <th scope="col">Hour</th>
           ${HOURS.map((hour) => html`<th scope="col" class="r" data-at="/byHour/${hour}/hour">${hour}</th>`)}
-          <th scope="col" class="r">All</th>
         </tr>
       </thead>
       <tbody>
@@ -51,23 +76,70 @@ export function heatTable({ name, pointer, cells, byDay, byHour }: Heat): Html {
               <th scope="row">${day}</th>
               ${HOURS.map((hour) => {
                 const index = row * HOURS.length + hour
-                return cut(`h${steps[index] ?? 0}`, `/cells/${index}/${pointer}`, cells[index])
+                return html`<td class="h${steps[index] ?? 0}" data-expr="about /cells/${index}/${pointer}">
+                  ${about(cells[index] ?? '0')}
+                </td>`
               })}
-              ${cut('sum', `/byDay/${row}/${pointer}`, byDay[row])}
             </tr>`,
         )}
-        <tr>
-          <th scope="row">All</th>
-          ${HOURS.map((hour) => cut('sum', `/byHour/${hour}/${pointer}`, byHour[hour]))}
-          <td></td>
-        </tr>
       </tbody>
     </table>
   </div>`
 }
 
-function cut(kind: string, pointer: string, figure = '0'): Html {
-  return html`<td class="${kind}" data-expr="about ${pointer}">${about(figure)}</td>`
+/** Height of a small picture of the week, and of one of its days, in pixels. */
+const WEEK_HEIGHT = 126
+const DAY_HEIGHT = WEEK_HEIGHT / DAYS.length
+/** Days and hours that a small picture names. */
+const DAYS_NAMED = new Set([0, 2, 4, 6])
+const HOURS_NAMED = [0, 6, 12, 18]
+
+/** Small picture of the hours of the week: the same shades without figures, one path for each shade. */
+export function heatPlot({ id, name, cells, byDay }: Heat): Html {
+  const steps = heatSteps(cells)
+  const described = DAYS.map((day, row) => `${day}: ${byDay[row] ?? ''}.`).join(' ')
+  return html`<svg
+    class="plot week"
+    height="${WEEK_HEIGHT + 24}"
+    role="img"
+    aria-labelledby="${id}-title ${id}-desc"
+  >
+    <title id="${id}-title">${name} by hour of the week</title>
+    <desc id="${id}-desc">${described}</desc>
+    <svg
+      viewBox="0 0 ${HOURS.length} ${DAYS.length}"
+      preserveAspectRatio="none"
+      width="100%"
+      height="${WEEK_HEIGHT}"
+    >
+      ${[0, 1, 2, 3, 4].map((step) => shadePath(steps, step))}
+    </svg>
+    ${DAYS.map((day, row) =>
+      DAYS_NAMED.has(row)
+        ? html`<text x="-8" y="${row * DAY_HEIGHT + 14}" text-anchor="end">${day}</text>`
+        : null,
+    )}
+    ${HOURS_NAMED.map(
+      (hour) =>
+        html`<text data-axis="" x="${((hour / HOURS.length) * 100).toFixed(0)}%" y="${WEEK_HEIGHT + 17}"
+          >${String(hour).padStart(2, '0')}:00</text
+        >`,
+    )}
+  </svg>`
+}
+
+/** Cells of a shade; null if there are none. Neighbours are one rectangle. */
+function shadePath(steps: readonly number[], step: number): Html | null {
+  let d = ''
+  for (let index = 0; index < steps.length; index++) {
+    if (steps[index] !== step) continue
+    const [hour, day] = [index % HOURS.length, Math.floor(index / HOURS.length)]
+    let width = 1
+    while (hour + width < HOURS.length && steps[index + width] === step) width += 1
+    d += `M${hour},${day}h${width}v.94h-${width}z`
+    index += width - 1
+  }
+  return d === '' ? null : html`<path class="h${step}" d="${d}" />`
 }
 
 const SIZES: readonly (readonly [zeros: number, letter: string])[] = [
@@ -79,7 +151,7 @@ const SIZES: readonly (readonly [zeros: number, letter: string])[] = [
 
 /**
  * Formats a figure in few characters: with k, M, B or T from a thousand on, one decimal below ten, two below one.
- * Further digits are cut off, never rounded, and "≈" marks that.
+ * Further digits are cut off, never rounded. A figure of which nothing would be left is `>0` or `<0`.
  */
 export function about(figure: string): string {
   const sign = figure.startsWith('-') ? '-' : ''
@@ -89,6 +161,6 @@ export function about(figure: string): string {
   const rest = whole.slice(whole.length - zeros) + fraction
   const places = kept === '0' ? 2 : kept.length === 1 ? 1 : 0
   const decimals = rest.slice(0, places).replace(/0+$/, '')
-  const exact = /^0*$/.test(rest.slice(places))
-  return `${exact ? '' : '≈'}${sign}${grouped(kept)}${decimals === '' ? '' : `.${decimals}`}${letter}`
+  if (kept === '0' && decimals === '' && /[1-9]/.test(rest)) return sign === '' ? '>0' : '<0'
+  return `${sign}${grouped(kept)}${decimals === '' ? '' : `.${decimals}`}${letter}`
 }

@@ -16,6 +16,8 @@ import { lengthWords } from './shown-words.ts'
  * - `about /a`: a shortened figure
  * - `offset /a`: minutes as `+05:45`
  * - `cut /a`: a figure cut to whole units from 100 on, else to two decimals or to its first two digits
+ * - `monthname /a`: a month as `October 2026`
+ * - `weekday /a` and `hours /a`: a day from 1 to 7 as `Sundays`, an hour as `19:00 to 20:00`
  * - `day /a`, `clock /a` and `month /a`: a moment as `3 Oct`, `3 Oct 14:00` or `Oct 2026`
  *
  * Pointers are those of RFC 6901. `*` is every element. A pointer after an address and `#` is of another answer that the
@@ -69,6 +71,14 @@ export function evaluate(
       return shortened(String(first))
     case 'cut':
       return cutText(String(first))
+    case 'monthname':
+      return new Date(String(first)).toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+    case 'weekday':
+      return `${new Date(Date.UTC(2026, 0, 4 + Number(first))).toLocaleString('en', { weekday: 'long', timeZone: 'UTC' })}s`
+    case 'hours':
+      return [Number(first), Number(first) + 1]
+        .map((hour) => `${String(hour).padStart(2, '0')}:00`)
+        .join(' to ')
     case 'day':
       return momentParts(first).day
     case 'clock':
@@ -111,12 +121,12 @@ function shortened(figure: string): string {
   const hundredths = (size * 100n) / (unit * one)
   const step = hundredths < 100n ? 1n : hundredths < 1_000n ? 10n : 100n
   const shown = (hundredths / step) * step
-  const cut = shown * unit * one !== size * 100n
+  if (shown === 0n && size > 0n) return value < 0n ? '<0' : '>0'
   const whole = (shown / 100n).toLocaleString('en')
   const decimals = String(shown % 100n)
     .padStart(2, '0')
     .replace(/0+$/, '')
-  return `${cut ? '≈' : ''}${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}${letter}`
+  return `${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}${letter}`
 }
 
 /** A figure cut to whole units with commas from 100 on, else to two decimals, or to its first two digits. */

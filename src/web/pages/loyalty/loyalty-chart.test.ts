@@ -36,6 +36,48 @@ suite('the table of rewards', () => {
   })
 })
 
+suite('the page of rewards', () => {
+  const headingOf = async (story: readonly StoryEvent[]): Promise<string> => {
+    await using stage = await openApiStage({ story })
+    const page = await (await stage.get('/loyalty/runs')).text()
+    const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+    assertParity(page, await Promise.all(answers))
+    const heading = /<h1>([^]*?)<\/h1>/.exec(page)?.[1] ?? ''
+    return heading
+      .replaceAll(/<i>[^<]*<\/i>|<[^>]*>/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+  }
+  const payout = (kots: string): StoryEvent => {
+    const month = parseMonth('2026-09')
+    assert.ok(month !== undefined)
+    return { type: 'payout', kind: 'loyalty', kots, details: { month } }
+  }
+  const september = [DEPOSIT, ACCRUAL, ...rewarded('2026-09', '200.5')]
+
+  test('says first how much of the newest reward is paid', async () => {
+    assert.equal(
+      await headingOf(september),
+      'The loyalty reward of September 2026 is computed and not yet paid: 200 KOTS for 3 players.',
+    )
+    assert.equal(
+      await headingOf([...september, payout('200.4')]),
+      '99.9 % of the loyalty reward of September 2026 is paid.',
+    )
+    assert.equal(
+      await headingOf([...september, payout('200.5')]),
+      'The loyalty reward of September 2026 is paid: 200 KOTS for 3 players.',
+    )
+  })
+
+  test('says that no reward is computed or announced', async () => {
+    assert.equal(await headingOf([DEPOSIT]), 'No loyalty reward has been announced yet.')
+    const [input] = rewarded('2026-09', '1')
+    assert.ok(input !== undefined)
+    assert.equal(await headingOf([DEPOSIT, input]), 'The first loyalty reward is being prepared.')
+  })
+})
+
 suite('the chart of rewards', () => {
   test('has a bar for each month, and states their sum and the greatest', async () => {
     await using stage = await openApiStage({ story: THREE })
@@ -47,7 +89,7 @@ suite('the chart of rewards', () => {
     const sentence = /<figcaption>([^]*?)<\/figcaption>/.exec(page)?.[1]?.replaceAll(/<[^>]*>/g, '') ?? ''
     assert.equal(
       sentence.replaceAll(/\s+/g, ' ').trim(),
-      '600.500000000 KOTS in all these months, the most for 2026-08.',
+      '600.500000000 KOTS in all these months, the most for August 2026.',
     )
     const described = /<desc[^>]*>([^<]*)</.exec(page)?.[1]
     const told = runs.toReversed().map(({ month, total }) => `${month}: ${total} KOTS.`)

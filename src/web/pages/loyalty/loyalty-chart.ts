@@ -4,10 +4,19 @@ import { barChart } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { monthMark } from '../../charts/chart-time.ts'
+import { expressed } from '../../charts/share.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
+
+/** Name of a month with the pointer of its source: `October 2026`. */
+export function monthName(month: string, pointer: string): Html {
+  const name = MONTH_NAMES.format(new Date(`${month}-01T00:00:00Z`))
+  return expressed(`monthname ${pointer}`, name)
+}
+
+const MONTH_NAMES = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 type ComputedRun = Readonly<{ run: LoyaltyRun; total: string; pointer: string }>
 
@@ -33,7 +42,7 @@ export function rewardChart({ runs }: LoyaltyRuns, { site }: View): Html | null 
     first,
   )
   const sentence = html`${derived(all)} ${site.token} in all these months, the most for
-    <span data-at="${most.pointer}/month">${most.run.month}</span>.`
+  ${monthName(most.run.month, `${most.pointer}/month`)}.`
   return barChart(barsOf(computed, site.token), sentence)
 }
 

@@ -1,9 +1,19 @@
-import type { LoyaltyFile, LoyaltyRun } from '../../../protocol/resources.ts'
-import { amountHtml, amountOrNone, countHtml, eventLink } from '../../markup/amount-html.ts'
+import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../../protocol/resources.ts'
+import {
+  amountHtml,
+  amountOrNone,
+  countHtml,
+  eventLink,
+  isPositive,
+  isZero,
+} from '../../markup/amount-html.ts'
+import { sectionHead } from '../../markup/book.ts'
+import { percentOf } from '../../charts/share.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { rewardChart, rewardPicture } from './loyalty-chart.ts'
-import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
+import { monthName, rewardChart, rewardPicture } from './loyalty-chart.ts'
+import { clockMoment, momentOf, untilMoment } from '../../markup/moment-html.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { copyButton } from '../../frame/view-bar.ts'
@@ -11,49 +21,99 @@ import { copyButton } from '../../frame/view-bar.ts'
 /** `/loyalty/runs`: each month's reward, with the digests of its files. */
 export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
   endpoint: 'loyaltyRuns',
-  title: () => 'Loyalty rewards',
+  title: () => 'Loyalty reward',
+  description: (answer, view) => plainText(headlineOf(answer, view)),
   csv: ANSWER_TABLES.loyaltyRuns,
   svg: rewardPicture,
+  heading: (answer, view) => html`<h1>${headlineOf(answer, view)}</h1>`,
   render: (answer, view) =>
     answer.runs.length === 0
       ? EMPTY
-      : html`${INTRODUCTION} ${rewardChart(answer, view)} ${runTable(answer.runs, view)}
-        ${answer.runs.map(filesOf)}`,
+      : html`${plannedOf(answer, view)} ${INTRODUCTION} ${rewardChart(answer, view)}
+        ${runTable(answer.runs, view)} ${answer.runs.map(filesOf)}`,
 }
 
-const EMPTY = html`<p class="lead">No loyalty reward has been announced yet.</p>
-  <p><a href="/schedule">See what is planned</a>, or <a href="/funds">what the loyalty fund holds</a>.</p>`
+const EMPTY = html`<p>
+  <a href="/schedule">See what is planned</a>, or <a href="/funds">what the loyalty fund holds</a>.
+</p>`
 
-const INTRODUCTION = html`<p class="lead">
+const INTRODUCTION = html`<p>
   Each month’s reward is paid from the loyalty fund. The digest of the input is published before the output
   exists, so that neither can be changed afterwards.
 </p>`
 
-function runTable(runs: readonly LoyaltyRun[], { site }: View): Html {
-  return html`<div class="wide" role="region" aria-label="Loyalty rewards by month" tabindex="0">
-    <table class="cards" data-list="/runs">
-      <thead>
-        <tr>
-          <th scope="col" data-field="month">Month</th>
-          <th scope="col" data-field="paysAt">Planned for</th>
-          <th scope="col" class="r" data-field="total">Reward, ${site.token}</th>
-          <th scope="col" class="r" data-field="paid">Paid, ${site.token}</th>
-          <th scope="col" class="r" data-field="notPaid">Not paid, ${site.token}</th>
-          <th scope="col" class="r" data-field="recipients">Recipients</th>
-          <th scope="col" class="r" data-field="payouts">Payouts</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${runs.map(rowOf)}
-      </tbody>
-    </table>
-  </div>`
+/** The newest computed reward, and how much of it is paid. */
+function headlineOf({ runs }: LoyaltyRuns, { site }: View): Html {
+  const index = runs.findIndex(({ total }) => total !== null && isPositive(total))
+  const { month = '', total = null, paid = '0', notPaid = null, recipients = null } = runs[index] ?? {}
+  if (total === null) return runs.length === 0 ? NONE_YET : html`The first loyalty reward is being prepared.`
+  const run = `/runs/${index}`
+  const reward = html`The loyalty reward of ${monthName(month, `${run}/month`)}`
+  const to =
+    recipients === null
+      ? null
+      : html` for <span data-at="${run}/recipients">${countHtml(recipients)}</span> players`
+  const amount = html`<span data-at="${run}/total">${amountHtml(total)}</span> ${site.token}${to}`
+  if (notPaid !== null && isZero(notPaid)) return html`${reward} is paid: ${amount}.`
+  const share = percentOf(
+    { pointer: `${run}/paid`, figure: paid },
+    { pointer: `${run}/total`, figure: total },
+  )
+  return isZero(paid)
+    ? html`${reward} is computed and not yet paid: ${amount}.`
+    : html`${share} of the loyalty reward of ${monthName(month, `${run}/month`)} is paid.`
 }
 
-function rowOf({ month, paysAt, total, paid, notPaid, recipients, payouts }: LoyaltyRun): Html {
+const NONE_YET = html`No loyalty reward has been announced yet.`
+
+/** When the next reward is planned; null if none is. */
+function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
+  const index = runs.findLastIndex(({ total, paysAt }) => total === null && paysAt !== null)
+  const { month = '', paysAt = null } = runs[index] ?? {}
+  if (paysAt === null) return null
+  const until = untilMoment(paysAt, view)
+  return html`<p class="lead">
+    That of ${monthName(month, `/runs/${index}/month`)} is planned for
+    <span data-at="/runs/${index}/paysAt"
+      >${clockMoment(paysAt, view)} UTC${until === null ? null : html`, ${until}`}</span
+    >.
+  </p>`
+}
+
+function runTable(runs: readonly LoyaltyRun[], view: View): Html {
+  return html`<section>
+    ${sectionHead('Month by month', html`<span>${view.site.token}, newest first</span>`)}
+    <div class="wide" role="region" aria-label="Loyalty rewards by month" tabindex="0">
+      <table class="cards" data-list="/runs">
+        <thead>
+          <tr>
+            <th scope="col">Month</th>
+            <th scope="col" data-field="paysAt">Planned for</th>
+            <th scope="col" class="r" data-field="total">Reward</th>
+            <th scope="col" class="r" data-field="paid">Paid</th>
+            <th scope="col" class="r" data-field="notPaid">Not paid</th>
+            <th scope="col" class="r" data-field="recipients">Recipients</th>
+            <th scope="col" class="r" data-field="payouts">Payouts</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${runs.map((run, index) => rowOf(run, index, view))}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}
+
+function rowOf(
+  { month, paysAt, total, paid, notPaid, recipients, payouts }: LoyaltyRun,
+  index: number,
+  view: View,
+): Html {
   return html`<tr>
-    <th scope="row"><a href="#${month}">${month}</a></th>
-    <td class="all" data-label="planned for">${momentOrNone(paysAt, 'not announced')}</td>
+    <th scope="row" class="all"><a href="#${month}">${monthName(month, `/runs/${index}/month`)}</a></th>
+    <td class="all" data-label="planned for">
+      ${paysAt === null ? html`<span class="none">not announced</span>` : clockMoment(paysAt, view)}
+    </td>
     <td class="r" data-label="reward">${amountOrNone(total, 'not computed yet')}</td>
     <td class="r" data-label="paid">${amountHtml(paid)}</td>
     <td class="r" data-label="not paid">${amountOrNone(notPaid, 'not computed yet')}</td>
@@ -67,11 +127,13 @@ function rowOf({ month, paysAt, total, paid, notPaid, recipients, payouts }: Loy
 /** Input and output files of a month, and how to check them. */
 function filesOf({ month, input, output }: LoyaltyRun, index: number): Html {
   const run = `/runs/${index}`
-  return html`<h2 id="${month}" data-at="${run}/month">Files of ${month}</h2>
+  return html`<section>
+    <h2 id="${month}">Files of ${monthName(month, `${run}/month`)}</h2>
     <dl class="fields">
       ${fileOf('Input', input, 'Its digest is not published yet.', `${run}/input`)}
       ${fileOf('Output', output, 'It does not exist yet.', `${run}/output`)}
-    </dl>`
+    </dl>
+  </section>`
 }
 
 const DIGEST = /^sha256:([0-9a-f]{64})$/

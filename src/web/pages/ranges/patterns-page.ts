@@ -1,12 +1,12 @@
 import type { PatternFigures, Patterns } from '../../../protocol/range-resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
+import { sectionHead } from '../../markup/book.ts'
 import type { Heat } from '../../charts/chart-heat.ts'
-import { about, DAYS, heatSteps, heatTable, HOURS } from '../../charts/chart-heat.ts'
+import { about, busiestHour, DAYS, heatPlot, heatSteps, heatTable, HOURS } from '../../charts/chart-heat.ts'
 import { framed, sourceOf, themeOf } from '../../charts/chart-picture.ts'
-import { digitsOf } from '../../markup/chart-scale.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf, momentText } from '../../markup/moment-html.ts'
+import { clockMoment, dayOf, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { expressed } from '../../charts/share.ts'
@@ -29,38 +29,31 @@ export const patternsPage: EndpointPage<'patterns'> = {
   endpoint: 'patterns',
   island: 'patterns',
   permalink: ({ from, to, tz }) => `/patterns?from=${from}&to=${to}&tz=${tz}`,
-  title: () => 'Patterns of the week',
-  description: (patterns, view) => plainText(sentenceOf(patterns, view)),
+  title: () => 'Hours of the week',
+  description: (patterns, view) => plainText(headlineOf(heatsOf(patterns, view))),
   csv: ANSWER_TABLES.patterns,
   svg: pictureOf,
+  heading: (patterns, view) => html`<h1>${headlineOf(heatsOf(patterns, view))}</h1>`,
   render(patterns, view) {
-    const heats = heatsOf(patterns, view)
-    return html`${rangeForm(patterns, view)}
-      <p>${sentenceOf(patterns, view)}</p>
-      <p class="quiet" data-at="/from /to">
-        From ${momentOf(patterns.from)} up to, not including, ${momentOf(patterns.to)}. Hours are those of
-        UTC${expressed('offset /tz', offsetText(patterns.tz))}, a fixed offset: it does not follow daylight
-        saving. Trades of the token are not counted.
-      </p>
-      ${measureLinks(heats)}
-      <p class="quiet shades">
-        The stronger the colour of a cell, the more: a step for each quarter of the greatest cell.
-      </p>
-      <p class="quiet">
-        "≈" stands where decimals or lower digits are cut off; the CSV has every figure in full.
-      </p>
-      ${heats.map(
-        (heat) =>
-          html`<section id="${heat.id}" data-measure="${heat.name}">
-            <h2>${heat.name}</h2>
-            ${heatTable(heat)}
-          </section>`,
-      )}
-      ${moreKinds(patterns)}`
+    const [spent, ...others] = heatsOf(patterns, view)
+    return html`${controlsOf(patterns, view)} ${leadOf(patterns, spent, view)}
+      <section>
+        ${sectionHead('Spent on play', html`<span>${view.site.token}, cut; k is a thousand</span>`)}
+        ${spent === undefined ? null : heatTable(spent)}
+        <p class="source shades">
+          The stronger the colour of a cell, the more: a step for each quarter of the greatest cell.
+        </p>
+      </section>
+      <section>
+        ${sectionHead('The same hours, otherwise')}
+        <div class="panels">${others.map(panelOf)}</div>
+        ${moreKinds(patterns)}
+      </section>
+      ${dayTable(patterns, view)}`
   },
 }
 
-/** Heat maps in the page's order: one for each measure, then one for each kind of play. */
+/** Heats in the page's order: one for each measure, then one for each kind of play. */
 function heatsOf(patterns: Patterns, { site }: View): readonly Heat[] {
   const heat = (
     id: string,
@@ -70,14 +63,7 @@ function heatsOf(patterns: Patterns, { site }: View): readonly Heat[] {
   ): Heat => {
     const all = (parts: readonly PatternFigures[]): readonly string[] =>
       parts.map((part) => String(figure(part) ?? '0'))
-    return {
-      id,
-      name,
-      pointer,
-      cells: all(patterns.cells),
-      byDay: all(patterns.byDay),
-      byHour: all(patterns.byHour),
-    }
+    return { id, name, pointer, cells: all(patterns.cells), byDay: all(patterns.byDay) }
   }
   return [
     ...MEASURES.map(([measure, name]) =>
@@ -110,50 +96,94 @@ function moreKinds(patterns: Patterns): Html | null {
   return more.length === 0 ? null : html`<p>Further kinds of play are in the CSV: ${more.join(', ')}.</p>`
 }
 
-/** Links to the heat maps. A script replaces them with a select element. */
-function measureLinks(heats: readonly Heat[]): Html {
-  return html`<nav aria-label="Measures" data-measures data-chrome>
-    <ul class="tabs">
-      ${heats.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
-    </ul>
-  </nav>`
+/** Small picture of a measure, with its greatest hour in words. */
+function panelOf(heat: Heat): Html {
+  const busiest = busiestHour(heat)
+  return html`<figure class="chart" id="${heat.id}">
+    <figcaption class="head">
+      <b>${heat.name}</b> <span>${busiest === null ? 'None' : html`Most on ${busiest.words}`}</span>
+    </figcaption>
+    ${heatPlot(heat)}
+  </figure>`
 }
 
-function rangeForm({ from, to, tz }: Patterns, { path }: View): Html {
-  return html`<form class="ask" method="get" action="${path}" data-chrome>
-    <label>From, UTC <input type="datetime-local" name="from" value="${from.slice(0, 16)}" /></label>
-    <label>To, UTC <input type="datetime-local" name="to" value="${to.slice(0, 16)}" /></label>
+/** Offset from UTC and dates, in one row. */
+function controlsOf({ from, to, tz }: Patterns, { path }: View): Html {
+  return html`<form class="controls" method="get" action="${path}" data-chrome>
     <label>Hours of ${offsetSelect(tz)}</label>
     <button>Show</button>
-    <a href="${path}">The default range</a>
+    <details>
+      <summary>Other dates</summary>
+      <div class="ask">
+        <label>From, UTC <input type="datetime-local" name="from" value="${from.slice(0, 16)}" /></label>
+        <label>To, UTC <input type="datetime-local" name="to" value="${to.slice(0, 16)}" /></label>
+        <a href="${path}">The default range</a>
+      </div>
+    </details>
   </form>`
 }
 
-/** Hour of the week in which most was spent, in words. */
-function sentenceOf({ cells }: Patterns, { site }: View): Html {
-  let most = cells[0]
-  for (const cell of cells) {
-    if (most === undefined || digitsOf(cell.spentOnPlay) > digitsOf(most.spentOnPlay)) most = cell
-  }
-  if (most === undefined || digitsOf(most.spentOnPlay) <= 0n)
-    return html`Nothing was spent on play in this range.`
-  const day = LONG_DAYS[most.day - 1] ?? ''
-  const pointer = `/cells/${cells.indexOf(most)}`
-  return html`<span data-at="${pointer}/hour ${pointer}/spentOnPlay"
-    >Most was spent on play on ${day}, in the hour from ${most.hour} o’clock: ${amountHtml(most.spentOnPlay)}
-    ${site.token}.</span
-  >`
+/** The hour of the week in which most was spent. */
+function headlineOf([spent]: readonly Heat[]): Html {
+  const busiest = spent === undefined ? null : busiestHour(spent)
+  return busiest === null
+    ? html`Nothing was spent on play in this range.`
+    : html`Most is spent on play on ${busiest.words}.`
 }
 
-const LONG_DAYS = [
-  'Mondays',
-  'Tuesdays',
-  'Wednesdays',
-  'Thursdays',
-  'Fridays',
-  'Saturdays',
-  'Sundays',
-] as const
+/** What was spent in that hour, and of which time and clock the figures are. */
+function leadOf(patterns: Patterns, spent: Heat | undefined, view: View): Html {
+  const { from, to, tz } = patterns
+  const busiest = spent === undefined ? null : busiestHour(spent)
+  const most =
+    spent === undefined || busiest === null
+      ? null
+      : html`<span data-at="/cells/${busiest.index}/${spent.pointer}"
+            >${amountHtml(spent.cells[busiest.index] ?? '0')}</span
+          >
+          ${view.site.token} in that hour of the week. `
+  return html`<p class="lead">
+    ${most}From <span data-at="/from">${dayOrMinute(from, view)}</span> up to
+    <span data-at="/to">${dayOrMinute(to, view)}</span>, by a clock at
+    UTC${expressed('offset /tz', offsetText(tz))} the whole year. Trades of the token are not counted.
+  </p>`
+}
+
+function dayOrMinute(at: string, view: View): Html {
+  return at.endsWith('T00:00:00.000Z') ? dayOf(at) : clockMoment(at, view)
+}
+
+/** Sums of each weekday, which have all decimals on request. */
+function dayTable({ byDay }: Patterns, { site, path, query }: View): Html {
+  return html`<section>
+    ${sectionHead('Day by day', html`<span>${site.token}, and plays</span>`)}
+    <div class="wide" role="region" aria-label="Sums of each weekday" tabindex="0">
+      <table class="cards" data-list="/byDay">
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            ${MEASURES.map(([measure, name]) => html`<th scope="col" class="r" data-field="${measure}">${name}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${byDay.map(
+            (sums, row) =>
+              html`<tr>
+                <th scope="row" class="all">${DAYS[row] ?? ''}</th>
+                ${MEASURES.map(
+                  ([measure, name]) =>
+                    html`<td class="r" data-label="${name}">${amountHtml(String(sums[measure]))}</td>`,
+                )}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <p class="source" data-chrome>
+      <a href="${path}.csv${query.format()}">The CSV has every hour of the week</a>, with all decimals.
+    </p>
+  </section>`
+}
 
 const CELL = { left: 76, top: 104, width: 33, height: 30 } as const
 
@@ -178,9 +208,7 @@ function pictureOf(patterns: Patterns, view: View): Html {
           width="${CELL.width - 1}"
           height="${CELL.height - 1}"
         />
-        <text class="x i${step}" x="${x(hour) + CELL.width / 2}" y="${y(row) + 19}"
-          >${about(figure).replace('≈', '')}</text
-        >`
+        <text class="x i${step}" x="${x(hour) + CELL.width / 2}" y="${y(row) + 19}">${about(figure)}</text>`
     })}
     <text x="${CELL.left}" y="${y(DAYS.length) + 20}">
       ${view.site.token} spent on play in each hour, UTC${offsetText(tz)}; digits are cut off. A step for each
