@@ -3,6 +3,7 @@ import type { EventsPage } from '../../../protocol/resources.ts'
 import { derived, minus } from '../../markup/derived.ts'
 import { askDetails } from './event-note.ts'
 import { rangeNote } from './events-shown.ts'
+import { typeNames } from './event-names.ts'
 import { eventsForm } from './events-form.ts'
 import { eventsPageRows } from '../../../serve/api/answer-tables.ts'
 import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
@@ -33,7 +34,7 @@ export const eventsPage: EndpointPage<'events'> = {
 
 async function detailedTable(answer: EventsPage, shown: readonly EventWire[], view: View): Promise<Html> {
   const detailed = await askDetails(answer, shown.length, view)
-  return html`${rangeNote(answer, view)} ${eventsTable(shown, view, detailed)}
+  return html`${eventsTable(shown, view, detailed)} ${rangeNote(answer, view)}
   ${detailed.answer === answer ? null : jsonLinks([['these events with their details', detailed]])}`
 }
 
@@ -48,19 +49,23 @@ function previewText(events: readonly EventWire[]): string | null {
 }
 
 export function eventsTitle(types: readonly string[] | undefined): string {
-  return types === undefined ? 'Events' : `Events: ${types.join(', ')}`
+  return types === undefined ? 'Events' : typeNames(types)
 }
 
-/** Links to the newest and the first events, the stream and the archive. */
+/** Links to both orders of the events and to the stream. */
 function endLinks(view: View): Html {
-  const { query, paths } = view
+  const { query } = view
+  const isDescending = query.word('order') === 'desc'
   const newest = { after: undefined, from: undefined, to: undefined, before: undefined }
   const desc = query.format({ ...newest, order: 'desc', limit: String(EVENTS_SHOWN) })
   const asc = query.format({ ...newest, order: undefined, limit: undefined })
-  return html`<nav aria-label="Ends of the log" class="pager" data-chrome>
-    <a href="/events${desc}">The newest</a> <a href="/events${asc}">From the first event on</a>
-    ${hasStream(view) ? html`<a href="/stream${filtersOf(view)}">Live</a>` : null}
-    ${paths.has('/archive') ? html`<a href="/archive">Whole months as files</a>` : null}
+  const current = html`aria-current="page"`
+  return html`<nav aria-label="Order of events" data-chrome>
+    <ul class="tabs">
+      <li><a href="/events${desc}" ${isDescending ? current : null}>Newest first</a></li>
+      <li><a href="/events${asc}" ${isDescending ? null : current}>Oldest first</a></li>
+      ${hasStream(view) ? html`<li><a href="/stream${filtersOf(view)}">Live</a></li>` : null}
+    </ul>
   </nav>`
 }
 

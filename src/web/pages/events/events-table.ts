@@ -1,13 +1,13 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
+import { eventName } from './event-names.ts'
 import { eventNote } from './event-note.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment-html.ts'
+import { clockMoment } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
-import type { Site } from '../../markup/site.ts'
 import { transaction } from '../../markup/transaction.ts'
 
 /** Events on a page. Links lead to more; exports have all of an answer. */
@@ -19,7 +19,7 @@ export const EVENTS_SHOWN = 100
  */
 export function eventsTable(
   events: readonly EventWire[],
-  { site }: View,
+  view: View,
   detailed: LinkedAnswer<EventsPage>,
   { live = false, address = '' }: Readonly<{ live?: boolean; address?: string }> = {},
 ): Html {
@@ -28,15 +28,15 @@ export function eventsTable(
       <thead>
         <tr>
           <th scope="col" data-field="seq">Event</th>
-          <th scope="col" data-field="type kind">Type / kind</th>
-          <th scope="col" class="r" data-field="kots">Amount, ${site.token}</th>
-          <th scope="col" data-field="at">Published</th>
+          <th scope="col" data-field="type kind">What</th>
+          <th scope="col" class="r" data-field="kots">Amount, ${view.site.token}</th>
+          <th scope="col" data-field="at">When, <span data-zone>UTC</span></th>
           <th scope="col" data-field="contestId">Contest</th>
-          <th scope="col" data-field="tx">Transaction</th>
+          <th scope="col" class="fold" data-field="tx">Transaction</th>
         </tr>
       </thead>
       <tbody ${live ? html`data-live-rows` : null}>
-        ${events.map((event) => rowOf(event, site, detailed))}
+        ${events.map((event) => rowOf(event, view, detailed))}
       </tbody>
     </table>
   </div>`
@@ -44,17 +44,16 @@ export function eventsTable(
 
 function rowOf(
   { seq, type, kind, at, contestId, kots, tx }: EventWire,
-  site: Site,
+  view: View,
   detailed: LinkedAnswer<EventsPage>,
 ): Html {
-  const contest =
-    contestId === null ? null : html`<a href="/contests/${contestId}/ledger">Contest ${contestId}</a>`
+  const contest = contestId === null ? null : html`<a href="/contests/${contestId}/ledger">${contestId}</a>`
   return html`<tr>
     <th scope="row">${eventLink(seq)}</th>
-    <td>${type} / ${kind} ${eventNote(seq, detailed)}</td>
+    <td>${eventName(type, kind)} <code>${type} / ${kind}</code> ${eventNote(seq, detailed)}</td>
     <td class="r">${kots === null ? null : amountHtml(kots)}</td>
-    <td class="far">${momentOf(at)}</td>
-    <td>${contest}</td>
-    <td class="all txs">${tx === null ? null : transaction(tx, site)}</td>
+    <td class="far">${clockMoment(at, view)}</td>
+    <td data-label="Contest">${contest}</td>
+    <td class="fold">${tx === null ? null : transaction(tx, view.site)}</td>
   </tr>`
 }

@@ -28,7 +28,14 @@ export const streamPage: Page<null> = {
     const { events, page } = asked.answer
     const older = `${filters === '' ? '?' : `${filters}&`}order=desc&before=${page.scannedTo}&limit=${EVENTS_SHOWN}`
     const api = `/api/v1/stream${filters}`
-    return html`${eventsForm(view, false)}
+    return html`<nav aria-label="Order of events" data-chrome>
+        <ul class="tabs">
+          <li><a href="/events${filters === '' ? '?' : `${filters}&`}order=desc">Newest first</a></li>
+          <li><a href="/events${filters}">Oldest first</a></li>
+          <li><a href="/stream${filters}" aria-current="page">Live</a></li>
+        </ul>
+      </nav>
+      ${eventsForm(view, false)}
       <noscript
         ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
       >
@@ -36,7 +43,6 @@ export const streamPage: Page<null> = {
       ${events.length === 0 ? null : rangeNote(asked.answer, view, asked.address)}
       <nav aria-label="Older events" class="pager" data-chrome>
         ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}
-        <a href="/events${filters}">From the first event on</a>
       </nav>
       ${jsonLinks([['the newest events', asked]])}
       <section class="source" aria-label="The stream for programs" data-chrome>
