@@ -174,9 +174,11 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
   }
 
   function assertRow(row: Element, pointer: string, heads: readonly Element[]): void {
-    valueAt(pointer)
+    const held = tokensOf({ [pointer.split('/').at(-1) ?? '']: valueAt(pointer) })
     const cells = row.children.filter((one) => typeof one !== 'string')
     for (const part of elementsIn(row)) {
+      const kind = part.attributes.get('data-kind')
+      assert.ok(kind === undefined || held.has(kind), `${kind} is of ${pointer}`)
       for (const term of part.attributes.get('data-expr')?.split(' ').slice(1) ?? []) {
         assert.ok(term.startsWith(`${pointer}/`), `${term} is of ${pointer}`)
       }

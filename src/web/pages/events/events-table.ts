@@ -28,7 +28,8 @@ export function eventsTable(
       <thead>
         <tr>
           <th scope="col" data-field="seq">Event</th>
-          <th scope="col" data-field="type kind">What</th>
+          <th scope="col">What</th>
+          <th scope="col" class="fold" data-field="type kind">Type / kind</th>
           <th scope="col" class="r" data-field="kots">Amount, ${view.site.token}</th>
           <th scope="col" data-field="at">When, <span data-zone>UTC</span></th>
           <th scope="col" data-field="contestId">Contest</th>
@@ -50,7 +51,8 @@ function rowOf(
   const contest = contestId === null ? null : html`<a href="/contests/${contestId}/ledger">${contestId}</a>`
   return html`<tr>
     <th scope="row">${eventLink(seq)}</th>
-    <td>${eventName(type, kind)} <code>${type} / ${kind}</code> ${eventNote(seq, detailed)}</td>
+    <td>${eventName(type, kind)} ${eventNote(seq, detailed)}</td>
+    <td class="fold"><code>${type} / ${kind}</code></td>
     <td class="r">${kots === null ? null : amountHtml(kots)}</td>
     <td class="far">${clockMoment(at, view)}</td>
     <td data-label="Contest">${contest}</td>
