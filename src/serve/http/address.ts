@@ -7,9 +7,29 @@ export function looksLikeAddress(text: string): boolean {
   return findsAddress(text, 'prose')
 }
 
-/** Whether an answer may repeat a raw path or query: it holds no wallet address, encoded or not. */
+/**
+ * Whether an answer may repeat a raw path or query: neither the whole nor a decoded name or value holds a wallet address.
+ */
 export function isRepeatable(raw: string): boolean {
-  return !findsAddress(raw.replaceAll('+', ' '), 'prose')
+  const spaced = raw.replaceAll('+', ' ')
+  return ![spaced, ...decodedParts(spaced)].some(looksLikeAddress)
+}
+
+/** Path, names and values of an address, percent-decoded as the query is read. */
+function decodedParts(raw: string): readonly string[] {
+  return raw.split(/[?&]/).flatMap((pair) => {
+    const equals = pair.indexOf('=')
+    const parts = equals < 0 ? [pair] : [pair.slice(0, equals), pair.slice(equals + 1)]
+    return parts.map(decoded)
+  })
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /**
