@@ -1,3 +1,4 @@
+import type { Ms } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
 import { PROBLEMS } from '../protocol/problem.ts'
 import { isRepeatable } from '../serve/http/address.ts'
@@ -27,7 +28,7 @@ import { verifierRoute } from './pages/verify/verifier.ts'
 /** Routes of the pages, and the error pages of all paths outside the API. */
 export type WebRoutes = Readonly<{
   routes: readonly AnswerRoute[]
-  refuse(problem: Problem, path: string, rawQuery: string): Promise<Reply>
+  refuse(problem: Problem, path: string, rawQuery: string, now: Ms): Promise<Reply>
 }>
 
 type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present'>
@@ -37,7 +38,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
   const paths = new Set(PAGES.map(pagePath))
   const twins = openRouter(api)
   const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
-  const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery) => {
+  const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery, now) => {
     if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)
     const asked = PROBLEMS[problem.code].status === 400
@@ -50,7 +51,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
     // Link the API only if it has the same problem. Its allowance is separate from that of the pages.
     const same = (asked || problem.code === 'not-ready') && twins(`/api/v1${path}`) !== undefined
     const twin = same ? `/api/v1${path}${query}` : null
-    return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin })
+    return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin, now })
   }
   return {
     routes: [

@@ -32,12 +32,12 @@ suite('a refused page', () => {
       assert.equal(response.status, status)
       assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
       assert.equal(response.headers.get('cache-control'), 'no-store')
-      assert.match(page, /<a href="\/">Start page<\/a>/)
+      assert.match(page, /<a class="button" href="\/">Start page<\/a>/)
       const said = textIn(mainOf(page)).replaceAll('`', '')
       assert.match(page, /<h1>[^<]+<\/h1>/)
       // Some paths do not exist in the API, so there is no JSON to link.
       const problem = (await (await stage.get(`/api/v1${path}`)).json()) as ProblemJson
-      const twin = /<a href="([^"]+)">JSON of this error/.exec(page)?.[1]
+      const twin = /<a class="button" href="([^"]+)">JSON of this error/.exec(page)?.[1]
       assert.equal(twin === undefined, problem.code === 'not-found', 'it leads to the same as JSON')
       if (twin === undefined) return
       assert.equal(plain(twin), `/api/v1${path}`)
@@ -46,7 +46,8 @@ suite('a refused page', () => {
       assert.equal(problem.title, PROBLEMS[code].title)
       assert.ok(page.includes(`<h1>${problem.title}</h1>`), said)
       for (const words of [problem.detail, ...(problem.errors ?? []).map(({ message }) => message)]) {
-        assert.ok(said.includes(words.replaceAll('`', '')), said)
+        // A title that says the same stands for a detail.
+        assert.ok(said.includes(words.replaceAll('`', '').replace(/\.$/, '')), said)
       }
     })
   }

@@ -137,7 +137,7 @@ suite('the pages', () => {
       ['/events/first', '/api/v1/events/first'],
     ] as const) {
       const page = await (await stage.get(path)).text()
-      const href = /<a href="([^"]*)">JSON of this error/.exec(page)?.[1] ?? null
+      const href = /<a class="button" href="([^"]*)">JSON of this error/.exec(page)?.[1] ?? null
       assert.equal(href, twin, path)
       if (twin !== null) assert.ok((await stage.get(twin)).status >= 400)
     }

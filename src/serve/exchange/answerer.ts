@@ -1,3 +1,4 @@
+import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { parseQuery } from '../http/query.ts'
 import { names } from '../http/etag.ts'
@@ -11,13 +12,14 @@ import type { Question } from './thread-question.ts'
 type Answerer = (question: Question) => Promise<Reply>
 
 /** Makes the page of a refusal outside the API. */
-type RefusePage = (problem: Problem, path: string, rawQuery: string) => Reply | Promise<Reply>
+type RefusePage = (problem: Problem, path: string, rawQuery: string, now: Ms) => Reply | Promise<Reply>
 
 /** Opens an answerer over the routes of a thread. */
 export function openAnswerer(router: Router, refuse: RefusePage): Answerer {
   return async (question) => {
-    const { refused, path, rawQuery } = question
-    const reply = refused === null ? await answer(router, question) : await refuse(refused, path, rawQuery)
+    const { refused, path, rawQuery, now } = question
+    const reply =
+      refused === null ? await answer(router, question) : await refuse(refused, path, rawQuery, now)
     return reply.is === 'body' ? encodeBody(reply, question) : reply
   }
 }

@@ -42,6 +42,7 @@ const STYLE_PARTS = [
   'contests',
   'reference',
   'unpaid',
+  'footer',
   'embed',
   'checks',
   'receipt',

@@ -1,6 +1,7 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { EndpointWithoutPage } from '../../protocol/endpoints/endpoint-rows.ts'
 import { keysOf } from '../../protocol/brand.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
@@ -20,7 +21,7 @@ const SVG_TYPE = 'image/svg+xml'
 const SVG_POLICY = "default-src 'none'; sandbox"
 
 /** Answers a request with an error page. */
-type Refuse = (problem: Problem, path: string, rawQuery: string) => Promise<Reply>
+type Refuse = (problem: Problem, path: string, rawQuery: string, now: Ms) => Promise<Reply>
 
 type BadgeSettings = Readonly<{ site: Site; identity: LogIdentity }>
 
@@ -67,7 +68,7 @@ function redirectRoute(path: string, target: Target, refuse: Refuse): AnswerRout
     allowance: 'pages',
     handle(ask) {
       // A redirect would repeat a wallet address in the path.
-      if (!isRepeatable(ask.path)) return refuse(NOTHING_HERE, ask.path, '')
+      if (!isRepeatable(ask.path)) return refuse(NOTHING_HERE, ask.path, '', ask.now)
       return { is: 'elsewhere', status: 308, location: target(ask.segments) }
     },
   }
@@ -83,7 +84,7 @@ function contestRoute(api: Api, refuse: Refuse, settings: BadgeSettings): Answer
     handle(ask) {
       const [, id = '', form] = /^([^.]*)(\.json|\.svg|\.png)?$/.exec(ask.segments['id'] ?? '') ?? []
       // The redirect is permanent, so it covers contests that do not exist yet.
-      if (parseContestId(id) === undefined) return refuse(NO_CONTEST, ask.path, '')
+      if (parseContestId(id) === undefined) return refuse(NO_CONTEST, ask.path, '', ask.now)
       if (form === '.svg') return badgeReply(api, ask, id, settings)
       const location = form === '.json' ? `/api/v1/contests/${id}` : `/contests/${id}/ledger${form ?? ''}`
       return { is: 'elsewhere', status: 308, location }

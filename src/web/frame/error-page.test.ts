@@ -3,6 +3,13 @@ import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 
+import type { LogIdentity } from '../../log/store/reader.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { DEFAULT_SITE } from '../markup/site.ts'
+import { errorPage } from './error-page.ts'
+
+const EVM = `0x${'ab'.repeat(20)}`
+
 let stage: ApiStage
 before(async () => {
   stage = await openApiStage()
@@ -27,18 +34,66 @@ suite('an error page', () => {
       assert.equal(response.status, status)
       assert.ok(page.length <= CHARS_MAX, `${page.length} characters`)
       assert.doesNotMatch(page, /JSON of this error|rel="alternate"/)
-      assert.match(page, /<a href="\/flows">The same page without parameters<\/a>/)
+      assert.match(page, /<a class="button" href="\/flows">The same page without parameters<\/a>/)
     })
   }
 
   test('links its JSON if the query is short', async () => {
     const page = await (await stage.get('/flows?bucket=year')).text()
-    assert.match(page, /<a href="\/api\/v1\/flows\?bucket=year">JSON of this error<\/a>/)
+    assert.match(page, /<a class="button" href="\/api\/v1\/flows\?bucket=year">JSON of this error<\/a>/)
   })
 
   test('lists eight faults, and states how many more there are', async () => {
     const page = await (await stage.get(`/flows?${'abcdefghijkl'.split('').join('&')}`)).text()
     assert.equal([...page.matchAll(/<code>[a-l]<\/code> is not known here/g)].length, 8)
     assert.match(page, /<li>4 more\.<\/li>/)
+  })
+
+  const split = (address: string, groups: number): string =>
+    (address.match(new RegExp(`.{1,${groups}}`, 'g')) ?? []).join(' ')
+  const guarded: readonly (readonly [what: string, query: string])[] = [
+    ['an address in groups', `q=${encodeURIComponent(split(EVM, 8))}&status=open`],
+    ['an address in groups after a letter', `q=${encodeURIComponent(`é${split(EVM, 8)}`)}&status=open`],
+    ['an address in groups, with pluses', `q=%C3%A9${split(EVM, 8).replaceAll(' ', '+')}&limit=x`],
+    ['an address as the name of a parameter', `%C3%A9${encodeURIComponent(split(EVM, 8))}=1`],
+    ['a title with hex digits of an address', `q=${'ab'.repeat(20)}&limit=x`],
+  ]
+  for (const [what, query] of guarded) {
+    test(`repeats nothing of a query that the guard refuses: ${what}`, async () => {
+      const response = await stage.get(`/contests?${query}`)
+      const page = await response.text()
+      assert.equal(response.status, 400)
+      const plain = decodeURIComponent(page.replaceAll(/%(?![0-9a-f]{2})/gi, '%25')).replaceAll(/[\s+]/g, '')
+      assert.doesNotMatch(plain, /(?:ab){10}/)
+      assert.doesNotMatch(page, /JSON of this error/)
+    })
+  }
+
+  test('of a spent allowance says in how many seconds and at which moment pages go on', () => {
+    const problem = { code: 'rate-limited', detail: 'Sixty are allowed.', retryAfterSeconds: 12 } as const
+    const identity = { simulated: false } as LogIdentity
+    const assets = { files: new Map(), path: (name: string) => `/${name}` }
+    const now = msOf(Date.UTC(2026, 10, 23, 3, 51, 0))
+    const reply = errorPage(problem, {
+      site: DEFAULT_SITE,
+      identity,
+      assets,
+      paths: new Set(['/flows']),
+      path: '/flows',
+      api: null,
+      now,
+    })
+    assert.ok(reply.is === 'body')
+    const page = reply.body.toString()
+    assert.match(page, /<meta http-equiv="refresh" content="12" \/>/)
+    assert.match(page.replaceAll(/<[^>]*>/g, ''), /Pages go on in 12 s, at 23 Nov 2026 03:51:12 UTC\./)
+    assert.equal(reply.headers?.['Retry-After'], '12')
+  })
+
+  test('of a path without a page says it once, and offers the search', async () => {
+    const page = await (await stage.get('/nothing')).text()
+    const [main = ''] = /<main[^]*<\/main>/.exec(page) ?? []
+    assert.equal(main.split('There is nothing at this address').length, 2)
+    assert.match(page, /<main[^]*<form class="find" role="search" action="\/find"/)
   })
 })

@@ -1,7 +1,7 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { ParameterFault, Problem } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { ceilTo, formatAt, MINUTE_MS } from '../../protocol/moment.ts'
+import { ceilTo, formatAt, MINUTE_MS, msOf, SECOND_MS } from '../../protocol/moment.ts'
 import { parseQueryTime } from '../../protocol/query-time.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
@@ -11,6 +11,7 @@ import type { Assets } from '../assets/assets.ts'
 import { formatPage, PAGE_POLICY } from './page-frame.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
+import { momentOf } from '../markup/moment-html.ts'
 import { prose } from '../markup/prose.ts'
 import type { Site } from '../markup/site.ts'
 
@@ -25,8 +26,8 @@ type ErrorContext = Readonly<{
   api: string | null
   /** Title; the problem's own title if absent. */
   title?: string
-  /** Time of the request; absent for paths outside the pages. */
-  now?: Ms
+  /** Time of the request. */
+  now: Ms
 }>
 
 /** Security headers of every page. */
@@ -48,10 +49,10 @@ export const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is noth
 /** Error page of a problem: the API's status, title and detail, and links. */
 export function errorPage(problem: Problem, context: ErrorContext): Reply {
   const path = isRepeatable(context.path) ? context.path : ''
-  const refused = { ...context, path, api: repeatable(context.api) }
+  const api = problem.code === 'address-forbidden' ? null : repeatable(context.api)
+  const refused = { ...context, path, api }
   const { title = PROBLEMS[problem.code].title } = refused
   const head = problem.members?.['head']
-  const { retryAfterSeconds } = problem
   const body = formatPage({
     ...refused,
     title,
@@ -62,18 +63,53 @@ export function errorPage(problem: Problem, context: ErrorContext): Reply {
     canonical: null,
     island: 'frame',
     head: html`${refreshOf(problem)}`,
-    body: html`<p>${prose(problem.detail)}</p>
-      ${faults(problem, refused.path)} ${typeof head === 'number' ? headLine(problem, head) : null}
-      ${wideEnough(problem, refused)} ${upToNow(problem, refused)}
-      ${retryAfterSeconds === undefined ? null : html`<p>Try again in ${retryAfterSeconds} s.</p>`}
-      <p>
-        ${refused.api === null ? null : html`<a href="${refused.api}">JSON of this error</a> · `}
-        ${refused.paths.has(refused.path) ? html`<a href="${refused.path}">The same page without parameters</a> · ` : null}
-        ${problem.code === 'contest-not-found' ? html`<a href="/contests">All contests</a> · ` : null}
-        <a href="/">Start page</a>
-      </p>`,
+    body: html`${goesOn(problem, refused)} ${detailOf(problem, title)} ${faults(problem, path)}
+    ${typeof head === 'number' ? headLine(problem, head) : null} ${wideEnough(problem, refused)}
+    ${upToNow(problem, refused)} ${httpStatusOf(problem) === 404 ? searchForm(refused) : null}
+    ${onward(problem, refused)}`,
   })
   return refusalReply(problem, body, PAGE_HEADERS)
+}
+
+/** When a caller may ask again; null if the problem does not pass by itself. */
+function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Html | null {
+  if (retryAfterSeconds === undefined) return null
+  const at = formatAt(msOf(now + retryAfterSeconds * SECOND_MS))
+  const what = code === 'rate-limited' ? 'Pages go on' : 'Try again'
+  return html`<p class="lead">
+      ${what} in <b>${retryAfterSeconds} s</b>, at ${momentOf(at)} <span data-zone>UTC</span>.
+    </p>
+    <p>This page then loads by itself.</p>`
+}
+
+/** The detail of a problem, unless its title says the same. */
+function detailOf({ detail }: Problem, title: string): Html | null {
+  return detail === `${title}.` ? null : html`<p class="lead">${prose(detail)}</p>`
+}
+
+/** Search for what may have been meant. */
+function searchForm({ paths }: ErrorContext): Html | null {
+  if (!paths.has('/find')) return null
+  return html`<form class="find" role="search" action="/find" data-chrome>
+    <input
+      type="search"
+      name="q"
+      maxlength="300"
+      aria-label="Find a contest, an event, a day or a transaction"
+      placeholder="Contest, event, day, transaction"
+    />
+    <button>Find</button>
+  </form>`
+}
+
+/** Links onward from an error. */
+function onward({ code }: Problem, { api, path, paths }: ErrorContext): Html {
+  return html`<ul class="buttons">
+    ${paths.has(path) ? html`<li><a class="button" href="${path}">The same page without parameters</a></li>` : null}
+    ${code === 'contest-not-found' ? html`<li><a class="button" href="/contests">All contests</a></li>` : null}
+    <li><a class="button" href="/">Start page</a></li>
+    ${api === null ? null : html`<li><a class="button" href="${api}">JSON of this error</a></li>`}
+  </ul>`
 }
 
 /** Meta element that reloads the page when the problem says to retry. */
@@ -154,7 +190,7 @@ function wideEnough({ members }: Problem, { path, api }: ErrorContext): Html | n
 /** Link to the same range up to now; null unless only its end is in the future. */
 function upToNow({ code, errors = [] }: Problem, { path, api, now }: ErrorContext): Html | null {
   const isEnd = errors.every(({ parameter }) => parameter === 'to')
-  if (code !== 'in-the-future' || !isEnd || api === null || now === undefined) return null
+  if (code !== 'in-the-future' || !isEnd || api === null) return null
   const query = new URLSearchParams(api.split('?')[1])
   const from = parseQueryTime(query.get('from') ?? '')
   if ('ms' in from && from.ms >= now) return null

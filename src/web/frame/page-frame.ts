@@ -189,7 +189,7 @@ function footer({ site, paths }: PageFrame): Html {
           <option value="dark">dark</option>
         </select></label
       >
-      <label><input type="checkbox" name="keys" checked /> Key / finds, p pauses</label>
+      <label><input type="checkbox" name="keys" checked /> Keys: / finds, p pauses</label>
       <label><input type="checkbox" name="news" /> Tell screen readers of new events</label>
     </form>
     <p class="quiet" role="status" id="say"></p>

@@ -21,7 +21,8 @@ export function transactionRoute(web: Web): AnswerRoute {
         return { is: 'elsewhere', status: 303, location: found.value.href }
       }
       const { site, identity, paths } = web
-      const refused = { site, identity, paths, assets: await web.assets(), path: ask.path, api: null }
+      const { path, now } = ask
+      const refused = { site, identity, paths, assets: await web.assets(), path, api: null, now }
       if (!found.ok) return errorPage(found.problem, refused)
       return errorPage(notNamed(found.value.scannedTo), {
         ...refused,
