@@ -97,8 +97,8 @@ export function openAssets(
 }
 
 async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: string): Promise<Assets> {
-  const parts = STYLE_PARTS.map((part) => readFileSync(join(folder, 'style', `${part}.css`)))
-  const style = assetOf('style.css', Buffer.concat(parts))
+  const parts = STYLE_PARTS.map((part) => readFileSync(join(folder, 'style', `${part}.css`), 'utf8'))
+  const style = assetOf('style.css', Buffer.from(shortStyle(parts.join(''))))
   const scripts = await bundled()
   const all = [style, ...scripts.map(({ name, body }) => assetOf(name, body))]
   const files = new Map(all.map((asset) => [asset.name, asset]))
@@ -110,6 +110,14 @@ async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: str
       return found.path
     },
   }
+}
+
+/** A style sheet without comments, and without space that separates nothing. */
+function shortStyle(text: string): string {
+  return text
+    .replaceAll(/\/\*[^]*?\*\//g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};]) ?/g, '$1')
 }
 
 /** Scripts of the published package, which has no bundler; undefined in a clone. */

@@ -74,9 +74,9 @@ function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
   const until = untilMoment(paysAt, view)
   return html`<p class="lead">
     That of ${monthName(month, `/runs/${index}/month`)} is planned for
-    <span data-at="/runs/${index}/paysAt"
-      >${clockMoment(paysAt, view)} UTC${until === null ? null : html`, ${until}`}</span
-    >.
+    <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)}</span> UTC${
+      until === null ? null : html`, <span data-at="/runs/${index}/paysAt">${until}</span>`
+    }.
   </p>`
 }
 
