@@ -193,6 +193,8 @@ suite('an open page', () => {
       await says(page, /^Live$/)
       await change()
       await countsUpTo(page, stage.published())
+      const more = page.locator('button.more')
+      if (await more.isVisible()) await more.click()
       const kept = await page.locator('main').innerText()
       await page.reload()
       await says(page, /^Live$/)

@@ -22,13 +22,13 @@ const FOOTER: readonly (readonly [path: string, label: string])[] = [
 /**
  * Parts of a whole document.
  *
- * The script of a `live` page requests the page again when there are newer events. It then changes, in place, the
- * children of `main` that differ. A page needs only three rules for this:
+ * The script of a `live` page requests the page again when there are newer events, and each minute. It then changes, in
+ * place, the parts of `main` that differ. A page needs only three rules for this:
  *
- * - A growing list of events has `data-live-rows` on its `tbody`, or `data-live-rows="beside"` if the page also has
- *   figures, which are updated less often. New rows wait while the list is scrolled or has the focus. The list is
- *   newest first and has 100 rows at most.
- * - The link in its `th` identifies a row of any table, so that an unchanged row is not moved.
+ * - The page of the newest events has `data-live-rows` on its list, which is refreshed more often. New rows wait while
+ *   the list is scrolled or has the focus. The list is newest first and has 100 rows at most. Any other list in sight
+ *   keeps its rows until the reader asks for the new ones.
+ * - `data-key`, or the link in its `th`, identifies a row of any list, so that an unchanged row is not moved.
  * - Forms, a chart's `.slider` and everything else that `island-live-page.ts` names stay as they are. A script adds
  *   its other additions again on the event `daybook-changed`.
  */

@@ -1,5 +1,7 @@
 /** Elements that are left unchanged: forms, and what scripts have added. */
 const UNTOUCHED = 'form, .slider, svg .reading'
+/** Lists, whose rows are matched by key. */
+const LISTS = 'tbody, ol'
 /** Attributes that are left unchanged: details that a reader opened, and elements that a script shows. */
 const READER_ATTRIBUTES: ReadonlySet<string> = new Set(['open', 'hidden'])
 
@@ -15,7 +17,7 @@ export function morph(old: Element, next: Element): void {
   for (const { name, value } of next.attributes) {
     if (!READER_ATTRIBUTES.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value)
   }
-  if (old.matches('tbody, ol')) return morphRows(old, next)
+  if (old.matches(LISTS)) return morphRows(old, next)
   const [olds, nexts] = [[...old.childNodes].filter(isOurs), [...next.childNodes]]
   for (const [index, node] of nexts.entries()) {
     const here = olds[index]
@@ -77,4 +79,33 @@ function rowsByKey(list: Element): Map<string, Element> {
 export function newRows(list: Element, next: Element): number {
   const known = rowsByKey(list)
   return [...rowsByKey(next).keys()].filter((key) => !known.has(key)).length
+}
+
+/** The list of newest events of a page that is such a list. */
+export function liveRowsIn(page: Element): HTMLElement | null {
+  return page.querySelector('[data-live-rows]')
+}
+
+/**
+ * Whether a list is read: something in it has the focus, or it is in sight. The list of newest events flows while its top
+ * is in sight.
+ */
+export function isRead(list: Element): boolean {
+  const { top, bottom } = list.getBoundingClientRect()
+  const isSeen = list.matches('[data-live-rows]') ? top < 0 : bottom > 0 && top < innerHeight
+  return isSeen || list.contains(document.activeElement)
+}
+
+/** Gives the lists of a newer page that are read the rows of the old page, if others have come or gone. Returns these lists. */
+export function keepRows(main: Element, next: Element): readonly Element[] {
+  const newer = [...next.querySelectorAll(LISTS)]
+  const lists = [...main.querySelectorAll(LISTS)]
+  if (lists.length !== newer.length) return []
+  return lists.filter((list, index) => {
+    const fresh = newer[index]
+    const keys = (rows: Element): string => [...rowsByKey(rows).keys()].join()
+    if (fresh === undefined || !isRead(list) || keys(list) === keys(fresh)) return false
+    fresh.replaceChildren(...list.cloneNode(true).childNodes)
+    return true
+  })
 }

@@ -1,7 +1,7 @@
-import { morph, newRows } from './island-live-morph.ts'
 import { BACKOFF_MS } from '../../client/ask.ts'
+import { isRead, keepRows, liveRowsIn, morph, newRows } from './island-live-morph.ts'
 import { retryAfterMs } from './island-live-stream.ts'
-import { prepare, say, storedSetting } from './island-still.ts'
+import { prepare, put, say, storedSetting } from './island-still.ts'
 
 /** Least time between refreshes of a page. A page that is a list of events is refreshed more often. */
 const REFRESH_MS = 10_000
@@ -25,12 +25,12 @@ export type LivePage = {
   shown: number
   head: number
   paused: boolean
-  /** A refreshed page that is not shown yet, because the reader is in the list; and its newest seq. */
-  held: Document | undefined
-  heldSeq: number
+  /** The newest page, when some of its rows are not shown yet, and the lists that keep theirs. */
+  held: string | undefined
+  kept: readonly Element[]
   /** Whether the page needs a refresh regardless of the stream. */
   stale: boolean
-  /** Time since which newer events exist that are neither shown nor held. */
+  /** Time since which newer events exist that the page does not count. */
   behindSince: number | undefined
   asking: boolean
   /** Monotonic time of the last request for the page, and of the next one when the service has refused it. */
@@ -61,7 +61,7 @@ export function openLivePage(main: HTMLElement): LivePage {
     head: 0,
     paused: false,
     held: undefined,
-    heldSeq: 0,
+    kept: [],
     stale: false,
     behindSince: undefined,
     asking: false,
@@ -73,10 +73,11 @@ export function openLivePage(main: HTMLElement): LivePage {
     timer: 0,
   }
   more.addEventListener('click', () => {
-    scrollTo({ top: 0 })
+    const list = liveRowsIn(main)
+    if (list !== null) scrollTo({ top: 0 })
     // The button disappears, so keyboard focus moves to the list.
-    listIn(main)?.closest<HTMLElement>('[tabindex]')?.focus({ preventScroll: true })
-    show(page)
+    list?.closest<HTMLElement>('[tabindex]')?.focus({ preventScroll: true })
+    show(page, page.held, true)
     scheduleRefresh(page)
   })
   return page
@@ -89,15 +90,13 @@ export function isOverdue({ behindSince }: LivePage): boolean {
 
 /** Schedules a refresh when the page needs one, no sooner than allowed. */
 export function scheduleRefresh(page: LivePage): void {
-  const isBehind = page.held === undefined && page.shown < page.head
-  page.behindSince = isBehind ? (page.behindSince ?? performance.now()) : undefined
+  page.behindSince = page.shown < page.head ? (page.behindSince ?? performance.now()) : undefined
   page.onChange()
   const { timer, asking, shown, head, askedAt, notBefore, main, held, stale, refused } = page
   // Before the first message of the stream the head is unknown.
   const isWanted = stale || refused !== undefined || (head > 0 && !(shown >= head))
   if (timer !== 0 || asking || isIdle(page) || !isWanted) return
-  const isList = held === undefined && listIn(main)?.dataset['liveRows'] === ''
-  const every = isList ? LIST_REFRESH_MS : REFRESH_MS
+  const every = held === undefined && liveRowsIn(main) !== null ? LIST_REFRESH_MS : REFRESH_MS
   const again = (): void => {
     page.timer = 0
     if (!isIdle(page)) void refresh(page).finally(() => scheduleRefresh(page))
@@ -114,10 +113,10 @@ export function cancelRefresh(page: LivePage): void {
   page.timer = 0
 }
 
-/** Shows the held page when the reader has left the list. */
+/** Shows the held rows when the reader has left their lists. */
 export function showHeld(page: LivePage): void {
-  if (page.held === undefined) return
-  if (!page.paused && !isReaderInList(page.main)) show(page)
+  if (page.held === undefined || page.kept.some(isRead)) return
+  show(page, page.held)
   scheduleRefresh(page)
 }
 
@@ -150,21 +149,15 @@ function refuse(page: LivePage, answer: Response): void {
   page.refused = { status: answer.status, until: Date.now() + ms }
 }
 
-/** Shows the page of an answer, or holds it while its list is read. */
+/** Takes the page of an answer. */
 function take(page: LivePage, text: string): void {
-  const { main, head } = page
   // The page of a future event exists now.
   if (document.querySelector('#ahead') !== null) return location.reload()
   const seq = seqIn(text)
   // An older page comes from a cache or from a node that lags.
-  if (seq < page.shown) return
-  const next = parsePage(text)
-  prepare(next.body)
-  page.held = next
-  page.heldSeq = Number.isNaN(seq) ? head : seq
-  keepOldRows(main, next)
-  if (page.paused || (isReaderInList(main) && !isBeside(main))) announceHeld(page)
-  else show(page)
+  if (seq < page.shown || page.paused) return
+  page.shown = Number.isNaN(seq) ? page.head : seq
+  show(page, text)
 }
 
 /** The title and the main part of a page, without the rest, which is never used. */
@@ -174,20 +167,32 @@ function parsePage(text: string): Document {
   return new DOMParser().parseFromString(title + main, 'text/html')
 }
 
-function show(page: LivePage): void {
-  const { held, main, more } = page
-  const next = held?.querySelector('main')
-  page.held = undefined
-  more.remove()
-  if (held === undefined || next === null || next === undefined) return
-  const count = newRowsIn(main, next)
-  document.title = held.title
+/** Shows a page. What is read does not move: lists in sight keep their rows until the reader asks for `all`. */
+function show(page: LivePage, text = '', all = false): void {
+  const { main, more } = page
+  const { title, body } = parsePage(text)
+  const next = body.querySelector('main')
+  if (next === null) return
+  prepare(next)
+  const [list, newer] = [liveRowsIn(main), liveRowsIn(next)]
+  const count = list === null || newer === null ? 0 : newRows(list, newer)
+  const kept = all ? [] : keepRows(main, next)
+  page.kept = kept
+  page.held = kept.length > 0 ? text : undefined
+  document.title = title
   morph(main, next)
-  page.shown = page.heldSeq
   document.dispatchEvent(new Event('daybook-changed'))
-  page.unsaid += count
-  if (announce(page, page.unsaid, `latest ${listIn(main)?.querySelector('th, a')?.textContent}`))
-    page.unsaid = 0
+  if (kept.length === 0) {
+    more.remove()
+    page.unsaid += count
+    const latest = liveRowsIn(main)?.querySelector('th, a')?.textContent
+    if (announce(page, page.unsaid, `latest ${latest}`)) page.unsaid = 0
+    return
+  }
+  const least = count >= (list?.children.length ?? 0) ? 'At least ' : ''
+  put(more, list === null ? 'Show what is new' : least + eventsOf(count))
+  if (!more.isConnected) document.body.append(more)
+  announce(page, count, 'held back')
 }
 
 /** Announces new events to screen readers when the reader has turned that on, not too often. */
@@ -198,42 +203,7 @@ function announce(page: LivePage, count: number, what: string): boolean {
   return true
 }
 
-function announceHeld(page: LivePage): void {
-  const { held, main, more, paused } = page
-  const next = held?.querySelector('main')
-  const count = next === null || next === undefined ? 0 : newRowsIn(main, next)
-  if (count === 0 && !paused) return show(page)
-  const all = count >= (listIn(main)?.children.length ?? 0)
-  more.textContent = `${all ? 'At least ' : ''}${eventsOf(count)}`
-  if (!more.isConnected && count > 0) document.body.append(more)
-  announce(page, count, 'held back')
-}
-
 const eventsOf = (count: number): string => `${count} new ${count === 1 ? 'event' : 'events'}`
-
-function listIn(page: Element): HTMLElement | null {
-  return page.querySelector('[data-live-rows]')
-}
-
-/** On a page with figures, holds back only the rows while the reader is in them. */
-function keepOldRows(main: Element, next: Document): void {
-  const [old, fresh] = [listIn(main), listIn(next.body)]
-  if (old === null || fresh === null || !isBeside(main) || !isReaderInList(main)) return
-  fresh.replaceChildren(...[...old.children].map((row) => row.cloneNode(true)))
-}
-
-const isBeside = (main: Element): boolean => listIn(main)?.dataset['liveRows'] === 'beside'
-
-function newRowsIn(main: Element, next: Element): number {
-  const [old, fresh] = [listIn(main), listIn(next)]
-  return old === null || fresh === null ? 0 : newRows(old, fresh)
-}
-
-/** Whether the reader is in the list: its top is scrolled out of view, or something in it has the focus. */
-function isReaderInList(main: Element): boolean {
-  const rows = listIn(main)
-  return rows !== null && (rows.contains(document.activeElement) || rows.getBoundingClientRect().top < 0)
-}
 
 /** Newest seq that a page counts; NaN when it states none. */
 function seqIn(page = ''): number {

@@ -48,13 +48,8 @@ export async function followLive(until: AbortSignal, tell: (status: LiveStatus) 
     let answer: Response | undefined
     watch()
     try {
-      answer = await fetch('/live', {
-        headers: { Accept: 'text/event-stream' },
-        signal: AbortSignal.any([until, silent.signal]),
-        cache: 'no-store',
-        // Pictures of the page come first. Tools also wait for requests of high priority, and this one never ends.
-        priority: 'low',
-      })
+      // Pictures of the page come first. Tools also wait for requests of high priority, and this one never ends.
+      answer = await fetch('/live', { signal: AbortSignal.any([until, silent.signal]), priority: 'low' })
       const { headers, body } = answer
       if (!answer.ok || !body || !headers.get('Content-Type')?.startsWith('text/event-stream')) return answer
       log = headers.get('Daybook-Log')

@@ -12,8 +12,8 @@ const CHANNEL = 'daybook live'
 const LEADER_SILENCE_MS = STREAM_SILENCE_MS + 5_000
 /** Time between looks at what is overdue. */
 const LOOK_MS = 5_000
-/** Time between refreshes without a live stream, which a proxy may buffer. */
-const UNSTREAMED_MS = 60_000
+/** Time after which a page is refreshed without an event: states change with the clock, and a proxy may buffer the stream. */
+const LEAST_MS = 60_000
 
 /** Keeps a page of the present up to date and shows its status. Does nothing on other pages. */
 export function startLive(): void {
@@ -49,7 +49,7 @@ function keepUp(pill: HTMLElement, page: LivePage): void {
     const now = performance.now()
     if (now > heardAt + LEADER_SILENCE_MS && standing?.state === 'live') standing = undefined
     write()
-    if (standing?.state === 'live' || now < page.askedAt + UNSTREAMED_MS) return
+    if (now < page.askedAt + LEAST_MS) return
     page.stale = true
     scheduleRefresh(page)
   }

@@ -17,7 +17,7 @@ export const statusPage: EndpointPage<'status'> = {
       <p class="quiet">
         The age of the newest event says when the platform last published, not how late this service is: an
         event is here as soon as it is acknowledged. The numbers of waiting payments can change without an
-        event: reload the page to see them.
+        event: this page looks for them each minute.
       </p>
       <p>
         ${paths.has('/verify') ? html`<a href="/verify">Check the signed log for yourself</a> · ` : null}
