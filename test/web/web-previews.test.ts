@@ -87,7 +87,7 @@ suite('the link preview', () => {
     ['/events/10', 'Contest 1 paid 15.00 KOTS to a voter on 1 Oct 2026 00:09:00.'],
     [
       '/contests/1/ledger',
-      'Paying. 15.000000000 of 100.000000000 KOTS are paid, 85.000000000 KOTS are still open. All that is open has been available',
+      '15 % is paid. The rest of the voters’ prizes can be paid now. The winner’s prize has only to be claimed.',
     ],
     ['/summary', '12.750000000 KOTS spent on play, 15.000000000 KOTS paid in prizes, 85.000000000 KOTS won'],
     [
@@ -95,7 +95,7 @@ suite('the link preview', () => {
       '12.750000000 KOTS were spent on play in this range',
     ],
     ['/schedule', 'Planned next: Contest 2 opens, at 6 Oct 2026 00:00:00 UTC.'],
-    ['/contests?status=upcoming', 'Newest first: Contest 2, upcoming. Each contest with its pool,'],
+    ['/contests?status=upcoming', 'Newest first: Contest 2, to come. Each contest with its pool,'],
     ['/events/999', 'No event has this seq'],
   ]
   for (const [path, said] of examples) {

@@ -42,6 +42,12 @@ suite('the first text of a page', () => {
     assert.equal(leadOf(page), 'Gone. It was.')
   })
 
+  test('has the verdict as a sentence before the lead', () => {
+    const page = html`<p class="say">46 % is paid</p>
+      <p class="lead">The winner waits.</p>`
+    assert.equal(leadOf(page), '46 % is paid. The winner waits.')
+  })
+
   test('has the chip of a state as a sentence of its own', () => {
     assert.equal(plainText(html`${stateChip('paying')} All of it.`), 'Paying. All of it.')
   })

@@ -5,15 +5,19 @@ import { capitalized } from './prose.ts'
 /** Maximum characters of a link preview. */
 export const DESCRIPTION_CHARS_MAX = 300
 
-/** First text of a page without markup: its warning, then its lead or else its first paragraph. */
+/** First text of a page without markup: its warning, its verdict, and its lead or else its first paragraph. */
 export function leadOf({ markup }: Html): string | null {
   const warning = WARNING.exec(markup)?.[1]
   const lead = LEAD.exec(markup)?.[1] ?? PARAGRAPH.exec(markup)?.[1]
-  const sentences = [warning, lead].flatMap((one) => (one === undefined ? [] : [plainText({ markup: one })]))
+  const say = SAY.exec(markup)?.[1]
+  const sentences = [warning, say === undefined ? undefined : `${say}.`, lead].flatMap((one) =>
+    one === undefined ? [] : [plainText({ markup: one })],
+  )
   return sentences.length === 0 ? null : sentences.join(' ')
 }
 
 const WARNING = /<p class="banner warn"[^>]*>([^]*?)<\/p>/
+const SAY = /<p class="say"[^>]*>([^]*?)<\/p>/
 const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
 const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 

@@ -80,3 +80,8 @@ function transactionOf(element: Element): string {
   assertTransaction(textIn(link), link.attributes.get('href') ?? '', tx)
   return tx
 }
+
+/** Fails if a verdict says that all is paid; an expression that says so was left out of its text. */
+export function assertVerdict(text: string): void {
+  assert.doesNotMatch(text, /\ball paid\b|nothing is left/i, 'a verdict that all is paid has its source')
+}

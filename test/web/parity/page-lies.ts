@@ -1,40 +1,11 @@
-/** A way to falsify a page. `of` returns falsified copies; `pagesLeast` pages must have some. */
-type Lie = Readonly<{ name: string; pagesLeast: number; of(page: string): readonly string[] }>
+import { CONTEST_LIES } from './contest-lies.ts'
+import type { Lie } from './page-changes.ts'
+import { changedAt, placesOf } from './page-changes.ts'
 
-const CHROME = /<(nav|form|aside|section|div)\b[^>]*data-chrome[^]*?<\/\1>|<details class="drawer"[^]*$/g
 const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
 const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g
 const BODY = /(<tbody[^>]*>)([^]*?)(<\/tbody>)/g
 const TABLE = /<table\b[^>]*data-list[^]*?<\/table>/g
-/** Maximum falsified copies of one page by one pattern, spread over the page. */
-const LIES_MAX = 6
-
-/** Matches of a pattern in a page's `main`, outside its chrome. */
-function placesOf(page: string, pattern: RegExp): readonly RegExpExecArray[] {
-  const [from, to] = [page.indexOf('<main'), page.indexOf('</main>')]
-  const chrome = [...page.matchAll(CHROME)].map(({ index, 0: text }) => [index, index + text.length] as const)
-  return [...page.matchAll(pattern)].filter(
-    ({ index }) =>
-      index > from && index < to && chrome.every(([begin, end]) => index < begin || index >= end),
-  )
-}
-
-/** A copy of the page for each match with a changed text; unchanged copies are left out. */
-function changedAt(
-  page: string,
-  pattern: RegExp,
-  change: (match: RegExpExecArray, all: readonly RegExpExecArray[]) => string,
-): readonly string[] {
-  const all = placesOf(page, pattern)
-  const step = Math.max(1, Math.floor(all.length / LIES_MAX))
-  return all
-    .filter((_, index) => index % step === 0)
-    .map(
-      (match) => page.slice(0, match.index) + change(match, all) + page.slice(match.index + match[0].length),
-    )
-    .filter((lie) => lie !== page)
-}
-
 /** Another match on the page with a different value. */
 function another(match: RegExpExecArray, all: readonly RegExpExecArray[]): string {
   return all.find((one) => one[1] !== match[1])?.[0] ?? match[0]
@@ -150,7 +121,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'rows exchanged',
-    pagesLeast: 7,
+    pagesLeast: 5,
     of: (page) =>
       inTables(page, (table) =>
         // Rows with `data-row` may be in any order.
@@ -159,7 +130,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'the number of another event or contest',
-    pagesLeast: 15,
+    pagesLeast: 8,
     of: (page) => changedAt(page, /#(\d+)(?=[<\s.,)])/g, ([, number]) => `#${next(number)}`),
   },
   {
@@ -179,8 +150,8 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'the heading of another',
-    pagesLeast: 2,
-    of: (page) => changedAt(page, /(<h1>[^<]*?)(\d+)/g, ([, text, number]) => `${text}${next(number)}`),
+    pagesLeast: 1,
+    of: (page) => changedAt(page, /(<h1[^>]*>[^<]*?)(\d+)/g, ([, text, number]) => `${text}${next(number)}`),
   },
   {
     name: 'a link to another event or contest',
@@ -226,6 +197,7 @@ export const LIES: readonly Lie[] = [
     pagesLeast: 1,
     of: (page) => changedAt(page, /<li\b[^>]*data-key[^]*?<\/li>/g, () => ''),
   },
+  ...CONTEST_LIES,
   {
     name: 'a computed figure that differs from its expression',
     pagesLeast: 12,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { evaluate, valuesAt } from './expression.ts'
-import { exactText, ownText } from './element-text.ts'
+import { assertVerdict, exactText, ownText } from './element-text.ts'
 import type { Element } from './page-tree.ts'
 import { sealBytes } from './proof-text.ts'
 import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
@@ -32,6 +32,7 @@ function alternateOf(page: string): string | undefined {
  *   the fields of its cells, like `data-at`; `*` is the row's own key.
  * - `data-list` on a list `ol` or `ul`: as on a table. `data-fields` has the fields of each line in the order of its text.
  * - `data-kind` and `data-state`: a value of the answers, which the element says in words.
+ * - `class="say"`: a verdict. That all is paid needs an expression.
  * - `class="tx"`: a transaction, shown short, with a button that copies it.
  * - `data-words` with `data-at`: an amount, which the element says in words, cut to whole units.
  * - `data-root` on a picture: the pointer of a root, whose bytes are the lengths of its bars.
@@ -91,6 +92,7 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
     if (name === 'svg') return pictureText(element)
     if (name === 'table' && attributes.has('data-list')) return tableText(element)
     if (['ol', 'ul'].includes(name) && attributes.has('data-list')) return bookText(element)
+    if (attributes.get('class') === 'say') assertVerdict(within())
     const at = attributes.get('data-at')
     if (at !== undefined) {
       assertHeld(ownText(element, within, present), at.split(' '))
