@@ -2,16 +2,16 @@ import type { EventWire } from '../protocol/event.ts'
 import type { StreamStatus } from './stream.ts'
 
 /** Message between tabs: a new tab asks for the status; the leader sends statuses and events. */
-export type TabMessage<Status extends StreamStatus = StreamStatus> = Readonly<{
+export type TabMessage = Readonly<{
   asks?: true
-  status?: Status
+  status?: StreamStatus
   events?: readonly EventWire[]
   /** Error that keeps this tab from leading; never sent to other tabs. */
   error?: Error
 }>
 
 /** Browser features that tabs share: Web Locks and BroadcastChannel. */
-export type Tabs<Status extends StreamStatus = StreamStatus> = Readonly<{
+export type Tabs = Readonly<{
   locks: Readonly<{
     request: (
       name: string,
@@ -20,25 +20,25 @@ export type Tabs<Status extends StreamStatus = StreamStatus> = Readonly<{
     ) => Promise<unknown>
   }>
   openChannel: (name: string) => Readonly<{
-    postMessage: (message: TabMessage<Status>) => void
-    addEventListener: (kind: 'message', listener: (event: { data: TabMessage<Status> }) => void) => void
+    postMessage: (message: TabMessage) => void
+    addEventListener: (kind: 'message', listener: (event: { data: TabMessage }) => void) => void
     close: () => void
   }>
 }>
 
 /** Web Locks and BroadcastChannel of this browser. */
-export const browserTabs = <Status extends StreamStatus>(): Tabs<Status> => ({
+export const browserTabs = (): Tabs => ({
   locks: navigator.locks,
   openChannel: (name) => new BroadcastChannel(name),
 })
 
-type TabElectionSettings<Status extends StreamStatus = StreamStatus> = Tabs<Status> &
+type TabElectionSettings = Tabs &
   Readonly<{
     name: string
-    messages: Readonly<{ put: (message: TabMessage<Status>) => void }>
+    messages: Readonly<{ put: (message: TabMessage) => void }>
     signal: AbortSignal
     /** Holds the connection while this tab leads, until the signal is aborted. */
-    lead: (until: AbortSignal, send: (message: TabMessage<Status>) => void) => Promise<void>
+    lead: (until: AbortSignal, send: (message: TabMessage) => void) => Promise<void>
   }>
 
 /** A tab's part in the election of a leader: the tab that holds the lock leads. */
@@ -52,21 +52,21 @@ type TabElection = Readonly<{
 }>
 
 /** Joins the election of a leader among the tabs that share a name. */
-export function openTabElection<Status extends StreamStatus = StreamStatus>({
+export function openTabElection({
   locks,
   openChannel,
   name,
   messages,
   signal,
   lead,
-}: TabElectionSettings<Status>): TabElection {
+}: TabElectionSettings): TabElection {
   const channel = openChannel(name)
   let queued = new AbortController()
   let joined = false
-  let known: Status | undefined
+  let known: StreamStatus | undefined
   let leads = false
 
-  function send(message: TabMessage<Status>): void {
+  function send(message: TabMessage): void {
     if (signal.aborted || message.status?.state === 'failed') return
     messages.put(message)
     known = message.status ?? known
