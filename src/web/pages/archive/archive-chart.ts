@@ -4,11 +4,10 @@ import { barChart } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { monthMark } from '../../charts/chart-time.ts'
 import type { Derived } from '../../markup/derived.ts'
-import { derived, sumOfAll } from '../../markup/derived.ts'
+import { sumOfAll } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
-import { expressed } from '../../charts/share.ts'
 
 /** Chart of the events of each month; null for less than two months. */
 export function monthChart(months: readonly ArchiveMonth[]): Html | null {
@@ -16,8 +15,7 @@ export function monthChart(months: readonly ArchiveMonth[]): Html | null {
   if (events === null || months.length < 2) return null
   const most = months.reduce((greatest, one) => (one.events > greatest.events ? one : greatest))
   const growing = months.some(({ state }) => state === 'open')
-  const sentence = html`${derived(events)} events in ${expressed('count /months', String(months.length))}
-    months, the most of them in
+  const sentence = html`The most events came in
     <span data-at="/months/${months.indexOf(most)}/month">${most.month}</span
     >.${growing ? ' Pale: not over yet.' : null}`
   const described = `The most, ${most.events}, came in ${most.month}. The table below has the same counts.`

@@ -3,6 +3,8 @@ import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
 import { DATASET_LINKS } from '../../frame/dataset-links.ts'
+import { expressed } from '../../charts/share.ts'
+import { copyButton } from '../../frame/view-bar.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
@@ -19,8 +21,16 @@ export const archivePage: EndpointPage<'archive'> = {
   head: ({ months }, view) =>
     html`${DATASET_LINKS}${jsonBlock('application/ld+json', datasetOf(months, view))}`,
   render: ({ months }, view) =>
-    html`<p class="lead">Every event since the first, a file for each month. No key and no sign-up.</p>
+    html`<p class="lead">${countOf(months)} No key and no sign-up.</p>
       ${months.length === 0 ? EMPTY : html`${monthChart(months)} ${monthTable(months)} ${howTo(months, view)}`}`,
+}
+
+/** Sentence that counts the events and the months. */
+function countOf(months: readonly ArchiveMonth[]): Html {
+  const events = eventsTotal(months)
+  if (events === null) return html`Every event since the first, in a file for each month.`
+  const many = html`${expressed('count /months', String(months.length))} months, in a file for each.`
+  return html`${derived(events)} events in ${months.length === 1 ? 'one month, in one file.' : many}`
 }
 
 const EMPTY = html`<p>
@@ -35,7 +45,7 @@ function monthTable(months: readonly ArchiveMonth[]): Html {
     ),
   )
   return html`<div class="wide" role="region" aria-label="Months" tabindex="0">
-      <table data-list="/months">
+      <table class="cards" data-list="/months">
         <thead>
           <tr>
             <th scope="col" data-field="month">Month</th>
@@ -77,18 +87,20 @@ function rowOf(month: ArchiveMonth): Html {
     <td>
       ${isOpen ? html`<span class="chip running" data-state="open">open</span>` : html`<span class="chip done" data-state="closed">closed</span>`}
     </td>
-    <td class="r">${countHtml(month.events)}</td>
-    <td>
+    <td class="r" data-label="Events">${countHtml(month.events)}</td>
+    <td data-label="From">
       ${firstSeq === null || lastSeq === null ? NONE : html`${eventLink(firstSeq)} to ${eventLink(lastSeq)}`}
     </td>
-    <td class="r">${bytes === null ? html`<span class="none">still growing</span>` : countHtml(bytes)}</td>
+    <td class="r" data-label="Bytes">
+      ${bytes === null ? html`<span class="none">still growing</span>` : countHtml(bytes)}
+    </td>
     <td>
       <a href="${month.url}">events</a> · <a href="${month.detailsUrl}">details</a>${
         isOpen ? null : html` · <a href="/api/v1/archive/${month.month}.json">manifest</a>`
       }
     </td>
-    <td>
-      ${sha256 === null ? html`<span class="none">when it closes</span>` : html`<code class="id cut">${sha256}</code>`}
+    <td class="all" data-label="SHA-256">
+      ${sha256 === null ? html`<span class="none">when it closes</span>` : html`<code class="id cut">${sha256}</code> ${copyButton('Copy', { text: sha256 })}`}
     </td>
   </tr>`
 }

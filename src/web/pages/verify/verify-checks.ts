@@ -19,15 +19,20 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
   return html`<noscript>${otherwise}</noscript>
     <div data-checks hidden data-ed25519="${ed25519 ?? ''}">
       ${base === null ? null : baseField(base)}
-      <h3>This event is in the log</h3>
+      <h3>Has anything changed since you last looked?</h3>
+      <p>Your browser keeps the signed state that it saw, and proves that the log only grew from there.</p>
+      ${form('visit', null, 'Check since my last visit')}
+      <h3>Is this event in the log?</h3>
       <p>From the event’s line to its place in the tree, to the tree’s root, which is signed.</p>
       ${form('event', eventField('seq', seq), 'Check the event')} ${eventPath}
-      <h3>Nothing has changed since you came last</h3>
+      ${base === null ? null : CHAIN_FIELDS}
+      <h3>Is this payment in the log?</h3>
       <p>
-        This browser keeps the signed checkpoint that it saw, and proves that the log only grew from there.
+        The event of a payout is proved here, with the transaction that it names.
+        ${base === null ? ON_PAGE : ON_DISK} ${explorersOf(explorers)}
       </p>
-      ${form('visit', null, 'Check since my last visit')}
-      <h3>A whole month</h3>
+      ${form('payment', eventField('payment', null), 'Check the payment', explorers)}
+      <h3>Is anything of a month left out?</h3>
       <p>
         Every line of a closed month is hashed here and held against the root that was signed at its end; the
         events before and after show that none is left out.
@@ -40,17 +45,10 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
         /></label>`,
         'Check the month',
       )}
-      <h3>A loyalty run</h3>
-      <p>Choose the run’s input or output file, or drop it on the field. It is hashed here and not sent.</p>
+      <h3>Is this the file of the loyalty reward?</h3>
+      <p>Choose the input or the output of a run, or drop it on the field. It is hashed here and not sent.</p>
       ${form('file', html`<label>File <input type="file" required /></label>`, 'Check the file')}
-      <h3>A payment</h3>
-      <p>
-        The event of a payout is proved here, with the transaction that it names.
-        ${base === null ? ON_PAGE : ON_DISK} ${explorersOf(explorers)}
-      </p>
-      ${form('payment', eventField('payment', null), 'Check the payment', explorers)}
-      ${base === null ? null : CHAIN_FIELDS}
-      <h3>By a key of your own</h3>
+      <h3>Do you have a key of your own?</h3>
       <p>All checks take it in place of the one that the log itself names.</p>
       <p class="ask" data-ask>
         <label
@@ -76,7 +74,7 @@ function explorersOf(explorers: readonly Explorer[]): Html {
 /** The policy of a served page allows requests to its own server alone. */
 const ON_PAGE = html`This page does not ask the blockchain. The verifier that you save to your disk can, and
   so can <code>daybook verify --chain</code>.`
-const ON_DISK = html`With servers of the blockchain below, its transaction is looked up there.`
+const ON_DISK = html`With servers of the blockchain above, its transaction is looked up there.`
 
 /** Fields of the saved verifier for the checks of a payment and of a month. */
 const CHAIN_FIELDS = html`<h3>By the blockchain itself</h3>

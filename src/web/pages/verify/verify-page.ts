@@ -25,7 +25,7 @@ export const verifyPage: Page<null> = {
       example: '1',
     },
   ],
-  title: () => 'Check it yourself',
+  title: () => 'Is anything hidden or changed?',
   async render(_, view) {
     const summary = await askEndpoint(view, 'summary')
     const keys = await askEndpoint(view, 'logKeys')
@@ -34,28 +34,39 @@ export const verifyPage: Page<null> = {
       at === null
         ? html`<p>Nothing has been published yet.</p>`
         : html`<p data-at="${summary.address}#/asOf/seq ${summary.address}#/asOf/at">
-            The newest event is ${eventLink(seq)}, of ${momentOf(at)}.
+            The newest event is ${eventLink(seq)}, of ${momentOf(at)} <span data-zone>UTC</span>.
           </p>`
     return html`<p class="lead">
-        Every event of this log is a leaf of a signed tree. Nothing in it can be changed, taken out or put in
-        between without every later signature showing it. The checks run in your browser.
+        Every event is signed into one book. Nothing can be changed, taken out or put in between without every
+        later signature showing it. Your browser does the sums.
       </p>
-      ${newest}
-      ${jsonLinks([
-        ['the newest event', summary],
-        ['the keys', keys],
-      ])}
-      <section data-chrome>
-        <h2>What you can check</h2>
-        ${checkForms({
-          seq: view.query.integer('seq') ?? (seq === 0 ? null : seq),
-          base: null,
-          explorers: view.site.explorers,
-          ed25519: view.assets.path('verify-signature.js'),
-          otherwise: WITHOUT,
-        })}
-      </section>
-      <section data-chrome>${verifierSection(view, keys)} ${NOT_PROVED}</section>`
+      <div class="two">
+        <section data-chrome>
+          <h2>What you can check</h2>
+          ${checkForms({
+            seq: view.query.integer('seq') ?? (seq === 0 ? null : seq),
+            base: null,
+            explorers: view.site.explorers,
+            ed25519: view.assets.path('verify-signature.js'),
+            otherwise: WITHOUT,
+          })}
+        </section>
+        <aside>
+          <h2>Do not trust this page?</h2>
+          <p>
+            You are right: a page is only as honest as the server that sends it. Save the verifier, read it,
+            and run it from your own disk, today and at every later visit. It is one file, and asks nobody but
+            the log and the servers of a blockchain that you name.
+          </p>
+          <p><a class="button" href="${VERIFIER_PATH}" download>Save this verifier</a></p>
+          ${newest} ${keysOf(view, keys)}
+          ${jsonLinks([
+            ['the newest event', summary],
+            ['the keys', keys],
+          ])}
+        </aside>
+      </div>
+      <section data-chrome>${NOT_PROVED} ${commands(view)}</section>`
   },
 }
 
@@ -63,16 +74,10 @@ const WITHOUT = html`<p>
   No script runs here. The same is checked by <a href="#by-command">the commands below</a>.
 </p>`
 
-function verifierSection(view: View, keys: LinkedAnswer<LogKeys>): Html {
+/** The same checks without a browser. */
+function commands(view: View): Html {
   const base = view.site.url
-  return html`<h2>Do not trust this page?</h2>
-    <p>
-      You are right: a page is only as honest as the server that sends it. Save the verifier, read it, and run
-      it from your own disk, today and at every later visit. It is one file, and asks nobody but the log and
-      the servers of a blockchain that you name.
-    </p>
-    <p><a class="button" href="${VERIFIER_PATH}" download>Save this verifier</a></p>
-    ${keysOf(view, keys)}
+  return html`<h2>Without a browser</h2>
     <h3 id="by-command">With the command line</h3>
     <p>It asks for every figure, reads the whole log, and computes everything anew.</p>
     <pre
@@ -109,12 +114,12 @@ function chainSection({ identity, site }: View): Html | null {
 }
 
 /** Keys by this server, for comparison with other sources. By themselves they prove nothing. */
-function keysOf({ identity, site }: View, { address, answer }: LinkedAnswer<LogKeys>): Html {
+function keysOf({ site }: View, { address, answer }: LinkedAnswer<LogKeys>): Html {
   const contact = site.contact === null ? 'the operator' : html`<a href="${site.contact}">the operator</a>`
   return html`<h3>Is it the right key?</h3>
     <p>
-      The log’s name is <code class="id">${identity.origin}</code>. This server names as its
-      <a href="/api/v1/log/keys">key</a>:
+      The log’s name is <code class="id" data-at="${address}#/origin">${answer.origin}</code>. This server
+      names as its <a href="/api/v1/log/keys">key</a>:
     </p>
     <ul>
       ${answer.keys.map(
