@@ -89,7 +89,7 @@ suite('the link preview', () => {
       '/contests/1/ledger',
       '15 % is paid. The rest of the voters’ prizes can be paid now. The winner’s prize has only to be claimed.',
     ],
-    ['/summary', '12.750000000 KOTS spent on play, 15.000000000 KOTS paid in prizes, 85.000000000 KOTS won'],
+    ['/summary', '12.75 KOTS spent on play, 15.00 KOTS paid in prizes, 85.00 KOTS won and not yet paid'],
     [
       '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
       '12.750000000 KOTS were spent on play in this range',

@@ -6,6 +6,9 @@ const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
 const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g
 const BODY = /(<tbody[^>]*>)([^]*?)(<\/tbody>)/g
 const TABLE = /<table\b[^>]*data-list[^]*?<\/table>/g
+const LIST = /<(ol|ul)\b[^>]*data-list[^]*?<\/\1>/g
+const LINE = /<li\b[^>]*>[^]*?<\/li>/g
+
 /** Another match on the page with a different value. */
 function another(match: RegExpExecArray, all: readonly RegExpExecArray[]): string {
   return all.find((one) => one[1] !== match[1])?.[0] ?? match[0]
@@ -13,10 +16,10 @@ function another(match: RegExpExecArray, all: readonly RegExpExecArray[]): strin
 
 const next = (number: string | undefined): string => String(Number(number) + 1)
 
-/** Cells reduced to their figures, to compare tables. Words in a cell claim nothing. */
+/** Cells and lines reduced to their figures, to compare lists. Words claim nothing. */
 const closely = (markup: string): string =>
   markup
-    .replaceAll(/<(?!\/?t[dhr]\b)[^>]*>/g, '')
+    .replaceAll(/<(?!\/?(?:t[dhr]|li)\b)[^>]*>/g, '')
     .replaceAll(/>[^<\d]*</g, '><')
     .trim()
 
@@ -26,6 +29,22 @@ function inTables(page: string, change: (table: string) => readonly string[]): r
       .filter((changed) => closely(changed) !== closely(table))
       .map((changed) => page.slice(0, index) + changed + page.slice(index + table.length)),
   )
+}
+
+/** The same for lists, which have lines in place of rows. Heads of days stay. */
+function inLists(page: string, change: (lines: readonly string[]) => readonly string[]): readonly string[] {
+  return placesOf(page, LIST).flatMap(({ index, 0: list }) => {
+    const lines = list.match(LINE) ?? []
+    const days = lines.filter((line) => line.startsWith('<li class="day"'))
+    const others = lines.filter((line) => !days.includes(line))
+    const first = list.indexOf(lines[0] ?? '')
+    const changed = change(others)
+    // Words claim nothing, so a change of their order is no lie.
+    if (lines.length === 0 || closely(changed.join('')) === closely(others.join(''))) return []
+    const end = list.lastIndexOf('</li>') + '</li>'.length
+    const lie = list.slice(0, first) + [...days, ...changed].join('') + list.slice(end)
+    return [page.slice(0, index) + lie + page.slice(index + list.length)]
+  })
 }
 
 /** A table with its rows changed, but not the heads of groups. */
@@ -103,35 +122,49 @@ export const LIES: readonly Lie[] = [
   {
     name: 'no rows',
     pagesLeast: 12,
-    of: (page) => inTables(page, (table) => [rowsChanged(table, () => [])]),
+    of: (page) => [...inTables(page, (table) => [rowsChanged(table, () => [])]), ...inLists(page, () => [])],
   },
   {
     name: 'one row less',
     pagesLeast: 12,
-    of: (page) =>
-      inTables(page, (table) => [
+    of: (page) => [
+      ...inTables(page, (table) => [
         rowsChanged(table, (rows) => rows.slice(1)),
         rowsChanged(table, (rows) => rows.slice(0, -1)),
       ]),
+      ...inLists(page, (lines) => lines.slice(1)),
+    ],
   },
   {
     name: 'a row twice',
     pagesLeast: 12,
-    of: (page) => inTables(page, (table) => [rowsChanged(table, (rows) => [...rows, ...rows.slice(-1)])]),
+    of: (page) => [
+      ...inTables(page, (table) => [rowsChanged(table, (rows) => [...rows, ...rows.slice(-1)])]),
+      ...inLists(page, (lines) => [...lines, ...lines.slice(-1)]),
+    ],
   },
   {
     name: 'rows exchanged',
     pagesLeast: 5,
-    of: (page) =>
-      inTables(page, (table) =>
-        // Rows with `data-row` may be in any order.
+    // Rows and lines with `data-row` may be in any order.
+    of: (page) => [
+      ...inTables(page, (table) =>
         table.includes('data-row') ? [] : [rowsChanged(table, (rows) => rows.toReversed())],
       ),
+      ...inLists(page, (lines) =>
+        lines.some((line) => line.includes('data-row')) ? lines : lines.toReversed(),
+      ),
+    ],
   },
   {
     name: 'the number of another event or contest',
     pagesLeast: 8,
-    of: (page) => changedAt(page, /#(\d+)(?=[<\s.,)])/g, ([, number]) => `#${next(number)}`),
+    of: (page) =>
+      changedAt(
+        page,
+        /((?:#|\b(?:event|contest)\s)(?:<[^>]*>)*)(\d+)(?=[<\s.,)])/gi,
+        ([, text, number]) => `${text}${next(number)}`,
+      ),
   },
   {
     name: 'an amount in other words',
@@ -145,13 +178,18 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'a seal with another bar',
-    pagesLeast: 3,
-    of: (page) => changedAt(page, /(L[\d.]+ )(\d+)/g, ([, open, number]) => `${open}${next(number)}`),
+    pagesLeast: 4,
+    of: (page) => changedAt(page, /(L[\d.]+ |h4v)(\d+)/g, ([, open, number]) => `${open}${next(number)}`),
   },
   {
     name: 'the heading of another',
     pagesLeast: 1,
-    of: (page) => changedAt(page, /(<h1[^>]*>[^<]*?)(\d+)/g, ([, text, number]) => `${text}${next(number)}`),
+    of: (page) =>
+      changedAt(
+        page,
+        /(<h1\b[^>]*>(?:[^<\d]|<(?!\/h1)[^>]*>)*)(\d+)/g,
+        ([, text, number]) => `${text}${number}7`,
+      ),
   },
   {
     name: 'a link to another event or contest',
@@ -191,11 +229,6 @@ export const LIES: readonly Lie[] = [
         ([kind]) => (kind === 'winner' ? 'voter_share' : 'winner'),
       ),
     ],
-  },
-  {
-    name: 'a line of the book less',
-    pagesLeast: 1,
-    of: (page) => changedAt(page, /<li\b[^>]*data-key[^]*?<\/li>/g, () => ''),
   },
   ...CONTEST_LIES,
   {

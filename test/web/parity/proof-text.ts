@@ -19,13 +19,20 @@ export function readProofText(text: string): unknown {
 }
 
 const BAR = /M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)/g
+const UPRIGHT = /M([\d.]+) 44v-([\d.]+)h4v([\d.]+)z/g
 
-/** Bytes that the bars of a seal show, from their lengths, in the order of their angles. */
+/** Bytes that the bars of a picture of a root show, from their lengths: upright from left to right, or in a ring. */
 export function sealBytes(svg: Element): readonly number[] {
   const d =
     elementsIn(svg)
       .find(({ name }) => name === 'path')
       ?.attributes.get('d') ?? ''
+  if (d.includes('v-')) {
+    return [...d.matchAll(UPRIGHT)].map(([, x, height, back], index) => {
+      assert.ok(Number(x) === index * 5.5 && height === back, 'the bars stand side by side')
+      return Math.round((Number(height) * 255) / 44)
+    })
+  }
   return [...d.matchAll(BAR)].map(([, ...numbers], index, all) => {
     const [x = 0, y = 0, toX = 0, toY = 0] = numbers.map(Number)
     const angle = (Math.atan2(toX - 56, 56 - toY) / (2 * Math.PI) + 1) % 1

@@ -30,10 +30,8 @@ export const findPage: Page<null> = {
   parameters: [QUERY],
   asksMore: true,
   title: () => 'Find',
-  description: (_, view) =>
-    queryIn(view) === ''
-      ? 'Finds a contest by its title, and the page of an event, a contest, a day, a month or a transaction.'
-      : null,
+  description: () =>
+    'Finds a contest by its title, and the page of an event, a contest, a day, a month or a transaction.',
   permalink: () => '/find',
   canonical: '/find',
   async redirect(view) {

@@ -1,7 +1,8 @@
+import { PRICE_PATTERN } from '../../../protocol/amount.ts'
 import { ENDPOINTS } from '../../../protocol/endpoints/endpoints.ts'
 import { boundOf, DAY_MS, formatAt } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
-import { amountHtml, countHtml, eventLink, isPositive } from '../../markup/amount-html.ts'
+import { amountHtml, countHtml, eventLink, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import type { Term } from '../../markup/derived.ts'
 import { derived, minus } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
@@ -152,5 +153,6 @@ const UNKNOWN = html`<span class="none">not known</span>`
 
 function figureHtml(figure: Figure): Html {
   if (figure === null) return UNKNOWN
-  return typeof figure === 'number' ? countHtml(figure) : amountHtml(figure)
+  if (typeof figure === 'number') return countHtml(figure)
+  return PRICE_PATTERN.test(figure) ? priceHtml(figure) : amountHtml(figure)
 }

@@ -202,7 +202,7 @@ suite('the start page', () => {
     const [, size, root = ''] = (await (await stage.get('/api/v1/log/checkpoint')).text()).split('\n')
     assert.equal(size, '13')
     assert.ok(page.includes(`data-at="/api/v1/log/checkpoint#/2">${root}</code>`))
-    assert.equal(/<svg class="root"[^]*?<path d="([^"]*)"/.exec(page)?.[1]?.match(/M/g)?.length, 32)
+    assert.equal(/<svg\s+class="root"[^]*?<path d="([^"]*)"/.exec(page)?.[1]?.match(/M/g)?.length, 32)
   })
 
   test('leads a past moment to the summary', async () => {

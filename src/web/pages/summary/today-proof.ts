@@ -21,7 +21,7 @@ export async function proofStrip(view: View): Promise<Html | null> {
       </p>
     </div>
     <div>
-      ${rootBars(root)}
+      ${rootBars(root, `${at}/2`)}
       <code class="id" data-at="${at}/2">${root}</code>
     </div>
     ${view.paths.has('/verify') ? html`<a class="button main" href="/verify?seq=${lines}">Check the newest event</a>` : null}
