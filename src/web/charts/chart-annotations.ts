@@ -34,6 +34,8 @@ const MORE_PEAKS_APART = 3
 const BESIDE = 6
 const ABOVE = 6
 const ROW = 16
+/** Most distance of a last figure from its line, in pixels. */
+const NEAR_MAX = 40
 /** Places that are tried for the name of a line, at most. */
 const TRIED_MAX = 200
 
@@ -81,7 +83,10 @@ function main(
     { text, style: one.series.style, shown },
     date,
   ]
-  const candidates = (rows: readonly ChartRow[]): readonly Candidate[] => atBar(rows, index, drawn)
+  const candidates = (rows: readonly ChartRow[]): readonly Candidate[] => [
+    ...atBar(rows, index, drawn),
+    ...overBar(rows, index, drawn, placing),
+  ]
   return placing.place(
     only === 'wide' ? candidates(together) : [...candidates(together), ...candidates(apart)],
     true,
@@ -107,6 +112,21 @@ function atBar(
     { rows, share: at, dx: 0, y: above, anchor: 'start' },
     { rows, share: at, dx: 0, y: above, anchor: 'end' },
   ]
+}
+
+/** Places above all marks, from where a line leads down to the bar. */
+function overBar(
+  rows: readonly ChartRow[],
+  index: number,
+  { lines, scale, share, height }: Drawn,
+  placing: Placing,
+): readonly Candidate[] {
+  const bars = lines.series.find(({ drawn }) => drawn === 'bars')
+  const lead = Math.round(scale.place(bars?.figures[index] ?? '0') * height)
+  return (['middle', 'start', 'end'] as const).map((anchor) => {
+    const place = { rows, share: share(index), dx: 0, anchor }
+    return { ...place, lead, y: Math.round(placing.above(place, ABOVE)) }
+  })
 }
 
 /** Buckets of positive figures, the highest first. */
@@ -180,7 +200,9 @@ function lastOf(
     shown: html`${shown} <tspan class="soft">${date.shown ?? date.text}</tspan>`,
   }
   const place = { rows: [row], share: drawn.share(index), dx: 0, anchor: 'end' } as const
-  return placing.place([{ ...place, y: placing.above(place, ABOVE) }], false)
+  const y = placing.above(place, ABOVE)
+  const isNear = drawn.scale.place(one.series.figures[index] ?? '0') * drawn.height - y < NEAR_MAX
+  return isNear ? placing.place([{ ...place, y }], false) : null
 }
 
 /** Words at a moment, at the highest place that is free. */

@@ -54,7 +54,11 @@ export function linePlot(lines: Lines): Plot {
   const points = lines.starts.length
   const all = series.flatMap(({ figures }) => figures)
   const head = PLOT_HEADS[size] / PLOT_HEIGHTS[size]
-  const scale = scaleOf(all, { head, zero, ...(size === 'short' ? { marks: SHORT_MARKS } : {}) })
+  const scale = scaleOf(all, {
+    head,
+    zero,
+    ...(size === 'short' ? { marks: zero ? SHORT_MARKS : SHORT_MARKS - 1 } : {}),
+  })
   const share: Share = (index) => (index + offsetOf(lines)) / points
   // Bars are in front of areas, and behind lines.
   const order = (kind: Series['drawn']): number => ['area', 'bars', 'line'].indexOf(kind)

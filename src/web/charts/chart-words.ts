@@ -21,11 +21,13 @@ export type ChartWords = Readonly<{
   /** Base line of the first row, in pixels from the top. */
   y: number
   anchor: 'start' | 'middle' | 'end'
+  /** Height in pixels of the mark that a thin line leads to; absent beside it. */
+  lead?: number
   only: Width | null
 }>
 
 /** A place that words may take. */
-export type Candidate = Pick<ChartWords, 'rows' | 'share' | 'dx' | 'y' | 'anchor'>
+export type Candidate = Pick<ChartWords, 'rows' | 'share' | 'dx' | 'y' | 'anchor' | 'lead'>
 
 type Box = Readonly<{ left: number; right: number; top: number; bottom: number }>
 
@@ -99,7 +101,7 @@ export function openPlacing(only: Width, height: number, topBetween: TopBetween)
       return { ...found.one, only }
     },
     /** Base line just above the marks under words at a place. */
-    above({ rows, share, dx, anchor }: Omit<Candidate, 'y'>, gap: number): number {
+    above({ rows, share, dx, anchor }: Omit<Candidate, 'y' | 'lead'>, gap: number): number {
       const { left, right } = boxOf({ rows, share, dx, anchor, y: 0 }, width)
       const top = topBetween(left / width, right / width)
       return top - gap - (rows.length - 1) * ROW_HEIGHT - DESCENT
@@ -130,7 +132,8 @@ const ONLY = { wide: 'w', narrow: 'nw' } as const
 /** Words as SVG text, in front of everything else. A picture is wide and has no words of narrow pages. */
 export function wordsHtml(words: readonly ChartWords[], form: 'page' | 'picture'): Html {
   const shown = form === 'page' ? words : words.filter(({ only }) => only !== 'narrow')
-  return html`${shown.map(({ rows, share, dx, y, anchor, only }) =>
+  return html`${shown.map((one) => leadHtml(one, form))}
+  ${shown.map(({ rows, share, dx, y, anchor, only }) =>
     rows.map(({ text, style, shown: markup }, index) => {
       const kind = [
         style === undefined ? '' : `t${style}`,
@@ -148,4 +151,13 @@ export function wordsHtml(words: readonly ChartWords[], form: 'page' | 'picture'
       >`
     }),
   )}`
+}
+
+/** Thin line from words to their mark below. */
+function leadHtml({ rows, share, y, lead, only }: ChartWords, form: 'page' | 'picture'): Html | null {
+  if (lead === undefined) return null
+  const from = y + (rows.length - 1) * ROW_HEIGHT + DESCENT
+  const kind = form === 'page' && only !== null ? ` ${ONLY[only]}` : ''
+  const x = percent(share)
+  return html`<line class="axis${kind}" x1="${x}" x2="${x}" y1="${from}" y2="${lead}" />`
 }

@@ -8,7 +8,7 @@ import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-c
 import { flowsPreview } from './flows-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { bucketOf, dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
+import { bucketOf, bucketStart, dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { lengthWords, rangeControls } from './range-form.ts'
@@ -114,14 +114,14 @@ function captionOf(flows: Flows, { site, paths }: View): Html {
     shown === undefined
       ? null
       : html` Most was paid
-          <span data-at="/buckets/${most ?? 0}/at">${bucketOf(bucket, shown.at)}</span>${
+          <span data-at="/buckets/${most ?? 0}/at">${whenOf(flows, shown.at)}</span>${
             paths.has('/events')
               ? html`: <a href="/events?from=${shown.at}&to=${end}&type=payout">its payments</a>`
               : null
           }.`
   const pale = unfinishedIn(flows) > 0 ? ` Pale: ${PALE[bucket]}, not over yet.` : null
-  return html`${site.token} a ${bucket}, UTC. The line is what players spent, the bars what was paid in
-  prizes; refunds and the loyalty reward are not counted.${payments}${pale}`
+  return html`${site.token} ${bucket === 'hour' ? 'an' : 'a'} ${bucket}, UTC. The line is what players spent,
+  the bars what was paid in prizes; refunds and the loyalty reward are not counted.${payments}${pale}`
 }
 
 const PALE = {
@@ -131,6 +131,13 @@ const PALE = {
   week: 'this week',
   month: 'this month',
 } as const
+
+/** A bucket in a sentence: `on 3 Oct 2026`, or `in the hour from 3 Oct 14:00`. */
+function whenOf({ bucket, to }: Flows, at: string): Html {
+  return bucket === 'hour' || bucket === 'minute'
+    ? html`in the ${bucket} from ${bucketStart(bucket, at, to)}`
+    : bucketOf(bucket, at)
+}
 
 /** Index of the bucket in which most was paid; null if nothing was. */
 function mostPaid({ buckets }: Flows): number | null {
