@@ -29,8 +29,8 @@ suite('the text of a page', () => {
 
   test('names the moments of the newest event and of its age', async () => {
     const page = await pageOf('/status')
-    const minute = page.indexOf('<dt>Answered in minute</dt>')
-    const age = page.indexOf('<dt>Event’s age then, ms</dt>')
+    const minute = page.indexOf('<dt>Minute of this answer</dt>')
+    const age = page.indexOf('<dt>Age of the event then, ms</dt>')
     assert.ok(minute > 0 && minute < age)
   })
 

@@ -10,7 +10,7 @@ type Segments = Readonly<Record<string, string>>
 export function parametersTable({ operationId, parameters }: DocumentedEndpoint): Html | null {
   if (parameters.length === 0) return null
   return html`<div class="wide" role="region" aria-label="Parameters of ${operationId}" tabindex="0">
-    <table class="params">
+    <table class="params asked cards">
       <thead>
         <tr>
           ${['Parameter', 'Form', 'Default', 'Bounds', 'Example', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}

@@ -12,7 +12,7 @@ import { html } from '../markup/html.ts'
 /** Table of fields: name, type, unit and meaning. */
 export function fieldsTable(label: string, fields: readonly Field[], token: string): Html {
   return html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
-    <table class="params">
+    <table class="params cards">
       <thead>
         <tr>
           ${['Field', 'Type', 'Unit', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
@@ -67,7 +67,7 @@ export function problemParts(document: ApiDocument, token: string): Html {
     <h2 id="problems">Problems</h2>
     <p>${prose(PROBLEMS_INTRODUCTION)}</p>
     <div class="wide" role="region" aria-label="Problems by code" tabindex="0">
-      <table>
+      <table class="cards">
         <thead>
           <tr>
             <th scope="col">Code</th>

@@ -32,22 +32,16 @@ export const aboutPage: Page<null> = {
     const status = await askEndpoint(view, 'status')
     const types = await askEndpoint(view, 'eventTypes')
     return html`<p class="lead">
-        The open book of a contest and prize platform: one append-only log of what happened, in order, never
-        rubbed out, and every figure computed from it.
+        The open book of a contest and prize platform. Every event of the platform is in it, in order; nothing
+        is ever taken out, and every figure is computed from it.
       </p>
-      <p>
-        ${ADDRESS_PROMISE} Anyone may read all of it, without a key. News of contests, corrections and rewards
-        is in <a href="/feed.atom">the Atom feed</a>. Every file and column is described in
-        <a href="${DATASET_PATHS.frictionless}">a Data Package</a> and in
-        <a href="${DATASET_PATHS.dcat}">a DCAT catalogue</a>.
-      </p>
-      ${DEFINITIONS} ${METHOD} ${guaranteesOf(status)} ${ADDRESSES} ${CORRECTIONS} ${typesOf(types.answer)}
-      ${termsOf(view)}
-      <h2>Which log this is</h2>
-      <p data-at="${status.address}#/origin ${status.address}#/log">
-        Its name is <code>${status.answer.origin}</code>, its id <code class="id">${status.answer.log}</code>.
-        ${view.paths.has('/verify') ? html`<a href="/verify">Check it for yourself</a>.` : null}
-      </p>
+      <div class="two">
+        <section>
+          ${DEFINITIONS} ${METHOD} ${guaranteesOf(status)} ${CORRECTIONS} ${ADDRESSES}
+          ${typesOf(types.answer)}
+        </section>
+        ${asideOf(status, view)}
+      </div>
       ${jsonLinks([
         ['the log', status],
         ['the types of events', types],
@@ -55,52 +49,72 @@ export const aboutPage: Page<null> = {
   },
 }
 
+/** Facts beside the text: contents, further ways to the data, licence and contact, and which log this is. */
+function asideOf({ address, answer }: LinkedAnswer<Status>, view: View): Html {
+  return html`<aside>
+    <h2>On this page</h2>
+    <ul class="links">
+      ${CONTENTS.map(([id, label]) => html`<li><a href="#${id}">${label}</a></li>`)}
+    </ul>
+    <h2>For programs</h2>
+    <p class="quiet">Anyone may read all of it, without a key. ${ADDRESS_PROMISE}</p>
+    <ul class="links">
+      <li><a href="/feed.atom">Atom feed of contests, corrections and rewards</a></li>
+      <li><a href="${DATASET_PATHS.frictionless}">Data Package: every file and column</a></li>
+      <li><a href="${DATASET_PATHS.dcat}">DCAT catalogue</a></li>
+    </ul>
+    ${termsOf(view)}
+    <h2>Which log this is</h2>
+    <p class="quiet" data-at="${address}#/origin ${address}#/log">
+      <code>${answer.origin}</code>, id <code class="id">${answer.log}</code>
+    </p>
+    ${view.paths.has('/verify') ? html`<p><a href="/verify">Check it for yourself</a></p>` : null}
+  </aside>`
+}
+
+const CONTENTS: readonly (readonly [id: string, label: string])[] = [
+  ['words', 'What the words mean'],
+  ['method', 'How the figures come about'],
+  ['guarantees', 'What is enforced, and what the operator vouches for'],
+  ['corrections', 'Mistakes'],
+  ['addresses', 'Which wallet addresses are refused'],
+  ['types', 'What is published'],
+]
+
 const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] = [
   ['spent', 'Spent on play', 'All that players spent on entries, votes and other plays.'],
-  ['paid', 'Paid in prizes', 'All payouts to winners. Refunds and loyalty rewards are counted apart.'],
-  ['burned', 'Burned', 'Tokens taken out of the world for good, all of them from the platform’s income.'],
   [
-    'pool',
-    'Pool',
-    'What a contest has to give away. What is put in stays there until it is won, refunded or returned.',
+    'paid',
+    'Paid in prizes',
+    'All payments to winners, each with its transaction. Refunds and loyalty rewards are counted apart.',
   ],
-  [
-    'owed',
-    'Prizes won (owed)',
-    'All that was won: what is redeemed, what has lapsed and what is not yet redeemed.',
-  ],
-  ['redeemed', 'Redeemed', 'What of the prizes was paid, each payment with its transaction.'],
-  ['unredeemed', 'Prizes not yet redeemed', 'What was won, has not been paid and has not lapsed.'],
+  ['burned', 'Burned', 'Tokens destroyed for good, all of them from the platform’s income.'],
+  ['pool', 'Pool', 'What a contest has to give away. It stays there until it is won, refunded or returned.'],
+  ['owed', 'Owed', 'All that was won: what is paid, what has expired and what is unpaid.'],
+  ['unpaid', 'Unpaid', 'Won, not paid and not expired.'],
+  ['expired', 'Expired', 'A prize that can no longer be claimed. Its amount goes back to the treasury.'],
   [
     'unlock',
-    'Unlock',
-    'The moment from which a prize may be paid, as the operator published it when the prize was won. This service shows it, and does not refuse an earlier payment.',
+    'Locked',
+    'A prize has a moment from which it may be paid, as the operator published it when the prize was won. This service shows it, and does not refuse an earlier payment.',
   ],
   [
     'hold',
-    'Review hold',
-    'The operator reviews a prize before paying it; the hold says until when. This service shows it, and does not refuse an earlier payment.',
+    'In review',
+    'The operator reviews a prize before paying it, until a moment that is published. This service shows it, and does not refuse an earlier payment.',
   ],
-  [
-    'claim',
-    'Claim',
-    'The operator pays some prizes only after the winner asks for them. Such a prize awaits its claim.',
-  ],
-  ['lapsed', 'Lapsed', 'A prize that can no longer be claimed; its amount goes back to the treasury.'],
-  [
-    'treasury',
-    'Treasury',
-    'What the platform holds beside pools, prizes not yet redeemed and the loyalty fund.',
-  ],
+  ['claim', 'To be claimed', 'The operator pays some prizes only after the winner asks for them.'],
+  ['payable', 'Payable', 'Neither locked nor in review, and not to be claimed: the operator can pay it now.'],
+  ['treasury', 'Treasury', 'What the platform holds beside pools, unpaid prizes and the loyalty fund.'],
   ['loyalty', 'Loyalty fund', 'What is put aside for the monthly rewards to players.'],
   [
     'as-of',
-    'State at',
+    'As of',
     'The last event that a figure counts. The same question up to the same event has the same answer for ever.',
   ],
 ]
 
-const DEFINITIONS = html`<h2>What the words mean</h2>
+const DEFINITIONS = html`<h2 id="words">What the words mean</h2>
   <dl class="terms">
     ${TERMS.map(
       ([id, name, meaning]) =>
@@ -112,17 +126,17 @@ const DEFINITIONS = html`<h2>What the words mean</h2>
 const METHOD = html`<h2 id="method">How the figures come about</h2>
   <p>
     The books are kept by double entry: each amount leaves one account and reaches one other, and all accounts
-    together are zero at every moment. Every figure on these pages is computed from the events alone, in whole
-    billionths, never in floating point; so anyone can compute it again from the
+    together are zero at every moment. Every figure is computed from the events alone, in whole billionths and
+    never in floating point. So anyone can compute it again from the
     <a href="/archive">files of the archive</a>.
   </p>
   <p>
-    The moment of an event is that of its publication, in UTC. A day, a week and a month are closed by the
-    first event after their end; from then on they never change.
+    An event has the moment of its publication, in UTC. The first event after the end of a day, a week or a
+    month closes it; from then on it never changes.
   </p>
   <p>
-    A page shows what the answer of the API says, and nothing else: put <code>/api/v1</code> before a page’s
-    path, and there is the answer.
+    A page shows what the API answers, and nothing else: put <code>/api/v1</code> before the path of a page
+    for its answer.
   </p>`
 
 const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the operator vouches for</h2>
@@ -168,11 +182,11 @@ const ADDRESSES = html`<section data-chrome>
   <p>${GUARD_LIMITS}</p>
 </section>`
 
-const CORRECTIONS = html`<h2 id="corrections">What becomes of a mistake</h2>
+const CORRECTIONS = html`<h2 id="corrections">Mistakes</h2>
   <p>
-    Nothing is ever changed or taken out. A mistake is put right by a further event, a correction, which
-    cancels one earlier event in full and counts at its own moment; the right value, if there is one, follows
-    as an ordinary event. So what was said of a past moment stays as it was said.
+    A mistake is put right by a further event, a correction. It cancels one earlier event in full and counts
+    at its own moment. The right value, if there is one, follows as an ordinary event. So what was said of a
+    past moment stays as it was said.
     <a href="/events?type=correction">See every correction</a>.
   </p>`
 
@@ -186,7 +200,7 @@ function typesOf({ types }: EventTypes): Html {
 function termsOf({ site }: View): Html | null {
   if (site.licence === null && site.contact === null) return null
   return html`<h2 id="licence">Licence and contact</h2>
-    <p>
+    <p class="quiet">
       ${
         site.licence === null
           ? 'The operator has not stated a licence for the data.'

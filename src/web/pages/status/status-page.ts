@@ -1,9 +1,10 @@
 import type { Finality, Status } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
+import { facts, sectionHead } from '../../markup/book.ts'
 import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf, momentOrNone } from '../../markup/moment-html.ts'
-import type { EndpointPage } from '../../frame/page.ts'
+import { clockMoment, untilMoment } from '../../markup/moment-html.ts'
+import type { EndpointPage, View } from '../../frame/page.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 
 /** `/status`: whether this server is up to date with its log, and its version and identity. */
@@ -11,85 +12,104 @@ export const statusPage: EndpointPage<'status'> = {
   endpoint: 'status',
   linksFeed: true,
   title: () => 'Status',
+  description: () => 'Whether this server is up to date with its log, what waits, and its version.',
   csv: tableOf,
-  render: (status, { paths }) =>
-    html`${verdictOf(status)} ${waitingOf(status.finality)} ${fieldsOf(status)}
-      <p class="quiet">
-        The age of the newest event says when the platform last published, not how late this service is: an
-        event is here as soon as it is acknowledged. The numbers of waiting payments can change without an
-        event: this page looks for them each minute.
-      </p>
-      <p>
-        ${paths.has('/verify') ? html`<a href="/verify">Check the signed log for yourself</a> · ` : null}
-        <a href="/api/v1/log/checkpoint">The signed checkpoint</a> ·
-        <a href="/api/v1/log/keys">The keys that sign it</a>
-      </p>`,
+  heading: verdictOf,
+  render: (status, view) =>
+    html`${waitingOf(status.finality, view)}
+      <div class="two">
+        <section>${factsOf(status, view)}</section>
+        ${asideOf(view)}
+      </div>`,
 }
 
-function verdictOf({ head, following }: Status): Html {
+function verdictOf({ head, following }: Status, view: View): Html {
   if (following.behind > 0) {
-    return html`<p class="lead" data-at="/following/behind">
-      This node is <b>${countHtml(following.behind)} events behind</b> the log that it follows.
-    </p>`
+    return html`<h1 data-at="/following/behind">
+      ${countHtml(following.behind)} ${following.behind === 1 ? 'event' : 'events'} behind the log
+    </h1>`
   }
-  if (head.at === null) return html`<p class="lead"><b>Up to date.</b> No event has been published yet.</p>`
-  return html`<p class="lead" data-at="/head/seq /head/at">
-    <b>Up to date.</b> The newest event is ${eventLink(head.seq)}, published ${momentOf(head.at)}<span
-      data-relative="${head.at}"
-    ></span
-    >.
-  </p>`
+  if (head.at === null) {
+    return html`<h1>Up to date</h1>
+      <p class="lead">No event has been published yet.</p>`
+  }
+  return html`<h1>Up to date</h1>
+    <p class="lead" data-at="/head/seq /head/at /head/at">
+      The newest event is ${eventLink(head.seq)}, published ${clockMoment(head.at, view)},
+      ${untilMoment(head.at, view)}.
+    </p>`
+}
+
+function asideOf({ paths }: View): Html {
+  return html`<aside>
+    <h2>Check it</h2>
+    <ul class="links">
+      ${paths.has('/verify') ? html`<li><a href="/verify">Check the signed log for yourself</a></li>` : null}
+      <li><a href="/api/v1/log/checkpoint">The signed checkpoint</a></li>
+      <li><a href="/api/v1/log/keys">The keys that sign it</a></li>
+    </ul>
+    <h2>What the age says</h2>
+    <p class="quiet">
+      The age of the newest event says when the platform last published, not how late this service is: an
+      event is here as soon as it is acknowledged.
+    </p>
+    <p class="quiet">
+      The numbers of payments that wait can change without an event: this page looks for them each minute.
+    </p>
+  </aside>`
 }
 
 /** What waits for the blockchain, in a sentence. */
-function waitingOf({ asked, held, oldestAt }: Finality): Html {
+function waitingOf({ asked, held, oldestAt }: Finality, view: View): Html {
   const who = asked
     ? 'This service publishes a payment when the blockchain says that it is final.'
     : 'This service does not ask the blockchain: the operator vouches that each payment was final.'
   if (held === 0 || oldestAt === null) return html`<p>${who} None waits now.</p>`
   const what = held === 1 ? 'One waits' : html`${countHtml(held)} wait, with the events that depend on them`
   return html`<p data-at="/finality/held? /finality/oldestAt">
-    ${who} ${what}; the oldest since ${momentOf(oldestAt)}<span data-relative="${oldestAt}"></span>.
+    ${who} ${what}; the oldest since ${clockMoment(oldestAt, view)}.
   </p>`
 }
 
-function fieldsOf(status: Status): Html {
+function factsOf(status: Status, view: View): Html {
   const { head, now, following, version, origin, log, chain, simulated, finality } = status
-  const fields: readonly (readonly [name: string, value: Part, pointer?: string])[] = [
-    [
-      'Newest event',
-      head.seq === 0 ? html`<span class="none">none yet</span>` : eventLink(head.seq),
-      '/head/seq?',
-    ],
-    ['Published', momentOrNone(head.at), '/head/at'],
-    ['Answered in minute', momentOf(now.at), '/now/at'],
-    [
-      'Event’s age then, ms',
-      head.ageMs === null ? html`<span class="none">none yet</span>` : countHtml(head.ageMs),
-      '/head/ageMs',
-    ],
-    ['This node', following.state === 'leader' ? 'holds the log' : 'follows the log'],
-    ['Behind, events', countHtml(following.behind), '/following/behind'],
-    ['Version', version, '/version'],
-    ['Name of the log', html`<code>${origin}</code>`, '/origin'],
-    ['Id of the log', html`<code class="id">${log}</code>`, '/log'],
-    ['Transactions are of', chain, '/chain'],
-    ['Simulated', simulated ? 'yes: no event here is of real money' : 'no'],
-    ['Who says that a payment is final', finality.asked ? 'the blockchain' : 'the operator'],
-    ['Payments that wait for the blockchain', countHtml(finality.held), '/finality/held'],
-    ['The oldest waits since', momentOrNone(finality.oldestAt), '/finality/oldestAt'],
-    ['Final, but refused', countHtml(finality.refused), '/finality/refused'],
-    ['Failed on the blockchain', countHtml(finality.failed), '/finality/failed'],
-    ['Given up by the operator', countHtml(finality.dropped), '/finality/dropped'],
-    ['Published on the operator’s word', countHtml(finality.vouched), '/finality/vouched'],
+  const at = (pointer: string, value: Part): Html => html`<span data-at="${pointer}">${value}</span>`
+  const moment = (value: string): Html => clockMoment(value, view)
+  const payments: readonly (readonly [name: string, key: keyof Finality & string])[] = [
+    ['Final, but refused', 'refused'],
+    ['Failed on the blockchain', 'failed'],
+    ['Given up by the operator', 'dropped'],
+    ['Published on the operator’s word', 'vouched'],
   ]
-  return html`<dl class="fields">
-    ${fields.map(
-      ([name, value, pointer]) =>
-        html`<dt>${name}</dt>
-          ${pointer === undefined ? html`<dd>${value}</dd>` : html`<dd data-at="${pointer}">${value}</dd>`}`,
-    )}
-  </dl>`
+  return html`${sectionHead('The log')}
+    ${facts([
+      ['Newest event', head.seq === 0 ? 'none yet' : at('/head/seq', eventLink(head.seq))],
+      ['Published', head.at === null ? 'not yet' : at('/head/at', moment(head.at))],
+      ['Minute of this answer', at('/now/at', moment(now.at))],
+      [
+        'Age of the event then, ms',
+        head.ageMs === null ? 'none yet' : at('/head/ageMs', countHtml(head.ageMs)),
+      ],
+      ['This node', following.state === 'leader' ? 'holds the log' : 'follows the log'],
+      ['Events behind', at('/following/behind', countHtml(following.behind))],
+      ['Name of the log', at('/origin', html`<code>${origin}</code>`)],
+      ['Id of the log', at('/log', html`<code class="id">${log}</code>`)],
+      ['Version of the service', at('/version', version)],
+      ['Simulated', simulated ? 'yes: no event is of real money' : 'no'],
+    ])}
+    <h2>Payments and the blockchain</h2>
+    ${facts([
+      ['Transactions are of', at('/chain', chain)],
+      ['Says that a payment is final', finality.asked ? 'the blockchain' : 'the operator'],
+      ['Wait for the blockchain', at('/finality/held', countHtml(finality.held))],
+      [
+        'The oldest waits since',
+        finality.oldestAt === null ? 'none waits' : at('/finality/oldestAt', moment(finality.oldestAt)),
+      ],
+      ...payments.map(
+        ([name, key]) => [name, at(`/finality/${key}`, countHtml(Number(finality[key])))] as const,
+      ),
+    ])}`
 }
 
 /** Columns of the CSV, each with its value in the answer. */

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { BrowserPage } from '../stage/browser.ts'
+import { NARROW } from '../stage/browser.ts'
+import type { PageStage } from '../stage/page-stage.ts'
+import { openPageStage } from '../stage/page-stage.ts'
+import { ADDRESSES, REFUSED } from './parity/web-addresses.ts'
+
+/** Least height of a target, and of a main action, in pixels. */
+const TARGET = 24
+const MAIN = 44
+/** Navigation and other main actions. */
+const MAIN_ACTIONS =
+  '.pages > a, .pages summary, .sub a, .tabs a, .pager a, .button, main .find :is(input, button)'
+/** Everything that a finger may want to hit. */
+const TARGETS = 'a[href], button, summary, select, label:has(input), input:not(label *)'
+
+let pages: PageStage
+let sight: BrowserPage
+before(async () => {
+  pages = await openPageStage()
+  sight = await pages.see('/', { viewport: NARROW })
+})
+after(async () => {
+  await sight[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
+})
+
+suite('on a phone', () => {
+  for (const path of [...ADDRESSES, ...REFUSED.map(([refused]) => refused)]) {
+    test(`${path} has targets that a finger hits, and scrolls downwards only`, async () => {
+      await sight.page.goto(pages.urlOf(path))
+      const small = await sight.page.evaluate(smallTargets, {
+        targets: TARGETS,
+        main: MAIN_ACTIONS,
+        TARGET,
+        MAIN,
+      })
+      assert.deepEqual(small, [])
+      assert.deepEqual(await sight.page.evaluate(sidewaysRegions), [])
+    })
+  }
+
+  test('navigation that goes on beyond the edge fades out there', async () => {
+    await sight.page.goto(pages.urlOf('/flows'))
+    await sight.page.setViewportSize({ width: 320, height: 640 })
+    const shown = await sight.page.locator('nav.sub').evaluate((nav) => ({
+      goesOn: nav.scrollWidth > nav.clientWidth,
+      attachment: getComputedStyle(nav).backgroundAttachment,
+    }))
+    await sight.page.setViewportSize(NARROW)
+    assert.ok(shown.goesOn)
+    // Two covers scroll with the links, and two shades stay at the edges.
+    assert.equal(shown.attachment, 'local, local, scroll, scroll')
+  })
+})
+
+type Least = Readonly<{ targets: string; main: string; TARGET: number; MAIN: number }>
+
+/** Visible targets that are too low, other than links in running text. Runs in the page. */
+function smallTargets({ targets, main, TARGET: least, MAIN: mainLeast }: Least): readonly string[] {
+  const isInText = (one: PageElement): boolean => {
+    const block = one.closest('p, li, dd, dt, td, th, small, figcaption, h1, h2, h3, cite')
+    const outside = block?.textContent.replace(one.textContent, '').trim() ?? ''
+    return getComputedStyle(one).display === 'inline' && outside !== ''
+  }
+  return [...document.querySelectorAll(targets)].flatMap((one) => {
+    const { width, height } = one.getBoundingClientRect()
+    if (!one.checkVisibility() || width <= 1 || one.matches('.skip')) return []
+    const isMain = one.matches(main)
+    if (!isMain && isInText(one)) return []
+    const wanted = isMain ? mainLeast : least
+    return Math.round(height) >= wanted && Math.round(width) >= least
+      ? []
+      : [`${one.outerHTML.slice(0, 90)}: ${Math.round(width)} by ${Math.round(height)}`]
+  })
+}
+
+/** Regions that are wider than the screen, other than code and navigation. Runs in the page. */
+function sidewaysRegions(): readonly string[] {
+  return [...document.querySelectorAll('main *')]
+    .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+    .filter((one) => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
+    .filter((one) => !one.matches('pre, .tabs, input, select, textarea'))
+    .map((one) => `${one.outerHTML.slice(0, 120)}: ${one.scrollWidth} in ${one.clientWidth}`)
+}
+
+/** Globals of the page, for the functions that run in it. */
+type PageElement = Readonly<{
+  textContent: string
+  outerHTML: string
+  scrollWidth: number
+  clientWidth: number
+  matches(selector: string): boolean
+  closest(selector: string): PageElement | null
+  checkVisibility(): boolean
+  getBoundingClientRect(): Readonly<{ width: number; height: number }>
+}>
+declare const document: Readonly<{ querySelectorAll(selector: string): Iterable<PageElement> }>
+declare function getComputedStyle(
+  of: unknown,
+): Readonly<{ display: string; overflowX: string; backgroundAttachment: string }>
