@@ -1,5 +1,7 @@
 import type { EventWire } from '../../protocol/event.ts'
-import { capitalized } from '../markup/prose.ts'
+import { plainKind, whoWins } from '../markup/kind-words.ts'
+import { plainText } from '../markup/page-lead.ts'
+import { html } from '../markup/html.ts'
 import type { RuleKind } from '../../protocol/rules.ts'
 import { ruleKind } from '../../protocol/rules.ts'
 import type { Site } from '../markup/site.ts'
@@ -32,8 +34,15 @@ export function entryTitle(
   const moved = kots === null ? '' : `, ${kots} ${token}`
   const contest = contestId === null ? null : nameOf(contestId)
   if (happened !== undefined) return `${contest ?? 'The loyalty reward'} ${happened}${moved}`
-  const what = type === 'correction' ? `Correction of a ${kind}` : `${capitalized(type)} as ${kind}`
+  const what = type === 'correction' ? `Correction of a ${kind}` : titleOf(type, kind)
   return `${what}${moved}${contest === null ? '' : `: ${contest}`}`
+}
+
+/** Type and kind in words: `Payout to voters`. */
+function titleOf(type: EventWire['type'], kind: string): string {
+  if (type === 'payout') return plainText(html`Payout to ${whoWins(kind)}`)
+  if (type === 'prize') return plainText(html`Prize of ${whoWins(kind)}`)
+  return plainText(html`${type}, ${plainKind(kind)}`)
 }
 
 function happenedOf(type: keyof typeof HAPPENED, kind: string): string | undefined {

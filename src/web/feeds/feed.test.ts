@@ -34,7 +34,7 @@ suite('the feed', () => {
     const response = await stage.get('/feed.atom?type=payout')
     assert.match(
       await response.text(),
-      /<title>Payout as voter_share, 15\.000000000 KOTS: First \(contest 1\)<\/title>/,
+      /<title>Payout to voters, 15\.000000000 KOTS: First \(contest 1\)<\/title>/,
     )
     const again = await stage.get('/feed.atom?type=payout', {
       'If-None-Match': response.headers.get('etag') ?? '',

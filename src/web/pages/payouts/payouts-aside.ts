@@ -48,22 +48,22 @@ export function payoutsAside(payouts: Payouts, titles: Titles | null, view: View
   </aside>`
 }
 
-/** Search for a contest by its number. The field suggests the names of contests that have unpaid prizes. */
+/** Search for a contest by number or name, which leads to its page. It suggests contests with unpaid prizes. */
 function contestForm({ unpaid }: Payouts, titles: Titles | null, { query }: View): Html {
   const ids = titles === null ? [] : [...new Set(unpaid.map(({ contestId }) => contestId))]
   const named = ids.slice(0, SUGGESTED_MAX).flatMap((id) => {
     const title = titles?.get(id) ?? null
-    return title === null ? [] : [html`<option value="${id}">${title}</option>`]
+    return title === null ? [] : [html`<option value="contest ${id}">${title}</option>`]
   })
-  return html`<form class="find" action="/payouts" data-chrome>
+  return html`<form class="find" role="search" action="/find" data-chrome>
       <input
-        name="contestId"
-        inputmode="search"
+        type="search"
+        name="q"
+        maxlength="300"
         list="contests"
         autocomplete="off"
-        aria-label="Number of a contest, or its name"
+        aria-label="Number of a contest, or words of its name"
         placeholder="Number or name"
-        value="${query.integer('contestId') ?? ''}"
       />
       <datalist id="contests">${named}</datalist>
       <button>Show</button>

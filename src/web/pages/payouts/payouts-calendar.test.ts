@@ -57,9 +57,9 @@ suite('the calendar of unpaid prizes', () => {
     const feed = await read(stage, '/payouts.ics')
     assert.deepEqual(valuesOf(feed, 'DTSTART'), ['20261006T000000Z', '20261007T000000Z', '20261010T000000Z'])
     assert.deepEqual(valuesOf(feed, 'SUMMARY'), [
-      String.raw`runner_up of contest 1 (First\; of all\, and best) becomes available`,
-      'winner of contest 2 becomes available',
-      String.raw`winner of contest 1 (First\; of all\, and best) becomes available`,
+      String.raw`Runners-up: contest 1 (First\; of all\, and best) can be paid`,
+      'Winner: contest 2 can be paid',
+      String.raw`Winner: contest 1 (First\; of all\, and best) can be paid`,
     ])
     assert.deepEqual(valuesOf(feed, 'UID'), [
       'contest-1-runner_up-2026-10-06T00:00:00.000Z@daybook.test/api',
@@ -73,8 +73,8 @@ suite('the calendar of unpaid prizes', () => {
   test('is limited to the contest of its query', async () => {
     await using stage = await openApiStage({ story: STORY })
     const feed = await read(stage, '/payouts.ics?contestId=2')
-    assert.deepEqual(valuesOf(feed, 'SUMMARY'), ['winner of contest 2 becomes available'])
-    assert.deepEqual(valuesOf(feed, 'NAME'), ['Prizes of contest 2 that become available'])
+    assert.deepEqual(valuesOf(feed, 'SUMMARY'), ['Winner: contest 2 can be paid'])
+    assert.deepEqual(valuesOf(feed, 'NAME'), ['When prizes of contest 2 can be paid'])
   })
 
   test('keeps the id of an entry when a part is paid', async () => {

@@ -11,6 +11,8 @@ import { problemReply } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
 import { calendarLinks } from '../../frame/subscription-links.ts'
 import type { Html } from '../../markup/html.ts'
+import { kindName } from '../../markup/kind-words.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
 
@@ -37,9 +39,8 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
       const { rows, asOfMs, whole } = unpaid.value
       const id = ask.query.integer('contestId')
       const body = format({
-        name:
-          id === undefined ? 'Prizes that become available' : `Prizes of contest ${id} that become available`,
-        description: `When prizes that are won and not yet paid become available, as it stands now. ${whole ? '' : `Only the first ${CALENDAR_ROWS_MAX} rows of /payouts are looked at: there are more. `}Informational only.`,
+        name: id === undefined ? 'When prizes can be paid' : `When prizes of contest ${id} can be paid`,
+        description: `When unpaid prizes can be paid, as it stands now. ${whole ? '' : `Only the first ${CALENDAR_ROWS_MAX} rows of /payouts are looked at: there are more. `}Informational only.`,
         product: 'Unpaid prizes',
         origin,
         asOfMs,
@@ -102,7 +103,7 @@ function momentsOf(
       {
         id,
         atMs: availableAtMs,
-        summary: `${kind} of ${contest} becomes available`,
+        summary: `${plainText(kindName(kind))}: ${contest} can be paid`,
         description: `${formatAmount(total)} ${token}, locked or in review until then. Informational only.`,
         url: `${base}/contests/${contestId}/ledger`,
       },

@@ -195,10 +195,10 @@ suite('the page of unpaid prizes', () => {
     assert.match(page, /nobody’s name or wallet/)
   })
 
-  test('suggests the names of contests in its search field', async () => {
+  test('searches a contest by number or name, and suggests those with unpaid prizes', async () => {
     const page = await see('/payouts', [...CLOSED, prize('winner', '60')])
-    assert.match(page, /<input[^>]*name="contestId"[^>]*list="contests"/)
-    assert.match(page, /<option value="1">First<\/option>/)
+    assert.match(page, /<form[^>]*action="\/find"[^>]*>\s*<input[^>]*name="q"[^>]*list="contests"/)
+    assert.match(page, /<option value="contest 1">First<\/option>/)
   })
 
   test('moves a prize from one group to the other at its date', async () => {

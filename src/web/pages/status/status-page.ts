@@ -75,7 +75,7 @@ function factsOf(status: Status, view: View): Html {
   const { head, now, following, version, origin, log, chain, simulated, finality } = status
   const at = (pointer: string, value: Part): Html => html`<span data-at="${pointer}">${value}</span>`
   const moment = (value: string): Html => clockMoment(value, view)
-  const payments: readonly (readonly [name: string, key: keyof Finality & string])[] = [
+  const payments: readonly (readonly [name: string, key: 'refused' | 'failed' | 'dropped' | 'vouched'])[] = [
     ['Final, but refused', 'refused'],
     ['Failed on the blockchain', 'failed'],
     ['Given up by the operator', 'dropped'],
@@ -83,8 +83,6 @@ function factsOf(status: Status, view: View): Html {
   ]
   return html`${sectionHead('The log')}
     ${facts([
-      ['Newest event', head.seq === 0 ? 'none yet' : at('/head/seq', eventLink(head.seq))],
-      ['Published', head.at === null ? 'not yet' : at('/head/at', moment(head.at))],
       ['Minute of this answer', at('/now/at', moment(now.at))],
       [
         'Age of the event then, ms',
@@ -106,9 +104,7 @@ function factsOf(status: Status, view: View): Html {
         'The oldest waits since',
         finality.oldestAt === null ? 'none waits' : at('/finality/oldestAt', moment(finality.oldestAt)),
       ],
-      ...payments.map(
-        ([name, key]) => [name, at(`/finality/${key}`, countHtml(Number(finality[key])))] as const,
-      ),
+      ...payments.map(([name, key]) => [name, at(`/finality/${key}`, countHtml(finality[key]))] as const),
     ])}`
 }
 
