@@ -7,9 +7,9 @@ const HEIGHT = 24
 const CHAR_WIDTH = 7.2
 const PADDING = 10
 /** Colours with a contrast of at least 6 to 1 against white. */
-const LABEL = '#14181f'
-const PAID = '#0b6b3a'
-const OPEN = '#8a4b00'
+const LABEL = '#17202b'
+const PAID = '#1b6a45'
+const OPEN = '#875100'
 
 type BadgeLedger = Pick<ContestLedger, 'contest' | 'pool'>
 

@@ -23,6 +23,12 @@ const KINDS: Readonly<Record<string, KindWords>> = {
   platform_income: { who: 'platform income', one: 'platform income' },
 }
 
+/** Place of a kind in a list: the winner first, kinds without words last. */
+export function kindPlace(kind: string): number {
+  const place = Object.keys(KINDS).indexOf(kind)
+  return place < 0 ? Infinity : place
+}
+
 /**
  * Those who win a kind of prize: `runners-up`; with `capital` at the start of a sentence. A kind without words is shown as
  * it is, without underscores.

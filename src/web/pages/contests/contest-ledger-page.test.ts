@@ -58,6 +58,8 @@ suite("a contest's page", () => {
       { ...prize, kind: 'second', kots: '40' },
       payout('60'),
     ])
+    const [, rows = ''] = /class="cards prizes"[^]*?<tbody>([^]*?)<\/tbody>/.exec(page) ?? []
+    assert.match(wordsOf(rows), /^Winner .* Second /)
     const [foot = ''] = /<tfoot>[^]*?<\/tfoot>/.exec(page) ?? []
     assert.equal(wordsOf(foot), 'All 100 60.00 40.00')
     assert.match(page, /data-expr="all-paid \/prizes\/1\/notRedeemed \/prizes\/1\/expired">All paid</)

@@ -50,10 +50,12 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
       ? await askEndpoint(view, 'payouts', { query: `contestId=${contest.id}&limit=${UNPAID_ASKED}` })
       : null
     const paid = payouts.length > 0
+    const isWon = ledger.prizes.length > 0
     return html`<div class="two contest">
         <section>
           ${contestVerdict({ ledger, isCancelled: isCancelled(timeline), unpaid, view })}
           ${unpaid === null ? null : whatWaits(unpaid, contest, view)} ${prizeTable(ledger, view)}
+          ${isWon ? null : poolAccount(ledger, view)}
         </section>
         <aside aria-label="Facts">
           ${factsOf(ledger, timeline)} ${courseOf({ ledger, timeline, unpaid }, view)}
@@ -69,7 +71,7 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
             </div>`
           : null
       }
-      ${poolAccount(ledger, view)}
+      ${isWon ? poolAccount(ledger, view) : null}
       ${jsonLinks([...(unpaid === null ? [] : [['what waits', unpaid] as const]), ['its course', timeline]])}`
   },
 }

@@ -4,7 +4,7 @@ import { shareBar } from '../../markup/book.ts'
 import { derived, sumOfAll } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { kindName } from '../../markup/kind-words.ts'
+import { kindName, kindPlace } from '../../markup/kind-words.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed } from '../../charts/share.ts'
 
@@ -30,7 +30,10 @@ export function prizeTable({ prizes }: ContestLedger, { site }: View): Html | nu
         </tr>
       </thead>
       <tbody>
-        ${prizes.map((prize, index) => prizeRow(prize, index, lapses))}
+        ${prizes
+          .map((prize, index) => ({ prize, index }))
+          .toSorted((a, b) => byPlace(a.prize.kind, b.prize.kind))
+          .map(({ prize, index }) => prizeRow(prize, index, lapses))}
       </tbody>
       <tfoot>
         ${sumRow(prizes, lapses)}
@@ -40,7 +43,7 @@ export function prizeTable({ prizes }: ContestLedger, { site }: View): Html | nu
 
 function prizeRow(prize: PrizeLine, index: number, lapses: boolean): Html {
   const { kind, owed, redeemed, expired } = prize
-  return html`<tr>
+  return html`<tr data-row="/prizes/${index}">
     <th scope="row">${kindName(kind)}</th>
     <td class="r won" data-label="won">${amountHtml(owed)}</td>
     <td class="r fold">${amountHtml(redeemed)}</td>
@@ -73,6 +76,12 @@ function sumRow(prizes: readonly PrizeLine[], lapses: boolean): Html {
     <td class="bar fold"></td>
     <td class="r" data-label="open">${sum('notRedeemed')}</td>
   </tr>`
+}
+
+/** Order of kinds in a list: the winner first, then as the API has them. */
+export function byPlace(one: string, other: string): number {
+  const [first, second] = [kindPlace(one), kindPlace(other)]
+  return first === second ? 0 : first - second
 }
 
 /** A part of a whole from 0 to 1, for a bar. */

@@ -6,6 +6,7 @@ import { derivedSum, sumOfAll } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { poolKindName } from '../../markup/kind-words.ts'
+import { byPlace } from './contest-prizes.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import { expressed } from '../../charts/share.ts'
@@ -121,7 +122,7 @@ export function poolAccount(ledger: ContestLedger, { site }: View): Html {
 }
 
 function side(way: 'in' | 'out', heading: string, kinds: Readonly<Record<string, string>>, foot: Html): Html {
-  const rows = Object.entries(kinds)
+  const rows = Object.entries(kinds).toSorted(([one], [other]) => byPlace(one, other))
   return html`<table ${rows.length === 0 ? null : html`data-list="/pool/${way}"`}>
     <caption>
       ${heading}

@@ -122,11 +122,12 @@ function paying(course: Course, view: View): readonly BookLine[] {
   const [first] = payouts
   const last = payouts.at(-1)
   const lines: BookLine[] = []
+  const cancelled = isCancelled(course.timeline)
   if (first !== undefined && !view.query.has('after')) {
     lines.push({
       when: at('/payouts/0/at', first.at, view),
       what: 'First payment',
-      small: after('/payouts/0/at', first.at, contest) ?? seqOf(first, '/payouts/0'),
+      small: after('/payouts/0/at', first.at, contest, cancelled) ?? seqOf(first, '/payouts/0'),
     })
   }
   if (last !== undefined && payouts.length > 1 && isWhole) {
@@ -138,8 +139,9 @@ function paying(course: Course, view: View): readonly BookLine[] {
       ${expressed('count /payouts', String(payouts.length))}${contest.paidAt === null ? ' so far' : null}`,
     })
   }
-  const paid = stepOf('Paid in full', 'paid', course, view)
-  if (paid !== null) return [...lines, { ...paid, small: html`${paid.small ?? null}${later(contest)}` }]
+  const paid = stepOf(cancelled ? 'All given back' : 'Paid in full', 'paid', course, view)
+  if (paid !== null)
+    return [...lines, { ...paid, small: html`${paid.small ?? null}${later(contest, cancelled)}` }]
   return contest.closedAt === null ? lines : [...lines, openEnd(course, view)]
 }
 
@@ -148,21 +150,23 @@ function at(pointer: string, moment: string, view: View): Html {
 }
 
 /** How long after its close something of a contest took place. */
-function after(pointer: string, moment: string, { closedAt }: ContestWire): Html | null {
+function after(pointer: string, moment: string, { closedAt }: ContestWire, cancelled: boolean): Html | null {
   if (closedAt === null || moment < closedAt) return null
-  return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it closed`
+  return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it
+  ${cancelled ? 'was cancelled' : 'closed'}`
 }
 
-function later(contest: ContestWire): Html | null {
-  const span = contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest)
+function later(contest: ContestWire, cancelled: boolean): Html | null {
+  const span = contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest, cancelled)
   return span === null ? null : html`, ${span}`
 }
 
 /** The end of a contest that still pays, and the earliest moment of it if every prize's date is known. */
-function openEnd({ ledger: { contest }, unpaid }: Course, view: View): BookLine {
+function openEnd({ ledger: { contest }, unpaid, timeline }: Course, view: View): BookLine {
   const rows = unpaid?.answer.unpaid ?? []
   const [first] = rows
-  const soft = { as: 'soft', when: 'open', what: 'Paid in full' } as const
+  const what = isCancelled(timeline) ? 'All given back' : 'Paid in full'
+  const soft = { as: 'soft', when: 'open', what } as const
   if (unpaid === null || first === undefined || unpaid.answer.next !== null || contest.paidAt !== null) {
     return { ...soft, small: 'Not yet' }
   }

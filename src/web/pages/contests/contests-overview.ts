@@ -83,7 +83,7 @@ function runningCards(
   return html`<section>
     ${sectionHead('Running now', html`<span>first to close first</span>`)}
     <ul
-      class="running"
+      class="open-now"
       data-list="${address}#/contests"
       data-fields="closesAt title id? pool entries openedAt|opensAt closesAt"
       data-most="${RUNNING_SHOWN}"
