@@ -230,7 +230,7 @@ declare const DOMParser: new () => {
   }>
 }
 
-suite('a page with bars', () => {
+suite('a page of what waits', () => {
   test('is accessible in both themes and at any width, and complete without a script', async () => {
     await using waiting = await openApiStage({
       story: [
@@ -259,7 +259,8 @@ suite('a page with bars', () => {
         await assertNoSidewaysScroll(sight.page)
       }
       await using bare = await pages.browser.see(url, { javaScriptEnabled: false })
-      assert.equal(await bare.page.locator('[data-subscribe] a').count(), 2)
+      const subscribing = await bare.page.locator('[data-subscribe] a').count()
+      if (path === '/payouts') assert.equal(subscribing, 2)
     }
   })
 })
