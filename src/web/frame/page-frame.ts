@@ -71,7 +71,7 @@ export const PAGE_POLICY =
 export function formatPage(frame: PageFrame): string {
   const { site, assets, title, asOf } = frame
   const description = linkPreviewText(
-    frame.description ?? leadOf(html`${frame.heading ?? null}${frame.body}`) ?? title,
+    frame.description ?? leadOf(html`${frame.heading ?? null}${frame.body}`) ?? `${title}.`,
     frame.identity.simulated,
   )
   const stateAt = !frame.past || asOf === null || asOf.at === null ? [] : [momentText(asOf.at)]

@@ -1,6 +1,7 @@
 import { isolateDirection } from '../../protocol/foreign-text.ts'
 import type { Html } from './html.ts'
 import { capitalized } from './prose.ts'
+import { timeWords } from './time-words.ts'
 
 /** Maximum characters of a link preview. */
 export const DESCRIPTION_CHARS_MAX = 300
@@ -21,9 +22,16 @@ const SAY = /<p class="say"[^>]*>([^]*?)<\/p>/
 const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
 const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 
-/** Text of markup. A state's chip becomes a separate sentence; hidden decimals and links to JSON go. */
+/**
+ * Text of markup, to be kept apart from its page. A state's chip becomes a separate sentence; hidden decimals and links
+ * to JSON go. A moment has its full date in UTC, since "today" and "in 2 h" are wrong later.
+ */
 export function plainText({ markup }: Html): string {
   const text = markup
+    .replaceAll(
+      /<time datetime="([^"]*)"(?: data-form="(\w+)")?>([^<]*)<\/time>(?:\s*<span data-zone>UTC<\/span>)?/g,
+      fullDate,
+    )
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')
     .replaceAll(/<span class="chip [^"]*"[^>]*>([^<]*)<\/span>/g, '$1.')
     .replaceAll(/<i>[^<]*<\/i>/g, '')
@@ -34,6 +42,18 @@ export function plainText({ markup }: Html): string {
     .replaceAll(/\s+/g, ' ')
     .trim()
   return capitalized(text)
+}
+
+/** Forms of moments that have a date only. */
+const DAY_FORMS: ReadonlySet<string> = new Set(['day', 'dayname', 'short', 'weekday'])
+/** Forms of moments that have a date and a time of day. */
+const MOMENT_FORMS: ReadonlySet<string> = new Set(['full', 'near', 'clock', 'hour', 'until'])
+
+/** Words of a time element that stay right: `22 Nov 2026` or `22 Nov 2026 03:49 UTC`. */
+function fullDate(_: string, at: string, form = 'full', shown: string): string {
+  const ms = Date.parse(at)
+  if (DAY_FORMS.has(form)) return timeWords('date', ms, 0)
+  return MOMENT_FORMS.has(form) ? `${timeWords('date', ms, 0)} ${timeWords('hour', ms, 0)} UTC` : shown
 }
 
 const ESCAPED: Readonly<Record<string, string>> = {

@@ -186,7 +186,7 @@ suite('the start page', () => {
     assert.deepEqual(listed('Closing next'), ['3', '2'])
     assert.deepEqual(listed('Opening next'), ['4'])
     const line = plainText({ markup: /<ol class="book"[^]*?<\/ol>/.exec(page)?.[0] ?? '' })
-    assert.match(line, /^1 Oct Paid to the winner ?Contest of 1 · event 7 10\.00$/)
+    assert.match(line, /^1 Oct 2026 00:06 UTC Paid to the winner ?Contest of 1 · event 7 10\.00$/)
   })
 
   test('has one search box with suggestions, which need no script', async () => {
