@@ -12,7 +12,7 @@ import { isWholeList } from '../../frame/page-rows.ts'
 import { expressed } from '../../charts/share.ts'
 
 /** Two sums that must be equal. */
-export type SumPair = Readonly<{ first: Derived; second: Derived; isEqual: boolean }>
+type SumPair = Readonly<{ first: Derived; second: Derived; isEqual: boolean }>
 
 /** All payments, and what the ledger says was paid or refunded; null unless the ledger has all payments. */
 export function paymentSums(ledger: ContestLedger, view: View): SumPair | null {
@@ -47,7 +47,7 @@ function pairOf(first: Derived | null, second: Derived | null): SumPair | null {
 }
 
 /** A sum with all its decimals, and the expression that gives it. */
-export function exactSum({ expression, figure }: Derived): Html {
+function exactSum({ expression, figure }: Derived): Html {
   return html`<span data-expr="${expression}">${exactAmount(figure)}</span>`
 }
 

@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<UnpaidStatus, string>> = {
 }
 
 /** Whether a prize waits for a date. */
-export function isDated({ status }: Unpaid): boolean {
+function isDated({ status }: Unpaid): boolean {
   return status === 'locked' || status === 'in_review'
 }
 
