@@ -40,7 +40,7 @@ suite('a ledger page', () => {
     // The first prizes are available now, the last 120 later.
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(3_001)], apartMs: 1 })
     const page = await see(stage, '/contests/1/ledger')
-    assert.match(wordsOf(page), /120 KOTS wait for a date, and 2,881 KOTS can be paid or claimed now\./)
+    assert.match(wordsOf(page), /120 KOTS wait for a date, and 2,881 KOTS can be paid now\./)
     assert.ok(page.length < 100_000, `${page.length} characters`)
     assert.equal(page.match(/<li data-row=/g)?.length, 10)
     assert.match(page, /<a href="\/payouts\?contestId=1">See all that waits<\/a>/)
@@ -55,7 +55,7 @@ suite('a ledger page', () => {
   test('says that all unpaid prizes can be paid, without a calendar, if none waits for a date', async () => {
     await using stage = await openApiStage({ story: [...CLOSED, ...prizes(201)], apartMs: 1 })
     const page = await see(stage, '/contests/1/ledger')
-    assert.match(page, /All that is open can be paid or claimed now\./)
+    assert.match(page, /All that is unpaid can be paid now\./)
     assert.doesNotMatch(page, /payouts\.ics/)
   })
 })
@@ -89,7 +89,7 @@ suite('a list of more unpaid prizes than the page reads', () => {
     })
     const part = await (await stage.get('/payouts.svg')).text()
     assert.match(part, /2026-10-03 to 2026-11-01, of 1000 rows, and there are more;/)
-    assert.match(part, /day by day, of a part of what is open, KOTS/)
+    assert.match(part, /day by day, of a part of what is unpaid, KOTS/)
     const rest = await (await stage.get('/payouts.svg?limit=5')).text()
     assert.match(rest, /of 5 rows, and there are more;/)
     await using whole = await openApiStage({ story: [...CLOSED, ...prizes(10, LAUNCH + 9 * DAY_MS)] })

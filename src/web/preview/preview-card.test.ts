@@ -17,7 +17,7 @@ const PLAIN: PreviewCard = {
   state: 'now',
 }
 
-const words = ['Paid', 'To be claimed', 'In review', 'Locked', 'Can be paid now', 'Lapsed']
+const words = ['Paid', 'To be claimed', 'In review', 'Locked', 'Payable', 'Expired']
 const amount = '12,345.67 million'
 const parts: readonly PreviewPart[] = [
   {

@@ -88,7 +88,7 @@ suite("a contest's page", () => {
       closed,
       termed('50', 'winner', { reviewUntil: hoursIn(60) }),
     ])
-    assert.match(wordsOf(page), /open Paid in full Not yet: today 12:00 at the earliest/)
+    assert.match(wordsOf(page), /to come Paid in full Not yet: today 12:00 at the earliest/)
   })
 
   test('says of each prize what it waits for, until when and how long', async () => {
@@ -100,8 +100,8 @@ suite("a contest's page", () => {
     ])
     const [, book = ''] = /What waits, and why[^]*?<ol class="book"[^>]*>([^]*?)<\/ol>/.exec(page) ?? []
     assert.deepEqual(book.split('</li>').slice(0, 2).map(wordsOf), [
-      'today 12:00 Winner: in review It is being checked that the contest went by its rules. Free to be paid in 12 h. 50.00',
-      'since 1 Oct Runners-up: to be claimed Free to be paid as soon as whoever won it asks for it on the platform. 50.00',
+      'today 12:00 Winner: in review It is being checked that the contest went by its rules. It can be paid in 12 h. 50.00',
+      'since 1 Oct Runners-up: to be claimed It can be paid as soon as its winner asks for it on the platform. 50.00',
     ])
     assert.match(page, /href="\/payouts\.ics\?contestId=1" data-chrome>Add to a calendar</)
   })

@@ -89,7 +89,7 @@ async function wonOf({ contest, prizes }: ContestLedger, view: View): Promise<Wo
       headline: over !== null ? 'Overpaid' : lapsed > 0n ? 'Nothing is left to pay' : 'Paid in full',
       sentence:
         over ??
-        `${cutAmount(prizesRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes are paid${lapsed > 0n ? ', the rest has lapsed' : ''}.`,
+        `${cutAmount(prizesRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes are paid${lapsed > 0n ? ', the rest has expired' : ''}.`,
       part: barOf(contest, lapsed, null),
     }
   }
@@ -117,7 +117,7 @@ function waitingOf(
   if (next !== null || unpaid.length > NAMED_MAX || unpaid.some(({ status }) => status === 'overpaid')) {
     return `${cutAmount(prizesNotRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes still wait.`
   }
-  return `Still open: ${unpaid.map((one) => prizeWords(one, token)).join('; ')}.`
+  return `Unpaid: ${unpaid.map((one) => prizeWords(one, token)).join('; ')}.`
 }
 
 function prizeWords({ kind, kots, status, availableAt }: Unpaid, token: string): string {
@@ -129,13 +129,13 @@ const STATES: Readonly<Record<UnpaidStatus, Pick<PreviewSegment, 'word' | 'tone'
   locked: { word: 'Locked', tone: 'still' },
   in_review: { word: 'In review', tone: 'hold' },
   awaiting_claim: { word: 'To be claimed', tone: 'wait' },
-  payable: { word: 'Can be paid now', tone: 'payable' },
+  payable: { word: 'Payable', tone: 'payable' },
   overpaid: { word: 'Overpaid', tone: 'rule' },
 }
 
 const SHARE_UNIT = 10_000n
 
-/** The bar of a contest's prizes: paid, each state of what is open, and lapsed. */
+/** The bar of a contest's prizes: paid, each state of what is open, and expired. */
 function barOf(
   { prizesRedeemed, prizesOwed }: ContestWire,
   lapsed: bigint,
@@ -165,7 +165,7 @@ function barOf(
     segments: [
       ...segment(digitsOf(prizesRedeemed), 'go', 'Paid'),
       ...states,
-      ...segment(lapsed, 'hair', 'Lapsed'),
+      ...segment(lapsed, 'hair', 'Expired'),
     ],
   }
 }

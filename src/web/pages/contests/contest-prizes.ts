@@ -10,7 +10,7 @@ import { expressed } from '../../charts/share.ts'
 
 type Column = 'owed' | 'redeemed' | 'expired' | 'notRedeemed'
 
-/** Table of the prizes by kind: won, paid, expired and still open, and the sums. */
+/** Table of the prizes by kind: won, paid, expired and unpaid, and the sums. */
 export function prizeTable({ prizes }: ContestLedger, { site }: View): Html | null {
   if (prizes.length === 0) return null
   const lapses = prizes.some(({ expired }) => !isZero(expired))
@@ -26,7 +26,7 @@ export function prizeTable({ prizes }: ContestLedger, { site }: View): Html | nu
           <th scope="col" class="r fold" data-field="redeemed">Paid</th>
           ${lapses ? html`<th scope="col" class="r" data-field="expired">Expired</th>` : null}
           <th scope="col"><span class="hidden">Share paid</span></th>
-          <th scope="col" class="r" data-field="notRedeemed">Still open</th>
+          <th scope="col" class="r" data-field="notRedeemed">Unpaid</th>
         </tr>
       </thead>
       <tbody>
@@ -49,11 +49,11 @@ function prizeRow(prize: PrizeLine, index: number, lapses: boolean): Html {
     <td class="r fold">${amountHtml(redeemed)}</td>
     ${lapses ? html`<td class="r" data-label="expired">${amountHtml(expired)}</td>` : null}
     <td class="bar">${shareBar(partOf(redeemed, owed))}</td>
-    <td class="r" data-label="${isZero(prize.notRedeemed) ? '' : 'open'}">${openOf(prize, index)}</td>
+    <td class="r" data-label="${isZero(prize.notRedeemed) ? '' : 'unpaid'}">${openOf(prize, index)}</td>
   </tr>`
 }
 
-/** What is open of a kind, or that all of it is paid. */
+/** What is unpaid of a kind, or that all of it is paid. */
 function openOf({ expired, notRedeemed }: PrizeLine, index: number): Html {
   if (!isZero(notRedeemed) || !isZero(expired)) return amountHtml(notRedeemed)
   const expression = `all-paid /prizes/${index}/notRedeemed /prizes/${index}/expired`
@@ -74,7 +74,7 @@ function sumRow(prizes: readonly PrizeLine[], lapses: boolean): Html {
     <td class="r fold">${sum('redeemed')}</td>
     ${lapses ? html`<td class="r" data-label="expired">${sum('expired')}</td>` : null}
     <td class="bar fold"></td>
-    <td class="r" data-label="open">${sum('notRedeemed')}</td>
+    <td class="r" data-label="unpaid">${sum('notRedeemed')}</td>
   </tr>`
 }
 

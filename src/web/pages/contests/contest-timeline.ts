@@ -166,7 +166,7 @@ function openEnd({ ledger: { contest }, unpaid, timeline }: Course, view: View):
   const rows = unpaid?.answer.unpaid ?? []
   const [first] = rows
   const what = isCancelled(timeline) ? 'All given back' : 'Paid in full'
-  const soft = { as: 'soft', when: 'open', what } as const
+  const soft = { as: 'soft', when: 'to come', what } as const
   if (unpaid === null || first === undefined || unpaid.answer.next !== null || contest.paidAt !== null) {
     return { ...soft, small: 'Not yet' }
   }

@@ -102,7 +102,7 @@ suite("a contest's page begins with whether it is paid", () => {
         payout('5', 'runner_up'),
       ],
       '5 % is paid',
-      'The winner’s prize and the prizes “own kind” are in review until tomorrow 00:00 at the latest. Part of the voters’ prizes are locked, and can be paid from tomorrow 18:00 on. Part of the voters’ prizes can be paid now. The rest of the runners-up’s prizes have only to be claimed.',
+      'The winner’s prize and the prizes “own kind” are in review until tomorrow 00:00 at the latest. Part of the voters’ prizes are locked, and can be paid from tomorrow 18:00 on. Part of the voters’ prizes can be paid now. The rest of the runners-up’s prizes wait to be claimed.',
     ],
     [
       'when some of it expired',

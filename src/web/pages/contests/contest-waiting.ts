@@ -67,7 +67,7 @@ function predicateOf(state: Waiting, { isMany, isOneMoment, moment }: Predicate)
     case 'payable':
       return stateInWords(state, 'can be paid now')
     case 'awaiting_claim':
-      return html`${isMany ? 'have' : 'has'} only ${stateInWords(state)}`
+      return html`${isMany ? 'wait' : 'waits'} ${stateInWords(state)}`
   }
 }
 
@@ -103,9 +103,7 @@ function waitingTotals({ answer: { totals }, address }: LinkedAnswer<Payouts>, t
     derivedSum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
   const [dated, free] = [of('locked', 'in_review'), of('awaiting_claim', 'payable')]
   if (dated === null || free === null) return null
-  if (!isPositive(dated.figure)) return html`All that is open can be paid or claimed now.`
-  const rest = isPositive(free.figure)
-    ? html`, and ${derived(free)} ${token} can be paid or claimed now`
-    : null
+  if (!isPositive(dated.figure)) return html`All that is unpaid can be paid now.`
+  const rest = isPositive(free.figure) ? html`, and ${derived(free)} ${token} can be paid now` : null
   return html`${derived(dated)} ${token} wait for a date${rest}.`
 }

@@ -16,7 +16,7 @@ const LINES_SHOWN = 10
 const REASONS: Readonly<Record<UnpaidStatus, string>> = {
   locked: 'It is locked for the time that the rules of the platform set.',
   in_review: 'It is being checked that the contest went by its rules.',
-  awaiting_claim: 'Free to be paid as soon as whoever won it asks for it on the platform.',
+  awaiting_claim: 'It can be paid as soon as its winner asks for it on the platform.',
   payable: 'Nothing holds it: the platform can pay it.',
   overpaid: 'More was paid than was won, because a prize was corrected after it was paid.',
 }
@@ -67,7 +67,7 @@ function lineOf(one: Unpaid, row: string, view: View): BookLine {
     row,
     when: isDated(one) ? moment : html`since ${moment}`,
     what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}`,
-    small: html`${REASONS[status]}${until === null ? null : html` Free to be paid ${until}.`}`,
+    small: html`${REASONS[status]}${until === null ? null : html` It can be paid ${until}.`}`,
     amount: amountHtml(kots),
   }
 }

@@ -132,7 +132,7 @@ function payingTable(
           <th scope="col" class="fold" data-field="closedAt">Closed</th>
           <th scope="col" class="fold"><span class="hidden">Share paid</span></th>
           <th scope="col" class="r" data-field="prizesRedeemed">Paid</th>
-          <th scope="col" class="r" data-field="prizesNotRedeemed">Open, ${view.site.token}</th>
+          <th scope="col" class="r" data-field="prizesNotRedeemed">Unpaid, ${view.site.token}</th>
         </tr>
       </thead>
       <tbody>
@@ -153,7 +153,7 @@ function payingRow(one: ContestWire, pointer: string, view: View): Html {
     <td class="fold">${closedAt === null ? null : nearMoment(closedAt, view)}</td>
     <td class="bar">${shareBar(partOf(prizesRedeemed, prizesOwed))}</td>
     <td class="r share-paid" data-label="paid">${share ?? amountHtml(prizesRedeemed)}</td>
-    <td class="r" data-label="open">${amountHtml(prizesNotRedeemed)}</td>
+    <td class="r" data-label="unpaid">${amountHtml(prizesNotRedeemed)}</td>
   </tr>`
 }
 

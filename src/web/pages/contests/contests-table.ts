@@ -90,7 +90,7 @@ export function foundTable(
         <th scope="col" class="r fold" data-field="entries">Entries</th>
         <th scope="col" class="r" data-field="pool">Pool, ${token}</th>
         <th scope="col" class="r fold">Paid</th>
-        <th scope="col" class="r" data-field="prizesNotRedeemed">Open, ${token}</th>
+        <th scope="col" class="r" data-field="prizesNotRedeemed">Unpaid, ${token}</th>
       </tr>
     </thead>
     <tbody>
@@ -106,7 +106,7 @@ export function foundTable(
           <td class="r fold">${countHtml(entries)}</td>
           <td class="r" data-label="pool">${amountHtml(pool)}</td>
           <td class="r fold">${shareOf(one, `${list}/${index}`)}</td>
-          <td class="r" data-label="open">${amountHtml(prizesNotRedeemed)}</td>
+          <td class="r" data-label="unpaid">${amountHtml(prizesNotRedeemed)}</td>
         </tr>`
       })}
     </tbody>

@@ -34,7 +34,7 @@ const HEADINGS: Readonly<Record<EventType, string>> = {
   prize: 'Record of prizes won',
   hold: 'Record of a review',
   payout: 'Receipt of a payment',
-  expiry: 'Record of lapsed prizes',
+  expiry: 'Record of expired prizes',
   burn: 'Record of a burn',
   loyalty: 'Record of a loyalty reward',
   treasury: 'Record of the treasury',

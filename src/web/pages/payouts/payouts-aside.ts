@@ -14,8 +14,8 @@ const SUGGESTED_MAX = 100
 const REASONS: readonly (readonly [status: UnpaidStatus, reason: string])[] = [
   ['locked', 'Won. It can be paid from a fixed moment on.'],
   ['in_review', 'Held while the operator checks that the contest went by its rules.'],
-  ['awaiting_claim', 'Free. Its winner has only to ask for it on the platform.'],
-  ['payable', 'Free. The platform pays it without being asked.'],
+  ['awaiting_claim', 'It can be paid as soon as its winner asks for it on the platform.'],
+  ['payable', 'It can be paid now. The platform pays it without being asked.'],
   ['overpaid', 'More was paid than won: the prize was corrected after it was paid.'],
 ]
 

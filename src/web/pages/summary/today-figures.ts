@@ -4,7 +4,7 @@ import type { View } from '../../frame/page.ts'
 import { amountHtml, headlineAmount, isPositive, isZero, priceHtml } from '../../markup/amount-html.ts'
 import { facts, figures } from '../../markup/book.ts'
 import type { Term } from '../../markup/derived.ts'
-import { derived, minus } from '../../markup/derived.ts'
+import { derived, derivedSum, minus } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
@@ -59,10 +59,16 @@ function newestPayment({ answer, address }: LinkedAnswer<EventsPage>, view: View
 
 function unpaidNote(payouts: LinkedAnswer<Payouts>, view: View): Html {
   const { answer, address } = payouts
-  const { payable } = answer.totals
-  const now = isZero(payable)
-    ? html`Nothing can be paid now`
-    : html`<span data-at="${address}#/totals/payable">${amountHtml(payable)}</span> can be paid now`
+  const ready = derivedSum(
+    (['payable', 'awaiting_claim'] as const).map((status) => ({
+      pointer: `${address}#/totals/${status}`,
+      figure: answer.totals[status],
+    })),
+  )
+  const now =
+    ready === null || isZero(ready.figure)
+      ? html`Nothing can be paid now`
+      : html`${derived(ready)} can be paid now`
   return html`<a href="/payouts">${now}</a>${moreFrom(payouts, view)}`
 }
 

@@ -62,7 +62,7 @@ suite('the headline of the start page', () => {
       'one of three is paid',
       [DEPOSIT, ...paid(1), ...closed(2), ...closed(3)],
       '1 of 3 closed contests is paid in full',
-      /^20\.00 KOTS of prizes still wait: 20\.00 can be paid now\.$/,
+      /^20\.00 KOTS of prizes still wait: 20\.00 payable\.$/,
     ],
     [
       'two of three are paid',
@@ -129,8 +129,8 @@ suite('the headline of the start page', () => {
         },
       ])
     })
-    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS open in contests that were paid')
-    assert.match(leadOf(page), /^10\.00 KOTS of prizes still wait: 10\.00 can be paid now\.$/)
+    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS unpaid in contests that had been paid')
+    assert.match(leadOf(page), /^10\.00 KOTS of prizes still wait: 10\.00 payable\.$/)
   })
 })
 
@@ -160,11 +160,11 @@ suite('the start page', () => {
     ])
     assert.equal(
       leadOf(page),
-      '100 KOTS of prizes still wait: 30.00 can be paid now, 40.00 is to be claimed, 10.00 is in review and 20.00 is locked.',
+      '100 KOTS of prizes still wait: 30.00 payable, 40.00 to be claimed, 10.00 in review and 20.00 locked.',
     )
     assert.match(
       page.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' '),
-      /can be paid now , more from today 18:00/,
+      / 70\.00 0000000 can be paid now , more from today 18:00/,
     )
     assert.doesNotMatch(page, /\b(?:soon|pending)\b/i)
   })

@@ -17,8 +17,8 @@ export function headline(
   if (paying + paid === 0) return beforeAnyClose(running, upcoming)
   if (paying === 0 && !isZero(prizesNotRedeemed)) {
     return html`A correction left
-      <span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span> ${token} open in contests
-      that were paid`
+      <span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span> ${token} unpaid in contests
+      that had been paid`
   }
   const closed = derivedSum([
     { pointer: '/contests/paid', figure: paid },
@@ -42,10 +42,10 @@ function beforeAnyClose(running: number, upcoming: number): Html {
 }
 
 const WAITING = [
-  ['payable', 'can be paid now'],
-  ['awaiting_claim', 'is to be claimed'],
-  ['in_review', 'is in review'],
-  ['locked', 'is locked'],
+  ['payable', 'payable'],
+  ['awaiting_claim', 'to be claimed'],
+  ['in_review', 'in review'],
+  ['locked', 'locked'],
 ] as const
 
 /** The unpaid prizes, and the reason why each part waits. */

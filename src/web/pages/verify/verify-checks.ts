@@ -28,7 +28,7 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
       ${base === null ? null : CHAIN_FIELDS}
       <h3>Is this payment in the log?</h3>
       <p>
-        The event of a payout is proved here, with the transaction that it names.
+        The event of a payment is proved here, with the transaction that it names.
         ${base === null ? ON_PAGE : ON_DISK} ${explorersOf(explorers)}
       </p>
       ${form('payment', eventField('payment', null), 'Check the payment', explorers)}
