@@ -84,7 +84,7 @@ export function sectionHead(heading: Part, beside: Part = null): Html {
 /** A part of a bar: its share of the whole from 0 to 1, its colour, and its word and amount. */
 export type Segment = Readonly<{
   share: number
-  as: 'paid' | 'payable' | 'claim' | 'review' | 'locked' | 'expired' | 'spent'
+  as: 'paid' | 'payable' | 'claim' | 'review' | 'locked' | 'expired'
   word: Part
   amount: Part
   /** JSON pointer of the amount, if `amount` does not state its own. */

@@ -64,9 +64,9 @@ function waitingOf({ asked, held, oldestAt }: Finality, view: View): Html {
   const who = asked
     ? 'This service publishes a payment when the blockchain says that it is final.'
     : 'This service does not ask the blockchain: the operator vouches that each payment was final.'
-  if (held === 0 || oldestAt === null) return html`<p>${who} None waits now.</p>`
+  if (held === 0 || oldestAt === null) return html`<p class="waits">${who} None waits now.</p>`
   const what = held === 1 ? 'One waits' : html`${countHtml(held)} wait, with the events that depend on them`
-  return html`<p data-at="/finality/held? /finality/oldestAt">
+  return html`<p class="waits" data-at="/finality/held? /finality/oldestAt">
     ${who} ${what}; the oldest since ${clockMoment(oldestAt, view)}.
   </p>`
 }
