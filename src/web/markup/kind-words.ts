@@ -6,8 +6,10 @@ import { capitalized } from './prose.ts'
 /** Words for a kind of prize: those who win it, and one who is paid. */
 type KindWords = Readonly<{ who: string; one: string }>
 
+// Words are in maps, since an operator may name a kind `constructor`, which every object has.
+
 /** Kinds of prizes with words of their own. The operator names kinds, so a page also shows others, as they are. */
-const KINDS: Readonly<Record<string, KindWords>> = {
+const KINDS: ReadonlyMap<string, KindWords> = wordsByKind({
   winner: { who: 'the winner', one: 'the winner' },
   runner_up: { who: 'runners-up', one: 'a runner-up' },
   second: { who: 'the second', one: 'the second' },
@@ -21,11 +23,15 @@ const KINDS: Readonly<Record<string, KindWords>> = {
   sponsor: { who: 'sponsors', one: 'a sponsor' },
   returned: { who: 'the treasury', one: 'the treasury' },
   platform_income: { who: 'platform income', one: 'platform income' },
+})
+
+function wordsByKind<Words>(words: Readonly<Record<string, Words>>): ReadonlyMap<string, Words> {
+  return new Map(Object.entries(words))
 }
 
 /** Place of a kind in a list: the winner first, kinds without words last. */
 export function kindPlace(kind: string): number {
-  const place = Object.keys(KINDS).indexOf(kind)
+  const place = [...KINDS.keys()].indexOf(kind)
   return place < 0 ? Infinity : place
 }
 
@@ -34,40 +40,44 @@ export function kindPlace(kind: string): number {
  * it is, without underscores.
  */
 export function whoWins(kind: string, capital = false): Html {
-  const words = KINDS[kind]?.who ?? kind.replaceAll('_', ' ')
+  const words = KINDS.get(kind)?.who ?? plainWords(kind)
   return kindText(kind, capital ? capitalized(words) : words)
 }
 
 /** A kind as it is, without underscores: `entry`, `platform income`. */
 export function plainKind(kind: string): Html {
-  return html`${kind.replaceAll('_', ' ')}`
+  return html`${plainWords(kind)}`
+}
+
+function plainWords(kind: string): string {
+  return kind.replaceAll(/_+/g, ' ').trimEnd()
 }
 
 /** The same at the start of a line, without an article: `Runners-up`. */
 export function kindName(kind: string): Html {
-  const words = KINDS[kind]?.who.replace(/^(?:the|a) /, '') ?? kind.replaceAll('_', ' ')
+  const words = KINDS.get(kind)?.who.replace(/^(?:the|a) /, '') ?? plainWords(kind)
   return kindText(kind, capitalized(words))
 }
 
 /** One who is paid a prize of a kind: `a runner-up`; with `capital` at the start of a line. */
 export function onePaid(kind: string, capital = false): Html {
-  const words = KINDS[kind]?.one ?? kind.replaceAll('_', ' ')
+  const words = KINDS.get(kind)?.one ?? plainWords(kind)
   return kindText(kind, capital ? capitalized(words) : words)
 }
 
 /** Prizes of kinds with words of their own, and whether they are several. */
-const PRIZES: Readonly<Record<string, readonly [words: string, number: 'one' | 'many']>> = {
+const PRIZES = wordsByKind<readonly [words: string, number: 'one' | 'many']>({
   winner: ['the winner’s prize', 'one'],
   runner_up: ['the runners-up’s prizes', 'many'],
   second: ['the second prize', 'one'],
   third: ['the third prize', 'one'],
   voter_share: ['the voters’ prizes', 'many'],
   lucky_draw: ['the lucky draw’s prizes', 'many'],
-}
+})
 
 /** The prizes of a kind, `the winner’s prize`, and whether they are several; with `capital` to begin a sentence. */
 export function prizesOf(kind: string, capital = false): Readonly<{ words: Html; isMany: boolean }> {
-  const own = PRIZES[kind]
+  const own = PRIZES.get(kind)
   if (own === undefined) {
     return { words: html`${capital ? 'The' : 'the'} prizes “${whoWins(kind)}”`, isMany: true }
   }
@@ -75,16 +85,16 @@ export function prizesOf(kind: string, capital = false): Readonly<{ words: Html;
 }
 
 /** Kinds of additions to a pool, and of payments from it that are no prizes. */
-const POOL_KINDS: Readonly<Record<string, string>> = {
+const POOL_KINDS = wordsByKind({
   play_share: 'From what was played',
   top_up: 'Topped up by the platform',
   returned: 'Returned to the treasury',
   refund: 'Given back to players',
-}
+})
 
 /** A kind of addition to a pool or of payment from it, at the start of a line. */
 export function poolKindName(kind: string): Html {
-  const words = POOL_KINDS[kind]
+  const words = POOL_KINDS.get(kind)
   return words === undefined ? kindName(kind) : kindText(kind, words)
 }
 

@@ -129,8 +129,8 @@ const KIND_WORDS: Readonly<Record<string, RegExp>> = {
 
 /** Fails unless a text says this kind. */
 export function assertKind(text: string, kind: string): void {
-  const own = KIND_WORDS[kind]
-  if (own === undefined) assert.equal(text.toLowerCase(), kind.replaceAll('_', ' ').toLowerCase())
+  const own = Object.hasOwn(KIND_WORDS, kind) ? KIND_WORDS[kind] : undefined
+  if (own === undefined) assert.equal(text.toLowerCase(), kind.replaceAll(/_+/g, ' ').trim())
   else assert.match(text, own)
 }
 

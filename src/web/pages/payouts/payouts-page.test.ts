@@ -87,6 +87,11 @@ suite('the page of unpaid prizes', () => {
     assert.equal(standfirst(await see('/payouts', [])), 'The book is still empty.')
   })
 
+  test('names a kind that the operator called `constructor`', async () => {
+    const page = await see('/payouts', [...CLOSED, prize('constructor', '60')])
+    assert.match(page, /<span data-kind="constructor">Constructor<\/span>/)
+  })
+
   test('says how much more was paid than won, and why', async () => {
     const story: readonly StoryEvent[] = [
       ...CLOSED,
