@@ -101,7 +101,6 @@ suite('the page of /status', () => {
     })
     const after = await wordsOf(stage, '/status')
     assert.match(after, /2 wait, with the events that depend on them; the oldest since/)
-    assert.match(after, /Payments that wait for the blockchain\s*2/)
   })
 
   test('says that the operator vouches where the blockchain is not asked', async () => {
