@@ -65,7 +65,7 @@ function lossNote(name: string, { origin, size }: Checkpoint, { formerLogs }: Tr
 /** Files, by name, that prove a finding to others. */
 export type Evidence = Readonly<{ origin: string; name: string; files: Readonly<Record<string, Uint8Array>> }>
 
-export type History = Readonly<{
+type History = Readonly<{
   is: 'consistent' | 'fork' | 'rollback'
   finding: Finding | null
   evidence: Evidence | null

@@ -80,7 +80,7 @@ export async function openLiveStage(): Promise<LiveStage> {
 /** The list of newest events of a page. */
 export const list = '[data-live-rows]'
 /** Its first row. */
-export const firstRow: string = `${list} > :first-child`
+const firstRow = `${list} > :first-child`
 
 const seqOf = (href: string | null): number => Number(/^\/events\/(\d+)$/.exec(href ?? '')?.[1])
 

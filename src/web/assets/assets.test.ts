@@ -21,14 +21,19 @@ suite('the files that pages load', () => {
     assert.equal(await assets(), made)
   })
 
-  test('contain every part of the style sheet once, without comments and line breaks', async () => {
+  test('contain every part of the style sheet once, without comments, line breaks and idle space', async () => {
     const { files } = await openAssets(() => Promise.resolve([]))()
     const served = new TextDecoder().decode(files.get('style.css')?.body)
-    const written = (style: string): string => style.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/\s/g, '')
+    const written = (style: string): string =>
+      style
+        .replaceAll(/\/\*[^]*?\*\//g, '')
+        .replaceAll(/\s/g, '')
+        .replaceAll(';}', '}')
     const parts = readdirSync(STYLE).map((name) => written(readFileSync(join(STYLE, name), 'utf8')))
     for (const part of parts) assert.ok(written(served).includes(part))
     assert.equal(written(served).length, parts.join('').length)
     assert.doesNotMatch(served, /\n|\/\*/)
-    assert.match(served, /@media \(min-width: 56\.25rem\)\{/)
+    assert.match(served, /@media \(min-width:56\.25rem\)\{/)
+    assert.match(served, /content:'Default: '/)
   })
 })

@@ -112,12 +112,13 @@ async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: str
   }
 }
 
-/** A style sheet without comments, and without space that separates nothing. */
+/** A style sheet without comments, and without space and semicolons that separate nothing. Its strings stay. */
 function shortStyle(text: string): string {
   return text
     .replaceAll(/\/\*[^]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};]) ?/g, '$1')
+    .replaceAll(/('[^']*')| ?([{};]) ?|([,:]) /g, '$1$2$3')
+    .replaceAll(';}', '}')
 }
 
 /** Scripts of the published package, which has no bundler; undefined in a clone. */

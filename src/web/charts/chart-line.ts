@@ -169,7 +169,7 @@ function shownOf(series: Series, lines: Lines): readonly ChartValue[] {
 }
 
 /** Path through the known figures. */
-export function linePath(figures: readonly ChartValue[], scale: Scale, share: Share): string {
+function linePath(figures: readonly ChartValue[], scale: Scale, share: Share): string {
   const draw = line<ChartValue>()
     .defined((figure) => figure !== null)
     .x((_, index) => share(index) * BOX)

@@ -44,7 +44,7 @@ function bookLine({ when, what, small, amount, row, key, as }: BookLine): Html {
 }
 
 /** A figure: label, number, and one line that says what it is made of or how it moved. */
-export type ShownFigure = Readonly<{ label: Part; figure: Part; note?: Part }>
+type ShownFigure = Readonly<{ label: Part; figure: Part; note?: Part }>
 
 /** Figures in a row, two by two on a phone. */
 export function figures(shown: readonly ShownFigure[]): Html {
@@ -60,12 +60,12 @@ export function figures(shown: readonly ShownFigure[]): Html {
   </dl>`
 }
 
-/** Facts: a name and its value on a line each. `sum` stands between a rule and a double rule. */
-export function facts(rows: readonly (readonly [name: Part, value: Part, as?: 'sum'])[]): Html {
+/** Facts: a name and its value on a line each. */
+export function facts(rows: readonly (readonly [name: Part, value: Part])[]): Html {
   return html`<dl class="facts">
     ${rows.map(
-      ([name, value, as]) =>
-        html`<div${as === undefined ? null : html` class="${as}"`}>
+      ([name, value]) =>
+        html`<div>
           <dt>${name}</dt>
           <dd>${value}</dd>
         </div>`,
@@ -102,7 +102,7 @@ export function segmentBar(segments: readonly Segment[]): Html {
   const rects = segments.map(({ share, as }) => {
     const width = share * PERCENT
     const rect = html`<rect
-      class="f-${as}"
+      class="part ${as}"
       x="${x.toFixed(WIDTH_DECIMALS)}%"
       width="${Math.max(BAR_GAP, width - BAR_GAP).toFixed(WIDTH_DECIMALS)}%"
       height="100%"
@@ -127,6 +127,6 @@ export function shareBar(share: number, as: Segment['as'] | 'ink' = 'paid'): Htm
   const width = (Math.min(1, Math.max(0, share)) * PERCENT).toFixed(WIDTH_DECIMALS)
   return html`<svg class="share" aria-hidden="true">
     <rect class="bg" width="100%" height="100%" rx="2" />
-    <rect class="f-${as}" width="${width}%" height="100%" rx="2" />
+    <rect class="part ${as}" width="${width}%" height="100%" rx="2" />
   </svg>`
 }

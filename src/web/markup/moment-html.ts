@@ -62,11 +62,6 @@ export function exactMoment(at: string): Html {
   return { markup: `<time datetime="${at}" data-form="exact">${day}, ${at.slice(11, -1)}</time>` }
 }
 
-/** Time element of a moment, or the words `none` for null. */
-export function momentOrNone(at: string | null, none = 'not yet'): Html {
-  return at === null ? html`<span class="none">${none}</span>` : momentOf(at)
-}
-
 /** Time element of the UTC day that begins at this moment. The reader's choice of time zone does not change it. */
 export function dayOf(at: string): Html {
   return html`<time datetime="${at}" data-form="day">${timeWords('date', Date.parse(at), 0)}</time>`

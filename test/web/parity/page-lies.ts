@@ -47,13 +47,13 @@ function inLists(page: string, change: (lines: readonly string[]) => readonly st
   })
 }
 
-/** A table with its rows changed, but not the heads of groups. */
+/** A table with its rows changed. */
 function rowsChanged(table: string, change: (rows: readonly string[]) => readonly string[]): string {
-  return table.replace(BODY, (_, open: string, inside: string, close: string) => {
-    const rows = inside.match(ROW) ?? []
-    const groups = rows.filter((row) => row.includes('class="group"'))
-    return `${open}${[...groups, ...change(rows.filter((row) => !groups.includes(row)))].join('')}${close}`
-  })
+  return table.replace(
+    BODY,
+    (_, open: string, inside: string, close: string) =>
+      `${open}${change(inside.match(ROW) ?? []).join('')}${close}`,
+  )
 }
 
 /** A table with two neighbouring columns exchanged. */

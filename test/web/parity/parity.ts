@@ -128,10 +128,6 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
       .flatMap(({ children }) => children.filter((one) => typeof one !== 'string'))
     const shown: ShownRows = { pointers: [], most: Number(table.attributes.get('data-most') ?? Infinity) }
     for (const row of rows) {
-      if (row.attributes.has('class') && row.attributes.get('class') === 'group') {
-        assertNothing(textOf(row))
-        continue
-      }
       const pointer = row.attributes.get('data-row') ?? `${named[0]}/${shown.pointers.length}`
       assert.ok(named.length === 1 || row.attributes.has('data-row'), 'a row of several lists says of which')
       shown.pointers.push(pointer)

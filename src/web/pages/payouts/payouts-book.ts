@@ -13,7 +13,6 @@ import { kindName, stateChip } from '../../markup/kind-words.ts'
 import { hourOf, nearDay, nearMoment, spanFrom, untilMoment } from '../../markup/moment-html.ts'
 import type { IndexedPrize } from './payouts-headline.ts'
 import { prizesIn, waitingIn } from './payouts-headline.ts'
-import { unpaidKey } from './unpaid-table.ts'
 
 /** Maximum lines of a book on a page. Exports and the next pages have more. */
 const LINES_SHOWN = 100
@@ -149,4 +148,9 @@ function moreNote(
   if (rows.length <= LINES_SHOWN) return null
   const has = isWholeList(payouts, view) ? 'have them all' : 'have more of them, and lead on'
   return html`<p class="quiet">Not all are shown here: the CSV and the JSON below ${has}.</p>`
+}
+
+/** Stable key of a line. A contest may have several lines. */
+function unpaidKey({ contestId, kind, status, unlocksAtMs, reviewUntilMs, availableAtMs }: Unpaid): string {
+  return [contestId, kind, status, unlocksAtMs, reviewUntilMs, availableAtMs].join(' ')
 }

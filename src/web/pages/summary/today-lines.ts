@@ -13,7 +13,7 @@ import { onePaid } from '../../markup/kind-words.ts'
 import { nearMoment } from '../../markup/moment-html.ts'
 
 /** Contests by id, for their titles. */
-export type ContestAnswers = ReadonlyMap<number, LinkedAnswer<Contest>>
+type ContestAnswers = ReadonlyMap<number, LinkedAnswer<Contest>>
 
 /** Requests the contests of these events, each once. */
 export async function askTitles(events: readonly EventWire[], view: View): Promise<ContestAnswers> {
