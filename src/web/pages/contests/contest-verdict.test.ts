@@ -102,7 +102,19 @@ suite("a contest's page begins with whether it is paid", () => {
         payout('5', 'runner_up'),
       ],
       '5 % is paid',
-      'The winner’s prize and the prizes “own kind” are in review until tomorrow 00:00 at the latest. Part of the voters’ prizes are locked, and can be paid from tomorrow 18:00 on. Part of the voters’ prizes can be paid now. The rest of the runners-up’s prizes wait to be claimed.',
+      'The winner’s prize is in review until today 12:00. The prizes “own kind” are in review until tomorrow 00:00. Part of the voters’ prizes are locked, and can be paid from tomorrow 18:00 on. Part of the voters’ prizes can be paid now. The rest of the runners-up’s prizes wait to be claimed.',
+    ],
+    [
+      'when prizes of one state wait for more than two dates',
+      [
+        ...running,
+        closed,
+        termed('50', 'winner', { reviewUntil: hoursIn(60) }),
+        termed('20', 'runner_up', { reviewUntil: hoursIn(72) }),
+        termed('10', 'own_kind', { reviewUntil: hoursIn(80) }),
+      ],
+      'Nothing is paid yet',
+      'The winner’s prize, the runners-up’s prizes and the prizes “own kind” are in review until tomorrow 08:00 at the latest.',
     ],
     [
       'when some of it expired',

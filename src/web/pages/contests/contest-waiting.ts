@@ -11,13 +11,15 @@ import type { View } from '../../frame/page.ts'
 
 /** Kinds of prizes that a sentence names. */
 const NAMED_MAX = 3
+/** Dates of a state that have a sentence each. */
+const DATES_MAX = 2
 
 const STATES = ['in_review', 'locked', 'payable', 'awaiting_claim'] as const
 type Waiting = (typeof STATES)[number]
 
 type Rows = readonly Readonly<{ one: Unpaid; pointer: string }>[]
 
-/** A sentence for each state in which prizes wait: whose they are, and from when they can be paid. */
+/** Sentences for each state in which prizes wait: whose they are, and from when they can be paid. */
 export function waitingSentences(
   unpaid: LinkedAnswer<Payouts>,
   ledger: ContestLedger,
@@ -28,9 +30,22 @@ export function waitingSentences(
   const rows: Rows = answer.unpaid.map((one, index) => ({ one, pointer: `${address}#/unpaid/${index}` }))
   const sentences = STATES.flatMap((state) => {
     const here = rows.filter(({ one }) => one.status === state)
-    return here.length === 0 ? [] : [html`${sentenceOf(state, here, rows, { ledger, view })} `]
+    return byMoment(state, here).map((some) => html`${sentenceOf(state, some, rows, { ledger, view })} `)
   })
   return sentences.length === 0 ? null : html`${sentences}`
+}
+
+/** Rows of a state, apart for each date if every kind has one date: readers look for the date of their kind. */
+function byMoment(state: Waiting, rows: Rows): readonly Rows[] {
+  if (
+    state === 'payable' ||
+    state === 'awaiting_claim' ||
+    new Set(rows.map(({ one }) => one.kind)).size < rows.length
+  )
+    return rows.length === 0 ? [] : [rows]
+  const moments = [...new Set(rows.map(({ one }) => one.availableAtMs))].toSorted((a, b) => a - b)
+  if (moments.length > DATES_MAX) return [rows]
+  return moments.map((at) => rows.filter(({ one }) => one.availableAtMs === at))
 }
 
 type Context = Readonly<{ ledger: ContestLedger; view: View }>
