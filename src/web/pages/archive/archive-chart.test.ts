@@ -52,6 +52,13 @@ suite('the chart of months', () => {
     assert.deepEqual(marks, ['Nov', 'Dec', '2027', 'Feb'])
   })
 
+  test('names the month of most events in words', () => {
+    const text = chartOf(MONTHS)
+      .replaceAll(/<[^>]*>/g, '')
+      .replaceAll(/\s+/g, ' ')
+    assert.match(text, /The most events came in December 2026\./)
+  })
+
   test('is left out for less than two months', () => {
     assert.equal(monthChart(MONTHS.slice(0, 1)), null)
     assert.equal(monthChart([]), null)

@@ -7,6 +7,7 @@ import type { Derived } from '../../markup/derived.ts'
 import { sumOfAll } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { monthHtml } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** Chart of the events of each month; null for less than two months. */
@@ -16,7 +17,7 @@ export function monthChart(months: readonly ArchiveMonth[]): Html | null {
   const most = months.reduce((greatest, one) => (one.events > greatest.events ? one : greatest))
   const growing = months.some(({ state }) => state === 'open')
   const sentence = html`The most events came in
-    <span data-at="/months/${months.indexOf(most)}/month">${most.month}</span
+    <span data-at="/months/${months.indexOf(most)}/month">${monthHtml(most.month)}</span
     >.${growing ? ' Pale: not over yet.' : null}`
   const described = `The most, ${most.events}, came in ${most.month}. The table below has the same counts.`
   return barChart(barsOf(months, described), sentence)
