@@ -1,7 +1,6 @@
 import type { Ms } from '../protocol/moment.ts'
 import type { Problem } from '../protocol/problem.ts'
 import { PROBLEMS } from '../protocol/problem.ts'
-import { isRepeatable } from '../serve/http/address.ts'
 import type { AnswerRoute, Reply, Route } from '../serve/http/route.ts'
 import { problemReply } from '../serve/http/route.ts'
 import { openRouter } from '../serve/http/router.ts'
@@ -9,8 +8,8 @@ import { openApi } from './frame/answers.ts'
 import { assetRoute } from './assets/assets.ts'
 import { embedRefusal, embedRoute } from './feeds/embed.ts'
 import { errorPage } from './frame/error-page.ts'
+import { formRedirect } from './frame/form-redirect.ts'
 import { feedRoute } from './feeds/feed.ts'
-import { canonicalQuery } from './markup/form-query.ts'
 import { iconRoute } from './frame/icon.ts'
 import { redirectRoutes } from './feeds/redirects.ts'
 import { openPageCache } from './frame/page-cache.ts'
@@ -42,10 +41,8 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
     if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)
     const asked = PROBLEMS[problem.code].status === 400
-    const canonical = canonicalQuery(rawQuery)
-    if (asked && canonical !== rawQuery && isRepeatable(`${path}?${rawQuery}`)) {
-      return { is: 'elsewhere', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
-    }
+    const redirect = asked ? formRedirect(path, rawQuery) : undefined
+    if (redirect !== undefined) return redirect
     if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })
     const query = rawQuery === '' ? '' : `?${rawQuery}`
     // Link the API only if it has the same problem. Its allowance is separate from that of the pages.

@@ -4,6 +4,7 @@ import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { isRepeatable } from '../../serve/http/address.ts'
 import { etagOf } from '../../serve/http/etag.ts'
@@ -13,6 +14,7 @@ import { problemReply } from '../../serve/http/route.ts'
 import type { Api, ApiReply } from './answers.ts'
 import { fillPath, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
+import { formRedirect } from './form-redirect.ts'
 import { asOfLine, hasAsOf } from './state-line.ts'
 import { THEME } from '../markup/chart-theme.ts'
 import { errorPage, HTML_TYPE, NOTHING_HERE } from './error-page.ts'
@@ -284,6 +286,10 @@ function refusal(
   api: string | null,
 ): Reply {
   if (format !== '') return problemReply(problem)
+  // The API also refuses a blank field after its check of the query, such as a search for no word.
+  const redirect =
+    PROBLEMS[problem.code].status === 400 ? formRedirect(ask.path, ask.query.format().slice(1)) : undefined
+  if (redirect !== undefined) return redirect
   const { site, identity, paths } = web
   return errorPage(problem, { site, identity, paths, assets, path: ask.path, api, now: ask.now })
 }

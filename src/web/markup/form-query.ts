@@ -11,6 +11,9 @@ const LISTS: ReadonlySet<string> = new Set(
   ),
 )
 
+/** Value of a blank field: nothing, or blanks in the encoding of a form or a link. */
+const BLANK = /^(?:\+|%20)*$/
+
 /**
  * Query of a form in the API's syntax: without blank fields, with `datetime-local` values as UTC, and with checkboxes of
  * one list joined by commas. Returns any other query unchanged.
@@ -22,7 +25,7 @@ export function canonicalQuery(raw: string): string {
     if (equals < 0) return raw
     const name = pair.slice(0, equals)
     const value = pair.slice(equals + 1)
-    if (value === '') continue
+    if (BLANK.test(value)) continue
     const utc = LOCAL_TIME.test(value) ? `${value}Z` : value
     const earlier = LISTS.has(name) ? pairs.find((one) => one.name === name) : undefined
     if (earlier === undefined) pairs.push({ name, value: utc })

@@ -69,6 +69,7 @@ suite('the query of a form', () => {
 
   test('loses blank fields, and joins checkboxes of one name to a list', () => {
     assert.equal(canonicalQuery('a=&type=play&b=1&type=burn'), 'type=play,burn&b=1')
+    for (const raw of ['q=+', 'q=%20%20', 'q=&sort=']) assert.equal(canonicalQuery(raw), '')
   })
 
   test('keeps repeated parameters that are not lists, which the API refuses', () => {

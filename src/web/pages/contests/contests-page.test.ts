@@ -53,6 +53,19 @@ suite('the overview of contests', () => {
     )
   })
 
+  test('has all contests when the field of its search is blank', async () => {
+    await using stage = await openApiStage({ story })
+    for (const [asked, shown] of [
+      ['q=', ''],
+      ['q=+&sort=', ''],
+      ['q=&sort=pool&status=running', '?status=running&sort=pool'],
+    ] as const) {
+      const response = await stage.get(`/contests?${asked}`)
+      assert.equal(response.status, 200, asked)
+      assert.equal(new URL(response.url).search, shown)
+    }
+  })
+
   test('says that none runs and that none waits', async () => {
     const page = wordsOf(await seeContest('/contests', [plan(1, 'First', HOUR_MS)]))
     assert.match(page, /No contest is running now\. See what opens next/)
