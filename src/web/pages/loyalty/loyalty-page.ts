@@ -93,7 +93,7 @@ function runTable(runs: readonly LoyaltyRun[], view: View): Html {
             <th scope="col" class="r" data-field="paid">Paid</th>
             <th scope="col" class="r" data-field="notPaid">Not paid</th>
             <th scope="col" class="r" data-field="recipients">Recipients</th>
-            <th scope="col" class="r" data-field="payouts">Payouts</th>
+            <th scope="col" class="r" data-field="payouts">Payments</th>
           </tr>
         </thead>
         <tbody>

@@ -89,7 +89,7 @@ export const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 
   [
     ['entries', 'Entries'],
     ['plays', 'Plays'],
-    ['payouts', 'Payouts'],
+    ['payouts', 'Payments'],
     ['events', 'Events'],
   ]
 

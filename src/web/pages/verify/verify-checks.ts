@@ -81,7 +81,7 @@ const CHAIN_FIELDS = html`<h3>By the blockchain itself</h3>
   <p>
     Name JSON-RPC servers of the blockchain that you trust, not the log’s operator: three are best, since two
     must agree. Then the check of a payment asks them about its transaction, and the check of a month asks
-    them about 100 random transactions of the month and the 10 with the largest payouts. What you type here
+    them about 100 random transactions of the month and the 10 with the largest payments. What you type here
     goes to these servers alone. The log never sees it.
   </p>
   <p>

@@ -102,7 +102,7 @@ function chainSection({ identity, site }: View): Html | null {
   return html`<h3 id="by-blockchain">Against the blockchain</h3>
     <p>
       This also asks servers of your choice about 300 random transactions of the log and the 20 with the
-      largest payouts. It proves that they exist, succeeded and are final, and says how likely it is that a
+      largest payments. It proves that they exist, succeeded and are final, and says how likely it is that a
       false one was missed. With <code>--payer</code> and <code>--token</code> it compares the amounts too.
     </p>
     ${identity.simulated ? html`<p>The transactions of this log are invented: no real chain has them.</p>` : null}
