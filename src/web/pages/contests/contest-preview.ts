@@ -9,12 +9,15 @@ import { billionths, formatAmount } from '../../../protocol/amount.ts'
 import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'
 import { digitsOf, grouped } from '../../markup/chart-scale.ts'
+import { stateWords } from '../../markup/kind-words.ts'
+import { capitalized } from '../../markup/prose.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import type { PreviewCard, PreviewPart, PreviewSegment } from '../../preview/preview-card.ts'
 import { drawableText, drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText, winnersOf } from '../../preview/preview-words.ts'
 import { askCancelled } from './contest-timeline.ts'
+import { mayYetPay } from './contest-verdict.ts'
 
 /** Open prizes that a sentence names; more of them are summed. */
 const NAMED_MAX = 2
@@ -38,7 +41,8 @@ export async function contestPreview(ledger: ContestLedger, view: View): Promise
 type Words = Pick<PreviewCard, 'headline' | 'sentence' | 'part'>
 
 /** Words for a contest without prizes, by its state. */
-function unwonOf({ contest, pool }: ContestLedger, cancelled: boolean, { site }: View): Words {
+function unwonOf(ledger: ContestLedger, cancelled: boolean, { site }: View): Words {
+  const { contest, pool } = ledger
   const token = drawableToken(site)
   const part = playOf(contest, token)
   const refunded = pool.out['refund'] ?? '0.000000000'
@@ -61,7 +65,11 @@ function unwonOf({ contest, pool }: ContestLedger, cancelled: boolean, { site }:
       }
     case 'paying':
     case 'paid':
-      return { headline: 'No prize was won', sentence: given, part }
+      return {
+        headline: mayYetPay(ledger) ? 'No prize is won yet' : 'No prize was won',
+        sentence: given,
+        part,
+      }
   }
 }
 
@@ -108,7 +116,7 @@ function paidShare(redeemed: string, owed: string): string {
   return percent === 0n ? 'Less than 1 % is paid' : `${percent} % is paid`
 }
 
-/** What waits: each open prize if there are few, else their sum. */
+/** Sentence of what waits: each open prize if there are few, else their sum. */
 function waitingOf(
   { unpaid, next }: Payouts,
   { prizesNotRedeemed, prizesOwed }: ContestWire,
@@ -122,15 +130,15 @@ function waitingOf(
 
 function prizeWords({ kind, kots, status, availableAt }: Unpaid, token: string): string {
   const until = status === 'locked' || status === 'in_review' ? ` until ${minuteText(availableAt)}` : ''
-  return `${cutAmount(kots)} ${token} for ${winnersOf(kind)}, ${STATES[status].word.toLowerCase()}${until}`
+  return `${cutAmount(kots)} ${token} for ${winnersOf(kind)}, ${stateWords(status)}${until}`
 }
 
-const STATES: Readonly<Record<UnpaidStatus, Pick<PreviewSegment, 'word' | 'tone'>>> = {
-  locked: { word: 'Locked', tone: 'still' },
-  in_review: { word: 'In review', tone: 'hold' },
-  awaiting_claim: { word: 'To be claimed', tone: 'wait' },
-  payable: { word: 'Payable', tone: 'payable' },
-  overpaid: { word: 'Overpaid', tone: 'rule' },
+const TONES: Readonly<Record<UnpaidStatus, PreviewSegment['tone']>> = {
+  locked: 'still',
+  in_review: 'hold',
+  awaiting_claim: 'wait',
+  payable: 'payable',
+  overpaid: 'rule',
 }
 
 const SHARE_UNIT = 10_000n
@@ -156,10 +164,9 @@ function barOf(
             amount: cutAmount(formatAmount(billionths(digits))),
           },
         ]
-  const states = UNPAID_STATUSES.flatMap((state) => {
-    const { word, tone } = STATES[state]
-    return segment(digitsOf(open?.totals[state] ?? '0.000000000'), tone, word)
-  })
+  const states = UNPAID_STATUSES.flatMap((state) =>
+    segment(digitsOf(open?.totals[state] ?? '0.000000000'), TONES[state], capitalized(stateWords(state))),
+  )
   return {
     is: 'bar',
     segments: [

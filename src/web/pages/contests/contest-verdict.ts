@@ -92,14 +92,20 @@ function cancelled({ ledger: { pool, contest }, view: { site } }: Verdict): Word
   }
 }
 
-function withoutPrizes({ ledger: { contest, pool }, view: { site } }: Verdict): Words {
+/** Whether a closed contest without prizes may still publish some: its pool is not empty. */
+export function mayYetPay({ contest, pool }: ContestLedger): boolean {
+  return contest.status === 'paying' && isPositive(pool.balance)
+}
+
+function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
+  const { pool } = ledger
   const { refund = null } = pool.out
   const refunded =
     refund === null || isZero(refund)
       ? null
       : html`<span data-at="/pool/out/refund">${amountHtml(refund)}</span> ${site.token} were given back to
           players.`
-  if (contest.status === 'paid') {
+  if (!mayYetPay(ledger)) {
     return {
       say: html`No prize was won`,
       lead: refunded ?? html`The contest is over, and nothing is left to pay.`,
@@ -177,7 +183,7 @@ function settled({ ledger: { contest, prizes, pool, payouts }, view }: Verdict):
   }
 }
 
-/** Who waits, why and from when. */
+/** Sentences of who waits, why and from when. */
 function waits({ unpaid, ledger, view }: Verdict): Html | null {
   return unpaid === null ? null : waitingSentences(unpaid, ledger, view)
 }
