@@ -8,6 +8,7 @@ import { isRepeatable } from '../../serve/http/address.ts'
 import { httpStatusOf } from '../../serve/http/problem-document.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { Assets } from '../assets/assets.ts'
+import { SEARCH_FORM } from './navigation.ts'
 import { formatPage, PAGE_POLICY } from './page-frame.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
@@ -65,13 +66,14 @@ export function errorPage(problem: Problem, context: ErrorContext): Reply {
     head: html`${refreshOf(problem)}`,
     body: html`${goesOn(problem, refused)} ${detailOf(problem, title)} ${faults(problem, path)}
     ${typeof head === 'number' ? headLine(problem, head) : null} ${wideEnough(problem, refused)}
-    ${upToNow(problem, refused)} ${httpStatusOf(problem) === 404 ? searchForm(refused) : null}
+    ${upToNow(problem, refused)}
+    ${httpStatusOf(problem) === 404 && refused.paths.has('/find') ? SEARCH_FORM : null}
     ${onward(problem, refused)}`,
   })
   return refusalReply(problem, body, PAGE_HEADERS)
 }
 
-/** When a caller may ask again; null if the problem does not pass by itself. */
+/** Time until a caller may ask again; null if the problem does not pass by itself. */
 function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Html | null {
   if (retryAfterSeconds === undefined) return null
   const at = formatAt(msOf(now + retryAfterSeconds * SECOND_MS))
@@ -85,21 +87,6 @@ function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Ht
 /** The detail of a problem, unless its title says the same. */
 function detailOf({ detail }: Problem, title: string): Html | null {
   return detail === `${title}.` ? null : html`<p class="lead">${prose(detail)}</p>`
-}
-
-/** Search for what may have been meant. */
-function searchForm({ paths }: ErrorContext): Html | null {
-  if (!paths.has('/find')) return null
-  return html`<form class="find" role="search" action="/find" data-chrome>
-    <input
-      type="search"
-      name="q"
-      maxlength="300"
-      aria-label="Find a contest, an event, a day or a transaction"
-      placeholder="Contest, event, day, transaction"
-    />
-    <button>Find</button>
-  </form>`
 }
 
 /** Links onward from an error. */

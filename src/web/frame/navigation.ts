@@ -50,6 +50,18 @@ const MORE: readonly Link[] = [
 
 type Shown = Readonly<{ path: string; paths: ReadonlySet<string> }>
 
+/** Search form of every page. The key `/` focuses a page's own search form first. */
+export const SEARCH_FORM: Html = html`<form class="find" role="search" action="/find" data-chrome>
+  <input
+    type="search"
+    name="q"
+    maxlength="300"
+    aria-label="Find a contest, an event, a day or a transaction"
+    placeholder="Contest, event, day, transaction"
+  />
+  <button>Find</button>
+</form>`
+
 /** The pages by question, and "More". Links whose pages are absent are left out. */
 export function navigation({ path, paths }: Shown): Html {
   const more = MORE.filter(([to]) => paths.has(to))
@@ -64,7 +76,7 @@ export function navigation({ path, paths }: Shown): Html {
         : html`<details class="more">
             <summary>More</summary>
             <div>
-              ${paths.has('/find') ? SEARCH : null}
+              ${paths.has('/find') ? SEARCH_FORM : null}
               ${more.map(([to, label]) => html`<a href="${to}" ${path === to ? CURRENT : null}>${label}</a>`)}
             </div>
           </details>`
@@ -83,18 +95,6 @@ export function subNavigation({ path, paths }: Shown): Html | null {
 }
 
 const CURRENT = html` aria-current="page"`
-
-/** Search form of every page. The key `/` focuses a page's own search form first. */
-const SEARCH = html`<form class="find" role="search" action="/find">
-  <input
-    type="search"
-    name="q"
-    maxlength="300"
-    aria-label="Find a contest, an event, a day or a transaction"
-    placeholder="Contest, event, day, transaction"
-  />
-  <button>Find</button>
-</form>`
 
 function isOf({ to, pages = [], also = [] }: Question, path: string): boolean {
   return [to, ...pages.map(([page]) => page), ...also].some((one) => isWithin(path, one))

@@ -12,6 +12,7 @@ import { expressed, wholePercentOf } from '../../charts/share.ts'
 import { partOf } from './contest-prizes.ts'
 import { askCancelled } from './contest-timeline.ts'
 import { paidTable } from './contests-table.ts'
+import { openingList } from '../schedule/opening-list.ts'
 
 /** Contests of each list. A link leads to the others. */
 const RUNNING_SHOWN = 8
@@ -157,26 +158,14 @@ function payingRow(one: ContestWire, pointer: string, view: View): Html {
   </tr>`
 }
 
-function toCome({ answer: { opens }, address }: LinkedAnswer<Schedule>, view: View): Html {
+function toCome(schedule: LinkedAnswer<Schedule>, view: View): Html {
+  const { opens } = schedule.answer
   if (opens.length === 0) {
     return html`<h2>To come</h2>
       <p class="quiet">No further contest is planned.</p>`
   }
   return html`<h2>To come</h2>
-    <ol
-      class="next"
-      data-list="${address}#/opens"
-      data-fields="title contestId? at at"
-      data-most="${TO_COME_SHOWN}"
-    >
-      ${opens.slice(0, TO_COME_SHOWN).map(
-        ({ contestId, title, at }) =>
-          html`<li>
-            <span>${contestTitleLink(contestId, title)}</span> <b>${untilMoment(at, view)}</b>
-            <small>${nearMoment(at, view)}</small>
-          </li>`,
-      )}
-    </ol>
+    ${openingList(schedule, TO_COME_SHOWN, view)}
     ${opens.length > TO_COME_SHOWN ? html`<p><a href="/schedule">The whole schedule</a></p>` : null}`
 }
 

@@ -3,10 +3,11 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'
 import { sectionHead } from '../../markup/book.ts'
-import { quotedText } from '../../markup/contest-name.ts'
+import { contestTitleLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import { nearMoment } from '../../markup/moment-html.ts'
+import { openingList, untilPlanned } from '../schedule/opening-list.ts'
 
 /** Running contests that close next, the soonest first. */
 export function closingNext(
@@ -26,7 +27,7 @@ export function closingNext(
       ${answer.contests.map(
         ({ id, title, closesAt, pool }) =>
           html`<li>
-            ${nameOf(id, title)} <b>${spanOf(closesAt, view)}</b>
+            ${contestTitleLink(id, title)} <b>${untilPlanned(closesAt, view)}</b>
             <small>Pool ${amountHtml(pool)} ${view.site.token}</small>
             <small>${nearMoment(closesAt, view)}</small>
           </li>`,
@@ -35,34 +36,13 @@ export function closingNext(
 }
 
 /** Planned contests that open next, the soonest first. */
-export function openingNext({ answer, address }: LinkedAnswer<Schedule>, most: number, view: View): Html {
+export function openingNext(opening: LinkedAnswer<Schedule>, most: number, view: View): Html {
   const planned = html`<p class="quiet"><a href="/schedule">All that is planned, as a calendar</a></p>`
-  if (answer.opens.length === 0) {
+  if (opening.answer.opens.length === 0) {
     return html`<h2>Opening next</h2>
       <p>No contest is planned now.</p>
       ${planned}`
   }
   return html`<h2>Opening next</h2>
-    <ol class="next" data-list="${address}#/opens" data-most="${most}" data-fields="title? contestId? at at">
-      ${answer.opens
-        .slice(0, most)
-        .map(
-          ({ contestId, title, at }) =>
-            html`<li>
-              ${nameOf(contestId, title)} <b>${spanOf(at, view)}</b> <small>${nearMoment(at, view)}</small>
-            </li>`,
-        )}
-    </ol>
-    ${planned}`
-}
-
-function nameOf(id: number, title: string | null): Html {
-  return html`<a href="/contests/${id}/ledger"
-    >${title === null ? html`Contest ${id}` : quotedText(title)}</a
-  >`
-}
-
-/** `in 2 h`. A planned moment may have passed, since only an event closes or opens a contest: `due 5 min ago`. */
-function spanOf(at: string, view: View): Html {
-  return html`${Date.parse(at) < view.now ? 'due ' : ''}${untilMoment(at, view)}`
+    ${openingList(opening, most, view)} ${planned}`
 }
