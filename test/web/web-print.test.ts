@@ -7,7 +7,7 @@ import { ADDRESSES } from './parity/web-addresses.ts'
 
 /** A4 between the margins of a printer, in pixels. */
 const A4 = { width: 718, height: 1_047 }
-/** What a reader presses or types into. */
+/** Elements that a reader presses or types into. */
 const CONTROLS = 'button, input, select, .tabs, .pager a, .pages, .sub, .switches, [data-subscribe] .button'
 
 let pages: PageStage

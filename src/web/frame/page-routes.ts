@@ -175,7 +175,7 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
   let { keep } = reply
   const read: ViewParts['read'] = (other) => {
     rows += rowsIn(other.value)
-    // What also shows an answer that changes is not immutable.
+    // A page that also shows an answer that changes is not immutable.
     if (other.keep !== 'immutable') keep = 'revalidate'
   }
   const view = viewOf(web, page, { assets, ask, read, api, json, cut, past: reply.keep === 'immutable' })

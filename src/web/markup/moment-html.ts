@@ -42,7 +42,7 @@ export function hourOf(at: string): Html {
   return timeElement('hour', at, 0)
 }
 
-/** How long until or since a moment: `in 2 h 9 min`. Null in a past view, which has no present. */
+/** Time until or since a moment: `in 2 h 9 min`. Null in a past view, which has no present. */
 export function untilMoment(at: string, present: Present): Html | null {
   return present.past ? null : timeElement('until', at, wordsPresent(present))
 }

@@ -39,7 +39,7 @@ export type PreviewCard = Readonly<{
   state: string
 }>
 
-/** What all previews of a site have in common. */
+/** Parts that all previews of a site have in common. */
 type PreviewSite = Readonly<{ name: string; url: string; simulated: boolean }>
 
 /** Renderer and font; part of each picture, so that their change changes its ETag. */

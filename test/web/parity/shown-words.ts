@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 
-// What pages may write in place of a value: cut amounts, moments as people write them, kinds and states in words. Written
-// anew here, from the design, so that a wrong page is noticed.
+// Words that pages may write in place of a value: cut amounts, moments as people write them, kinds and states in words.
+// Written anew here, from the design, so that a wrong page is noticed.
 
 /** Fails unless a text is an amount as it is, cut and never rounded, or cut to hundredths of a million. */
 export function assertAmount(shown: string, hidden: string, value: string): void {

@@ -148,7 +148,7 @@ const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the opera
 
 const LOOKED_UP = `Every payment names its transaction, so anyone can look it up in a public explorer.`
 
-/** What is enforced in this log, and what the operator vouches for in it. */
+/** Rules that are enforced in this log, and facts that the operator vouches for. */
 function guaranteesOf({ address, answer }: LinkedAnswer<Status>): Html {
   const { asked, vouched } = answer.finality
   const events = vouched === 1 ? 'event was' : 'events were'

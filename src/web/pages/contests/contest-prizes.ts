@@ -53,7 +53,7 @@ function prizeRow(prize: PrizeLine, index: number, lapses: boolean): Html {
   </tr>`
 }
 
-/** What is unpaid of a kind, or that all of it is paid. */
+/** Unpaid amount of a kind, or the words that all of it is paid. */
 function openOf({ expired, notRedeemed }: PrizeLine, index: number): Html {
   if (!isZero(notRedeemed) || !isZero(expired)) return amountHtml(notRedeemed)
   const expression = `all-paid /prizes/${index}/notRedeemed /prizes/${index}/expired`

@@ -31,7 +31,7 @@ export function paymentSums(ledger: ContestLedger, view: View): SumPair | null {
   )
 }
 
-/** What came into the pool, and what went out of it or is left; null before anything came in. */
+/** Two sums of the pool: all that came in, and all that went out or is left; null before anything came in. */
 export function poolSums({ pool }: ContestLedger): SumPair | null {
   const rest = derivedSum([{ pointer: '/pool/balance', figure: pool.balance }])
   const paid = sumOfAll('/pool/out/*', Object.values(pool.out))

@@ -68,7 +68,7 @@ export function courseOf(course: Course, view: View): Html {
     } `
 }
 
-/** When and by which event a contest reached a state. */
+/** Moment and event by which a contest reached a state. */
 function stepOf(name: string, kind: string, { timeline }: Course, view: View): BookLine | null {
   const index = timeline.answer.events.findIndex((event) => event.kind === kind)
   const event = timeline.answer.events[index]
@@ -149,7 +149,7 @@ function at(pointer: string, moment: string, view: View): Html {
   return html`<span data-at="${pointer}">${clockMoment(moment, view)}</span>`
 }
 
-/** How long after its close something of a contest took place. */
+/** Time from the close of a contest to something that followed. */
 function after(pointer: string, moment: string, { closedAt }: ContestWire, cancelled: boolean): Html | null {
   if (closedAt === null || moment < closedAt) return null
   return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it

@@ -112,7 +112,7 @@ function listed(parts: readonly Html[]): Part {
   })
 }
 
-/** What waits for a date and what does not, by the totals of all rows. */
+/** Sums that wait for a date and that do not, by the totals of all rows. */
 function waitingTotals({ answer: { totals }, address }: LinkedAnswer<Payouts>, token: string): Html | null {
   const of = (...states: readonly UnpaidStatus[]): Derived | null =>
     derivedSum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))

@@ -67,7 +67,7 @@ function cell(
   return html`<td${label} data-at="${row}/${field} ${found.pointer}/kind">${shown} ${stateChip('cancelled')}</td>`
 }
 
-/** How long after its close a contest was paid in full. */
+/** Time from the close of a contest to its last payment. */
 function laterOf({ closedAt, paidAt }: ContestWire, pointer: string): Html | null {
   if (closedAt === null || paidAt === null) return null
   return html`${expressed(`span ${pointer}/closedAt ${pointer}/paidAt`, spanBetween(closedAt, paidAt))} later`

@@ -17,7 +17,7 @@ export async function askForContest(
   return reply.ok ? { address: reply.value.address, answer: JSON.parse(reply.value.json) } : null
 }
 
-/** What an event is for: its contest with its state, or the month of a loyalty reward; null for any other. */
+/** Purpose of an event: its contest with its state, or the month of a loyalty reward; null for any other. */
 export function whatFor(
   { contestId }: EventWire,
   contest: LinkedAnswer<Contest> | null,
@@ -47,7 +47,7 @@ function contestOf({ answer, address }: LinkedAnswer<Contest>, view: View): Html
   >`
 }
 
-/** What happened to a contest last, and the field of its moment; no field for a contest without times. */
+/** Last step of a contest, and the field of its moment; no field for a contest without times. */
 function stateOf(contest: Contest): readonly [said: Html, field: string] {
   const { opensAt, openedAt, closedAt } = contest
   if (closedAt !== null) return [html`closed ${momentOf(closedAt)} ${ZONE}`, 'closedAt']

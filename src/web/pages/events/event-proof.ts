@@ -5,7 +5,7 @@ import { formatBase64, formatUtf8 } from '../../../tlog/text.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 
-/** What the proof of an event says, without any check of it: its hashes, and the signed size and root. */
+/** Content of an event's proof, without any check of it: its hashes, and the signed size and root. */
 export type EventProof = Readonly<{
   hashes: number
   origin: string

@@ -66,7 +66,7 @@ function headlineOf({ runs }: LoyaltyRuns, { site }: View): Html {
 
 const NONE_YET = html`No loyalty reward has been announced yet.`
 
-/** When the next reward is planned; null if none is. */
+/** Planned moment of the next reward; null if none is planned. */
 function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
   const index = runs.findLastIndex(({ total, paysAt }) => total === null && paysAt !== null)
   const { month = '', paysAt = null } = runs[index] ?? {}

@@ -31,7 +31,7 @@ export function unfinishedIn({
   return buckets.filter(({ complete }) => !complete).length
 }
 
-/** What all plots of an answer have in common. */
+/** Parts that all plots of an answer have in common. */
 function commonOf(
   flows: Flows,
 ): Pick<Lines, 'fromMs' | 'toMs' | 'bucket' | 'starts' | 'unfinished' | 'dated'> {

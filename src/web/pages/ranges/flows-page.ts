@@ -103,7 +103,7 @@ function sentenceOf(flows: Flows, { site }: View): Html {
   return html`In ${range} players spent ${spent} ${site.token}. ${share} of that was paid in prizes.`
 }
 
-/** What the chart shows, and where the payments of its highest bar are. */
+/** Words about the chart, and a link to the payments of its highest bar. */
 function captionOf(flows: Flows, { site, paths }: View): Html {
   const { buckets, bucket, toMs } = flows
   const most = mostPaid(flows)

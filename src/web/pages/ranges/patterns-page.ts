@@ -131,7 +131,7 @@ function headlineOf([spent]: readonly Heat[]): Html {
     : html`Most is spent on play on ${busiest.words}.`
 }
 
-/** What was spent in that hour, and of which time and clock the figures are. */
+/** Amount that was spent in that hour, and the range and time zone of the figures. */
 function leadOf(patterns: Patterns, spent: Heat | undefined, view: View): Html {
   const { from, to, tz } = patterns
   const busiest = spent === undefined ? null : busiestHour(spent)

@@ -59,7 +59,7 @@ function asideOf({ paths }: View): Html {
   </aside>`
 }
 
-/** What waits for the blockchain, in a sentence. */
+/** Sentence of what waits for the blockchain. */
 function waitingOf({ asked, held, oldestAt }: Finality, view: View): Html {
   const who = asked
     ? 'This service publishes a payment when the blockchain says that it is final.'

@@ -72,7 +72,7 @@ function unpaidNote(payouts: LinkedAnswer<Payouts>, view: View): Html {
   return html`<a href="/payouts">${now}</a>${moreFrom(payouts, view)}`
 }
 
-/** When the next part can be paid that cannot be paid now; null if it is not among the rows that the page reads. */
+/** Moment from which the next part can be paid that cannot be paid now; null if it is not among the rows that the page reads. */
 function moreFrom({ answer, address }: LinkedAnswer<Payouts>, view: View): Html | null {
   const waiting = answer.unpaid
     .map((one, index) => ({ ...one, index }))
