@@ -3,6 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { LiveStage } from '../stage/live-stage.ts'
 import { countsUpTo, explains, list, openLiveStage, says, seqsOf, shows } from '../stage/live-stage.ts'
+import { openPageStage } from '../stage/page-stage.ts'
 
 const ROWS_MAX = 100
 const TABS = 8
@@ -161,6 +162,14 @@ suite('an open page', () => {
       await says(page, /^Live$/)
     })
   }
+
+  test('says that the log is empty, and no longer that it is offline', async () => {
+    await using empty = await openPageStage({ story: [], streams: true })
+    await using sight = await empty.see('/')
+    const { page } = sight
+    await says(page, /^Live$/)
+    await explains(page, /^The log has no event yet\.$/)
+  })
 
   test('says that it is offline, and catches up', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)

@@ -19,7 +19,10 @@ type PillText = readonly [state: string, word: string, meaning?: string, noticed
 
 const clock = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`
 
-function pillText({ standing, paused, overdue, refused }: PillInput, log: string | undefined): PillText {
+function pillText(
+  { standing, paused, overdue, refused, head }: PillInput,
+  log: string | undefined,
+): PillText {
   const { state, limited, dueAt = 0 } = standing ?? {}
   if (standing?.log && standing.log !== log) {
     return ['lost', 'Not live', 'Another log is here now: reload the page.', true]
@@ -30,6 +33,7 @@ function pillText({ standing, paused, overdue, refused }: PillInput, log: string
     const cause = status === 429 ? 'Too many requests from your address.' : 'The service cannot answer now.'
     return ['waiting', 'Waiting', `${cause} This page updates again at ${clock(until)}.`, true]
   }
+  if (state === 'live' && head === 0) return ['live', 'Live', 'The log has no event yet.']
   if (state === 'live') return overdue ? ['waiting', 'Behind'] : ['live', 'Live']
   if (state === 'failed') return ['lost', 'Not live', 'Reload the page for newer events.']
   const due = `The next try is at ${clock(dueAt)}.`
