@@ -76,7 +76,10 @@ suite('a title with right-to-left marks', () => {
         shown++
         const before = text.slice(Math.max(0, index - 5), index)
         assert.ok(
-          before.endsWith('\u2068') || before === '<bdi>',
+          // An option of a list stands alone.
+          before.endsWith('\u2068') ||
+            before === '<bdi>' ||
+            /<option value="(?:[^"]*">)?$/.test(text.slice(0, index)),
           `${path}: ${text.slice(index - 60, index + 20)}`,
         )
       }

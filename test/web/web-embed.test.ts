@@ -7,7 +7,7 @@ suite('an embedded frame in a browser', () => {
   test('shows its source and one heading, and requests no missing file', async () => {
     await using stage = await openApiStage()
     await using browser = await openBrowser()
-    const viewport = { width: 640, height: 460 }
+    const viewport = { width: 640, height: 640 }
     for (const theme of ['light', 'dark', 'auto']) {
       const url = `http://127.0.0.1:${stage.port}/embed/flows?theme=${theme}`
       await using sight = await browser.see(url, { viewport, bypassCSP: true })

@@ -1,3 +1,4 @@
+import { removeDirection } from '../../../protocol/foreign-text.ts'
 import type { Contests } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
@@ -29,7 +30,9 @@ export function searchBox({ contests }: Contests, query = ''): Html {
       placeholder="Contest, day or transaction"
       value="${query}"
     />
-    <datalist id="titles">${[...titles].map((title) => html`<option value="${title}"></option>`)}</datalist>
+    <datalist id="titles">
+      ${[...titles].map((title) => html`<option value="${removeDirection(title)}"></option>`)}
+    </datalist>
     <button>Find</button>
   </form>`
 }

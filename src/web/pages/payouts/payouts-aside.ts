@@ -1,3 +1,4 @@
+import { removeDirection } from '../../../protocol/foreign-text.ts'
 import type { Payouts, UnpaidStatus } from '../../../protocol/resources.ts'
 import type { View } from '../../frame/page.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'
@@ -53,7 +54,7 @@ function contestForm({ unpaid }: Payouts, titles: Titles | null, { query }: View
   const ids = titles === null ? [] : [...new Set(unpaid.map(({ contestId }) => contestId))]
   const named = ids.slice(0, SUGGESTED_MAX).flatMap((id) => {
     const title = titles?.get(id) ?? null
-    return title === null ? [] : [html`<option value="contest ${id}">${title}</option>`]
+    return title === null ? [] : [html`<option value="contest ${id}">${removeDirection(title)}</option>`]
   })
   return html`<form class="find" role="search" action="/find" data-chrome>
       <input

@@ -33,7 +33,7 @@ export const flowsPage: EndpointPage<'flows'> = {
       name: 'The chart in a frame, with a link back',
       path: `/embed/flows?${rangeQuery(flows)}`,
       title: `Money by ${flows.bucket}`,
-      height: 520,
+      height: 640,
     },
   ],
   heading: (flows, view) => html`<h1>${sentenceOf(flows, view)}</h1>`,
