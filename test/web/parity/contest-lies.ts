@@ -18,7 +18,7 @@ export const CONTEST_LIES: readonly Lie[] = [
   },
   {
     name: 'a verdict with another share',
-    pagesLeast: 1,
+    pagesLeast: 5,
     of: (page) =>
       changedAt(page, /(data-expr="share [^"]*">)[^<]*/g, ([whole = '', open]) =>
         whole.endsWith('Nothing') ? `${open}Less than 1 %` : `${open}Nothing`,
@@ -46,7 +46,7 @@ export const CONTEST_LIES: readonly Lie[] = [
   },
   {
     name: 'a line that waits less, or twice',
-    pagesLeast: 1,
+    pagesLeast: 4,
     of: (page) => [
       ...changedAt(page, /<li\b[^>]*data-row[^]*?<\/li>/g, () => ''),
       ...changedAt(page, /<li\b[^>]*data-row[^]*?<\/li>/g, ([line]) => `${line}${line}`),

@@ -82,22 +82,22 @@ const added =
 export const LIES: readonly Lie[] = [
   {
     name: 'a sentence with figures of its own',
-    pagesLeast: 41,
+    pagesLeast: 53,
     of: added('57 contests were cancelled, 83 players were not paid.'),
   },
   {
     name: 'a sentence with figures from elsewhere in the answer',
-    pagesLeast: 41,
+    pagesLeast: 53,
     of: added('1 contest was cancelled.'),
   },
   {
     name: 'a state that is not in the answer',
-    pagesLeast: 41,
+    pagesLeast: 53,
     of: added('<span class="chip paid" data-state="paid">paid in full</span>'),
   },
   {
     name: 'another state',
-    pagesLeast: 6,
+    pagesLeast: 9,
     of: (page) =>
       changedAt(
         page,
@@ -107,7 +107,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'every state the same',
-    pagesLeast: 8,
+    pagesLeast: 9,
     of: (page) =>
       [
         page.replaceAll(/(<span class="chip[^"]*" data-state=)"[^"]*">[^<]*/g, '$1"paid">paid in full'),
@@ -115,18 +115,18 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'columns exchanged',
-    pagesLeast: 12,
+    pagesLeast: 23,
     of: (page) =>
       inTables(page, (table) => [0, 1, 2, 3, 4, 5].map((column) => columnsExchanged(table, column))),
   },
   {
     name: 'no rows',
-    pagesLeast: 12,
+    pagesLeast: 27,
     of: (page) => [...inTables(page, (table) => [rowsChanged(table, () => [])]), ...inLists(page, () => [])],
   },
   {
     name: 'one row less',
-    pagesLeast: 12,
+    pagesLeast: 27,
     of: (page) => [
       ...inTables(page, (table) => [
         rowsChanged(table, (rows) => rows.slice(1)),
@@ -137,7 +137,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'a row twice',
-    pagesLeast: 12,
+    pagesLeast: 27,
     of: (page) => [
       ...inTables(page, (table) => [rowsChanged(table, (rows) => [...rows, ...rows.slice(-1)])]),
       ...inLists(page, (lines) => [...lines, ...lines.slice(-1)]),
@@ -158,7 +158,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'the number of another event or contest',
-    pagesLeast: 8,
+    pagesLeast: 42,
     of: (page) =>
       changedAt(
         page,
@@ -168,7 +168,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'an amount in other words',
-    pagesLeast: 2,
+    pagesLeast: 3,
     of: (page) =>
       changedAt(
         page,
@@ -183,7 +183,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'the heading of another',
-    pagesLeast: 1,
+    pagesLeast: 13,
     of: (page) =>
       changedAt(
         page,
@@ -193,7 +193,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'a link to another event or contest',
-    pagesLeast: 15,
+    pagesLeast: 44,
     of: (page) =>
       changedAt(
         page,
@@ -203,22 +203,22 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'another figure of the same page',
-    pagesLeast: 25,
+    pagesLeast: 38,
     of: (page) => changedAt(page, /<data\b[^>]*value="([^"]*)"[^>]*>[^]*?<\/data\s*>/g, another),
   },
   {
     name: 'a figure whose text differs from its value',
-    pagesLeast: 25,
+    pagesLeast: 47,
     of: (page) => changedAt(page, /(<data\b[^>]*value=")(\d)/g, ([, open, digit]) => `${open}${next(digit)}`),
   },
   {
     name: 'another moment of the same page',
-    pagesLeast: 15,
+    pagesLeast: 32,
     of: (page) => changedAt(page, /<time\b[^>]*datetime="([^"]*)"[^>]*>[^]*?<\/time\s*>/g, another),
   },
   {
     name: 'another kind',
-    pagesLeast: 6,
+    pagesLeast: 13,
     of: (page) => [
       ...changedAt(page, /<span data-kind="([^"]*)">[^<]*/g, ([, kind]) =>
         kind === 'winner' ? '<span data-kind="voter_share">Voters' : '<span data-kind="winner">Winner',
@@ -233,7 +233,7 @@ export const LIES: readonly Lie[] = [
   ...CONTEST_LIES,
   {
     name: 'a computed figure that differs from its expression',
-    pagesLeast: 12,
+    pagesLeast: 30,
     of: (page) =>
       changedAt(
         page,
