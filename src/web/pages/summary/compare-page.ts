@@ -43,12 +43,12 @@ export const comparePage: Page<null> = {
       ? view.query.format().slice(1)
       : `at=${formatAt(boundOf(Math.max(0, atMs - DAY_MS)))}`
     const then = await askEndpoint(view, 'summary', { query: asked })
-    return html`${asOfLine(now.answer.asOf, view)}
+    return html`<p>Then is ${stateOf(then)}. ${eventsBetween(then, now)}</p>
+      ${asOfLine(now.answer.asOf, view)}
       <div class="two">
         <section>${tableOf(then, now, view)}</section>
         <aside aria-label="The two moments">
-          <h2>Then</h2>
-          <p>${stateOf(then)}. ${eventsBetween(then, now)}</p>
+          <h2>Another moment</h2>
           ${formOf(then.answer, view)}
           <p class="quiet">
             A difference is the figure of now less that of then. Then is as it was known then: a later
@@ -79,7 +79,7 @@ function stateOf({ answer, address }: LinkedAnswer<Summary>): Html {
   const { at, seq } = answer.asOf
   const page = address.slice('/api/v1'.length)
   return at === null
-    ? html`<a href="${page}">Before the first event</a>`
+    ? html`<a href="${page}">before the first event</a>`
     : html`<span data-at="${address}#/asOf/at ${address}#/asOf/seq"
         ><a href="${page}">${momentOf(at)}</a>, up to event ${eventLink(seq)}</span
       >`
