@@ -59,7 +59,7 @@ suite('the comparison of then and now', () => {
   test('compares with a day earlier by default', async () => {
     assert.match(
       await see('/compare'),
-      /<a href="\/summary\?at=2026-09-30T00:12:00\.000Z">Before the first event/,
+      /<a href="\/summary\?at=2026-09-30T00:12:00\.000Z">before the first event/,
     )
   })
 
