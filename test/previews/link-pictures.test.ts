@@ -98,7 +98,7 @@ suite('the picture of a link preview', () => {
     ],
     [
       '/contests/1/ledger.png',
-      ['First', '15 % is paid', 'Paid', '15.00', 'To be claimed', 'Can be paid now'],
+      ['First', '15 % is paid', 'Paid', '15.00', 'To be claimed', 'Payable'],
     ],
     [
       '/contests/2/ledger.png',
