@@ -96,10 +96,7 @@ suite('the picture of a link preview', () => {
       '/summary.png',
       ['Daybook', 'The only closed contest is not yet paid in full', '12.75', '1 Oct 2026, 00:12 UTC'],
     ],
-    [
-      '/contests/1/ledger.png',
-      ['First', '15 % is paid', 'Paid', '15.00', 'To be claimed', 'Payable'],
-    ],
+    ['/contests/1/ledger.png', ['First', '15 % is paid', 'Paid', '15.00', 'To be claimed', 'Payable']],
     [
       '/contests/2/ledger.png',
       ['Contest 2', 'Not open yet', 'Planned from 6 Oct 2026, 00:00 UTC to 7 Oct 2026, 00:00 UTC.'],

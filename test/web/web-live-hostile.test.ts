@@ -82,7 +82,7 @@ suite('an open page', () => {
       }),
     )
     await page.goto(`${base}/stream`)
-    await page.locator('.notice', { hasText: /^Another log is here now: reload the page\.$/ }).waitFor()
+    await page.locator('.notice', { hasText: /^Another log is here: reload the page\.$/ }).waitFor()
   })
 
   test('is not live if the answer is not a stream', async () => {

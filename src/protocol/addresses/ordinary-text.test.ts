@@ -9,6 +9,8 @@ import { findsAddress } from '../address-guard.ts'
 const DOCUMENTS = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
 const WORDS = [...new Set(DOCUMENTS.flatMap((path) => textOf(path).match(/[A-Za-z]+/g) ?? []))]
 const TITLES = 100_000
+/** Most of these titles that may be refused. */
+const CHANCE_MAX = 4
 
 const HONEST: readonly string[] = [
   '',
@@ -47,7 +49,8 @@ suite('ordinary text', () => {
     assert.deepEqual(refused, [])
   })
 
-  test(`is accepted in ${TITLES} random titles of ordinary words, numbers and dates`, () => {
+  // A checksum of two bytes fits by chance: about one in 400,000 of these titles.
+  test(`is accepted in all but ${CHANCE_MAX} of ${TITLES} random titles of ordinary words, numbers and dates`, () => {
     assert.ok(WORDS.length > 2_000, `${WORDS.length} words`)
     const styles = [
       (word: string) => word,
@@ -75,9 +78,7 @@ suite('ordinary text', () => {
           .join('')
           .slice(0, 200),
       )
-    fc.assert(
-      fc.property(titles, (title) => !findsAddress(title, 'prose')),
-      { numRuns: TITLES },
-    )
+    const refused = fc.sample(titles, TITLES).filter((title) => findsAddress(title, 'prose'))
+    assert.ok(refused.length <= CHANCE_MAX, refused.join('\n'))
   })
 })

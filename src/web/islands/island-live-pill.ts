@@ -25,7 +25,7 @@ function pillText(
 ): PillText {
   const { state, limited, dueAt = 0 } = standing ?? {}
   if (standing?.log && standing.log !== log) {
-    return ['lost', 'Not live', 'Another log is here now: reload the page.', true]
+    return ['lost', 'Not live', 'Another log is here: reload the page.', true]
   }
   if (paused) return ['paused', 'Paused']
   if (refused !== undefined || (limited === true && state === 'waiting')) {
@@ -39,7 +39,7 @@ function pillText(
   const due = `The next try is at ${clock(dueAt)}.`
   if (state === 'offline') return ['lost', 'Offline', `The service cannot be reached. ${due}`]
   if (state !== 'waiting') return ['waiting', 'Not live']
-  return ['waiting', 'Waiting', `There is no live stream: this page updates every minute. ${due}`]
+  return ['waiting', 'Waiting', `No stream: this page updates every minute. ${due}`]
 }
 
 /** Opens the pill. The returned function shows what it says: a word, its meaning on demand, and urgent news in a notice. */
