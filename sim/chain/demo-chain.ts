@@ -15,7 +15,7 @@ const PUBLISHED_MS = 60_000
 /** Decimals of the token: an amount in base units is in billionths, as in the log. */
 const TOKEN_DECIMALS = 9
 
-/** What the demonstration has published, for the chain that must know it. */
+/** Payments that the demonstration has published, for the chain that must know them. */
 export type PublishedPayments = Readonly<{
   /** Whether a published event names the transaction. */
   names(tx: string): boolean
