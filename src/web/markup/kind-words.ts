@@ -124,6 +124,11 @@ export function stateWords(state: State): string {
   return STATES[state]
 }
 
+/** Whether an unpaid prize waits for a date. */
+export function waitsForDate({ status }: Readonly<{ status: UnpaidStatus }>): boolean {
+  return status === 'locked' || status === 'in_review'
+}
+
 /** A state in a sentence, in words of the page. */
 export function stateInWords(state: State, words: string = STATES[state]): Html {
   return html`<span data-state="${state}">${words}</span>`

@@ -9,7 +9,7 @@ import { billionths, formatAmount } from '../../../protocol/amount.ts'
 import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'
 import { digitsOf, grouped } from '../../markup/chart-scale.ts'
-import { stateWords } from '../../markup/kind-words.ts'
+import { stateWords, waitsForDate } from '../../markup/kind-words.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
@@ -128,8 +128,9 @@ function waitingOf(
   return `Unpaid: ${unpaid.map((one) => prizeWords(one, token)).join('; ')}.`
 }
 
-function prizeWords({ kind, kots, status, availableAt }: Unpaid, token: string): string {
-  const until = status === 'locked' || status === 'in_review' ? ` until ${minuteText(availableAt)}` : ''
+function prizeWords(one: Unpaid, token: string): string {
+  const { kind, kots, status, availableAt } = one
+  const until = waitsForDate(one) ? ` until ${minuteText(availableAt)}` : ''
   return `${cutAmount(kots)} ${token} for ${winnersOf(kind)}, ${stateWords(status)}${until}`
 }
 

@@ -5,7 +5,7 @@ import { book, sectionHead } from '../../markup/book.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { kindName, stateChip } from '../../markup/kind-words.ts'
+import { kindName, stateChip, waitsForDate } from '../../markup/kind-words.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
@@ -21,11 +21,6 @@ const REASONS: Readonly<Record<UnpaidStatus, string>> = {
   overpaid: 'More was paid than was won, because a prize was corrected after it was paid.',
 }
 
-/** Whether a prize waits for a date. */
-function isDated({ status }: Unpaid): boolean {
-  return status === 'locked' || status === 'in_review'
-}
-
 /** Lines of what is won and not paid: the date, whose prize, why it waits, how long and how much. */
 export function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: View): Html | null {
   const { address, answer } = unpaid
@@ -33,13 +28,15 @@ export function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, vi
   const rows = answer.unpaid
     .map((one, index) => ({ one, index }))
     .toSorted(
-      (a, b) => Number(isDated(b.one)) - Number(isDated(a.one)) || a.one.availableAtMs - b.one.availableAtMs,
+      (a, b) =>
+        Number(waitsForDate(b.one)) - Number(waitsForDate(a.one)) ||
+        a.one.availableAtMs - b.one.availableAtMs,
     )
   const isCut = rows.length > LINES_SHOWN || answer.next !== null
   const lines = rows
     .slice(0, LINES_SHOWN)
     .map(({ one, index }) => lineOf(one, `${address}#/unpaid/${index}`, view))
-  const calendar = answer.unpaid.some(isDated)
+  const calendar = answer.unpaid.some(waitsForDate)
     ? html`<a href="/payouts.ics?contestId=${id}" data-chrome>Add to a calendar</a>`
     : null
   return html`${sectionHead('What waits, and why', calendar)}
@@ -62,10 +59,10 @@ export function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, vi
 function lineOf(one: Unpaid, row: string, view: View): BookLine {
   const { status, kind, kots, availableAt } = one
   const moment = nearMoment(availableAt, view)
-  const until = isDated(one) ? untilMoment(availableAt, view) : null
+  const until = waitsForDate(one) ? untilMoment(availableAt, view) : null
   return {
     row,
-    when: isDated(one) ? moment : html`since ${moment}`,
+    when: waitsForDate(one) ? moment : html`since ${moment}`,
     what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}`,
     small: html`${REASONS[status]}${until === null ? null : html` It can be paid ${until}.`}`,
     amount: amountHtml(kots),

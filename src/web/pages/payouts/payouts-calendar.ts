@@ -11,7 +11,7 @@ import { problemReply } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
 import { calendarLinks } from '../../frame/subscription-links.ts'
 import type { Html } from '../../markup/html.ts'
-import { kindName } from '../../markup/kind-words.ts'
+import { kindName, waitsForDate } from '../../markup/kind-words.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
@@ -56,11 +56,6 @@ export function payoutsSubscription(contestId: number | undefined, view: View): 
   return calendarLinks(`/payouts.ics${contestId === undefined ? '' : `?contestId=${contestId}`}`, view)
 }
 
-/** Whether a prize waits for its date. */
-function isWaiting({ status }: Unpaid): boolean {
-  return status === 'locked' || status === 'in_review'
-}
-
 type WaitingPrizes = Readonly<{ rows: readonly Unpaid[]; asOfMs: number | null; whole: boolean }>
 
 /** Reads the prizes that wait for a date, page by page. */
@@ -72,7 +67,7 @@ async function waitingPrizes(api: Api, ask: RouteRequest): Promise<Parsed<Waitin
     const asked = await api.ask('payouts', ask, { query })
     if (!asked.ok) return asked
     const { asOf, unpaid, next }: Payouts = JSON.parse(asked.value.json)
-    rows.push(...unpaid.filter(isWaiting))
+    rows.push(...unpaid.filter(waitsForDate))
     const whole = next === null
     if (whole || read >= CALENDAR_ROWS_MAX) return parsed({ rows, asOfMs: asOf.atMs, whole })
     query = next.slice(next.indexOf('?') + 1)

@@ -7,6 +7,7 @@ import type { Term } from '../../markup/derived.ts'
 import { derived, derivedSum, minus } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { waitsForDate } from '../../markup/kind-words.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 
 type Asked = Readonly<{
@@ -74,9 +75,7 @@ function unpaidNote(payouts: LinkedAnswer<Payouts>, view: View): Html {
 
 /** Moment from which the next part can be paid that cannot be paid now; null if it is not among the rows that the page reads. */
 function moreFrom({ answer, address }: LinkedAnswer<Payouts>, view: View): Html | null {
-  const waiting = answer.unpaid
-    .map((one, index) => ({ ...one, index }))
-    .filter(({ status }) => status === 'locked' || status === 'in_review')
+  const waiting = answer.unpaid.map((one, index) => ({ ...one, index })).filter(waitsForDate)
   const [first, ...others] = waiting
   if (first === undefined || answer.next !== null) return null
   const soonest = others.reduce((a, b) => (b.availableAtMs < a.availableAtMs ? b : a), first)
