@@ -1,3 +1,4 @@
+import { grouped } from './chart-scale.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
@@ -107,8 +108,4 @@ function shownPlaces(parts: DecimalParts): number {
 /** Decimals up to the first digit that is not zero. */
 function placesToFirst({ whole, decimals }: DecimalParts): number {
   return whole === '0' ? decimals.search(/[1-9]/) + 1 : 0
-}
-
-function grouped(digits: string): string {
-  return digits.length < 4 ? digits : digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }

@@ -104,7 +104,7 @@ function labelsOf(ticks: readonly number[], step: number, sizes: Sizes): (tick: 
   return (tick) => (tick === 0 ? '0' : `${grouped((tick / size).toFixed(decimals))}${letter}`)
 }
 
-/** `1,234.5` for `1234.5`. For labels only, since figures are copied without commas. */
+/** `1,234.5` for `1234.5`. */
 export function grouped(decimal: string): string {
   const [whole = '', fraction] = decimal.split('.')
   const groups = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
