@@ -1,7 +1,7 @@
 import type { ContestLedger, Payouts } from '../../../protocol/resources.ts'
 import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import type { Segment } from '../../markup/book.ts'
-import { segmentBar, shareBar } from '../../markup/book.ts'
+import { segmentBar } from '../../markup/book.ts'
 import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
@@ -13,6 +13,7 @@ import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
 import { partOf } from './contest-prizes.ts'
 import { paymentSums, poolSums } from './contest-sums.ts'
+import { runningBar } from './contests-overview.ts'
 import { waitingSentences } from './contest-waiting.ts'
 
 /** Everything that the verdict of a contest needs. */
@@ -63,15 +64,13 @@ function upcoming({ ledger: { contest }, view }: Verdict): Words {
 }
 
 function running({ ledger: { contest }, view }: Verdict): Words {
-  const { openedAtMs, opensAtMs, closesAtMs } = contest
-  const isLate = closesAtMs <= view.now
-  const from = openedAtMs ?? opensAtMs
+  const isLate = contest.closesAtMs <= view.now
   return {
     say: html`${isLate ? 'Was to close' : 'Runs until'}
       <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>`,
     lead: html`<span data-at="/contest/pool">${amountHtml(contest.pool)}</span> ${view.site.token} are in the
       pool so far. Prizes are won when it has closed.`,
-    ...(view.past ? {} : { bar: shareBar((view.now - from) / Math.max(1, closesAtMs - from), 'ink') }),
+    ...(view.past ? {} : { bar: runningBar(contest, view) }),
   }
 }
 
@@ -122,11 +121,8 @@ function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
 /** A contest with prizes: paid in full, in part or too much. */
 function won(verdict: Verdict): Words {
   const { ledger } = verdict
-  const { contest, prizes, payouts } = ledger
+  const { contest, prizes } = ledger
   const bar = segments(verdict)
-  const corrected = payouts.some(({ type }) => type === 'correction')
-    ? html` A payment was corrected: both lines stand <a href="#payments">among the payments</a>.`
-    : null
   if (prizes.some(({ notRedeemed }) => notRedeemed.startsWith('-'))) {
     const rest = prizes.some(({ notRedeemed }) => isPositive(notRedeemed)) ? waits(verdict) : null
     return {
@@ -141,22 +137,27 @@ function won(verdict: Verdict): Words {
       { figure: contest.prizesOwed, pointer: '/contest/prizesOwed' },
     )
     const verb = isZero(contest.prizesRedeemed) ? 'is paid yet' : 'is paid'
-    return { say: html`${share} ${verb}`, lead: html`${waits(verdict)}${corrected}`, bar }
+    return { say: html`${share} ${verb}`, lead: html`${waits(verdict)}${correctedOf(ledger)}`, bar }
   }
   return { ...settled(verdict), bar }
 }
 
-/** Nothing is open: all that was won is paid, or a part of it expired. */
-function settled({ ledger: { contest, prizes, pool, payouts }, view }: Verdict): Words {
-  const { site } = view
-  const lapsed = sumOfAll(
-    '/prizes/*/expired',
-    prizes.map(({ expired }) => expired),
-  )
-  const isCorrected = payouts.some(({ type }) => type === 'correction')
-  const corrected = isCorrected
+/** Sentence about a corrected payment; null if none was corrected. */
+function correctedOf({ payouts }: ContestLedger): Html | null {
+  return payouts.some(({ type }) => type === 'correction')
     ? html` A payment was corrected: both lines stand <a href="#payments">among the payments</a>.`
     : null
+}
+
+/** Nothing is open: all that was won is paid, or a part of it expired. */
+function settled({ ledger, view }: Verdict): Words {
+  const { contest, prizes, pool } = ledger
+  const { site } = view
+  const expired = sumOfAll(
+    '/prizes/*/expired',
+    prizes.map((prize) => prize.expired),
+  )
+  const corrected = correctedOf(ledger)
   const since =
     contest.paidAt === null
       ? null
@@ -167,7 +168,7 @@ function settled({ ledger: { contest, prizes, pool, payouts }, view }: Verdict):
       ? html` <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are still in the
           pool.`
       : null
-  if (lapsed === null || isZero(lapsed.figure)) {
+  if (expired === null || isZero(expired.figure)) {
     return {
       say: expressed('all-paid /prizes/*/notRedeemed /prizes/*/expired', 'All paid'),
       lead: html`All
@@ -178,7 +179,7 @@ function settled({ ledger: { contest, prizes, pool, payouts }, view }: Verdict):
   return {
     say: expressed('none-open /prizes/*/notRedeemed', 'Nothing is left to pay'),
     lead: html`<span data-at="/contest/prizesRedeemed">${amountHtml(contest.prizesRedeemed)}</span>
-      ${site.token} were paid, and ${derived(lapsed)} ${site.token} expired before they were
+      ${site.token} were paid, and ${derived(expired)} ${site.token} expired before they were
       claimed.${since}${rest}${corrected}`,
   }
 }
@@ -198,8 +199,8 @@ const TOTALS = [
 /** Bar of what was won: paid, payable, to be claimed, in review, locked and expired. */
 function segments({ ledger: { contest, prizes }, unpaid }: Verdict): Html {
   const { prizesOwed, prizesRedeemed } = contest
-  const lapsed = derivedSum(
-    prizes.map(({ expired }, index) => ({ pointer: `/prizes/${index}/expired`, figure: expired })),
+  const expired = derivedSum(
+    prizes.map((prize, index) => ({ pointer: `/prizes/${index}/expired`, figure: prize.expired })),
   )
   const parts: Segment[] = [
     {
@@ -221,12 +222,12 @@ function segments({ ledger: { contest, prizes }, unpaid }: Verdict): Html {
       at: `${unpaid?.address ?? ''}#/totals/${state}`,
     })
   }
-  if (lapsed !== null && isPositive(lapsed.figure)) {
+  if (expired !== null && isPositive(expired.figure)) {
     parts.push({
       as: 'expired',
-      share: partOf(lapsed.figure, prizesOwed),
+      share: partOf(expired.figure, prizesOwed),
       word: 'Expired',
-      amount: derived(lapsed),
+      amount: derived(expired),
     })
   }
   return segmentBar(parts.filter(({ share }) => share > 0))

@@ -97,8 +97,6 @@ function runningCards(
 
 function card(one: ContestWire, view: View): Html {
   const { id, title, pool, entries, closesAt, closesAtMs } = one
-  const [from, fromMs] =
-    one.openedAt === null ? [one.opensAt, one.opensAtMs] : [one.openedAt, one.openedAtMs ?? one.opensAtMs]
   const verb = closesAtMs <= view.now ? 'was to close' : 'closes'
   return html`<li>
     <p>${verb} <b>${untilMoment(closesAt, view)}</b></p>
@@ -107,9 +105,20 @@ function card(one: ContestWire, view: View): Html {
       <b class="big">${amountHtml(pool)}</b> ${view.site.token}, ${countHtml(entries)}
       ${entries === 1 ? 'entry' : 'entries'}
     </p>
-    ${shareBar((view.now - fromMs) / Math.max(1, closesAtMs - fromMs), 'ink')}
-    <p class="ends"><span>${nearMoment(from, view)}</span> <span>${nearMoment(closesAt, view)}</span></p>
+    ${runningBar(one, view)}
+    <p class="ends">
+      <span>${nearMoment(one.openedAt ?? one.opensAt, view)}</span> <span>${nearMoment(closesAt, view)}</span>
+    </p>
   </li>`
+}
+
+/** Bar of the time that has passed of a running contest. */
+export function runningBar(
+  { openedAtMs, opensAtMs, closesAtMs }: ContestWire,
+  { now }: Pick<View, 'now'>,
+): Html {
+  const from = openedAtMs ?? opensAtMs
+  return shareBar((now - from) / Math.max(1, closesAtMs - from), 'ink')
 }
 
 function payingTable(
