@@ -3,26 +3,26 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { capitalized } from './prose.ts'
 
-/** Words for a kind of prize: those who win it, and one who is paid. */
-type KindWords = Readonly<{ who: string; one: string }>
+/** Words for a kind of prize: those who win it, and one who is paid if that is said otherwise. */
+type KindWords = Readonly<{ who: string; one?: string }>
 
 // Words are in maps, since an operator may name a kind `constructor`, which every object has.
 
 /** Kinds of prizes with words of their own. The operator names kinds, so a page also shows others, as they are. */
-const KINDS: ReadonlyMap<string, KindWords> = wordsByKind({
-  winner: { who: 'the winner', one: 'the winner' },
+const KINDS: ReadonlyMap<string, KindWords> = wordsByKind<KindWords>({
+  winner: { who: 'the winner' },
   runner_up: { who: 'runners-up', one: 'a runner-up' },
-  second: { who: 'the second', one: 'the second' },
-  third: { who: 'the third', one: 'the third' },
+  second: { who: 'the second' },
+  third: { who: 'the third' },
   voter_share: { who: 'voters', one: 'a voter' },
   lucky_draw: { who: 'the lucky draw', one: 'a winner of the lucky draw' },
   refund: { who: 'players', one: 'a player' },
-  loyalty: { who: 'loyal players', one: 'loyal players' },
-  play_share: { who: 'a share of play', one: 'a share of play' },
-  top_up: { who: 'the treasury', one: 'the treasury' },
+  loyalty: { who: 'loyal players' },
+  play_share: { who: 'a share of play' },
+  top_up: { who: 'the treasury' },
   sponsor: { who: 'sponsors', one: 'a sponsor' },
-  returned: { who: 'the treasury', one: 'the treasury' },
-  platform_income: { who: 'platform income', one: 'platform income' },
+  returned: { who: 'the treasury' },
+  platform_income: { who: 'platform income' },
 })
 
 function wordsByKind<Words>(words: Readonly<Record<string, Words>>): ReadonlyMap<string, Words> {
@@ -61,7 +61,8 @@ export function kindName(kind: string): Html {
 
 /** One who is paid a prize of a kind: `a runner-up`; with `capital` at the start of a line. */
 export function onePaid(kind: string, capital = false): Html {
-  const words = KINDS.get(kind)?.one ?? plainWords(kind)
+  const own = KINDS.get(kind)
+  const words = own?.one ?? own?.who ?? plainWords(kind)
   return kindText(kind, capital ? capitalized(words) : words)
 }
 
