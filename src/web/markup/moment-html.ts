@@ -69,9 +69,12 @@ export function dayOf(at: string): Html {
 
 /** A month by its name: `November 2026`. */
 export function monthHtml(month: string): Html {
-  return html`<time datetime="${month}" data-form="monthname"
-    >${MONTHS.format(Date.parse(`${month}-01`))}</time
-  >`
+  return html`<time datetime="${month}" data-form="monthname">${monthWords(month)}</time>`
+}
+
+/** A month of the API in words, as plain text: `November 2026`. */
+export function monthWords(month: string): string {
+  return MONTHS.format(Date.parse(`${month}-01`))
 }
 
 const MONTHS = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })

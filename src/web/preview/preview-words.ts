@@ -1,6 +1,7 @@
 import { formatAt, msOf } from '../../protocol/moment.ts'
 import { headlineAmount } from '../markup/amount-html.ts'
 import { whoWins } from '../markup/kind-words.ts'
+import { monthWords } from '../markup/moment-html.ts'
 import { plainText } from '../markup/page-lead.ts'
 import { timeWords } from '../markup/time-words.ts'
 
@@ -16,21 +17,6 @@ export function winnersOf(kind: string): string {
   return whoWins(kind).markup.replaceAll(/<[^>]*>/g, '')
 }
 
-const WHOLE_MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-]
-
 /** Day of a moment: `22 Nov 2026`. */
 export function dayText(at: string): string {
   return timeWords('date', Date.parse(at), 0)
@@ -38,7 +24,7 @@ export function dayText(at: string): string {
 
 /** Month of a moment: `October 2026`. */
 export function monthText(at: string): string {
-  return `${WHOLE_MONTHS[Number(at.slice(5, 7)) - 1]} ${at.slice(0, 4)}`
+  return monthWords(at.slice(0, 7))
 }
 
 /** A moment to the minute, cut: `22 Nov 2026, 11:50 UTC`. */

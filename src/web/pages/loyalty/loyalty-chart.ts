@@ -8,15 +8,13 @@ import { expressed } from '../../charts/share.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { monthWords } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** Name of a month with the pointer of its source: `October 2026`. */
 export function monthName(month: string, pointer: string): Html {
-  const name = MONTH_NAMES.format(new Date(`${month}-01T00:00:00Z`))
-  return expressed(`monthname ${pointer}`, name)
+  return expressed(`monthname ${pointer}`, monthWords(month))
 }
-
-const MONTH_NAMES = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 type ComputedRun = Readonly<{ run: LoyaltyRun; total: string; pointer: string }>
 
