@@ -132,11 +132,11 @@ suite('daybook held', () => {
     }
   })
 
-  test('has examples in its --help and in docs/operating.md that run', async () => {
+  test('has examples in its --help and in docs/finality.md that run', async () => {
     await using stage = await openDoorStage('refuse', true)
     await stage.publish([{ ...waiting(1), ref: 'payment-4711' }])
     const { stdout } = await run(['held', '--help'])
-    const lines = [...`${stdout}\n${textOf('docs/operating.md')}`.matchAll(/^ *daybook (held .*)$/gm)]
+    const lines = [...`${stdout}\n${textOf('docs/finality.md')}`.matchAll(/^ *daybook (held .*)$/gm)]
     assert.equal(lines.length, 4)
     for (const [, line = ''] of lines.toReversed()) {
       const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')

@@ -55,7 +55,7 @@ function identityOf(data: string): LogIdentity {
   return readStoreIdentity(data)
 }
 
-/** Restores a copy of a store in a directory, as `docs/operating.md` says. */
+/** Restores a copy of a store in a directory, as `docs/backups.md` says. */
 function restore(copy: string, data: string): void {
   for (const suffix of ['-wal', '-shm']) rmSync(`${storePath(data)}${suffix}`, { force: true })
   copyFileSync(copy, storePath(data))

@@ -169,18 +169,17 @@ suite('the dependencies', () => {
   })
 })
 
-suite('docs/operating.md', () => {
-  const operating = textOf('docs/operating.md')
-
-  test('names every metric and no other', () => {
+suite('the documents for operators', () => {
+  test('name every metric in docs/metrics.md and no other', () => {
     const sources = PRODUCT_SOURCES.filter((path) => path.startsWith('src/')).map(textOf)
     const made = new Set(sources.flatMap((text) => text.match(/(?<=')daybook_[a-z_]+(?=')/g) ?? []))
-    const told = new Set(operating.match(/daybook_[a-z_]+/g) ?? [])
+    const told = new Set(textOf('docs/metrics.md').match(/daybook_[a-z_]+/g) ?? [])
     assert.deepEqual([...told].toSorted(byName), [...made].toSorted(byName))
   })
 
-  test('names every option of serve', () => {
+  test('name every option of serve in docs/operating.md', () => {
     const { options } = serveOptions(new Command('serve'))
+    const operating = textOf('docs/operating.md')
     assert.ok(options.length > 10)
     for (const { long } of options) assert.ok(operating.includes(`\`${long}\``), String(long))
   })
