@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
 import { backUp } from './operator/backup-command.ts'
 import { check } from './operator/check-command.ts'
+import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
 import { makeFolder } from './terminal/option-paths.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
@@ -46,6 +47,7 @@ export function openProgram(
   program.addCommand(verifyCommand(world, done))
   program.addCommand(heldCommand(world, done))
   addOperatorCommands(program, world, done)
+  addDoctorCommand(program, world, done)
   return program
 }
 

@@ -4,8 +4,7 @@ import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { Shell } from '../terminal/completion.ts'
 import { completionScript, SHELLS } from '../terminal/completion.ts'
 import { correct } from './correct.ts'
-import { doctor } from './doctor.ts'
-import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
+import { optionOf, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 
 type CorrectOptions = Readonly<{
@@ -18,18 +17,9 @@ type CorrectOptions = Readonly<{
   dryRun?: true
 }>
 
-type DoctorOptions = Readonly<{
-  data?: string
-  url?: string
-  signingKeyFile?: readonly string[]
-  maxStreams: number
-  wait: number
-}>
-
-/** Adds the operator's occasional commands: `correct`, `doctor` and `completion`. */
+/** Adds the operator's occasional commands: `correct` and `completion`. */
 export function addOperatorCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
   addCorrect(program, world, done)
-  addDoctor(program, world, done)
   program
     .command('completion')
     .description('print a script that completes commands and options')
@@ -69,32 +59,5 @@ Example:
       const { url, to, tokenFile = null, reason = null, ref = null, restate = null } = options
       const dryRun = options.dryRun === true
       done(await correct({ seq, url, to, tokenFile, reason, ref, restate, dryRun }, world))
-    })
-}
-
-function addDoctor(program: Command, world: World, done: (code: ExitCode) => void): void {
-  const option = optionOf('doctor')
-  program
-    .command('doctor')
-    .description('look for faults of disk, clock, key, file modes, checkpoint and proxies')
-    .addOption(option('--data <dir>', 'data directory; the service may keep running'))
-    .addOption(option('--url <url>', 'public address of the service, as readers use it'))
-    .addOption(
-      option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
-    )
-    .addOption(
-      option('--max-streams <n>', 'streams that the limit of open files must allow')
-        .argParser(wholeBetween(1, 100_000))
-        .default(10_000),
-    )
-    .addOption(
-      option('--wait <seconds>', 'time in which the first bytes of a stream must arrive')
-        .argParser(wholeBetween(1, 60))
-        .default(5),
-    )
-    .action(async ({ data, url, signingKeyFile, maxStreams, wait }: DoctorOptions) => {
-      const target = { data: data ?? null, url: url ?? null }
-      const own = { keyFiles: signingKeyFile ?? null, streamsMax: maxStreams, waitMs: wait * 1_000 }
-      done(await doctor({ ...target, ...own }, world))
     })
 }

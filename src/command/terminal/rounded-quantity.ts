@@ -1,11 +1,3 @@
-/** Result of one check of `doctor`: `wrong` must be corrected now, `warn` may cause trouble later. */
-export type Diagnosis = Readonly<{ is: 'ok' | 'note' | 'warn' | 'wrong'; what: string; says: string }>
-
-export const ok = (what: string, says: string): Diagnosis => ({ is: 'ok', what, says })
-export const note = (what: string, says: string): Diagnosis => ({ is: 'note', what, says })
-export const warn = (what: string, says: string): Diagnosis => ({ is: 'warn', what, says })
-export const wrong = (what: string, says: string): Diagnosis => ({ is: 'wrong', what, says })
-
 const UNITS = [
   [86_400_000, 'days'],
   [3_600_000, 'h'],

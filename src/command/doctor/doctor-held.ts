@@ -1,5 +1,6 @@
 import type { Diagnosis } from './diagnosis.ts'
-import { formatAge, ok, warn } from './diagnosis.ts'
+import { ok, warn } from './diagnosis.ts'
+import { formatAge } from '../terminal/rounded-quantity.ts'
 
 /** Age in milliseconds after which a draft should no longer wait for the blockchain. */
 const STUCK_MS = 60 * 60 * 1_000
