@@ -83,6 +83,21 @@ suite('an open page', () => {
     assert.equal(streams, 2)
   })
 
+  test('shows an event that is published while the page is requested', async () => {
+    await using sight = await browser.see(`${relay.url}/about-nothing`)
+    const { page } = sight
+    const seq = stage.published() + 1
+    await page.route('**/stream', async (route) => {
+      if (route.request().resourceType() !== 'fetch' || stage.published() === seq) return route.continue()
+      const response = await route.fetch()
+      await publish(1)
+      await explains(page, `The newest event is ${seq}.`)
+      return route.fulfill({ response })
+    })
+    await page.goto(`${relay.url}/stream`)
+    await shows(page, seq)
+  })
+
   test('keeps the scroll position and the focus while 500 events arrive', async () => {
     await using sight = await browser.see(`${relay.url}/stream`)
     const { page } = sight

@@ -134,7 +134,7 @@ async function refresh(page: LivePage): Promise<void> {
     if (answer.status >= BUSY) refuse(page, answer)
     // A page that is not there is requested again after the next event.
     else if (!answer.ok) page.shown = head
-    else take(page, await answer.text())
+    else take(page, await answer.text(), head)
   } catch {
     // The stream shows whether the service is there. The next refresh is scheduled anyway.
   } finally {
@@ -149,14 +149,14 @@ function refuse(page: LivePage, answer: Response): void {
   page.refused = { status: answer.status, until: Date.now() + ms }
 }
 
-/** Takes the page of an answer. */
-function take(page: LivePage, text: string): void {
+/** Takes the page of an answer. `head` was the newest event when the page was requested. */
+function take(page: LivePage, text: string, head: number): void {
   // The page of a future event exists now.
   if (document.querySelector('#ahead') !== null) return location.reload()
   const seq = seqIn(text)
   // An older page comes from a cache or from a node that lags.
   if (seq < page.shown || page.paused) return
-  page.shown = Number.isNaN(seq) ? page.head : seq
+  page.shown = Number.isNaN(seq) ? head : seq
   show(page, text)
 }
 
