@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
-import { backUp } from './operator/backup-command.ts'
+import { backUp } from './backups/backup-command.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'

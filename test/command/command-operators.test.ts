@@ -163,13 +163,14 @@ suite('doctor', () => {
     stdout.split('\n').filter((line) => line.startsWith(is))
 
   test('finds nothing wrong with a service and its directory', async () => {
+    await run(['backup', '--data', service.data, '--to', join(folder, 'copy.db')])
     const { code, stdout } = await run(['doctor', '--data', service.data, '--url', service.url], {
       openFilesMax: () => 20_000,
     })
     assert.equal(code, 0, stdout)
     assert.deepEqual(lines(stdout, 'warn'), [])
     const looked = lines(stdout, 'ok').map((line) => line.slice(7).split(/ {2,}/)[0])
-    const directory = ['high-water', 'disk', 'clock', 'held', 'key', 'modes', 'open files']
+    const directory = ['high-water', 'disk', 'backup', 'clock', 'held', 'key', 'modes', 'open files']
     const url = ['clock', 'headers', 'checkpoint', 'stream', 'ranges', 'private', 'held']
     assert.deepEqual(looked, [...directory, ...url])
   })
@@ -189,6 +190,7 @@ suite('doctor', () => {
   })
 
   test('reports a clock that is behind the log or the service', async () => {
+    await run(['backup', '--data', service.data, '--to', join(folder, 'copy.db')])
     const { code, stdout } = await run(['doctor', '--data', service.data, '--url', service.url], {
       now: () => msOf(Date.UTC(2020, 0, 1)),
     })

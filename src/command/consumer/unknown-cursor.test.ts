@@ -16,7 +16,7 @@ import { startNode } from '../../../test/stage/node-process.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { readStoreIdentity, storePath } from '../../log/store/store.ts'
-import { backUp } from '../operator/backup-command.ts'
+import { backUp } from '../backups/backup-command.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 
 const URL_GIVEN = 'https://data.example.org'

@@ -9,6 +9,7 @@ import { openForReading, STORE_FILE, storePath } from '../../log/store/store.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { openFilesFor } from '../service/connection-limit.ts'
 import type { Diagnosis } from './diagnosis.ts'
+import { lastBackupDiagnosis } from './doctor-backup.ts'
 import { heldDiagnosis } from './doctor-held.ts'
 import { note, ok, warn, wrong } from './diagnosis.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
@@ -53,6 +54,7 @@ export function diagnoseDirectory(
         ? ok('high-water', 'the log agrees with the last signed tree and the high-water mark')
         : wrong('high-water', textOfFault(fault)),
       diskOf(data),
+      lastBackupDiagnosis(data, world.now()),
       clockOf(head.atMs, world),
       heldDiagnosis({ ...waiting, oldestAtMs: waiting.oldestMs }, world.now()),
       ...(keyFiles ?? [defaultKeyFile(data)]).map((file) =>

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { renameDurably } from './durable-rename.ts'
 import { isBusy, LockedError } from './lock.ts'
@@ -8,22 +8,29 @@ import { openForReading, StoreError } from './store.ts'
 const PAGES_A_STEP = 2_000
 const OWNER_ONLY = 0o600
 
+/** Size of a finished copy. */
+type Copied = Readonly<{ events: number; bytes: number }>
+
 /**
- * Copies a store as of one moment, while it is served and written. The copy gets its name when it is complete and on
- * the disk. Only its owner may read it, because it holds the operator's refs.
+ * Copies a store as of one moment, while it is served and written. The copy gets its name when it is complete, has
+ * passed `verify` and is on the disk. Only its owner may read it, because it holds the operator's refs. `verify` gets
+ * the path of the complete copy, and throws when the copy is wrong.
  */
 export async function backupStore(
   store: string,
   to: string,
   onProgress: (pagesLeft: number, pagesTotal: number) => void,
-): Promise<Readonly<{ events: number }>> {
+  verify: (copy: string) => void | Promise<void> = () => undefined,
+): Promise<Copied> {
   const partial = `${to}.partial`
   claim(partial)
   try {
     await copyTo(partial, store, onProgress)
     const events = finish(partial)
+    const { size: bytes } = statSync(partial)
+    await verify(partial)
     renameDurably(partial, to)
-    return { events }
+    return { events, bytes }
   } finally {
     remove(partial)
   }

@@ -1,30 +1,53 @@
 import { existsSync } from 'node:fs'
 import { backupStore } from '../../log/store/backup.ts'
-import { storePath } from '../../log/store/store.ts'
+import { readHighWater } from '../../log/store/high-water.ts'
+import { writeLastBackup } from '../../log/store/last-backup.ts'
+import { openForReading, storePath } from '../../log/store/store.ts'
+import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { textOfFault } from '../service/background-audit.ts'
 import { asPathError, checkFileFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { requireLog } from './log-options.ts'
+import { requireLog } from '../operator/log-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** Copies a log to one file, even while it is served. As `daybook.db` in an empty directory, the copy can be served. */
+/**
+ * Copies a log to one file, even while it is served, and compares the copy with the high-water mark. As `daybook.db` in an empty directory, the
+ * copy can be served.
+ */
 export async function backUp(data: string, to: string, world: World): Promise<ExitCode> {
   requireLog(data)
   if (existsSync(to)) throw new CommandError(2, `--to: ${shellQuoted(to)} exists already; give a new path`)
   checkFileFolder(to, '--to')
   const progress = openProgress('copying', 'pages', world)
   try {
-    const { events } = await backupStore(storePath(data), to, (left, total) => {
+    const at = world.now()
+    const mark = readHighWater(data)
+    const onProgress = (left: number, total: number): void => {
       if (world.stop.aborted) throw new CommandError(1, 'stopped; no copy was made')
       progress.at(total - left, total)
-    })
+    }
+    const copied = await backupStore(storePath(data), to, onProgress, (copy) => refuseFault(copy, mark))
+    const { events } = copied
+    writeLastBackup(data, { at, verifiedAt: world.now(), ...copied })
     world.stdout.write(`${to} holds ${events} events\n`)
     return 0
   } catch (error) {
     throw asCopyError(error, to)
   } finally {
     progress.end()
+  }
+}
+
+/** Refuses a copy that lacks published events, or whose newest events or signature are wrong. */
+function refuseFault(copy: string, mark: ReturnType<typeof readHighWater>): void {
+  const db = openForReading(copy)
+  try {
+    const fault = faultAtStart(db, mark)
+    if (fault !== null) throw new CommandError(1, `no copy was made: ${textOfFault(fault)}`)
+  } finally {
+    db.close()
   }
 }
 

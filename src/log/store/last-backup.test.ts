@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { msOf } from '../../protocol/moment.ts'
+import { LAST_BACKUP_FILE, readLastBackup, writeLastBackup } from './last-backup.ts'
+
+const LAST = { at: msOf(1_790_000_000_000), verifiedAt: msOf(1_790_000_001_000), events: 12, bytes: 40_960 }
+
+suite('the description of the last backup', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-last-backup-'))
+  const path = join(folder, LAST_BACKUP_FILE)
+  test.after(() => rmSync(folder, { recursive: true }))
+
+  test('is absent before the first backup', () => assert.equal(readLastBackup(folder), null))
+
+  test('is replaced by each backup, in a file that only its owner may read', () => {
+    writeLastBackup(folder, { ...LAST, events: 11 })
+    writeLastBackup(folder, LAST)
+    assert.deepEqual(readLastBackup(folder), LAST)
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+    assert.deepEqual(readdirSync(folder), [LAST_BACKUP_FILE])
+  })
+
+  test('is absent when something else wrote the file', () => {
+    for (const words of ['', '{', 'null', '[1]', '{"at":1}', JSON.stringify({ ...LAST, at: '2026' })]) {
+      writeFileSync(path, words)
+      assert.equal(readLastBackup(folder), null, words)
+    }
+    rmSync(path)
+    mkdirSync(path)
+    assert.equal(readLastBackup(folder), null, 'a folder of that name')
+  })
+})

@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Ms } from '../../protocol/moment.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { renameDurably } from './durable-rename.ts'
+
+/**
+ * The last verified backup of a log. `at` is the moment when it began, so it holds everything published before. At
+ * `verifiedAt` its check ended.
+ */
+type LastBackup = Readonly<{ at: Ms; verifiedAt: Ms; events: number; bytes: number }>
+
+/** File in the data directory that describes the last backup, for metrics and `doctor`. */
+export const LAST_BACKUP_FILE = 'last-backup'
+
+const OWNER_ONLY = 0o600
+
+/** Replaces the description of the last backup. It is on the disk when this returns. */
+export function writeLastBackup(dataDirectory: string, { at, verifiedAt, events, bytes }: LastBackup): void {
+  const path = join(dataDirectory, LAST_BACKUP_FILE)
+  const making = `${path}.making`
+  writeFileSync(making, `${JSON.stringify({ at, verifiedAt, events, bytes })}\n`, { mode: OWNER_ONLY })
+  renameDurably(making, path)
+}
+
+/** Reads the description of the last backup; null when there is none, or something else wrote the file. */
+export function readLastBackup(dataDirectory: string): LastBackup | null {
+  try {
+    return lastBackupOf(JSON.parse(readFileSync(join(dataDirectory, LAST_BACKUP_FILE), 'utf8')))
+  } catch (error) {
+    if (error instanceof SyntaxError || (error instanceof Error && 'syscall' in error)) return null
+    throw error
+  }
+}
+
+function lastBackupOf(json: unknown): LastBackup | null {
+  if (typeof json !== 'object' || json === null) return null
+  if (!('at' in json && 'verifiedAt' in json && 'events' in json && 'bytes' in json)) return null
+  const { at, verifiedAt, events, bytes } = json
+  if (![at, verifiedAt, events, bytes].every((one) => Number.isSafeInteger(one) && Number(one) >= 0))
+    return null
+  return {
+    at: msOf(Number(at)),
+    verifiedAt: msOf(Number(verifiedAt)),
+    events: Number(events),
+    bytes: Number(bytes),
+  }
+}
