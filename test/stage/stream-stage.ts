@@ -52,6 +52,8 @@ type StageSettings = Readonly<{
   random?: () => number
   /** The wall clock, in milliseconds after the launch; 0 by default. */
   nowMs?: number
+  /** Receives the delivery lag of each fan-out, in milliseconds. */
+  onDelivered?: (ms: number) => void
   /** Wraps the reader of the streams. */
   reader?: (reader: LogReader) => LogReader
 }>
@@ -93,6 +95,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
     monotonicMs: () => performance.now(),
     random: settings.random ?? (() => 0.5),
     report: (error) => reported.push(error),
+    onDelivered: settings.onDelivered ?? (() => undefined),
     limits: { drainMs: 0, tickMs: 10, ...settings.limits },
   }
   const streams = openStreams(streamSettings)

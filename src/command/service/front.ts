@@ -33,7 +33,7 @@ import { isWrong } from './front-memory.ts'
 import { frontRoutesOf } from './front-routes.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import { openUnready } from './front-unready.ts'
-import { watchExports, watchStreams } from './service-metrics.ts'
+import { watchDelivery, watchExports, watchStreams } from './service-metrics.ts'
 
 /** Public half of one thread: a reader, streams and a listener. It has no way to the writer. */
 export type Front = AsyncDisposable &
@@ -156,7 +156,13 @@ function openSenders(
   { world, registry }: FrontTools,
   report: (error: unknown, route?: string) => void,
 ): Readonly<{ streams: Streams; exports: Exports }> {
-  const streams = openStreams({ ...world, reader, slots: openCallerSlots(memory.slots), report })
+  const streams = openStreams({
+    ...world,
+    reader,
+    slots: openCallerSlots(memory.slots),
+    report,
+    onDelivered: watchDelivery(registry),
+  })
   watchStreams(registry, streams)
   const exports = openExports({
     reader,

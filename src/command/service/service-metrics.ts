@@ -1,7 +1,11 @@
 import type { Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Committed } from '../../publish/door/commit-queue.ts'
+import type { ClockFault } from '../../publish/door/clock-guard.ts'
+import { CLOCK_FAULTS } from '../../publish/door/clock-guard.ts'
 import type { PublishOutcome } from '../../publish/door/door.ts'
+import { PUBLISH_OUTCOMES } from '../../publish/door/door.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { Exports } from '../../serve/export/exports.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
@@ -13,17 +17,21 @@ export type ServiceMetrics = Readonly<{
   irregular(field: string): void
   /** Progress of an audit of the log. */
   audited(state: Readonly<{ checked: number; done: boolean }>): void
+  /** Whether the disk has room for the next commit. */
+  room(room: boolean): void
+  /** Fault of the writer's clock; null when it is believed. */
+  clock(fault: ClockFault | null): void
 }>
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 /** Registers the metrics of the writer; throws if the registry has them already. */
-export function openServiceMetrics(registry: Registry): ServiceMetrics {
+export function openServiceMetrics(registry: Registry, now: () => Ms): ServiceMetrics {
   const registers = [registry]
   const events = new Counter({ name: 'daybook_log_events_total', help: 'Events published', registers })
   const seconds = new Histogram({
     name: 'daybook_publish_commit_duration_seconds',
-    help: 'From the first draft of a commit to its fsync',
+    help: 'From the arrival of a commit’s first request to its fsync',
     buckets: SECONDS,
     registers,
   })
@@ -33,6 +41,8 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
     labelNames: ['outcome'],
     registers,
   })
+  // A rate needs a first value, also of an outcome that has not occurred.
+  for (const outcome of PUBLISH_OUTCOMES) requests.inc({ outcome }, 0)
   const irregular = new Counter({
     name: 'daybook_publish_irregular_total',
     help: 'Drafts published though the books refuse them, by the field at odds',
@@ -49,7 +59,13 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
     help: 'Audits of the whole log that found it right',
     registers,
   })
+  const audited = new Gauge({
+    name: 'daybook_audit_last_success_timestamp_seconds',
+    help: 'When the last audit of the whole log found it right; 0 before the first one',
+    registers,
+  })
   return {
+    ...openWriterFaults(registers),
     committed(committed) {
       events.inc(committed.events)
       seconds.observe(committed.ms / 1000)
@@ -58,9 +74,31 @@ export function openServiceMetrics(registry: Registry): ServiceMetrics {
     irregular: (field) => irregular.inc({ field }),
     audited(state) {
       checked.set(state.checked)
-      if (state.done) audits.inc()
+      if (!state.done) return
+      audits.inc()
+      audited.set(now() / 1000)
     },
   }
+}
+
+/** Registers the gauges of what keeps the writer from publishing. */
+function openWriterFaults(registers: Registry[]): Pick<ServiceMetrics, 'room' | 'clock'> {
+  const full = new Gauge({
+    name: 'daybook_disk_full',
+    help: '1 while the disk has no room for a commit',
+    registers,
+  })
+  const faults = new Gauge({
+    name: 'daybook_clock_fault',
+    help: '1 while the clock is not believed, by the fault',
+    labelNames: ['fault'],
+    registers,
+  })
+  const clock = (now: ClockFault | null): void => {
+    for (const fault of CLOCK_FAULTS) faults.set({ fault }, fault === now ? 1 : 0)
+  }
+  clock(null)
+  return { clock, room: (room) => full.set(room ? 0 : 1) }
 }
 
 /** Registers the metrics of one thread's exports, which are read at each collection. */
@@ -92,6 +130,17 @@ function counterOf(
     },
   })
   registry.registerMetric(made)
+}
+
+/** Registers the histogram of delivery to one thread's streams. Returns what takes each delay in milliseconds. */
+export function watchDelivery(registry: Registry): (ms: number) => void {
+  const lag = new Histogram({
+    name: 'daybook_stream_delivery_lag_seconds',
+    help: 'From an event’s moment until all live streams had it',
+    buckets: SECONDS,
+    registers: [registry],
+  })
+  return (ms) => lag.observe(ms / 1_000)
 }
 
 /** Registers the metrics of one thread's streams, which are read at each collection. */

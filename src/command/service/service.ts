@@ -12,7 +12,7 @@ import type { ClockFault } from '../../publish/door/clock-guard.ts'
 import { startWriter, WriterRefusal } from '../../publish/door/writer.ts'
 import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
 import type { NodeState } from '../../serve/metrics/metrics.ts'
-import { openStateMetrics } from '../../serve/metrics/metrics.ts'
+import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
 import { connectionLimit } from './connection-limit.ts'
@@ -26,6 +26,7 @@ import type { Serving } from './node-report.ts'
 import { openNodeReport } from './node-report.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
 import { openServiceMetrics } from './service-metrics.ts'
+import { watchStore } from './store-metrics.ts'
 import { orTaken } from './taken-port.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
@@ -77,7 +78,9 @@ export async function startService(settings: ServiceSettings, world: World, log:
   const { workers, shared, memory } = planThreads(settings, world, log)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const metrics = openServiceMetrics(registry)
+  const metrics = openServiceMetrics(registry, world.now)
+  watchStore(registry, settings.data)
+  gauge(registry, 'daybook_stream_clients_max', 'Most streams that may be open', () => settings.streamsMax)
   const broken = Promise.withResolvers<string>()
   const state = { accepting: true, serving: null as Serving | null }
   const report = openNodeReport({ memory, registry, log, serving: () => state.serving })
@@ -171,10 +174,14 @@ function whatIsTold(
     onIrregular: metrics.irregular,
     onFailure: (reason) => log.error({ reason }, 'a request on the private listener failed'),
     onRoom(room) {
+      metrics.room(room)
       if (room) log.info('the disk has room again: events are published')
       else log.error('the disk is full: no event is published until there is room')
     },
-    onClock: (fault) => reportClock(log, fault),
+    onClock(fault) {
+      metrics.clock(fault)
+      reportClock(log, fault)
+    },
   }
 }
 

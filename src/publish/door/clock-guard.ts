@@ -3,8 +3,9 @@ import type { Ms } from '../../protocol/moment.ts'
 /** Difference in milliseconds from which on the clock is not believed (spec, section 1). */
 const CLOCK_DIFFERENCE_MS_MAX = 60_000
 
+export const CLOCK_FAULTS = ['stepped', 'behind-head'] as const
 /** Why publishing is refused: the clock was set during the run, or it is behind the newest event. */
-export type ClockFault = 'stepped' | 'behind-head'
+export type ClockFault = (typeof CLOCK_FAULTS)[number]
 
 /** The wall clock, compared with the monotonic clock since the start and with the newest event at the start. */
 export type ClockGuard = Readonly<{

@@ -17,7 +17,10 @@ import type { CommitFailureSettings } from './commit-failure.ts'
 import { afterFailure, UNAVAILABLE, WRONG_CLOCK } from './commit-failure.ts'
 import { publishRequest } from './publish-request.ts'
 
-/** A commit: its last seq and moment, its events and requests, and its duration in milliseconds. */
+/**
+ * A commit: its last seq and moment, its events and requests, and the milliseconds from the arrival of its first request
+ * until it was on the disk.
+ */
 export type Committed = Readonly<{ seq: Seq; atMs: Ms; events: number; requests: number; ms: number }>
 
 export type CommitQueue = Readonly<{
@@ -55,6 +58,8 @@ const COMMIT_DRAFTS_MAX = 20_000
 /** A request that waits for its commit. */
 type WaitingRequest = Readonly<{
   drafts: number
+  /** When it arrived, in milliseconds of the monotonic clock. */
+  arrivedMs: number
   /** Runs the request in the transaction. Returns what answers it, to be called after the commit. */
   run(): () => void
   refuse(outcome: FailedOutcome): void
@@ -96,7 +101,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   function enqueue<Result>(drafts: number, work: () => Result): Promise<Result | FailedOutcome> {
     return new Promise((settle) => {
       const answerOf = (result: Result) => () => settle(result)
-      waiting.push({ drafts, run: () => answerOf(work()), refuse: settle })
+      waiting.push({ drafts, arrivedMs: settings.monotonicMs(), run: () => answerOf(work()), refuse: settle })
       // The commit is deferred, so that requests of the same turn of the event loop share it.
       if (waiting.length === 1) setImmediate(run)
     })
@@ -132,7 +137,7 @@ function commit(
 ): readonly (() => void)[] | FailedOutcome {
   if (!settings.clockAgrees()) return WRONG_CLOCK
   const { appender } = settings
-  const began = settings.monotonicMs()
+  const arrivedMs = batch[0]?.arrivedMs ?? settings.monotonicMs()
   const before = appender.head()
   try {
     appender.begin()
@@ -144,7 +149,7 @@ function commit(
     settings.onDurable(head.seq)
     // A crash after it leaves everything. A publisher without an answer sends its refs again.
     if (head.seq > before.seq && head.atMs !== null) {
-      const ms = settings.monotonicMs() - began
+      const ms = settings.monotonicMs() - arrivedMs
       const events = head.seq - before.seq
       settings.onCommit({ seq: head.seq, atMs: head.atMs, events, requests: batch.length, ms })
     }

@@ -21,8 +21,16 @@ export const DOOR_CONNECTIONS_MAX = 128
 /** Most publish requests in progress. Bounds the memory of bodies and of drafts that wait for a commit. */
 export const PUBLISH_REQUESTS_MAX = 64
 
+export const PUBLISH_OUTCOMES = [
+  'stored',
+  'invalid',
+  'conflict',
+  'address',
+  'unavailable',
+  'unauthorized',
+] as const
 /** Outcome of a publish request in the metrics. */
-export type PublishOutcome = 'stored' | 'invalid' | 'conflict' | 'address' | 'unavailable' | 'unauthorized'
+export type PublishOutcome = (typeof PUBLISH_OUTCOMES)[number]
 
 type DoorSettings = Readonly<{
   /** Id of the log, which every answer names. */

@@ -1,5 +1,6 @@
 import type { Seq } from '../../protocol/seq.ts'
 import type { Join, StreamCounts, StreamLevels, Subscriber, StreamContext } from './subscriber.ts'
+import { openDeliveryLag } from './delivery-lag.ts'
 import { openFanOuts } from './fan-outs.ts'
 import { disconnect, isDue, openSubscriber, takeTurn } from './subscriber.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
@@ -8,6 +9,8 @@ type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue'
   Readonly<{
     /** Receives an error thrown by a read of the store. The stream that read is closed. */
     report: (error: unknown) => void
+    /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest event sent. */
+    onDelivered: (ms: number) => void
   }>
 
 type Hub = Readonly<{
@@ -40,11 +43,12 @@ export function openHub(settings: HubSettings): Hub {
       if (subscribers.size === 0 && endReason === 'drain') emptied.resolve()
     },
   }
+  const lag = openDeliveryLag(settings)
   const turns = openTurns<Subscriber>({
     monotonicMs,
     sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
     take: (subscriber, now) => takeTurnSafely(context, subscriber, now, settings.report),
-    liveEmptied: () => fanOuts.ended(),
+    liveEmptied: () => [lag, fanOuts].forEach((one) => one.ended()),
   })
   const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: queueDue })
 
@@ -60,6 +64,7 @@ export function openHub(settings: HubSettings): Hub {
       fannedOutTo = reader.head().seq
       const now = monotonicMs()
       for (const subscriber of subscribers) if (isDue(subscriber, now, fannedOutTo, limits)) queue(subscriber)
+      lag.begun(fannedOutTo, turns.waiting('live') > 0)
     } catch (error) {
       settings.report(error)
     }

@@ -26,6 +26,8 @@ export type StreamSettings = Readonly<{
   random: () => number
   /** Receives an error thrown by a read of the store. */
   report: (error: unknown) => void
+  /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest of a fan-out. */
+  onDelivered?: (ms: number) => void
   limits?: Partial<StreamLimits>
 }>
 
@@ -49,7 +51,7 @@ export type Streams = AsyncDisposable &
 export function openStreams(settings: StreamSettings): Streams {
   const limits = streamLimits(settings.limits)
   const { reader, slots } = settings
-  const hub = openHub({ ...settings, limits })
+  const hub = openHub({ onDelivered: () => undefined, ...settings, limits })
   const pages = openFeedPages(reader, limits)
   const admission: AdmissionSettings = { reader, slots, limits, now: settings.now }
   let draining: Promise<void> | null = null
