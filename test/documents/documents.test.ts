@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { Command } from 'commander'
 import { serveOptions } from '../../src/command/operator/serve-program.ts'
 import { TABLES } from '../../src/log/store/store-schema.ts'
-import { linksOf, textOf } from '../stage/document.ts'
+import { blocksOf, linksOf, textOf } from '../stage/document.ts'
 import { filesBelow, PRODUCT_SOURCES } from '../stage/source-tree.ts'
 import { ROOT } from '../stage/places.ts'
 
@@ -45,7 +45,7 @@ suite('every document', () => {
 
   test('names only files that exist', () => {
     const dead = DOCUMENTS.filter((path) => !path.startsWith('docs/decisions/')).flatMap((path) =>
-      [...textOf(path).matchAll(/`((?:src|sim|test|bench|package|docs)\/[\w./-]+)`/g)]
+      [...textOf(path).matchAll(/`((?:src|sim|test|bench|package|docs|ops)\/[\w./-]+)`/g)]
         .filter(([, named = '']) => !existsSync(join(ROOT, named)))
         .map(([, named]) => `${path}: ${named}`),
     )
@@ -175,6 +175,27 @@ suite('the documents for operators', () => {
     const made = new Set(sources.flatMap((text) => text.match(/(?<=')daybook_[a-z_]+(?=')/g) ?? []))
     const told = new Set(textOf('docs/metrics.md').match(/daybook_[a-z_]+/g) ?? [])
     assert.deepEqual([...told].toSorted(byName), [...made].toSorted(byName))
+  })
+
+  test('link every example, and repeat none', () => {
+    const pages = DOCUMENTS.filter((path) => path.startsWith('docs/'))
+    const linked = new Set(
+      pages.flatMap((path) => linksOf(textOf(path)).map((to) => join(dirname(path), to))),
+    )
+    const examples = FILES.filter((path) => path.startsWith('ops/'))
+    assert.ok(examples.length > 5, 'the examples are found')
+    assert.deepEqual(
+      examples.filter((path) => !linked.has(path)),
+      [],
+    )
+    const languages = new Set(['nginx', 'caddyfile', 'ini'])
+    const shown = pages.flatMap((path) =>
+      blocksOf(textOf(path)).filter(({ language }) => languages.has(language)),
+    )
+    assert.deepEqual(
+      shown.map(({ text }) => text.split('\n')[0]),
+      [],
+    )
   })
 
   test('name every option of serve in docs/operating.md', () => {

@@ -86,11 +86,17 @@ suite('the packages', () => {
   const npx = (...words: readonly string[]): ReturnType<Project['run']> =>
     project.run('npx', '--no-install', 'daybook', ...words)
 
-  test('contains JavaScript, types and documents, and no TypeScript source', () => {
+  test('contains JavaScript, types, documents and examples, and no TypeScript source', () => {
     const { files } = packed.whole
     const sources = files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
     assert.deepEqual(sources, [])
-    for (const path of ['README.md', 'CHANGELOG.md', 'LICENSE', 'package/daybook.cjs']) {
+    for (const path of [
+      'README.md',
+      'CHANGELOG.md',
+      'LICENSE',
+      'package/daybook.cjs',
+      'ops/nginx/daybook.conf',
+    ]) {
       assert.ok(files.includes(path), path)
     }
     assert.deepEqual(

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { spawnSync } from 'node:child_process'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../stage/command-stage.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { hasPostgres, startPostgresServer } from './postgres-server.ts'
-import { skipUnless, skipWithout } from '../stage/test-needs.ts'
+import { skipUnless } from '../stage/test-needs.ts'
 
 const blocks = blocksOf(textOf('docs/outbox.md'))
 const sql = blocks.filter(({ language }) => language === 'sql').map(({ text }) => text)
@@ -18,16 +17,6 @@ suite('docs/outbox.md', () => {
     const { code, stdout } = await run(['publish', '--sql'])
     assert.equal(code, 0)
     assert.equal(`${sql[0]}\n`, stdout)
-  })
-
-  test('has a unit that systemd accepts', { skip: skipWithout('systemd-analyze') }, () => {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-unit-'))
-    const [unit] = blocks.filter(({ language }) => language === 'ini')
-    const file = join(folder, 'daybook-outbox.service')
-    writeFileSync(file, `${unit?.text}\n`)
-    const { stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-    rmSync(folder, { recursive: true })
-    assert.doesNotMatch(stderr, /daybook-outbox/)
   })
 
   suite('on PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }, () => {

@@ -13,6 +13,7 @@ const PACKED = [
   'sim',
   'package',
   'docs',
+  'ops',
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',

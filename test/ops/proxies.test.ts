@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
+import { MAIN, SAMPLE } from '../stage/places.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+import { skipWithout } from '../stage/test-needs.ts'
+import type { Proxy } from './proxy-stage.ts'
+import { startCaddy, startNginx } from './proxy-stage.ts'
+
+const LIMIT = 60
+/** Time for which crowds ask for one page, in milliseconds. */
+const CROWDS_MS = 3_000
+const run = promisify(execFile)
+
+const PROXIES = { nginx: startNginx, caddy: startCaddy } as const
+
+suite('in front of a service', () => {
+  let service: Service
+  before(async () => {
+    const options = ['--trust-proxy', '127.0.0.1/32', '--rate-limit', String(LIMIT), '--page-cache', '2']
+    service = await startService({ drafts: SAMPLE, options })
+  })
+  after(() => service?.[Symbol.asyncDispose]())
+
+  for (const [name, start] of Object.entries(PROXIES))
+    suite(`${name} with its example`, { skip: skipWithout(name) }, () => {
+      let proxy: Proxy
+      before(async () => {
+        proxy = await start(service.url)
+      })
+      after(() => proxy?.[Symbol.asyncDispose]())
+
+      /** Answer to one request, from an address that the caller claims. */
+      const ask = async (path: string, claimed: string, ...words: readonly string[]): Promise<string> => {
+        const all = ['-sk', '-H', `X-Forwarded-For: ${claimed}`, ...words, proxy.url + path]
+        return (await run('curl', all, { maxBuffer: 64 * 1024 * 1024 })).stdout
+      }
+      const head = (path: string, claimed: string): Promise<string> =>
+        ask(path, claimed, '-D', '-', '-o', '/dev/null')
+      /** Status of each of more requests than the rate limit allows. */
+      const tooMany = async (claimed: string): Promise<readonly string[]> => {
+        const path = `/api/v1/summary#[0-${LIMIT}]`
+        return (await ask(path, claimed, '-w', '%{http_code}\n', '-o', '/dev/null')).trim().split('\n')
+      }
+
+      for (const path of ['/api/v1/stream', '/live']) {
+        test(`passes on ${path} without buffering`, async () => {
+          const words = ['-skN', '-H', 'Accept: application/x-ndjson', `${proxy.url}${path}`]
+          const child = spawn('curl', words, { stdio: ['ignore', 'pipe', 'ignore'] })
+          // The stream stays open, so buffered bytes would never arrive.
+          const [first] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) })
+          assert.match(String(first), /^\{"position"/)
+          child.kill()
+          await once(child, 'close')
+        })
+      }
+
+      test('passes on a page, a signed checkpoint and a month file unchanged', async () => {
+        for (const path of ['/payouts', '/api/v1/log/checkpoint', '/api/v1/archive/2026-07.jsonl.gz']) {
+          const direct = await fetch(service.url + path, { headers: { accept: '*/*' } })
+          assert.equal(direct.status, 200, path)
+          assert.equal(await ask(path, '203.0.113.1'), await direct.text(), path)
+        }
+      })
+
+      test('has no fault that doctor finds', async () => {
+        const env = { ...process.env, NODE_EXTRA_CA_CERTS: proxy.pem }
+        const { stdout } = await run(process.execPath, [MAIN, 'doctor', '--url', proxy.url], { env })
+        assert.doesNotMatch(stdout, /^(?:warn|wrong)/m)
+      })
+
+      if (name === 'nginx') {
+        test('caches immutable answers', async () => {
+          assert.match(await head('/api/v1/events/1', '203.0.113.1'), /^x-cache: MISS/im)
+          assert.match(await head('/api/v1/events/1', '203.0.113.2'), /^x-cache: HIT/im)
+        })
+
+        test('asks for a popular page once in two seconds, with --page-cache 2', async () => {
+          const began = performance.now()
+          let crowds = 0
+          while (performance.now() - began < CROWDS_MS) {
+            const words = ['-Z', '--compressed', '-w', '%{http_code} %header{x-cache}\\n', '-o', '/dev/null']
+            const lines = (await ask('/contests#[1-100]', '203.0.113.1', ...words)).trim().split('\n')
+            assert.equal(lines.length, 100)
+            for (const line of lines) assert.match(line, /^200 (?:MISS|HIT|EXPIRED|STALE|UPDATING)$/)
+            crowds++
+          }
+          const seconds = (performance.now() - began) / 1_000
+          const metrics = await (await fetch(`${service.door}/metrics`)).text()
+          const counts = metrics.matchAll(
+            /^daybook_http_requests_total\{[^}]*route="\/contests"[^}]*\} (\d+)/gm,
+          )
+          const made = [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+          assert.ok(
+            made >= 2 && made <= 2 + seconds / 2,
+            `${made} requests in ${seconds} s for ${crowds} crowds`,
+          )
+        })
+
+        test('forwards the address of each caller, so that each has its own allowance', async () => {
+          const codes = await tooMany('203.0.113.3')
+          assert.deepEqual([codes.at(0), codes.at(-1)], ['200', '429'])
+          assert.match(await head('/api/v1/summary', '203.0.113.4'), /^HTTP\/2 200/)
+        })
+      } else {
+        test('forwards the address of the caller, and none that the caller claims', async () => {
+          assert.equal((await tooMany('203.0.113.3')).at(-1), '429')
+          assert.match(await head('/api/v1/summary', '203.0.113.4'), /^HTTP\/2 429/)
+        })
+      }
+    })
+})
