@@ -37,6 +37,7 @@ export async function startPublishNode(data: string): Promise<PublishNode> {
     '0',
     '--chain',
     'solana',
+    '--development',
   ]
   const child = spawn(process.execPath, [main, 'serve', '--data', data, ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],

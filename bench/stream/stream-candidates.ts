@@ -65,7 +65,7 @@ export function compiled(name: string, folder: string): string | null {
 async function startDaybook(folder: string, subscribers: number): Promise<Candidate> {
   const tokenFile = join(folder, 'token')
   writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 })
-  const words = ['serve', '--data', join(folder, `data-${subscribers}`), '--chain', 'solana']
+  const words = ['serve', '--data', join(folder, `data-${subscribers}`), '--chain', 'solana', '--development']
   const ports = ['--port', '0', '--publish-port', '0', '--publish-token-file', tokenFile]
   const limits = ['--rate-limit', 'off', '--max-streams', String(subscribers), '--drain', '0']
   const child = spawn(

@@ -57,7 +57,8 @@ suite('a mistake of the user is reported in one line', () => {
 
   const ports = ['--port', '0', '--publish-port', '0']
   const table: readonly (readonly [what: string, code: 1 | 2, args: readonly string[]])[] = [
-    ['a data directory that is a file', 2, ['serve', '--data', at('file'), ...ports]],
+    ['a data directory that is a file', 2, ['serve', '--data', at('file'), '--development', ...ports]],
+    ['a new log without a name', 2, ['serve', '--data', at('new'), ...ports]],
     ['a store that is not SQLite', 1, ['serve', '--data', at('broken'), ...ports]],
     ['a store that is not SQLite, in a check', 1, ['check', '--data', at('broken')]],
     ['a store of a newer Daybook', 1, ['serve', '--data', at('newer'), ...ports]],
@@ -108,7 +109,7 @@ suite('a mistake of the user is reported in one line', () => {
     ['--save', ['verify', 'http://127.0.0.1:9', '--save', proc]],
     ['--to', ['pull', 'http://127.0.0.1:9', '--to', proc]],
     ['--to', ['keygen', '--to', `${proc}/key`]],
-    ['--data', ['serve', '--data', proc, ...ports]],
+    ['--data', ['serve', '--data', proc, '--development', ...ports]],
   ]
   for (const [option, args] of made) {
     test(
@@ -141,7 +142,7 @@ suite('a mistake of the user is reported in one line', () => {
       await once(other, 'listening')
       const taken = String((other.address() as AddressInfo).port)
       const rest = ports.map((word, index) => (ports[index - 1] === which ? taken : word))
-      const ended = await daybook('serve', '--data', at(`data${which}`), ...rest)
+      const ended = await daybook('serve', '--data', at(`data${which}`), '--development', ...rest)
       other.close()
       assert.equal(ended.code, 1, ended.said)
       const [, , message, end] = ended.said.split('\n')

@@ -63,8 +63,8 @@ function addDataCommands(
       .addOption(directoryOption())
       .action(async (files: string[], options: LogOptions & { data: string }) => {
         checkFiles(files)
-        makeFolder(options.data, '--data')
         const newLog = newLogOf(options, false)
+        makeFolder(options.data, '--data')
         const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
         done(await runImport({ files, ...options, newLog, keys }, world))
       }),

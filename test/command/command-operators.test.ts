@@ -152,7 +152,8 @@ suite('serve', () => {
   test('makes no key, token or store when --finality is wrong', async () => {
     const parent = mkdtempSync(join(folder, 'serve-'))
     const data = join(parent, 'data')
-    const { code } = await run(['serve', '--data', data, '--finality', 'evm=https://rpc.example.org'])
+    const finality = ['--finality', 'evm=https://rpc.example.org']
+    const { code } = await run(['serve', '--data', data, '--development', ...finality])
     assert.equal(code, 2)
     assert.deepEqual(readdirSync(parent, { recursive: true }), ['data'])
   })

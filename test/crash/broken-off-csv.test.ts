@@ -73,6 +73,7 @@ suite('a whole CSV whose service ends before it', { skip: skipWithout('curl') },
       data,
       '--chain',
       'opaque',
+      '--development',
     )
     assert.equal(code, 0, stderr)
   })

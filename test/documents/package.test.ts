@@ -74,7 +74,7 @@ suite('the packages', () => {
   before(async () => {
     packed = await packClone()
     project = await openProject(packed.whole)
-    const imported = await npx('import', SAMPLE, '--data', 'book')
+    const imported = await npx('import', SAMPLE, '--data', 'book', '--origin', 'data.example.org/book')
     assert.equal(imported.code, 0, imported.stderr)
     service = await project.listen('serve', '--data', 'book', '--rate-limit', 'off', '--workers', '2')
   })

@@ -49,7 +49,8 @@ export async function startNode(
 ): Promise<NodeProcess> {
   const tokenFile = `${data}.token`
   writeFileSync(tokenFile, TOKEN)
-  const words = [own, '--data', data, '--chain', 'opaque', '--port', '0', '--publish-port', '0']
+  const log = ['--data', data, '--chain', 'opaque', '--development']
+  const words = [own, ...log, '--port', '0', '--publish-port', '0']
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
   // The last of two equal options counts, so `options` override the fixed ones.
   const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words, ...fixed, ...options]

@@ -103,10 +103,11 @@ export async function startService({
       await writeFile(`${data}.key`, pem, { mode: 0o600 })
     }
     if (drafts !== undefined) {
-      const imported = await daybook('import', drafts, '--data', data, '--chain', chain)
+      const imported = await daybook('import', drafts, '--data', data, '--chain', chain, '--development')
       if (imported.code !== 0) throw new Error(`the import ended with ${imported.code}:\n${imported.stderr}`)
     }
-    const words = ['serve', '--data', data, '--chain', chain, '--port', '0', '--publish-port', '0']
+    const log = ['--data', data, '--chain', chain, '--development']
+    const words = ['serve', ...log, '--port', '0', '--publish-port', '0']
     const child = spawn(process.execPath, [MAIN, ...words, '--publish-token-file', tokenFile, ...options], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: environment(),

@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
 import type { NewLog } from '../../log/store/store.ts'
+import { readHighWater } from '../../log/store/high-water.ts'
 import { hasStore, readStoreIdentity } from '../../log/store/store.ts'
 import { nameOfLog } from '../../log/tree/ready-log.ts'
 import type { Chain } from '../../protocol/tx.ts'
@@ -8,13 +9,14 @@ import { keyFiles, option, originName } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** Default origin of a log. */
+/** Origin of a log for development or demonstration, and name for a key that no log has yet. */
 export const ORIGIN: string = 'localhost/daybook'
 
 /** Options of the commands that may make a log. */
 export type LogOptions = Readonly<{
   chain?: Chain
   origin?: string
+  development?: true
   signingKeyFile?: readonly string[]
   balances: 'refuse' | 'report'
 }>
@@ -28,9 +30,13 @@ export function logOptions(command: Command): Command {
       ),
     )
     .addOption(
-      option('--origin <name>', `name of a new log in signed statements (default: ${ORIGIN})`).argParser(
-        originName,
-      ),
+      option(
+        '--origin <name>',
+        'name of a new log in every signature, for ever: data.example.org/book',
+      ).argParser(originName),
+    )
+    .addOption(
+      option('--development', `make a new log without --origin, to try things out: its name is ${ORIGIN}`),
     )
     .addOption(
       option(
@@ -55,10 +61,16 @@ export function requireLog(data: string): void {
   if (!hasStore(data)) throw new CommandError(2, `--data: ${shellQuoted(data)} holds no log`)
 }
 
-/** Identity of the log in the data directory, or of a new one. Refuses options that contradict an existing log. */
+/**
+ * Identity of the log in the data directory, or of a new one. Refuses options that contradict an existing log, and a new
+ * log without a name.
+ */
 export function newLogOf(options: LogOptions & Readonly<{ data: string }>, simulated: boolean): NewLog {
   const origin = options.origin === undefined ? undefined : nameOf(options.origin, simulated)
   if (!hasStore(options.data)) {
+    const isNamed = origin !== undefined || simulated || options.development === true
+    // A lost log keeps its name, which is in the high-water mark.
+    if (!isNamed && readHighWater(options.data) === null) throw new CommandError(2, NO_NAME)
     return { chain: options.chain ?? 'solana', origin: origin ?? nameOf(ORIGIN, simulated), simulated }
   }
   const existing = readStoreIdentity(options.data)
@@ -70,6 +82,14 @@ export function newLogOf(options: LogOptions & Readonly<{ data: string }>, simul
     throw new CommandError(2, `this log was made with --origin ${existingOrigin}, not ${origin}`)
   }
   return existing
+}
+
+const NO_NAME =
+  'a new log needs --origin: its name in every signature, for ever, such as data.example.org/book; to try things out, give --development'
+
+/** Whether an origin names no site: that of a log for development, or of a demonstration. */
+export function namesNoSite(origin: string): boolean {
+  return /^simulated\.|^localhost(?:[:/]|$)/.test(origin)
 }
 
 function nameOf(origin: string, simulated: boolean): string {

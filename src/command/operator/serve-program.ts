@@ -135,8 +135,8 @@ export function serveOptions(command: Command): Command {
 }
 
 function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
-  makeFolder(options.data, '--data')
   const newLog = newLogOf(options, simulated)
+  makeFolder(options.data, '--data')
   // Before the key and the token are made: a mistake leaves nothing behind.
   const finality = finalityOf(options, newLog.chain)
   return {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import { startService } from '../service/service.ts'
+import { namesNoSite } from './log-options.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { tell } from '../terminal/world.ts'
@@ -15,6 +16,8 @@ export async function serve(
   await using service = await startService(settings, world, log)
   tell(world, `listening on http://${hostInUrl(settings.host)}:${service.port}`)
   tell(world, `publish door on http://${hostInUrl(settings.publishHost)}:${service.publishPort}`)
+  const { origin, simulated } = service.reader.identity
+  if (!simulated && namesNoSite(origin)) tell(world, `${origin} is a log for development: never publish it`)
   const ended = new AbortController()
   const publishing = meanwhile(service, ended.signal)
   const failed = publishing.then(

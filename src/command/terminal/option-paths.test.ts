@@ -75,7 +75,7 @@ suite('the path of an option', () => {
     ],
     [
       'a file for the data of an import',
-      ['import', at('file'), '--data', at('file')],
+      ['import', at('file'), '--data', at('file'), '--development'],
       /--data: \S+\/file is a file/,
     ],
     [
@@ -93,7 +93,11 @@ suite('the path of an option', () => {
       ['keygen', '--show', at('folder')],
       /\/folder cannot be read: it is a folder/,
     ],
-    ['a file for the data of a service', ['serve', '--data', at('file')], /--data: \S+\/file is a file/],
+    [
+      'a file for the data of a service',
+      ['serve', '--data', at('file'), '--development'],
+      /--data: \S+\/file is a file/,
+    ],
   ]
   for (const [what, words, said] of table) {
     test(`is refused before any work, with the name of the option: ${what}`, async () => {
