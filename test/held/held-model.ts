@@ -24,6 +24,8 @@ export type HeldModel = Readonly<{
   vouch(ref: string): void
   drop(ref: string): void
   release(): void
+  /** A start: the next commit asks the books again for all held drafts. */
+  reopen(): void
   /** Refs of held drafts that need no word and that the books refuse. */
   refused(): readonly string[]
 }>
@@ -33,10 +35,11 @@ type ModelState = {
   published: Draft[]
   held: ModelHeld[]
   ended: Map<string, readonly [draft: Draft, state: 'failed' | 'dropped']>
+  isStarting: boolean
 }
 
 export function openHeldModel(balances: BalancesSetting): HeldModel {
-  const state: ModelState = { balances, published: [], held: [], ended: new Map() }
+  const state: ModelState = { balances, published: [], held: [], ended: new Map(), isStarting: false }
 
   /** Takes the first draft off the line and publishes it. */
   function publish(waiting: ModelHeld): void {
@@ -44,12 +47,15 @@ export function openHeldModel(balances: BalancesSetting): HeldModel {
     state.published.push(waiting.draft)
   }
 
+  /** A commit publishes held drafts of these contests. After an event of no contest or a start, it asks all contests. */
   function release(contests: ReadonlySet<ContestId | null> | 'all'): void {
+    const asksAll = contests === 'all' || contests.has(null) || state.isStarting
+    state.isStarting = false
     for (let before = -1; before !== state.published.length;) {
       before = state.published.length
       for (const waiting of state.held) {
         const { draft, word } = waiting
-        const walked = contests === 'all' || contests.has(draft.contestId)
+        const walked = asksAll || contests.has(draft.contestId)
         if (walked && word !== 'asked' && judge(state, waiting.draft) === 'publish') publish(waiting)
       }
     }
@@ -75,13 +81,13 @@ export function openHeldModel(balances: BalancesSetting): HeldModel {
         const receipt = known(state, draft) ?? take(state, draft)
         if (receipt.startsWith('refused')) {
           Object.assign(state, before)
+          release(touched)
           return receipt.replace('refused', String(index))
         }
         if (receipt.startsWith('published')) touched.add(draft.contestId)
         answer.push(receipt)
       }
-      // An event of no contest can fill the treasury.
-      release(touched.has(null) ? 'all' : touched)
+      release(touched)
       return answer
     },
     settle(words) {
@@ -103,6 +109,7 @@ export function openHeldModel(balances: BalancesSetting): HeldModel {
       release('all')
     },
     release: () => release('all'),
+    reopen: () => void (state.isStarting = true),
     refused: () =>
       state.held.flatMap(({ draft, word }) =>
         word !== 'asked' && judge(state, draft) === 'refuse' ? [draft.ref ?? ''] : [],

@@ -68,6 +68,8 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
   let clockAgrees = true
   const open = ({ asksChain = true, balances = 'refuse' }: HeldStageSettings) => {
     const db = openForWriting(path)
+    // No test here stops the machine, and thousands of commits would wait minutes for a slow disk.
+    db.exec('PRAGMA synchronous = OFF')
     const queue = openCommitQueue({
       appender: openAppender(db, testSigner(db)),
       tables: openHeldTables(db),

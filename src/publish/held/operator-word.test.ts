@@ -35,6 +35,22 @@ suite('the operator', () => {
     assert.deepEqual(stage.published().slice(-2), ['treasury/deposit 40', 'pool/top_up 50'])
   })
 
+  test('asks the books again after another contest filled the treasury, and so does a start', async () => {
+    for (const asks of ['command', 'start']) {
+      using stage = openHeldStage()
+      const spent = { ref: 'spent', type: 'burn', kind: 'platform_income', kots: '890' }
+      const gift = sent('gift', 'pool/top_up', '50', { contestId: 2 })
+      await stage.send(...PAYING, contest('scheduled', 2), gift, spent)
+      await stage.settle(['gift'])
+      await stage.send(moved('rest', 'pool/returned', '100'))
+      assert.deepEqual(stage.held(), ['gift (kots: treasury holds 10.000000000, 50.000000000 is asked)'])
+      if (asks === 'command') await stage.queue().held.release([])
+      else stage.reopen()
+      await stage.send({ ref: 'trade', type: 'trade', kind: 'buy', kots: '1' })
+      assert.deepEqual(stage.held(), [], asks)
+    }
+  })
+
   test('asks the books again, and never overrides the chain', async () => {
     using stage = openHeldStage()
     await stage.send(...PAYING, WON, sent('pay', 'payout/winner', '30'))
