@@ -14,6 +14,7 @@ const PACKED = [
   'package',
   'docs',
   'ops',
+  'compose.yaml',
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',
