@@ -11,6 +11,7 @@ import type { Packed, Project } from '../stage/package-stage.ts'
 import { openProject, packClone } from '../stage/package-stage.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 import { decodePng } from '../previews/png.ts'
+import { testReleaseFiles } from '../release/release-files.ts'
 
 const SAMPLE_EVENTS = 2_187
 /** A user's program: prints the newest event, and counts the events by iteration. */
@@ -86,6 +87,8 @@ suite('the packages', () => {
   const npx = (...words: readonly string[]): ReturnType<Project['run']> =>
     project.run('npx', '--no-install', 'daybook', ...words)
 
+  testReleaseFiles(() => packed)
+
   test('contains JavaScript, types, documents and examples, and no TypeScript source', () => {
     const { files } = packed.whole
     const sources = files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
@@ -106,10 +109,11 @@ suite('the packages', () => {
     assert.deepEqual(deadLinks(textOf('README.md'), files), [])
   })
 
-  test('contains no Node, and packing does not change the clone’s manifest', async () => {
+  test('contains no Node, and a release does not change the clone', async () => {
     const { stdout } = await project.run('ls', 'node_modules')
     assert.doesNotMatch(stdout, /^node-/m)
-    assert.equal(packed.manifest, textOf('package.json'))
+    const { stdout: changed } = await project.run('git', '-C', packed.clone, 'status', '--porcelain')
+    assert.equal(changed, '')
   })
 
   test('prints its version', async () => {

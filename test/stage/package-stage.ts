@@ -1,10 +1,14 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import type { KeyObject } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { globSync, readFileSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { tarEntriesOf } from '../../package/release/tar-entries.ts'
 import { ROOT } from './places.ts'
 
 /** Parts of the clone that the package is made of. */
@@ -16,6 +20,8 @@ const PACKED = [
   'ops',
   'compose.yaml',
   'package.json',
+  'package-lock.json',
+  '.gitignore',
   'tsconfig.json',
   'tsconfig.build.json',
   'LICENSE',
@@ -24,11 +30,23 @@ const RUN_MS_MAX = 90_000
 
 export type RunResult = Readonly<{ code: number | null; stdout: string; stderr: string }>
 
-/** A packed package: path of the tarball, its bytes, and its files as npm lists them. */
+/** A packed package: path of the tarball, its bytes, and the paths of its files. */
 type Tarball = Readonly<{ path: string; bytes: number; files: readonly string[] }>
 
-/** The two packages, packed from a copy of the clone, and the clone's manifest after packing. */
-export type Packed = AsyncDisposable & Readonly<{ whole: Tarball; client: Tarball; manifest: string }>
+/** A release that is built from a copy of the clone. */
+export type Packed = AsyncDisposable &
+  Readonly<{
+    whole: Tarball
+    client: Tarball
+    /** Folder of the copy, which is a repository with one commit. */
+    clone: string
+    /** Folder of the files of the release. */
+    released: string
+    version: string
+    /** Result of the command without options, with a file that is not committed. */
+    refused: RunResult
+    publicKey: KeyObject
+  }>
 
 /** An empty project with a package installed from its tarball. */
 export type Project = AsyncDisposable &
@@ -62,38 +80,50 @@ async function runToSuccess(cwd: string, program: string, ...words: readonly str
   return stdout
 }
 
-/** Packs a copy of the clone, so that the clone is unchanged. */
+/** Builds a release from a copy of the clone in a repository of its own, with a new signing key. */
 export async function packClone(): Promise<Packed> {
   const folder = await mkdtemp(join(tmpdir(), 'daybook-package-'))
   const clone = join(folder, 'clone')
   for (const path of [...PACKED, ...globSync('*.md', { cwd: ROOT })])
     await cp(join(ROOT, path), join(clone, path), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+  const { privateKey } = generateKeyPairSync('ed25519')
+  await writeFile(join(folder, 'release.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
 
-  async function pack(...words: readonly string[]): Promise<Tarball> {
-    const packed = await runToSuccess(
-      clone,
-      'npm',
-      'pack',
-      ...words,
-      '--json',
-      '--silent',
-      '--pack-destination',
-      folder,
-    )
-    const [tarball] = JSON.parse(packed) as [{ filename: string; size: number; files: { path: string }[] }]
-    const files = tarball.files.map(({ path }) => path)
-    return { path: join(folder, tarball.filename), bytes: tarball.size, files }
+  const release = (...words: readonly string[]): Promise<RunResult> =>
+    run(clone, 'npm', ['run', '-s', 'release', '--', ...words])
+  await runToSuccess(clone, 'git', 'init', '--quiet')
+  await writeFile(join(clone, '.git', 'info', 'exclude'), 'node_modules\n')
+  await runToSuccess(clone, 'git', 'add', '--all')
+  const author = ['-c', 'user.name=Daybook', '-c', 'user.email=daybook@example.org']
+  await runToSuccess(clone, 'git', ...author, 'commit', '--quiet', '--message', 'Copy the clone')
+  await writeFile(join(clone, 'stray.txt'), '')
+  const refused = await release()
+  await rm(join(clone, 'stray.txt'))
+  const { stdout, stderr, code } = await release(
+    '--dry-run',
+    '--without-image',
+    '--signing-key',
+    '../release.key',
+  )
+  assert.equal(code, 0, stdout + stderr)
+
+  const { version } = JSON.parse(await readFile(join(clone, 'package.json'), 'utf8')) as { version: string }
+  const released = join(clone, 'dist-release', version)
+  const tarball = (name: string): Tarball => {
+    const path = join(released, `${name}-${version}.tgz`)
+    const bytes = readFileSync(path)
+    const files = tarEntriesOf(bytes).map((entry) => entry.path.replace(/^package\//, ''))
+    return { path, bytes: bytes.length, files }
   }
-
-  // Packing the whole package builds the other one.
-  const whole = await pack()
-  const client = await pack('./dist/daybook-client')
-  const manifest = await runToSuccess(clone, 'cat', 'package.json')
   return {
-    whole,
-    client,
-    manifest,
+    whole: tarball('daybook'),
+    client: tarball('daybook-client'),
+    clone,
+    released,
+    version,
+    refused,
+    publicKey: createPublicKey(privateKey),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
