@@ -66,7 +66,8 @@ suite('a command that is stopped', () => {
   })
 
   test('ends a copy and leaves nothing behind', async () => {
-    await assert.rejects(backUp(data, join(data, 'copy.db'), stoppedWorld()), stops)
+    const settings = { data, to: join(data, 'copy.db'), keepDays: 30, isFull: false, keys: [] }
+    await assert.rejects(backUp(settings, stoppedWorld()), stops)
     leavesNothing()
   })
 })

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
-import { backUp } from './backups/backup-command.ts'
+import { backupCommand } from './backups/backup-program.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
@@ -92,15 +92,5 @@ function addDataCommands(
         done(await check(data, world, readKnownKeys(signingKeyFile, data, world))),
       ),
   )
-  program.addCommand(
-    new Command('backup')
-      .description('copy a log to one file; the service may keep running')
-      .addOption(directoryOption())
-      .addOption(
-        option('--to <file>', 'new file for the copy; it must not exist; required')
-          .env('DAYBOOK_BACKUP_TO')
-          .makeOptionMandatory(),
-      )
-      .action(async ({ data, to }: { data: string; to: string }) => done(await backUp(data, to, world))),
-  )
+  program.addCommand(backupCommand(world, done))
 }

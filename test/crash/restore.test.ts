@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { backUp } from '../../src/command/backups/backup-command.ts'
 import { HIGH_WATER_FILE, readHighWater } from '../../src/log/store/high-water.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import { nameOfLog, readSignature } from '../../src/log/tree/ready-log.ts'
@@ -12,8 +11,8 @@ import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { isSigned, verifierKeyOf, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { openStoredTree } from '../../src/log/tree/stored-tree.ts'
 import {
+  runBackup,
   runCheck,
-  runCommand,
   makeLog,
   NEW_LOG,
   openFolder,
@@ -62,7 +61,7 @@ function restore(copy: string, data: string): void {
 }
 
 async function backedUp(data: string, to: string): Promise<void> {
-  const { code, said } = await runCommand((world) => backUp(data, to, world))
+  const { code, said } = await runBackup(data, to)
   assert.equal(code, 0, said)
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { DatabaseSync } from 'node:sqlite'
+import { backUp } from '../../src/command/backups/backup-command.ts'
 import { check } from '../../src/command/operator/check-command.ts'
 import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
 import type { ExitCode, World } from '../../src/command/terminal/world.ts'
@@ -154,6 +155,19 @@ export async function runCommand(run: (world: World) => Promise<ExitCode> | Exit
 
 export function runCheck(data: string, keys: readonly SigningKey[] = [TEST_KEY]): Promise<CommandEnd> {
   return runCommand((world) => check(data, world, keys))
+}
+
+type BackupSettings = Parameters<typeof backUp>[0]
+
+/** Backs up a log in this process, as `daybook backup` does without further options. */
+export function runBackup(
+  data: string,
+  to: string,
+  settings: Partial<BackupSettings> = {},
+  now?: World['now'],
+): Promise<CommandEnd> {
+  const whole = { data, to, keepDays: 30, isFull: false, keys: [], ...settings }
+  return runCommand((world) => backUp(whole, now === undefined ? world : { ...world, now }))
 }
 
 /** Flips a bit in the middle of a text or a blob. */

@@ -1,38 +1,91 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { backupName, lockBackups, removeOldBackups, removeUnfinished } from '../../log/store/backup-folder.ts'
 import { backupStore } from '../../log/store/backup.ts'
+import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { writeLastBackup } from '../../log/store/last-backup.ts'
-import { openForReading, storePath } from '../../log/store/store.ts'
+import { openForReading, readStoreIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { checkStore } from '../operator/check-command.ts'
+import { requireLog } from '../operator/log-options.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { asPathError, checkFileFolder } from '../terminal/option-paths.ts'
+import { checkFileFolder, freeBytes, isFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { requireLog } from '../operator/log-options.ts'
+import { formatBytes } from '../terminal/rounded-quantity.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
+
+type BackupSettings = Readonly<{
+  data: string
+  to: string
+  keepDays: number
+  /** Whether the copy is checked as `daybook check` does. */
+  isFull: boolean
+  /** Keys of which one must have signed the log, for a full check. */
+  keys: readonly SigningKey[]
+}>
 
 /**
- * Copies a log to one file, even while it is served, and compares the copy with the high-water mark. As `daybook.db` in an empty directory, the
- * copy can be served.
+ * Copies a log to a new file, or to a folder that keeps copies by day, even while it is served. The copy is verified
+ * before it gets its name. As `daybook.db` in an empty directory, it can be served.
  */
-export async function backUp(data: string, to: string, world: World): Promise<ExitCode> {
+export async function backUp(settings: BackupSettings, world: World): Promise<ExitCode> {
+  const { data, to } = settings
   requireLog(data)
-  if (existsSync(to)) throw new CommandError(2, `--to: ${shellQuoted(to)} exists already; give a new path`)
-  checkFileFolder(to, '--to')
+  if (!isFolder(to) && !to.endsWith('/')) {
+    if (existsSync(to)) throw new CommandError(2, `--to: ${shellQuoted(to)} exists already; give a new path`)
+    checkFileFolder(to, '--to')
+    await backUpTo(to, world.now(), settings, world)
+    return 0
+  }
+  makeFolder(to, '--to', 0o700)
+  const { id } = readStoreIdentity(data)
+  using _lock = lockFolder(to, id)
+  removeUnfinished(to, id)
+  const at = world.now()
+  const newest = join(to, backupName(id, at))
+  if (existsSync(newest))
+    throw new CommandError(1, `${newest} was made in this second: run the command again`)
+  await backUpTo(newest, at, settings, world)
+  const removed = removeOldBackups(to, { logId: id, days: settings.keepDays, newest })
+  if (removed.length > 0)
+    tell(world, `${removed.length} older backups removed: --keep-days ${settings.keepDays}`)
+  return 0
+}
+
+function lockFolder(folder: string, logId: string): Disposable {
+  try {
+    return lockBackups(folder, logId)
+  } catch (error) {
+    throw asCopyError(error, folder)
+  }
+}
+
+/** Copies the log to a new file, verifies the copy, and notes it in the data directory. */
+async function backUpTo(to: string, at: Ms, settings: BackupSettings, world: World): Promise<void> {
+  const { data } = settings
+  const store = storePath(data)
+  refuseSmallDisk(dirname(to), statSync(store).size)
+  const mark = readMark(data, world)
   const progress = openProgress('copying', 'pages', world)
   try {
-    const at = world.now()
-    const mark = readHighWater(data)
     const onProgress = (left: number, total: number): void => {
       if (world.stop.aborted) throw new CommandError(1, 'stopped; no copy was made')
+      const walBytes = statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
+      if (mayFillDisk(walBytes, freeBytes(data))) throw new CommandError(1, WRITTEN_TOO_FAST)
       progress.at(total - left, total)
     }
-    const copied = await backupStore(storePath(data), to, onProgress, (copy) => refuseFault(copy, mark))
-    const { events } = copied
-    writeLastBackup(data, { at, verifiedAt: world.now(), ...copied })
-    world.stdout.write(`${to} holds ${events} events\n`)
-    return 0
+    const copied = await backupStore(store, to, onProgress, async (copy) => {
+      progress.end()
+      await verifyCopy(copy, mark, settings, world)
+    })
+    noteBackup(data, { at, verifiedAt: world.now(), ...copied }, world)
+    world.stdout.write(`${to} holds ${copied.events} events\n`)
   } catch (error) {
     throw asCopyError(error, to)
   } finally {
@@ -40,8 +93,38 @@ export async function backUp(data: string, to: string, world: World): Promise<Ex
   }
 }
 
-/** Refuses a copy that lacks published events, or whose newest events or signature are wrong. */
-function refuseFault(copy: string, mark: ReturnType<typeof readHighWater>): void {
+function refuseSmallDisk(folder: string, bytes: number): void {
+  const free = freeBytes(folder)
+  if (free >= bytes) return
+  throw new CommandError(
+    1,
+    `--to: a copy needs ${formatBytes(bytes)}, and ${shellQuoted(folder)} has ${formatBytes(free)} free`,
+  )
+}
+
+/** The high-water mark before the copy begins. A damaged one prevents no backup: that is when one is needed. */
+function readMark(data: string, world: World): HighWater | null {
+  try {
+    return readHighWater(data)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    tell(world, `${error.message}; the copy is not compared with it`)
+    return null
+  }
+}
+
+/** Refuses a copy that lacks published events, or whose events, tables or signatures are wrong. */
+async function verifyCopy(
+  copy: string,
+  mark: HighWater | null,
+  { isFull, keys }: BackupSettings,
+  world: World,
+): Promise<void> {
+  if (isFull) {
+    const { faults } = await checkStore({ store: copy, scratch: `${copy}.checking`, mark, keys }, world)
+    if (faults > 0) throw new CommandError(1, 'no copy was made: the log has faults')
+    return
+  }
   const db = openForReading(copy)
   try {
     const fault = faultAtStart(db, mark)
@@ -51,13 +134,11 @@ function refuseFault(copy: string, mark: ReturnType<typeof readHighWater>): void
   }
 }
 
-const SQLITE_FULL = 13
-
-/** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
-function asCopyError(error: unknown, to: string): unknown {
-  const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
-  if (!isSqlite) return asPathError(error, '--to')
-  const isFull = 'errcode' in error && Number(error.errcode) === SQLITE_FULL
-  const reason = isFull ? `the disk of ${shellQuoted(to)} is full` : error.message
-  return new CommandError(1, `no copy was made: ${reason}`, { cause: error })
+/** Notes the backup for metrics and `doctor`. The backup is good even where the data directory cannot be written. */
+function noteBackup(data: string, made: Parameters<typeof writeLastBackup>[1], world: World): void {
+  try {
+    writeLastBackup(data, made)
+  } catch (error) {
+    tell(world, `the backup cannot be noted in ${shellQuoted(data)}: ${systemReason(error)}`)
+  }
 }

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as turn } from 'node:timers/promises'
 import { run, startProxy } from '../../../test/stage/command-stage.ts'
 import {
-  runCommand,
+  runBackup,
   makeLog,
   openFolder,
   publishUpTo,
@@ -16,7 +16,6 @@ import { startNode } from '../../../test/stage/node-process.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { readStoreIdentity, storePath } from '../../log/store/store.ts'
-import { backUp } from '../backups/backup-command.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 
 const URL_GIVEN = 'https://data.example.org'
@@ -126,7 +125,7 @@ suite('tail, after its service lost events and the operator accepted the loss,',
     const { data } = folder
     makeLog(data, [3, 10])
     const copy = join(folder.path, 'copy.db')
-    const { code, said } = await runCommand((world) => backUp(data, copy, world))
+    const { code, said } = await runBackup(data, copy)
     assert.equal(code, 0, said)
     publishUpTo(data, [12, 20])
     const cursor = join(folder.path, 'cursor')

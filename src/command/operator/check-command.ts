@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
@@ -23,22 +24,42 @@ export async function check(data: string, world: World, keys: readonly SigningKe
   requireLog(data)
   // A running service would publish while tables are compared. A backup of its log can be checked instead.
   using _lock = takeDirectory(data)
-  const store = storePath(data)
   const scratch = join(data, 'daybook.db.checking')
+  const checked = { store: storePath(data), scratch, mark: readHighWater(data), keys }
+  const { events, faults } = await checkStore(checked, world)
+  if (faults > 0) return 1
+  world.stdout.write(`${events} events: every table agrees with the log, and the log with its signatures\n`)
+  return 0
+}
+
+/** Store to check, path of the store to compare it with, which is removed, and what must agree with it. */
+type CheckedStore = Readonly<{
+  store: string
+  scratch: string
+  mark: HighWater | null
+  keys: readonly SigningKey[]
+}>
+
+/**
+ * Checks one store file that nobody writes, tells each fault and counts them. Throws a CommandError when the disk is too
+ * small, or at a stop.
+ */
+export async function checkStore(
+  { store, scratch, mark, keys }: CheckedStore,
+  world: World,
+): Promise<Readonly<{ events: number; faults: number }>> {
   const { size } = statSync(store)
-  if (freeBytes(data) < size) {
+  const folder = dirname(scratch)
+  if (freeBytes(folder) < size) {
     throw new CommandError(
       1,
-      `${data}: the check needs ${formatBytes(size)} of free disk, the size of the store`,
+      `${folder}: the check needs ${formatBytes(size)} of free disk, the size of the store`,
     )
   }
-  const remove = (): void => {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
-  }
   const progress = openProgress('checking', 'events', world)
-  remove()
+  remove(scratch)
   try {
-    const fault = await auditFault(data, keys, world)
+    const fault = await auditFault(store, mark, keys, world)
     if (fault !== null) tell(world, fault)
     const steps = recompute(store, scratch)
     let step = steps.next()
@@ -57,20 +78,27 @@ export async function check(data: string, world: World, keys: readonly SigningKe
     for (const { table, rows, first } of differences) {
       tell(world, `${table}: ${rows} rows differ from those recomputed from the log, the first at ${first}`)
     }
-    if (fault !== null || differences.length > 0) return 1
-    world.stdout.write(`${events} events: every table agrees with the log, and the log with its signatures\n`)
-    return 0
+    return { events, faults: differences.length + (fault === null ? 0 : 1) }
   } finally {
     progress.end()
-    remove()
+    remove(scratch)
   }
 }
 
+function remove(scratch: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
+}
+
 /** First fault of the log by its tree, signatures, keys and high-water mark; null when there is none. */
-async function auditFault(data: string, keys: readonly SigningKey[], world: World): Promise<string | null> {
-  const db = openForReading(storePath(data))
+async function auditFault(
+  store: string,
+  mark: HighWater | null,
+  keys: readonly SigningKey[],
+  world: World,
+): Promise<string | null> {
+  const db = openForReading(store)
   try {
-    const fault = (await auditWhole(db, () => null, world)) ?? faultAtStart(db, readHighWater(data), keys)
+    const fault = (await auditWhole(db, () => null, world)) ?? faultAtStart(db, mark, keys)
     return fault === null ? await faultOfKeys(db) : textOfFault(fault)
   } finally {
     db.close()

@@ -51,7 +51,11 @@ suite('the path of an option', () => {
       ['backup', '--data', at('log'), '--to', at('file', 'x')],
       /--to: \S+\/file is a file/,
     ],
-    ['a folder for a copy', ['backup', '--data', at('log'), '--to', at('folder')], /\/folder exists already/],
+    [
+      'an existing file for a copy',
+      ['backup', '--data', at('log'), '--to', at('file')],
+      /\/file exists already/,
+    ],
     [
       'a folder for a cursor',
       ['tail', NOWHERE, '--cursor', at('folder')],

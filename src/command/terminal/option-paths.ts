@@ -28,12 +28,12 @@ export function checkFolder(path: string, option: string): void {
   }
 }
 
-/** Makes a folder that an option names, with its parents, unless it exists. */
-export function makeFolder(path: string, option: string): void {
+/** Makes a folder that an option names, with its parents, unless it exists. `mode` is that of new folders. */
+export function makeFolder(path: string, option: string, mode = 0o777): void {
   // `mkdirSync` with `recursive` never ends where the system allows no folder, as below /proc.
   for (const one of nearestFolder(path, option).missing) {
     try {
-      mkdirSync(one)
+      mkdirSync(one, { mode })
     } catch (cause) {
       if (isFolder(one)) continue
       throw new CommandError(2, `${option}: ${shellQuoted(path)} cannot be made: ${systemReason(cause)}`, {

@@ -13,13 +13,18 @@ export class LockedError extends Error {
  */
 export function lockDirectory(dataDirectory: string): Disposable {
   mkdirSync(dataDirectory, { recursive: true })
-  const db = new DatabaseSync(join(dataDirectory, 'lock'), { timeout: 0 })
+  return lockFile(join(dataDirectory, 'lock'), 'another process uses this data directory')
+}
+
+/** Locks a file for this process, and makes it empty if it is missing. `refusal` is the message of the LockedError. */
+export function lockFile(path: string, refusal: string): Disposable {
+  const db = new DatabaseSync(path, { timeout: 0 })
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (cause) {
     db.close()
     if (!isBusy(cause)) throw cause
-    throw new LockedError('another process uses this data directory', { cause })
+    throw new LockedError(refusal, { cause })
   }
   return { [Symbol.dispose]: () => db.close() }
 }

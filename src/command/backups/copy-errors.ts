@@ -1,0 +1,30 @@
+import { LockedError } from '../../log/store/lock.ts'
+import { asPathError } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { CommandError } from '../terminal/world.ts'
+
+const SQLITE_FULL = 13
+
+/** Bytes of a write-ahead log that are no danger to a disk. */
+const WAL_BYTES_HARMLESS: number = 64 * 1024 * 1024
+
+export const WRITTEN_TOO_FAST =
+  'no copy was made: while it was copied, the write-ahead log grew to more than what the disk has free. Copy when less is published, or free some space'
+
+/**
+ * Whether the write-ahead log may fill the disk before a copy ends. It cannot be emptied meanwhile, so a copy that goes
+ * on could stop publishing.
+ */
+export function mayFillDisk(walBytes: number, freeBytes: number): boolean {
+  return walBytes > WAL_BYTES_HARMLESS && freeBytes < walBytes
+}
+
+/** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
+export function asCopyError(error: unknown, to: string): unknown {
+  if (error instanceof LockedError) return new CommandError(1, error.message, { cause: error })
+  const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+  if (!isSqlite) return asPathError(error, '--to')
+  const isFull = 'errcode' in error && Number(error.errcode) === SQLITE_FULL
+  const reason = isFull ? `the disk of ${shellQuoted(to)} is full` : error.message
+  return new CommandError(1, `no copy was made: ${reason}`, { cause: error })
+}
