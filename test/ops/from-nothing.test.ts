@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { after, before, suite, test } from 'node:test'
+import { blocksOf, textOf } from '../stage/document.ts'
+import { skipUnless, skipWithout } from '../stage/test-needs.ts'
+import type { Machine } from './machine.ts'
+import { openMachine } from './machine.ts'
+
+const SITE = 'data.example.org'
+const PROGRAMS = [
+  'bwrap',
+  'strace',
+  'systemd-analyze',
+  'nginx',
+  'openssl',
+  'curl',
+  'runuser',
+  'setpriv',
+] as const
+
+const steps = blocksOf(textOf('docs/operating.md')).filter(
+  ({ before: line }) => line === '<!-- run: machine -->',
+)
+
+/** Script that runs the steps, and then what a reader and the operator do. */
+function scriptOf(): string {
+  const told = steps.map(({ text }, index) => `printf '\\n=== ${index}\\n'\n${text}`)
+  return [
+    'nginx',
+    ...told,
+    String.raw`printf '\n=== status\n'`,
+    `curl -s --cacert /etc/ssl/${SITE}.pem https://${SITE}/api/v1/status`,
+    String.raw`printf '\n=== end\n'`,
+    'systemctl stop daybook',
+    'stat -c "%a %U %n" /var/lib/daybook /var/lib/daybook/log/* /var/lib/daybook/backups/*',
+  ].join('\n')
+}
+
+const isRoot = process.getuid?.() === 0
+
+suite(
+  'the steps from nothing to a public service',
+  { skip: skipUnless(isRoot, 'root') || skipWithout(...PROGRAMS) },
+  () => {
+    let machine: Machine
+    /** What each step has printed. */
+    let printed: readonly string[] = []
+    before(async () => {
+      machine = openMachine(SITE)
+      const [pem, key] = [machine.at(`etc/ssl/${SITE}.pem`), machine.at(`etc/ssl/${SITE}.key`)]
+      const curve = [
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-out',
+        pem,
+        '-keyout',
+        key,
+      ]
+      const names = ['-subj', `/CN=${SITE}`, '-addext', `subjectAltName=DNS:${SITE}`]
+      execFileSync('openssl', ['req', '-x509', ...curve, ...names], { stdio: 'ignore' })
+      const script = `export NODE_EXTRA_CA_CERTS=/etc/ssl/${SITE}.pem\n${scriptOf()}`
+      const { stdout } = await machine.run(script)
+      printed = stdout.split(/\n=== \w+\n/).slice(1)
+    })
+    after(() => machine?.[Symbol.dispose]())
+
+    const printedBy = (words: string): string => {
+      const index = steps.findIndex(({ text }) => text.includes(words))
+      return printed[index] ?? ''
+    }
+
+    test('make a key for the log of the site, and start a service of it', () => {
+      assert.match(printedBy('keygen'), /^data\.example\.org\/book\+[0-9a-f]{8}\+/)
+      assert.match(printedBy('/readyz'), /"ready":true/)
+      assert.match(printedBy('publish-token'), /^\S{32,}\n$/)
+      const status = JSON.parse(printed.at(-2) ?? '') as { origin: string }
+      assert.equal(status.origin, `${SITE}/book`)
+    })
+
+    test('end with a doctor who has nothing to say', () => {
+      const report = printedBy('doctor')
+      assert.match(report, /^ok +checkpoint/m)
+      assert.doesNotMatch(report, /^(?:warn|wrong)/m)
+    })
+
+    test('leave files that no other user may read', () => {
+      const lines = (printed.at(-1) ?? '').trim().split('\n')
+      assert.ok(lines.length > 5, 'the files are found')
+      for (const line of lines) assert.match(line, /^[67]00 daybook /, line)
+      assert.match(printedBy('daybook-backup'), /\.db\n/)
+    })
+
+    test('start units that need no system call and no socket but those that they allow', () => {
+      for (const unit of ['daybook.service', 'daybook-backup.service']) {
+        const families =
+          /^RestrictAddressFamilies=(.*)$/m.exec(textOf(`ops/systemd/${unit}`))?.[1]?.split(' ') ?? []
+        const traced = readFileSync(machine.at(`trace/${unit}`), 'utf8').matchAll(/^\d+ +(\w+)\((\w*)/gm)
+        const others = [...traced].filter(
+          ([, call, family = '']) => call !== 'socket' || !families.includes(family),
+        )
+        assert.deepEqual(
+          others.map(([line]) => line),
+          [],
+          unit,
+        )
+      }
+    })
+  },
+)
