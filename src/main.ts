@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CommanderError } from 'commander'
-import { pino } from 'pino'
+import { openProcessLines } from './command/log-lines/log-lines.ts'
 import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
 import type { ExitCode, World } from './command/terminal/world.ts'
@@ -52,20 +52,17 @@ const world: World = {
   hasFileModes: process.platform !== 'win32',
   stop: stop.signal,
 }
-const log = pino(
-  { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-  pino.destination({ fd: 2, sync: true }),
-)
+const lines = openProcessLines(world)
 
 /** Set by an unhandled rejection, which stops the command as a signal does: a service drains first. */
 let failed = false
 process.on('unhandledRejection', (error) => {
   failed = true
-  log.fatal({ err: error }, 'unhandled rejection')
+  lines.say('rejection', { err: error })
   stop.abort()
 })
 
-const program = openProgram(world, log, process.stdin, (code) => {
+const program = openProgram(world, lines, process.stdin, (code) => {
   process.exitCode = code
 })
 throwUsageErrors(program)
@@ -107,6 +104,6 @@ function exitCodeOf(error: unknown): ExitCode {
     process.stderr.write(`daybook: ${reason}\n`)
     return 1
   }
-  log.fatal({ err: error }, 'the command failed')
+  lines.say('crashed', { err: error })
   return 1
 }

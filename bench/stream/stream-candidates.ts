@@ -180,8 +180,7 @@ async function reportedPorts(
   const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
   for await (const line of createInterface({ input: output })) {
     said.push(line)
-    const port = / on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
-    if (port !== undefined) ports.push(Number(port))
+    for (const [, port] of line.matchAll(/ on http:\/\/127\.0\.0\.1:(\d+)/g)) ports.push(Number(port))
     if (ports.length < count) continue
     clearTimeout(late)
     // Drops the rest of the output, so that a full pipe never blocks the process.

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import type { Logger } from 'pino'
 import type { Readable } from 'node:stream'
 import { backupCommand } from './backups/backup-program.ts'
+import type { ProcessLines } from './log-lines/log-lines.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
@@ -27,7 +27,7 @@ type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] 
 /** Builds the command line: every command, its options and their limits. `done` receives a command's exit code. */
 export function openProgram(
   world: World,
-  log: Logger,
+  lines: ProcessLines,
   input: Readable,
   done: (code: ExitCode) => void,
 ): Command {
@@ -41,7 +41,7 @@ export function openProgram(
       writeOut: (text) => void world.stdout.write(text),
       writeErr: (text) => void world.stderr.write(text),
     })
-  addServeCommands(program, world, log, done)
+  addServeCommands(program, world, lines, done)
   addDataCommands(program, world, input, done)
   addConsumerCommands(program, world, done)
   program.addCommand(verifyCommand(world, done))

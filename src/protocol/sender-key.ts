@@ -27,3 +27,15 @@ function embedded(address: ipaddr.IPv6): IpAddress {
   if (range !== 'ipv4Mapped' && range !== 'rfc6052') return address
   return new ipaddr.IPv4(address.toByteArray().slice(-4))
 }
+
+/** Bits of an address that a log line may show. */
+const SHOWN_BITS = { ipv4: 24, ipv6: 48 } as const
+
+/** The network of a sender's key or address, without the bits that tell its neighbours apart. `unknown` for other text. */
+export function shortenSender(key: string): string {
+  const address = parseIpAddress(key.replace(/\/64$/, ''))
+  if (address === undefined) return 'unknown'
+  const bits = SHOWN_BITS[address.kind()]
+  const bytes = address.toByteArray().map((byte, at) => (at < bits / 8 ? byte : 0))
+  return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`
+}

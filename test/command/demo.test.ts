@@ -70,7 +70,7 @@ suite('the demonstration', () => {
     const [, rpc = ''] = /pretend chain on (http:\S+);/.exec(node.stderr()) ?? []
     const paid = await fetchDescribed(`${node.url}/api/v1/events?type=payout&limit=1`)
     const [payout] = ((await paid.json()) as { events: readonly { tx: string; kots: string }[] }).events
-    const [, payer = '', token = ''] = /--payer (\S+) --token (\S+)/.exec(node.stderr()) ?? []
+    const [, payer = '', token = ''] = /--payer (\w+) --token (\w+)/.exec(node.stderr()) ?? []
     const chain = openChain({
       chain: 'solana',
       urls: [rpc],

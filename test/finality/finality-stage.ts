@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pino } from 'pino'
+import { openProcessLines } from '../../src/command/log-lines/log-lines.ts'
 import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
@@ -103,14 +103,18 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
   }
   settings.prepare?.(servers)
   let logged = ''
-  const log = pino(
-    new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        logged += chunk.toString()
-        done()
-      },
-    }),
-  )
+  const stderr = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logged += chunk.toString()
+      done()
+    },
+  })
+  const lines = openProcessLines({
+    now: clock.now,
+    monotonicMs: () => performance.now(),
+    stderr,
+    interactive: false,
+  })
   const start = (): Promise<Service> =>
     startLocalNode(
       data,
@@ -118,7 +122,7 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
       [TEST_KEY],
       clock,
       {
-        log,
+        lines,
         finality: {
           chain: kind,
           urls: servers.map(({ url }) => url),

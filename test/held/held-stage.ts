@@ -80,6 +80,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
       monotonicMs: () => 0,
       onDurable: () => undefined,
       onCommit: () => undefined,
+      onHeld: () => undefined,
       onIrregular: (refusal) => irregular.push(refusal),
       isDiskFull: () => false,
       onFull: () => undefined,

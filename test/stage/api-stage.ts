@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { AnswerReport } from '../../src/serve/exchange/answer-report.ts'
 import { openRequestIds } from '../../src/serve/http/request-ids.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -109,7 +110,7 @@ export type ApiStage = AsyncDisposable &
     port: number
     reader: LogReader
     reported: unknown[]
-    failures: Parameters<RequestPathParts['report']>[0][]
+    failures: AnswerReport[]
     /** SVG of each link preview that was drawn. */
     drawn: string[]
     metrics: Registry
@@ -193,6 +194,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     monotonicMs: () => performance.now(),
     random: () => 0.5,
     report: (error) => reported.push(error),
+    ended: () => undefined,
     limits: { drainMs: 0 },
   })
   const exports = openExports({
@@ -242,9 +244,12 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       monotonicMs: () => performance.now(),
       problemBase: '/api/problems',
       metrics: openMetrics(registry),
-      report(failure) {
-        failures.push(failure)
-        if (failure.error !== null) reported.push(failure.error)
+      report: {
+        all: false,
+        answered(answer) {
+          if (answer.status >= 500) failures.push(answer)
+          if (answer.error !== null) reported.push(answer.error)
+        },
       },
     },
   )

@@ -102,6 +102,7 @@ export async function openDoorStage(
       monotonicMs: () => performance.now(),
       onDurable: cell.move,
       onCommit: (committed) => seen.committed.push(committed),
+      onHeld: () => undefined,
       onIrregular: (refusal) => seen.irregular.push(refusal),
       isDiskFull: () => false,
       onFull: () => assert.fail('the disk is full'),
@@ -117,6 +118,7 @@ export async function openDoorStage(
       monotonicMs: () => nowMs,
       pause: async (ms) => void seen.pauses.push(ms),
       onRequest: (outcome) => seen.outcomes.push(outcome),
+      onRefused: () => undefined,
       onFailure: (error) => seen.failures.push(error),
     })
     door.listen(0, '127.0.0.1')

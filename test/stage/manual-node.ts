@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
-import type { Logger } from 'pino'
-import { pino } from 'pino'
+import type { LogLines } from '../../src/command/log-lines/log-lines.ts'
+import { openProcessLines } from '../../src/command/log-lines/log-lines.ts'
 import type { Service } from '../../src/command/service/service.ts'
 import { startService } from '../../src/command/service/service.ts'
 import type { World } from '../../src/command/terminal/world.ts'
@@ -42,7 +42,7 @@ export function manualWorld(now: () => Ms): World {
   }
 }
 
-type LocalNodeOptions = Readonly<{ finality?: FinalitySettings | null; log?: Logger }>
+type LocalNodeOptions = Readonly<{ finality?: FinalitySettings | null; lines?: LogLines }>
 
 /** Starts a service in this process, on free local ports, with a clock that the test sets. */
 export function startLocalNode(
@@ -50,8 +50,9 @@ export function startLocalNode(
   newLog: NewLog,
   keys: readonly SigningKey[],
   clock: SharedClock,
-  { finality = null, log = pino({ enabled: false }) }: LocalNodeOptions = {},
+  { finality = null, lines }: LocalNodeOptions = {},
 ): Promise<Service> {
+  const world = manualWorld(clock.now)
   return startService(
     {
       data,
@@ -74,8 +75,8 @@ export function startLocalNode(
       writerClock: clock.buffer,
       finality,
     },
-    manualWorld(clock.now),
-    log,
+    world,
+    lines ?? openProcessLines(world),
   )
 }
 

@@ -155,7 +155,7 @@ async function listen(
   let output = ''
   for await (const line of createInterface({ input: child.stderr })) {
     output += `${line}\n`
-    const url = /^listening on (http:\S+)/.exec(line)?.[1]
+    const url = /listening on (http:\S+)/.exec(line)?.[1]
     if (url === undefined) continue
     // Drains stderr, so that a full pipe never blocks the process.
     child.stderr.resume()

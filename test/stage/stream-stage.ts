@@ -96,6 +96,7 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
     random: settings.random ?? (() => 0.5),
     report: (error) => reported.push(error),
     onDelivered: settings.onDelivered ?? (() => undefined),
+    ended: () => undefined,
     limits: { drainMs: 0, tickMs: 10, ...settings.limits },
   }
   const streams = openStreams(streamSettings)
@@ -174,7 +175,7 @@ function collaborators(
     monotonicMs: () => performance.now(),
     problemBase: '/api/problems',
     metrics: openMetrics(new Registry()),
-    report: ({ error }) => error === null || reported.push(error),
+    report: { all: false, answered: ({ error }) => error === null || reported.push(error) },
   }
 }
 

@@ -52,7 +52,7 @@ suite('a service whose log was changed while it was stopped', () => {
     )
     const { code, stderr } = await serving(folder.data)
     assert.equal(code, 1)
-    assert.match(stderr, /^daybook: seq 600: the event is not what was published[^\n]*\n$/)
+    assert.match(stderr, /\ndaybook: seq 600: the event is not what was published[^\n]*\n$/)
     const after = [storePath(folder.data), join(folder.data, HIGH_WATER_FILE)].map((path) =>
       readFileSync(path),
     )
@@ -105,7 +105,7 @@ suite('the audit of a log that is served', () => {
       audits += done ? 1 : 0
       if (done && audits === 1) damage()
     }
-    await using _audits = startAudits(data, { pauseMs: 1, repeatMs: 1 }, audited, broken.resolve)
+    await using _audits = startAudits(data, { pauseMs: 1, repeatMs: 1 }, [{ audited }], broken.resolve)
     const reason = await broken.promise
     assert.ok(audits >= 1, 'it was right before the change')
     return reason
@@ -152,7 +152,7 @@ suite('the audit of a log that is served', () => {
       if (events >= 600) return audited.resolve()
       publishUpTo(data, [(events += 53)])
     }
-    await using _audits = startAudits(data, { pauseMs: 0, repeatMs: 0 }, grow, (reason) => {
+    await using _audits = startAudits(data, { pauseMs: 0, repeatMs: 0 }, [{ audited: grow }], (reason) => {
       reasons.push(reason)
       audited.resolve()
     })

@@ -98,7 +98,8 @@ async function auditFault(
 ): Promise<string | null> {
   const db = openForReading(store)
   try {
-    const fault = (await auditWhole(db, () => null, world)) ?? faultAtStart(db, mark, keys)
+    const { fault: found } = await auditWhole(db, () => null, world)
+    const fault = found ?? faultAtStart(db, mark, keys)
     return fault === null ? await faultOfKeys(db) : textOfFault(fault)
   } finally {
     db.close()

@@ -1,7 +1,6 @@
 import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { writeDrafts } from '../../../sim/draft-file.ts'
 import { history, HISTORY_MS } from '../../../sim/history.ts'
 import type { PublishDraft } from '../../../sim/import-draft.ts'
@@ -14,6 +13,7 @@ import { hasStore, readStoreIdentity, StoreError } from '../../log/store/store.t
 import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import { runImport } from './import-command.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { openDemoPayments } from './demo-payments.ts'
@@ -31,14 +31,14 @@ const FAILED_ONE_IN = 100
  * Serves a simulated platform: three months of history at the first start, then live events every few seconds. Its
  * payments are held until a pretend chain says that they are final.
  */
-export async function demo(settings: ServiceSettings, world: World, log: Logger): Promise<ExitCode> {
+export async function demo(settings: ServiceSettings, world: World, lines: LogLines): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
     tell(world, 'First start: simulating three months of history of an invented platform.')
     const failed = await makeHistory(settings, world)
     if (failed !== 0) return failed
   }
   await using payments = await openDemoPayments(SEED, world.now)
-  return await serve({ ...settings, finality: payments.finality }, world, log, async (service, stop) => {
+  return await serve({ ...settings, finality: payments.finality }, world, lines, async (service, stop) => {
     payments.know(service.reader)
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
     tell(world, `pages: ${address}/ and data: curl ${address}/api/v1/summary`)
@@ -50,7 +50,7 @@ export async function demo(settings: ServiceSettings, world: World, log: Logger)
     void fetch(address, { signal: stop })
       .then((page) => page.body?.cancel())
       .catch((error: unknown) => {
-        if (!stop.aborted) log.warn({ err: error }, 'the first page failed')
+        if (!stop.aborted) lines.say('page-failed', { err: error })
       })
     await publishLive(service, settings, world, stop, payments.send)
   })

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander'
-import type { Logger } from 'pino'
 import type { ServiceSettings } from '../service/service.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { networks, option, rateLimit, redisUrl, wholeBetween } from '../terminal/options.ts'
@@ -10,7 +9,14 @@ import type { FinalityOptions } from './finality-options.ts'
 import { finalityOf, finalityOptions } from './finality-options.ts'
 import type { LogOptions } from './log-options.ts'
 import { directoryOption, logOptions, newLogOf } from './log-options.ts'
+import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
+import type { LineOptions } from '../log-lines/line-options.ts'
+import { lineOptions } from '../log-lines/line-options.ts'
+import type { ProcessLines } from '../log-lines/log-lines.ts'
+import { openPlainOutput } from '../log-lines/plain-output.ts'
+import { VERSION } from '../terminal/version.ts'
 import { serve } from './serve.ts'
+import { shownSettings } from './shown-settings.ts'
 import { readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
@@ -22,6 +28,7 @@ const WORKERS_MAX = 64
 type ServeOptions = LogOptions &
   SiteOptions &
   FinalityOptions &
+  LineOptions &
   Readonly<{
     data: string
     host: string
@@ -45,12 +52,17 @@ type ServeOptions = LogOptions &
 export function addServeCommands(
   program: Command,
   world: World,
-  log: Logger,
+  lines: ProcessLines,
   done: (code: ExitCode) => void,
 ): void {
   program.addCommand(
     serveOptions(new Command('serve').description('serve the log of a data directory')).action(
-      async (options: ServeOptions) => done(await serve(settingsOf(options, false, world), world, log)),
+      async (options: ServeOptions, command: Command) => {
+        const own = beginLines(options, command, { world, lines })
+        const settings = settingsOf(options, false, own)
+        sayStart(lines, command)
+        done(await serve(settings, own, lines))
+      },
     ),
   )
   program.addCommand(
@@ -58,7 +70,7 @@ export function addServeCommands(
       new Command('demo').description(
         'serve a simulated platform: three months of history, then live events',
       ),
-    ).action(async (options: ServeOptions) => {
+    ).action(async (options: ServeOptions, command: Command) => {
       if (holdsRealLog(options.data)) {
         throw new CommandError(
           2,
@@ -73,15 +85,42 @@ export function addServeCommands(
           'the simulated platform asks a pretend chain of its own: leave out --finality',
         )
       }
-      done(await demo(settingsOf(options, true, world), world, log))
+      const own = beginLines(options, command, { world, lines })
+      const settings = settingsOf(options, true, own)
+      sayStart(lines, command)
+      done(await demo(settings, own, lines))
     }),
   )
+}
+
+/**
+ * Chooses the log lines of the command. Returns its surroundings, whose plain text becomes log lines too unless a
+ * terminal shows it. The simulator publishes every few seconds, so `demo` has no line for that unless asked.
+ */
+function beginLines(
+  { logLevel, logCallers }: ServeOptions,
+  command: Command,
+  { world, lines }: Readonly<{ world: World; lines: ProcessLines }>,
+): World {
+  const isQuiet = command.name() === 'demo' && command.getOptionValueSource('logLevel') === 'default'
+  lines.choose({
+    level: logLevel,
+    callers: logCallers === true,
+    without: isQuiet ? ['published', 'held'] : [],
+  })
+  return world.interactive ? world : { ...world, stderr: openPlainOutput(lines) }
+}
+
+function sayStart(lines: ProcessLines, command: Command): void {
+  const { node, sqlite = '' } = process.versions
+  lines.say('starting', { version: VERSION, schema: SCHEMA_VERSION, node, sqlite })
+  lines.say('options', { settings: shownSettings(command) })
 }
 
 /** Adds the options of `serve` and `demo`. */
 export function serveOptions(command: Command): Command {
   const port = wholeBetween(0, 65_535)
-  return finalityOptions(siteOptions(logOptions(command)))
+  return lineOptions(finalityOptions(siteOptions(logOptions(command))))
     .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
       new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),

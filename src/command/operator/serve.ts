@@ -1,23 +1,30 @@
-import type { Logger } from 'pino'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import { startService } from '../service/service.ts'
 import { namesNoSite } from './log-options.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { tell } from '../terminal/world.ts'
 
 /** Serves until a signal stops it or the store fails. `meanwhile` runs at the same time (the simulator). */
 export async function serve(
   settings: ServiceSettings,
   world: World,
-  log: Logger,
+  lines: LogLines,
   meanwhile: (service: Service, stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
-  await using service = await startService(settings, world, log)
-  tell(world, `listening on http://${hostInUrl(settings.host)}:${service.port}`)
-  tell(world, `publish door on http://${hostInUrl(settings.publishHost)}:${service.publishPort}`)
+  const beganMs = world.monotonicMs()
+  const service = await startService(settings, world, lines)
+  const { port, publishPort } = service
+  lines.say('ready', {
+    url: `http://${hostInUrl(settings.host)}:${port}`,
+    door: `http://${hostInUrl(settings.publishHost)}:${publishPort}`,
+    port,
+    publishPort,
+    head: service.reader.head().seq,
+    ms: Math.round(world.monotonicMs() - beganMs),
+  })
   const { origin, simulated } = service.reader.identity
-  if (!simulated && namesNoSite(origin)) tell(world, `${origin} is a log for development: never publish it`)
+  if (!simulated && namesNoSite(origin)) lines.say('development', { of: origin })
   const ended = new AbortController()
   const publishing = meanwhile(service, ended.signal)
   const failed = publishing.then(
@@ -25,14 +32,15 @@ export async function serve(
     (error: unknown) => `the simulator failed: ${String(error)}`,
   )
   const reason = await Promise.race([stopped(world.stop), service.broken, failed])
+  const stoppedMs = world.monotonicMs()
   ended.abort()
   await publishing.catch(() => undefined)
-  if (reason === undefined) {
-    tell(world, 'stopping')
-    return 0
-  }
-  log.fatal(reason)
-  return 1
+  if (reason === undefined) lines.say('stopping', { drainMs: settings.drainMs })
+  else lines.say('broken', { reason })
+  await service[Symbol.asyncDispose]()
+  lines.flush()
+  lines.say('stopped', { ms: Math.round(world.monotonicMs() - stoppedMs) })
+  return reason === undefined ? 0 : 1
 }
 
 function stopped(signal: AbortSignal): Promise<undefined> {

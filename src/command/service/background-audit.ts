@@ -9,6 +9,7 @@ import { readHighWater } from '../../log/store/high-water.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
 import { openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
+import type { AuditLines } from '../log-lines/audit-lines.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
@@ -22,29 +23,39 @@ export type AuditPace = Readonly<{
 
 export const AUDIT_PACE: AuditPace = { pauseMs: 20, repeatMs: 24 * 3_600_000 }
 
+/** A listener of audits. */
+type AuditListener = Readonly<{
+  begun?(): void
+  /** Called after each slice. */
+  audited(state: AuditState): void
+}>
+
 /** Hashes the whole log of a directory at once. Throws a StoreError that names the first wrong seq. */
-export async function auditOnce(data: string, world: World): Promise<void> {
+export async function auditOnce(data: string, world: World, { begun, audited }: AuditLines): Promise<void> {
   const db = openForReading(storePath(data))
   try {
+    begun()
     // The start compares the log with its mark, and knows which differences it may accept.
-    throwFault(await auditWhole(db, () => null, world))
+    const state = await auditWhole(db, () => null, world)
+    throwFault(state.fault)
+    audited(state)
   } finally {
     db.close()
   }
 }
 
-/** Hashes the whole log of an open store with a progress bar; returns its fault, or null. */
+/** Hashes the whole log of an open store with a progress bar; returns the last state, with the fault. */
 export async function auditWhole(
   db: DatabaseSync,
   mark: () => HighWater | null,
   world: World,
-): Promise<LogFault | null> {
+): Promise<AuditState> {
   const progress = openProgress('verifying', 'events', world)
   try {
     const next = openAudit(db, { mark, everySignature: true })
     for (let state = next(); ; state = next()) {
       progress.at(state.checked, state.events)
-      if (state.done) return state.fault
+      if (state.done) return state
       await turn()
       if (world.stop.aborted) throw new CommandError(1, 'stopped before the whole log was checked')
     }
@@ -57,7 +68,7 @@ export async function auditWhole(
 export function startAudits(
   data: string,
   { pauseMs, repeatMs }: AuditPace,
-  audited: (state: AuditState) => void,
+  listeners: readonly AuditListener[],
   broken: (reason: string) => void,
 ): AsyncDisposable {
   const stop = new AbortController()
@@ -67,11 +78,12 @@ export function startAudits(
   async function audit(): Promise<void> {
     const db = openForReading(storePath(data))
     try {
+      for (const { begun } of listeners) begun?.()
       const next = openAudit(db, { mark: () => readHighWater(data), everySignature: false })
       while (!stop.signal.aborted) {
         const state = next()
         throwFault(state.fault)
-        audited(state)
+        for (const { audited } of listeners) audited(state)
         if (state.done) return
         await pause(pauseMs)
       }

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Registry } from 'prom-client'
 import { Counter } from 'prom-client'
 import type { Ms } from '../../protocol/moment.ts'
@@ -6,13 +6,13 @@ import type { FinalityReport, PendingDrafts } from '../../publish/finality/final
 import type { FinalityCounts } from '../../log/store/reader.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 
-/** Time between two lines of the log about one fault of one server. */
+/** Time between two log lines about one fault of one server. */
 const FAULT_LINE_MS = 60_000
 
-/** Registers the metrics of finality. Returns what takes the reports of the gate, counts them and logs them. */
+/** Registers the metrics of finality. Returns what takes the reports of the gate, counts them and writes log lines. */
 export function openFinalityMetrics(
   registry: Registry,
-  log: Logger,
+  lines: LogLines,
   now: () => Ms,
 ): (report: FinalityReport) => void {
   const none: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
@@ -40,35 +40,35 @@ export function openFinalityMetrics(
     () => state.contradictions,
   )
   const { errors, excess, less } = openCounters(registry)
-  const logFault = openFaultLog(log, now)
+  const sayFault = openFaultLines(lines, now)
 
   return (report) => {
     switch (report.is) {
       case 'chain':
-        return log.info({ chain: report.id }, 'the chain is asked about transactions')
+        return lines.say('chain-known', { chain: report.id })
       case 'unanswered':
-        return log.warn('no server of --finality answers: drafts with a transaction are held until one does')
+        return lines.say('chain-silent', {})
       case 'other-chain':
-        return log.error(`--finality: ${report.reason}; nothing is settled until the servers agree`)
+        return lines.say('chain-other', { reason: report.reason })
       case 'fault':
         errors.inc({ rpc: String(report.rpc), fault: report.fault }, report.count)
-        return logFault(report)
+        return sayFault(report)
       case 'pending':
         state.pending = report.pending
         return
       case 'excess':
         excess.inc()
-        return log.error({ drafts: report.drafts }, `${report.reason}: these drafts stay held`)
+        return lines.say('amounts-more', { drafts: report.drafts })
       case 'less':
         less.inc()
-        return log.warn({ tx: report.tx }, report.reason)
+        return lines.say('amounts-less', { drafts: report.drafts })
       case 'contradiction':
-        return log.error({ of: report.of }, `the chain contradicts ${report.of}: ${report.reason}`)
+        return lines.say('contradicted', { of: report.of, reason: report.reason })
       case 'contradictions':
         state.contradictions = report.count
         return
       case 'failure':
-        return log.error({ reason: report.reason }, 'a question to the chain failed')
+        return lines.say('chain-failed', { reason: report.reason })
     }
   }
 }
@@ -124,8 +124,11 @@ function openCounters(registry: Registry) {
   }
 }
 
-/** Logs the faults of each server, each kind once a minute with its count since. */
-function openFaultLog(log: Logger, now: () => Ms): (fault: Extract<FinalityReport, { is: 'fault' }>) => void {
+/** Says the faults of each server, each kind once a minute with its count since. */
+function openFaultLines(
+  lines: LogLines,
+  now: () => Ms,
+): (fault: Extract<FinalityReport, { is: 'fault' }>) => void {
   const seen = new Map<string, { lineAt: number; count: number }>()
   return ({ name, fault, count }) => {
     const key = `${name} ${fault}`
@@ -133,7 +136,7 @@ function openFaultLog(log: Logger, now: () => Ms): (fault: Extract<FinalityRepor
     seen.set(key, known)
     known.count += count
     if (now() - known.lineAt < FAULT_LINE_MS) return
-    log.warn({ rpc: name, fault, count: known.count }, 'a server of --finality gave no usable answer')
+    lines.say('rpc-fault', { rpc: name, fault, count: known.count })
     known.lineAt = now()
     known.count = 0
   }

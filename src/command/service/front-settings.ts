@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Registry } from 'prom-client'
 import type { Site } from '../../web/markup/site.ts'
 import type { World } from '../terminal/world.ts'
@@ -30,6 +30,6 @@ export type FrontSettings = Readonly<{
 /** Tools of the thread that a front runs in. */
 export type FrontTools = Readonly<{
   world: Pick<World, 'now' | 'monotonicMs' | 'random'>
-  log: Logger
+  lines: LogLines
   registry: Registry
 }>

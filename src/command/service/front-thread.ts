@@ -1,18 +1,24 @@
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
-import { pino } from 'pino'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import { Registry } from 'prom-client'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
+import type { LineChoice } from '../log-lines/log-lines.ts'
+import type { ThreadLine } from '../log-lines/thread-lines.ts'
+import { openThreadLines } from '../log-lines/thread-lines.ts'
 import type { FrontSettings } from './front-settings.ts'
 import { openFront } from './front.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isReadable } from './store-readable.ts'
 
 /** Settings that the thread starts with. */
-export type FrontThreadSettings = Readonly<{ settings: FrontSettings; memory: FrontMemory }>
+export type FrontThreadSettings = Readonly<{
+  settings: FrontSettings
+  memory: FrontMemory
+  lineChoice: LineChoice
+}>
 
 /** Metrics of a thread, ready to be summed. */
 export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
@@ -27,6 +33,7 @@ export type FromFront =
   | Readonly<{ is: 'readable'; id: number; answer: boolean }>
   | Readonly<{ is: 'streamless' | 'drained' }>
   | Readonly<{ is: 'broken'; reason: string }>
+  | ThreadLine
 
 /** Messages from the main thread. */
 export type ToFront =
@@ -37,22 +44,21 @@ export type ToFront =
  * A further serving thread on the same port (`--workers`), with its own reader; it shares allowance and counts with the
  * others. This is the composition root of the thread, so it may read the clock.
  */
-async function run(port: MessagePort, { settings, memory }: FrontThreadSettings): Promise<void> {
+async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThreadSettings): Promise<void> {
   const say = (message: FromFront): void => port.postMessage(message)
   const registry = new Registry()
+  // The same clock as in the main thread, because the allowance compares times of all threads.
+  const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
+  const lines = openThreadLines(say, monotonicMs, lineChoice)
   // The main thread then drains and ends the whole service. This thread goes on until then.
   process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
   const front = await openFront(settings, memory, {
     world: {
       now: () => msOf(Date.now()),
-      // The same clock as in the main thread, because the allowance compares times of all threads.
-      monotonicMs: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
+      monotonicMs,
       random: Math.random,
     },
-    log: pino(
-      { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-      pino.destination({ fd: 2, sync: true }),
-    ),
+    lines,
     registry,
   })
   const quiet = Promise.withResolvers<void>()
@@ -80,6 +86,7 @@ async function run(port: MessagePort, { settings, memory }: FrontThreadSettings)
 
   async function close(): Promise<void> {
     await front[Symbol.asyncDispose]()
+    lines.flush()
     port.close()
   }
 }

@@ -3,6 +3,7 @@ import { reasonOf } from '../../protocol/error-reason.ts'
 import { THREAD_METRICS_MS_MAX, THREAD_READY_MS_MAX } from '../../publish/door/operations.ts'
 import type { LATE } from '../../publish/door/questions.ts'
 import { openQuestions } from '../../publish/door/questions.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
 
 /** Answer of one thread, or `LATE`. */
@@ -31,11 +32,12 @@ export type FrontThreads = AsyncDisposable &
 export async function startFrontThreads(
   count: number,
   settings: FrontThreadSettings,
+  lines: LogLines,
   onBroken: (reason: string) => void,
 ): Promise<FrontThreads> {
   // The main thread is the first serving thread.
   const names = Array.from({ length: count }, (_, index) => `serving thread ${index + 2}`)
-  const threads = await Promise.all(names.map((name) => startThread(name, settings, onBroken)))
+  const threads = await Promise.all(names.map((name) => startThread(name, settings, { lines, onBroken })))
   return {
     metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     readable: () => Promise.all(threads.map((thread) => thread.readable())),
@@ -62,11 +64,11 @@ type Thread = Readonly<{
 async function startThread(
   name: string,
   settings: FrontThreadSettings,
-  onBroken: (reason: string) => void,
+  { lines, onBroken }: Readonly<{ lines: LogLines; onBroken(reason: string): void }>,
 ): Promise<Thread> {
   const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
   const tell = (message: ToFront): void => worker.postMessage(message)
-  // Not `once`: it would reject on the thread's failure, without a listener. The failure is reported below.
+  // `once` would reject when the thread fails. A failed thread never says that it has drained.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const streamless = Promise.withResolvers<void>()
   const drained = Promise.withResolvers<void>()
@@ -95,6 +97,8 @@ async function startThread(
           return streamless.resolve()
         case 'drained':
           return drained.resolve()
+        case 'line':
+          return lines.pass(message.name, message.values)
         case 'broken':
           return onBroken(`a failure in ${name} that nothing waited for: ${message.reason}`)
       }
@@ -113,7 +117,6 @@ async function startThread(
     async endStreams() {
       stopping = true
       tell({ is: 'drain' })
-      // A failed thread never says that its streams have ended, or that it has drained.
       await Promise.race([streamless.promise, exited])
     },
     async drain(quiet) {

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { followHead } from '../../log/head-follower.ts'
 import { openReader } from '../../log/open-reader.ts'
@@ -17,11 +16,12 @@ import { openExports } from '../../serve/export/exports.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { Counter, Counters } from '../../serve/allowance/counters.ts'
-import type { Report } from '../../serve/exchange/failure.ts'
 import { gauge, openMetrics } from '../../serve/metrics/metrics.ts'
 import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import { openRequestIds } from '../../serve/http/request-ids.ts'
 import { openRouter } from '../../serve/http/router.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import { answerLines, sayStreamEnd } from '../log-lines/request-lines.ts'
 import type { Server } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
@@ -63,13 +63,12 @@ export async function openFront(
   tools: FrontTools,
 ): Promise<Front> {
   await using stack = new AsyncDisposableStack()
-  const { world, log, registry } = tools
+  const { world, lines, registry } = tools
   const cell = openHeadCell(memory.head)
   const reader = openReader(settings.data, cell)
   stack.defer(() => reader.close())
   const counters = await openCounters(settings, memory, tools, stack)
-  const report = (error: unknown, route = 'stream'): void =>
-    log.error({ err: error, route }, 'a request failed')
+  const report = (error: unknown, of = 'stream'): void => lines.say('read-failed', { err: error, of })
   const { streams, exports } = openSenders(reader, memory, tools, report)
   stack.use(streams)
   stack.use(exports)
@@ -88,7 +87,7 @@ export async function openFront(
       keepAliveMs: networks.length > 0 ? KEEP_ALIVE_BEHIND_PROXY_MS : KEEP_ALIVE_MS,
       connectionsMax: settings.connectionsMax,
       drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
-      onDrop: openDropReport(log, world.monotonicMs, settings.connectionsMax),
+      onDrop: openDropReport(lines, world.monotonicMs, settings.connectionsMax),
       connections: {
         slots: openCallerSlots(memory.connections),
         addressOf: ({ remoteAddress }) => peerOf(remoteAddress, networks),
@@ -107,7 +106,7 @@ export async function openFront(
       monotonicMs: world.monotonicMs,
       problemBase: PROBLEM_BASE,
       metrics: openMetrics(registry),
-      report: openRequestReport(log),
+      report: answerLines(lines),
     },
   )
   answers.listens(server.port)
@@ -124,14 +123,6 @@ export async function openFront(
     endStreams,
     drain,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
-}
-
-/** Reports failed requests to the log, each with the id that its answer has. */
-function openRequestReport(log: Logger): Report {
-  return ({ error, ...failure }) => {
-    if (error === null) log.warn(failure, 'a request was refused')
-    else log.error({ err: error, ...failure }, 'a request failed')
   }
 }
 
@@ -153,8 +144,8 @@ function openDrain(
 function openSenders(
   reader: LogReader,
   memory: FrontMemory,
-  { world, registry }: FrontTools,
-  report: (error: unknown, route?: string) => void,
+  { world, registry, lines }: FrontTools,
+  report: (error: unknown, of?: string) => void,
 ): Readonly<{ streams: Streams; exports: Exports }> {
   const streams = openStreams({
     ...world,
@@ -162,6 +153,7 @@ function openSenders(
     slots: openCallerSlots(memory.slots),
     report,
     onDelivered: watchDelivery(registry),
+    ended: (end) => sayStreamEnd(lines, end),
   })
   watchStreams(registry, streams)
   const exports = openExports({
@@ -178,11 +170,11 @@ function openSenders(
 async function openCounters(
   settings: FrontSettings,
   { allowances }: FrontMemory,
-  { world, log }: FrontTools,
+  { world, lines }: FrontTools,
   stack: AsyncDisposableStack,
 ): Promise<Readonly<{ scopes: Counters; keys(): number }> | null> {
   if (allowances === null) return null
-  const store = settings.limitStore === null ? null : await openStore(settings.limitStore, log)
+  const store = settings.limitStore === null ? null : await openStore(settings.limitStore, lines)
   if (store !== null) stack.use(store)
   const counter = (allowance: Allowance): Counter => {
     const decide = store?.share(allowance) ?? allowance.decide
@@ -200,12 +192,12 @@ async function openCounters(
   }
 }
 
-function openStore(url: string, log: Logger): Promise<AllowanceStore> {
+function openStore(url: string, lines: LogLines): Promise<AllowanceStore> {
   return openAllowanceStore({
     url,
     report(signal) {
-      if (signal.is === 'lost') log.error({ err: signal.cause }, 'the store of the allowance is lost')
-      if (signal.is === 'regained') log.info('the store of the allowance is back')
+      if (signal.is === 'lost') lines.say('limit-store-lost', { err: signal.cause })
+      if (signal.is === 'regained') lines.say('limit-store-back', {})
     },
   })
 }

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Registry } from 'prom-client'
 import { AggregatorRegistry } from 'prom-client'
 import type { LogReader } from '../../log/store/reader.ts'
@@ -25,7 +25,7 @@ export type Serving = Readonly<{ reader: LogReader; threads: FrontThreads }>
 type NodeParts = Readonly<{
   memory: FrontMemory
   registry: Registry
-  log: Logger
+  lines: LogLines
   /** Null until all threads listen. */
   serving(): Serving | null
 }>
@@ -72,19 +72,19 @@ async function readinessOf({ memory, serving }: NodeParts): Promise<Readiness> {
  * Metrics of the process, summed over its threads. A missing thread would look like a restart, so it fails the whole
  * answer.
  */
-async function metricsOf({ registry, serving, log }: NodeParts): Promise<OperationsAnswer> {
+async function metricsOf({ registry, serving, lines }: NodeParts): Promise<OperationsAnswer> {
   const others = (await serving()?.threads.metrics()) ?? []
   const added: ThreadMetrics[] = []
   for (const { name, answer } of others) {
     if (answer === LATE) return notInTime(name, THREAD_METRICS_MS_MAX)
-    if ('failed' in answer) return failed(log, name, answer.failed)
+    if ('failed' in answer) return failed(lines, name, answer.failed)
     added.push(answer.metrics)
   }
   try {
     const whole = added.length === 0 ? registry : await sumOf(registry, added)
     return { status: 200, headers: { 'Content-Type': registry.contentType }, body: await whole.metrics() }
   } catch (error) {
-    return failed(log, MAIN_THREAD, error)
+    return failed(lines, MAIN_THREAD, error)
   }
 }
 
@@ -92,7 +92,7 @@ async function sumOf(own: Registry, added: readonly ThreadMetrics[]): Promise<Pi
   return AggregatorRegistry.aggregate([await own.getMetricsAsJSON(), ...added])
 }
 
-function failed(log: Logger, thread: string, error: unknown): OperationsAnswer {
-  log.error({ err: error, thread }, 'the metrics could not be read')
+function failed(lines: LogLines, thread: string, error: unknown): OperationsAnswer {
+  lines.say('metrics-failed', { err: error, thread })
   return notMade(`the metrics of the ${thread}`)
 }

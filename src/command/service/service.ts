@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
@@ -8,16 +7,20 @@ import { readyLog } from '../../log/tree/ready-log.ts'
 import type { NewLog } from '../../log/store/store.ts'
 import { hasStore, readStoreIdentity } from '../../log/store/store.ts'
 import type { Writer, WriterListeners } from '../../publish/door/writer.ts'
-import type { ClockFault } from '../../publish/door/clock-guard.ts'
 import { startWriter, WriterRefusal } from '../../publish/door/writer.ts'
 import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import type { AuditLines } from '../log-lines/audit-lines.ts'
+import { openAuditLines } from '../log-lines/audit-lines.ts'
+import type { WriterLines } from '../log-lines/writer-lines.ts'
+import { openWriterLines } from '../log-lines/writer-lines.ts'
 import type { NodeState } from '../../serve/metrics/metrics.ts'
 import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
 import { connectionLimit } from './connection-limit.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
-import type { FrontSettings } from './front-settings.ts'
+import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
 import { openFront } from './front.ts'
 import { allocateFront, sayStopping, sayWrong } from './front-memory.ts'
@@ -67,28 +70,27 @@ export type Service = AsyncDisposable &
     broken: Promise<string>
   }>
 
-const HELD_WITHOUT_FINALITY =
-  'drafts are held, and nothing asks the chain about them: start with --finality, or decide with daybook held'
-
 /** Starts the whole service on one data directory; settles when it listens. */
-export async function startService(settings: ServiceSettings, world: World, log: Logger): Promise<Service> {
+export async function startService(
+  settings: ServiceSettings,
+  world: World,
+  lines: LogLines,
+): Promise<Service> {
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
-  const chain = await readyChain(settings, world)
-  const { workers, shared, memory } = planThreads(settings, world, log)
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  const audits = openAuditLines(lines, world.monotonicMs)
+  const chain = await readyChain(settings, world, audits)
+  const { workers, shared, memory } = planThreads(settings, world, lines)
+  const registry = openRegistry(settings)
   const metrics = openServiceMetrics(registry, world.now)
-  watchStore(registry, settings.data)
-  gauge(registry, 'daybook_stream_clients_max', 'Most streams that may be open', () => settings.streamsMax)
   const broken = Promise.withResolvers<string>()
   const state = { accepting: true, serving: null as Serving | null }
-  const report = openNodeReport({ memory, registry, log, serving: () => state.serving })
+  const report = openNodeReport({ memory, registry, lines, serving: () => state.serving })
 
   // The writer starts first, because it sets the head that the fronts begin with.
   const writing = startWriter(writerSettings(settings, chain, memory.head), {
-    ...whatIsTold(metrics, log),
-    onFinality: openFinalityMetrics(registry, log, world.now),
+    ...whatIsTold(metrics, lines, world, stack),
+    onFinality: openFinalityMetrics(registry, lines, world.now),
     onBroken: broken.resolve,
     operations(path, accepting) {
       state.accepting = accepting
@@ -97,22 +99,22 @@ export async function startService(settings: ServiceSettings, world: World, log:
   })
   const writer = await orRefused(orTaken('--publish-port', writing))
   stack.use(writer)
-  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, log, registry })
+  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, lines, registry })
   const front = await orTaken('--port', opening)
   stack.use(front)
   watchState(registry, front, async () => {
     const { store, serving } = await report.readiness()
     return { store, serving, accepting_publishes: state.accepting }
   })
-  const heldCounts = (): FinalityCounts => front.reader.snapshot((snapshot) => snapshot.held())
-  watchHeld(registry, heldCounts)
-  if (settings.finality === null && heldCounts().held > 0) log.warn(HELD_WITHOUT_FINALITY)
+  watchHeldDrafts(settings, { registry, lines }, front)
   const others = { ...frontSettings(shared), port: front.port, reusePort: true }
-  const threads = await startFrontThreads(workers - 1, { settings: others, memory }, broken.resolve)
+  const threadSettings = { settings: others, memory, lineChoice: lines.choice() }
+  const threads = await startFrontThreads(workers - 1, threadSettings, lines, broken.resolve)
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
+  const pace = settings.auditPace ?? AUDIT_PACE
   stack.use(
-    startAudits(settings.data, settings.auditPace ?? AUDIT_PACE, metrics.audited, (reason) => {
+    startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {
       // No drain: answers and signatures from now on would not be proved.
       sayWrong(memory)
       void writer.kill()
@@ -138,6 +140,55 @@ export async function startService(settings: ServiceSettings, world: World, log:
   }
 }
 
+/** Opens the metrics of this process, with those of its store and limits. */
+function openRegistry({ data, streamsMax }: ServiceSettings): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  watchStore(registry, data)
+  gauge(registry, 'daybook_stream_clients_max', 'Most streams that may be open', () => streamsMax)
+  return registry
+}
+
+/** Registers the counts of held drafts, and warns when nothing asks about them. */
+function watchHeldDrafts(
+  { finality }: ServiceSettings,
+  { registry, lines }: Pick<FrontTools, 'registry' | 'lines'>,
+  { reader }: Front,
+): void {
+  const counts = (): FinalityCounts => reader.snapshot((snapshot) => snapshot.held())
+  watchHeld(registry, counts)
+  const { held } = counts()
+  if (finality === null && held > 0) lines.say('held-unasked', { held })
+}
+
+/** Listeners of the writer that only count or write log lines. */
+function whatIsTold(
+  metrics: ServiceMetrics,
+  lines: LogLines,
+  { monotonicMs }: Pick<World, 'monotonicMs'>,
+  stack: AsyncDisposableStack,
+): WriterLines & Pick<WriterListeners, 'onRequests' | 'onIrregular'> {
+  const writerLines = openWriterLines(lines, monotonicMs)
+  stack.defer(writerLines.flush)
+  return {
+    ...writerLines,
+    onCommitted(committed) {
+      metrics.committed(committed)
+      writerLines.onCommitted(committed)
+    },
+    onRequests: metrics.publishRequests,
+    onIrregular: metrics.irregular,
+    onRoom(room) {
+      metrics.room(room)
+      writerLines.onRoom(room)
+    },
+    onClock(fault) {
+      metrics.clock(fault)
+      writerLines.onClock(fault)
+    },
+  }
+}
+
 /** Waits for the writer. Settings with which it does not start are wrong usage. */
 async function orRefused(writing: Promise<Writer>): Promise<Writer> {
   try {
@@ -149,10 +200,10 @@ async function orRefused(writing: Promise<Writer>): Promise<Writer> {
 }
 
 /** Number of serving threads, connections of each, and the memory that they share. */
-function planThreads(settings: ServiceSettings, world: World, log: Logger) {
+function planThreads(settings: ServiceSettings, world: World, lines: LogLines) {
   const workers = world.sharesPorts ? settings.workers : 1
-  if (workers < settings.workers) log.warn('threads cannot share a port on this system: one thread serves')
-  const each = connectionsOf(settings, workers, world, log)
+  if (workers < settings.workers) lines.say('one-thread', {})
+  const each = connectionsOf(settings, workers, world, lines)
   const secret = randomBytes(16).toString('hex')
   const limits = { ...settings, connectionsMax: each * workers }
   const memory = allocateFront(openHeadCell().buffer, limits, secret)
@@ -163,46 +214,14 @@ function planThreads(settings: ServiceSettings, world: World, log: Logger) {
   }
 }
 
-/** Listeners of the writer that only count or report. */
-function whatIsTold(
-  metrics: ServiceMetrics,
-  log: Logger,
-): Pick<WriterListeners, 'onCommitted' | 'onRequests' | 'onIrregular' | 'onFailure' | 'onRoom' | 'onClock'> {
-  return {
-    onCommitted: metrics.committed,
-    onRequests: metrics.publishRequests,
-    onIrregular: metrics.irregular,
-    onFailure: (reason) => log.error({ reason }, 'a request on the private listener failed'),
-    onRoom(room) {
-      metrics.room(room)
-      if (room) log.info('the disk has room again: events are published')
-      else log.error('the disk is full: no event is published until there is room')
-    },
-    onClock(fault) {
-      metrics.clock(fault)
-      reportClock(log, fault)
-    },
-  }
-}
-
-function reportClock(log: Logger, fault: ClockFault | null): void {
-  if (fault === null) log.info('the clock agrees again: events are published')
-  else if (fault === 'stepped') {
-    log.error('the clock was set by 60 s or more: no event is published until it agrees, or until a restart')
-  } else {
-    log.error(
-      'the newest event is more than 60 s ahead of the clock: set the clock, or start with --accept-clock',
-    )
-  }
-}
-
 /** Prepares the log for its writer; returns the chain of its transactions. */
 async function readyChain(
   { data, verifyFirst, newLog, signing }: ServiceSettings,
   world: World,
+  audits: AuditLines,
 ): Promise<NewLog['chain']> {
   // Checked before anything is signed.
-  if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world)
+  if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world, audits)
   readyLog(data, newLog, signing)
   forgetFault(data)
   return readStoreIdentity(data).chain
@@ -239,13 +258,17 @@ function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSe
   }
 }
 
-/** Connections of each serving thread. Logs a warning if open files are too few for all of them. */
-function connectionsOf({ streamsMax }: ServiceSettings, threads: number, world: World, log: Logger): number {
+/** Connections of each serving thread. Warns if open files are too few for all of them. */
+function connectionsOf(
+  { streamsMax }: ServiceSettings,
+  threads: number,
+  world: World,
+  lines: LogLines,
+): number {
   const openFiles = world.openFilesMax?.() ?? null
   const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
   if (each * threads < wanted) {
-    const reason = `this process may open ${openFiles} files: raise that limit (LimitNOFILE, ulimit -n)`
-    log.warn({ connectionsMax: each, wanted, threads }, reason)
+    lines.say('few-files', { openFiles: openFiles ?? 0, connectionsMax: each, wanted, threads })
   }
   return each
 }

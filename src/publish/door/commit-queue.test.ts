@@ -139,6 +139,7 @@ suite('a full store', () => {
               monotonicMs: () => 0,
               onDurable: () => undefined,
               onCommit: () => undefined,
+              onHeld: () => undefined,
               onIrregular: () => undefined,
               isDiskFull: () => false,
               onFull: () => (commitsRefused += 1),

@@ -18,10 +18,14 @@ import { afterFailure, UNAVAILABLE, WRONG_CLOCK } from './commit-failure.ts'
 import { publishRequest } from './publish-request.ts'
 
 /**
- * A commit: its last seq and moment, its events and requests, and the milliseconds from the arrival of its first request
+ * A commit: its requests, the drafts that are held after it, and the milliseconds from the arrival of its first request
  * until it was on the disk.
  */
-export type Committed = Readonly<{ seq: Seq; atMs: Ms; events: number; requests: number; ms: number }>
+type CommitSize = Readonly<{ requests: number; held: number; ms: number }>
+/** A commit with events: its last seq and moment, and the number of its events. */
+export type Committed = CommitSize & Readonly<{ seq: Seq; atMs: Ms; events: number }>
+/** A commit without events after which more drafts are held: how many more. */
+export type CommittedHeld = CommitSize & Readonly<{ added: number }>
 
 export type CommitQueue = Readonly<{
   /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */
@@ -47,6 +51,8 @@ type CommitQueueSettings = Readonly<{
   onDurable(head: Seq): void
   /** Called after each commit with events, before its publishers are answered. */
   onCommit(committed: Committed): void
+  /** Called after each commit that only holds drafts. */
+  onHeld(held: CommittedHeld): void
   /** Called for each draft that was published although its order or balance is wrong. */
   onIrregular(refusal: BooksRefusal): void
 }> &
@@ -139,6 +145,7 @@ function commit(
   const { appender } = settings
   const arrivedMs = batch[0]?.arrivedMs ?? settings.monotonicMs()
   const before = appender.head()
+  const heldBefore = held.size()
   try {
     appender.begin()
     release.begin()
@@ -148,10 +155,11 @@ function commit(
     const head = appender.commit()
     settings.onDurable(head.seq)
     // A crash after it leaves everything. A publisher without an answer sends its refs again.
+    const size = { requests: batch.length, held: held.size(), ms: settings.monotonicMs() - arrivedMs }
     if (head.seq > before.seq && head.atMs !== null) {
-      const ms = settings.monotonicMs() - arrivedMs
-      const events = head.seq - before.seq
-      settings.onCommit({ seq: head.seq, atMs: head.atMs, events, requests: batch.length, ms })
+      settings.onCommit({ seq: head.seq, atMs: head.atMs, events: head.seq - before.seq, ...size })
+    } else if (size.held > heldBefore) {
+      settings.onHeld({ added: size.held - heldBefore, ...size })
     }
     return answers
   } catch (error) {

@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ProblemCode } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
+import { shortenSender } from '../../protocol/sender-key.ts'
+import { parseTraceparent } from '../../protocol/traceparent.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 
 /** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
@@ -12,6 +15,32 @@ const ADDRESS_STATUS = 422
 /** A refusal that concerns no single draft. */
 export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
   return { ok: false, code, index: null, field: null, reason }
+}
+
+/** A refusal of the private listener for log lines. Contains nothing of a draft but the name of a field. */
+export type DoorRefusal = Readonly<{
+  status: number
+  code: ProblemCode
+  field: string | null
+  /** The W3C `traceparent` of the request, if it is well-formed. */
+  traceparent: string | undefined
+  /** Network of the sender, without the bits that tell its neighbours apart. */
+  caller: string
+}>
+
+/** The refusal of a request for log lines. */
+export function reportRefusal(request: IncomingMessage, { code, field }: FailedOutcome): DoorRefusal {
+  return {
+    status: statusOf(code),
+    code,
+    field,
+    traceparent: parseTraceparent(request.headers['traceparent']),
+    caller: shortenSender(request.socket.remoteAddress ?? ''),
+  }
+}
+
+function statusOf(code: ProblemCode): number {
+  return code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
 }
 
 /** Reads the body of a request; undefined if it is longer than `bytesMax`. */
@@ -33,7 +62,7 @@ export function sendProblem(response: ServerResponse, failure: FailedOutcome): v
   const { code, index, field, reason, held } = failure
   setRetryHeaders(response, code)
   const { title } = PROBLEMS[code]
-  const status = code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
+  const status = statusOf(code)
   const place = [index === null ? '' : `draft ${index}`, field ?? ''].filter((part) => part !== '').join(', ')
   const detail = place === '' ? reason : `${place}: ${reason}`
   const errors =

@@ -7,7 +7,8 @@ import type { CommitQueue } from './commit-queue.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import { parseDraft } from '../admission/grammar.ts'
 import { parseBody, parseLine } from '../admission/draft-json.ts'
-import { doorRefusal, readBody, send, sendJson, sendProblem } from './door-replies.ts'
+import type { DoorRefusal } from './door-replies.ts'
+import { doorRefusal, readBody, reportRefusal, send, sendJson, sendProblem } from './door-replies.ts'
 import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
@@ -46,6 +47,8 @@ type DoorSettings = Readonly<{
   /** Waits `ms` milliseconds. */
   pause(ms: number): Promise<void>
   onRequest(outcome: PublishOutcome): void
+  /** Called for each request that is refused, at any path but those of the operations. */
+  onRefused(refusal: DoorRefusal): void
   /** Called when an error of the service prevented an answer. */
   onFailure(error: unknown): void
 }>
@@ -120,8 +123,9 @@ async function answer(
       : await runLimited(underWay, run)
   if (path === '/publish')
     settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
-  if (outcome.ok) sendJson(response, outcome.answer)
-  else sendProblem(response, outcome)
+  if (outcome.ok) return sendJson(response, outcome.answer)
+  settings.onRefused(reportRefusal(request, outcome))
+  sendProblem(response, outcome)
 }
 
 /** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
@@ -133,11 +137,13 @@ async function isAuthorized(
 ): Promise<boolean> {
   const verdict = guard.judge(request)
   if (verdict.is === 'right') return true
+  const outcome = verdict.is === 'refused' ? TOO_MANY : UNAUTHORIZED
   settings.onRequest('unauthorized')
+  settings.onRefused(reportRefusal(request, outcome))
   response.setHeader('connection', 'close')
   if (verdict.is === 'refused') {
     response.setHeader('retry-after', verdict.retryAfterSeconds)
-    sendProblem(response, doorRefusal('rate-limited', 'too many wrong tokens'))
+    sendProblem(response, outcome)
     return false
   }
   try {
@@ -146,9 +152,12 @@ async function isAuthorized(
     guard.answered()
   }
   response.setHeader('www-authenticate', 'Bearer')
-  sendProblem(response, doorRefusal('unauthorized', 'a valid token is required'))
+  sendProblem(response, outcome)
   return false
 }
+
+const UNAUTHORIZED = doorRefusal('unauthorized', 'a valid token is required')
+const TOO_MANY = doorRefusal('rate-limited', 'too many wrong tokens')
 
 /** Runs a request, unless too many are in progress. */
 async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Answered>): Promise<Answered> {

@@ -4,8 +4,9 @@ import type { BalancesSetting } from '../admission/admission.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
 import type { FinalitySettings } from '../finality/finality-settings.ts'
 import type { ClockFault } from './clock-guard.ts'
-import type { Committed } from './commit-queue.ts'
+import type { Committed, CommittedHeld } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
+import type { DoorRefusal } from './door-replies.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
 
 /** Start-up settings of the writer's thread. */
@@ -32,7 +33,12 @@ export type WriterSettings = Readonly<{
 export type FromWriter =
   | Readonly<{ is: 'listening'; port: number }>
   | Readonly<{ is: 'committed'; committed: Committed }>
-  | Readonly<{ is: 'requests'; outcomes: ReadonlyMap<PublishOutcome, number> }>
+  | Readonly<{ is: 'held'; held: CommittedHeld }>
+  | Readonly<{
+      is: 'requests'
+      outcomes: ReadonlyMap<PublishOutcome, number>
+      refusals: readonly DoorRefusal[]
+    }>
   | Readonly<{ is: 'irregular'; field: string }>
   | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
   | Readonly<{ is: 'room'; room: boolean }>

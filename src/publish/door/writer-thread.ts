@@ -24,6 +24,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import { createDoor } from './door.ts'
+import type { DoorRefusal } from './door-replies.ts'
 import type { OperationsAnswer } from './operations.ts'
 import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
@@ -88,7 +89,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     stopping: state.isStopping,
     monotonicMs: () => performance.now(),
     pause: (ms) => sleep(ms),
-    onRequest: openRequestCount((outcomes) => say({ is: 'requests', outcomes })),
+    ...openRequestCount((outcomes, refusals) => say({ is: 'requests', outcomes, refusals })),
     onFailure: (error) => say({ is: 'failure', reason: reasonOf(error) }),
   })
   port.on('message', (message: ToWriter) => {
@@ -152,6 +153,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
       onPublic()
       say({ is: 'committed', committed })
     },
+    onHeld: (held) => say({ is: 'held', held }),
     onIrregular: ({ field }) => say({ is: 'irregular', field }),
     isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
     onFull: state.full,
@@ -200,17 +202,27 @@ function openClock(
 
 /** Opens a counter of requests that sends one message for each turn of the event loop, because messages are costly. */
 function openRequestCount(
-  tell: (outcomes: ReadonlyMap<PublishOutcome, number>) => void,
-): (outcome: PublishOutcome) => void {
+  tell: (outcomes: ReadonlyMap<PublishOutcome, number>, refusals: readonly DoorRefusal[]) => void,
+): Readonly<{ onRequest(outcome: PublishOutcome): void; onRefused(refusal: DoorRefusal): void }> {
   const outcomes = new Map<PublishOutcome, number>()
-  return (outcome) => {
-    if (outcomes.size === 0) {
-      setImmediate(() => {
-        tell(outcomes)
-        outcomes.clear()
-      })
-    }
-    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+  const refusals: DoorRefusal[] = []
+  function schedule(): void {
+    if (outcomes.size > 0 || refusals.length > 0) return
+    setImmediate(() => {
+      tell(outcomes, refusals)
+      outcomes.clear()
+      refusals.length = 0
+    })
+  }
+  return {
+    onRequest(outcome) {
+      schedule()
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    },
+    onRefused(refusal) {
+      schedule()
+      refusals.push(refusal)
+    },
   }
 }
 

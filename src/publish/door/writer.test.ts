@@ -36,6 +36,8 @@ async function withWriter(
   try {
     await using writer = await startWriter(settings, {
       onCommitted: () => undefined,
+      onHeld: () => undefined,
+      onRefused: () => undefined,
       onRequests: () => undefined,
       onIrregular: () => undefined,
       onRoom: () => undefined,

@@ -2,8 +2,9 @@ import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
 import type { ClockFault } from './clock-guard.ts'
-import type { Committed } from './commit-queue.ts'
+import type { Committed, CommittedHeld } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
+import type { DoorRefusal } from './door-replies.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
 import { notMade } from './operations.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
@@ -11,8 +12,12 @@ import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 /** Listeners of the main thread to the writer. */
 export type WriterListeners = Readonly<{
   onCommitted(committed: Committed): void
+  /** Called after a commit that only holds drafts. */
+  onHeld(held: CommittedHeld): void
   /** Called with the number of publish requests that had this outcome. */
   onRequests(outcome: PublishOutcome, count: number): void
+  /** Called for each refusal of the private listener. */
+  onRefused(refusal: DoorRefusal): void
   /** Called when a draft with a wrong order or balance was published (`--balances report`). */
   onIrregular(field: string): void
   /** Called when an error of the service prevented an answer of the private listener. */
@@ -39,6 +44,27 @@ export type Writer = Readonly<{
 }> &
   AsyncDisposable
 
+async function answerOf(
+  { operations, onFailure }: WriterListeners,
+  { path, accepting }: OperationsQuestion,
+): Promise<OperationsAnswer> {
+  try {
+    return await operations(path, accepting)
+  } catch (error) {
+    // A scrape must not end the process.
+    onFailure(reasonOf(error))
+    return notMade(path)
+  }
+}
+
+function tellRequests(
+  { onRequests, onRefused }: WriterListeners,
+  { outcomes, refusals }: Extract<FromWriter, { is: 'requests' }>,
+): void {
+  for (const [outcome, count] of outcomes) onRequests(outcome, count)
+  for (const refusal of refusals) onRefused(refusal)
+}
+
 type OperationsQuestion = Extract<FromWriter, { is: 'operations' }>
 
 /** Settings with which the writer does not start. The message says what to change. */
@@ -50,7 +76,7 @@ export class WriterRefusal extends Error {
 export async function startWriter(settings: WriterSettings, listeners: WriterListeners): Promise<Writer> {
   const worker = new Worker(new URL(import.meta.resolve('./writer-thread.ts')), { workerData: settings })
   const tell = (message: ToWriter): void => worker.postMessage(message)
-  // `once` of node:events would reject when the thread fails, unhandled. The 'error' listener below reports that.
+  // `once` of node:events would reject when the thread fails. The 'error' listener below reports that.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   let closing = false
 
@@ -69,8 +95,10 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
           return resolve(message.port)
         case 'committed':
           return listeners.onCommitted(message.committed)
+        case 'held':
+          return listeners.onHeld(message.held)
         case 'requests':
-          return message.outcomes.forEach((count, outcome) => listeners.onRequests(outcome, count))
+          return tellRequests(listeners, message)
         case 'irregular':
           return listeners.onIrregular(message.field)
         case 'failure':
@@ -92,14 +120,8 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
     })
   })
 
-  async function answer({ id, path, accepting }: OperationsQuestion): Promise<void> {
-    try {
-      tell({ is: 'operations', id, answer: await listeners.operations(path, accepting) })
-    } catch (error) {
-      // A scrape must not end the process.
-      listeners.onFailure(reasonOf(error))
-      tell({ is: 'operations', id, answer: notMade(path) })
-    }
+  async function answer(question: OperationsQuestion): Promise<void> {
+    tell({ is: 'operations', id: question.id, answer: await answerOf(listeners, question) })
   }
 
   return {

@@ -78,10 +78,10 @@ export function openAmountGuard({
       const { is, reason } = compareAmounts(named, amount)
       switch (is) {
         case 'more':
-          tellOnce(tx, { is: 'excess', drafts: drafts.map(({ id }) => id), reason })
+          tellOnce(tx, { is: 'excess', drafts: drafts.map(({ id }) => id) })
           return { tx, is: 'excess', reason }
         case 'less':
-          tellOnce(tx, { is: 'less', tx, reason })
+          tellOnce(tx, { is: 'less', drafts: drafts.map(({ id }) => id) })
           return final
         case 'equal':
           return final

@@ -11,10 +11,11 @@ export type FinalityReport =
   | Readonly<{ is: 'other-chain'; reason: string }>
   | Readonly<{ is: 'fault'; rpc: number; name: string; fault: RpcFault; count: number }>
   | Readonly<{ is: 'pending'; pending: PendingDrafts }>
-  /** Drafts are held because together they name more than their transaction moved. `drafts`: their numbers. */
-  | Readonly<{ is: 'excess'; drafts: readonly number[]; reason: string }>
-  /** Published payouts name less than their transaction moved. */
-  | Readonly<{ is: 'less'; tx: string; reason: string }>
+  /**
+   * Payouts name more than their transaction moved, and are held, or less, and are published. `drafts`: their numbers.
+   * The amounts and the transaction are left out, because a draft is private until it is published.
+   */
+  | Readonly<{ is: 'excess' | 'less'; drafts: readonly number[] }>
   /** The chain contradicts a published event or a dropped draft. */
   | Readonly<{ is: 'contradiction'; of: string; reason: string }>
   /** Number of contradictions that stand. */

@@ -1,3 +1,4 @@
+import type { Problem } from '../../protocol/problem.ts'
 import { httpStatusOf } from '../http/problem-document.ts'
 import { respond } from '../http/respond.ts'
 import type { Reply } from '../http/route.ts'
@@ -6,8 +7,8 @@ import type { AnswerDeadlines } from './answer-deadlines.ts'
 import type { RowsCharge } from './allowance-step.ts'
 import type { Eventual } from './eventual.ts'
 import { attempt, whenKnown } from './eventual.ts'
-import type { Report } from './failure.ts'
-import { reportFailure } from './failure.ts'
+import type { Report } from './answer-report.ts'
+import { reportAnswer } from './answer-report.ts'
 import type { Refuse } from './thread-question.ts'
 import type { StepRefusal, Step, Visit } from './visit.ts'
 
@@ -18,7 +19,7 @@ type ExchangeParts = Readonly<{
   refuse: Refuse
   chargeRows: RowsCharge
   /** Ends a visit whose steps threw. */
-  fail(visit: Visit, error: unknown): void
+  fail(visit: Visit, error: unknown, ms: number): void
   report: Report
   deadlines: AnswerDeadlines
   unread: UnreadAnswers
@@ -33,30 +34,35 @@ export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
     // A stream lasts as long as its caller likes.
     const limited = visit.found?.route.streaming !== true
     const method = request.method ?? 'none'
-    deadlines.begin(response, { method, tally, startedMs: monotonicMs(), limited })
+    const startedMs = monotonicMs()
+    let problem: Problem | null = null
+    deadlines.begin(response, { method, tally, startedMs, limited })
     const written = attempt(() => {
-      const made = whenKnown(firstOf(steps, visit), (one) =>
-        one.is === 'refused' ? refuse(visit, one.problem) : one,
-      )
+      const made = whenKnown(firstOf(steps, visit), (one) => {
+        if (one.is === 'problem' || one.is === 'refused') ({ problem } = one)
+        return one.is === 'refused' ? refuse(visit, one.problem) : one
+      })
       const charged = whenKnown(made, (reply) => chargeRows(visit, reply))
       return whenKnown(charged, (reply) => {
         if (response.destroyed) return undefined
         // The route writes the response itself, under limits of its own.
         if (reply.is === 'taken') return deadlines.lift(response)
-        const status = failedStatus(reply)
-        if (status !== null) reportFailure(report, visit, status, null)
+        const [status, ms] = [statusOf(reply), monotonicMs() - startedMs]
+        reportAnswer(report, visit, { status, code: problem?.code ?? null, ms, error: null })
         const handedOver = respond(response, terms, reply)
         return whenKnown(handedOver, () => (limited ? unread.watch(response) : undefined))
       })
     })
-    if (written instanceof Promise) written.catch((error: unknown) => fail(visit, error))
+    if (written instanceof Promise)
+      written.catch((error: unknown) => fail(visit, error, monotonicMs() - startedMs))
   }
 }
 
-/** Status of a reply from 500 up; null for any other. */
-function failedStatus(reply: Reply): number | null {
-  const status = reply.is === 'problem' ? httpStatusOf(reply.problem) : 'status' in reply ? reply.status : 200
-  return status !== undefined && status >= 500 ? status : null
+/** HTTP status of a reply that `respond` writes. */
+function statusOf(reply: Exclude<Reply, { is: 'taken' }>): number {
+  if (reply.is === 'problem') return httpStatusOf(reply.problem)
+  if (reply.is === 'unchanged') return 304
+  return reply.status ?? 200
 }
 
 /** The first reply of the steps, from step `from` on. */

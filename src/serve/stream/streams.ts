@@ -12,7 +12,7 @@ import { openHub } from './hub.ts'
 import type { StreamLimits } from './limits.ts'
 import { streamLimits } from './limits.ts'
 import { openFeedPages } from './feed-pages.ts'
-import type { Join, StreamCounts } from './subscriber.ts'
+import type { Join, StreamCounts, StreamEnded } from './subscriber.ts'
 import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
@@ -28,6 +28,8 @@ export type StreamSettings = Readonly<{
   report: (error: unknown) => void
   /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest of a fan-out. */
   onDelivered?: (ms: number) => void
+  /** Called when a stream has ended. */
+  ended: (ended: StreamEnded) => void
   limits?: Partial<StreamLimits>
 }>
 

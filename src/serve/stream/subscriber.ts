@@ -14,6 +14,13 @@ import type { Feed } from './feed-pages.ts'
 /** Why a stream ended: the client left, its lifetime was over, it read nothing, the node stops, or the node failed. */
 type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error'
 
+/** A stream that has ended. */
+export type StreamEnded = Readonly<{
+  why: StreamEnd
+  /** Last seq that was written. */
+  seq: Seq
+}>
+
 /** Counters of this thread's streams since it started. */
 export type StreamCounts = {
   clients: number
@@ -74,6 +81,8 @@ export type StreamContext = Readonly<{
   /** Reason given for a stream whose time is over. */
   endReason: () => 'lifetime' | 'drain'
   queue: (subscriber: Subscriber) => void
+  /** Called when a stream has ended. */
+  ended: (ended: StreamEnded) => void
   /** Forgets a subscriber whose socket is closed. */
   gone: (subscriber: Subscriber) => void
 }>
@@ -238,4 +247,5 @@ function release(context: StreamContext, subscriber: Subscriber, why: StreamEnd)
   context.counts.closed[why] += 1
   subscriber.feed.close()
   subscriber.slot.release()
+  context.ended({ why, seq: subscriber.cursor.seq })
 }

@@ -1,0 +1,47 @@
+import type { Ms } from '../../protocol/moment.ts'
+import type { FactName, LineField } from './facts.ts'
+import { factOf, fieldOf } from './facts.ts'
+import { escapeControls, shownError, shownText } from './shown-text.ts'
+import type { ShownError } from './shown-text.ts'
+
+/** Plain values of a line, by field; undefined ones are left out. */
+export type LineValues = Readonly<Partial<Record<LineField, unknown>>>
+
+/** The fields of the fact with the values that a line may show, in the order of the table. Other fields are dropped. */
+export function valuesOf(name: FactName, fields: LineValues): LineValues {
+  const fact = factOf(name)
+  const values: Partial<Record<LineField, unknown>> = {}
+  for (const field of [...fact.fields, ...(fact.optional ?? [])]) {
+    const value = fields[field]
+    if (value === undefined) continue
+    const { form } = fieldOf(field)
+    if (form === 'error') values[field] = shownError(value)
+    else values[field] = form === 'text' && typeof value === 'string' ? shownText(value) : value
+  }
+  return values
+}
+
+/** Message of a line. */
+export function messageOf(name: FactName, values: LineValues): string {
+  return factOf(name).text.replaceAll(/\{(\w+)\}/g, (_, field: string) => String(Reflect.get(values, field)))
+}
+
+/** The line for a terminal: time, level unless it is `info`, message, and the fields that the message lacks. */
+export function formatForTerminal(name: FactName, values: LineValues, at: Ms): string {
+  const { level, text } = factOf(name)
+  const time = new Date(at).toISOString().slice(11, 19)
+  const rest = Object.entries(values).filter(([field]) => field !== 'err' && !text.includes(`{${field}}`))
+  const words = [
+    time,
+    ...(level === 'info' ? [] : [level.toUpperCase()]),
+    messageOf(name, values),
+    ...rest.map(([field, value]) => `${field}=${typeof value === 'string' ? value : JSON.stringify(value)}`),
+  ]
+  const stack = values.err === undefined ? [] : framesOf(shownError(values.err))
+  return [words.join(' '), ...stack].map(escapeControls).join('\n')
+}
+
+function framesOf({ name, message, stack, cause }: ShownError): readonly string[] {
+  const below = cause === undefined ? [] : framesOf(cause).map((line) => `  ${line}`)
+  return [`  ${name}: ${message}`, ...stack.map((frame) => `    ${frame}`), ...below]
+}

@@ -1,0 +1,50 @@
+import type { Committed } from '../../publish/door/commit-queue.ts'
+import type { LogLines } from './log-lines.ts'
+
+/** Milliseconds between two lines about publications. Commits in between share the next line. */
+export const PUBLICATION_LINE_MS = 100
+
+type Sum = {
+  first: number
+  last: number
+  commits: number
+  events: number
+  requests: number
+  held: number
+  ms: number
+}
+
+/** Lines about publications. */
+type PublicationLines = Readonly<{ committed(committed: Committed): void; flush(): void }>
+
+/** Opens the lines about publications. Together they name each seq once, in order. */
+export function openPublicationLines(lines: LogLines, monotonicMs: () => number): PublicationLines {
+  let sum: Sum | null = null
+  let nextMs = -Infinity
+  let timer: NodeJS.Timeout | undefined
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (sum === null) return
+    lines.say('published', { ...sum, ms: Math.round(sum.ms) })
+    sum = null
+    nextMs = monotonicMs() + PUBLICATION_LINE_MS
+  }
+
+  return {
+    committed({ seq, events, requests, held, ms }) {
+      sum ??= { first: seq - events + 1, last: seq, commits: 0, events: 0, requests: 0, held, ms: 0 }
+      sum.last = seq
+      sum.commits += 1
+      sum.events += events
+      sum.requests += requests
+      sum.held = held
+      sum.ms += ms
+      const waitMs = nextMs - monotonicMs()
+      if (waitMs <= 0) flush()
+      else timer ??= setTimeout(flush, waitMs).unref()
+    },
+    flush,
+  }
+}

@@ -1,0 +1,82 @@
+import type { Command, Option } from 'commander'
+import { chainUrlsOf } from '../../chain/chain-url.ts'
+import { readServers } from '../terminal/chain-words.ts'
+
+type Shown = string | number | boolean
+
+/** Options whose value is shown as it is. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'accept-clock',
+  'accept-loss',
+  'accept-new-key',
+  'balances',
+  'chain',
+  'contact',
+  'data',
+  'drain',
+  'finality-requests',
+  'host',
+  'licence',
+  'log-callers',
+  'log-level',
+  'max-streams',
+  'origin',
+  'page-cache',
+  'port',
+  'public-url',
+  'publish-host',
+  'publish-port',
+  'publish-token-file',
+  'rate-limit',
+  'signing-key-file',
+  'site-name',
+  'token',
+  'trust-proxy',
+  'verify-first',
+  'workers',
+])
+
+/** Options with a value that may hold a secret, and the part of it that is shown. */
+const REDUCED: ReadonlyMap<string, (value: unknown) => Shown> = new Map<string, (value: unknown) => Shown>([
+  ['finality', (value) => serversOf(String(value))],
+  ['limit-store', (value) => serverOf(String(value))],
+])
+
+/** Shown for an option that is in neither table, such as `--finality-amounts`, whose accounts are private. */
+const GIVEN = 'given'
+
+/** Options of a command that are in effect, by name, without secrets: for a log line. */
+export function shownSettings(command: Command): Readonly<Record<string, Shown>> {
+  const shown: Record<string, Shown> = {}
+  for (const option of command.options) {
+    const value: unknown = command.getOptionValue(option.attributeName())
+    const isEmpty = Array.isArray(value) && value.length === 0
+    if (value !== undefined && !isEmpty) shown[nameOf(option)] = shownValue(nameOf(option), value)
+  }
+  return shown
+}
+
+function nameOf({ long }: Option): string {
+  return (long ?? '').replace(/^--/, '')
+}
+
+function shownValue(name: string, value: unknown): Shown {
+  const reduce = REDUCED.get(name)
+  if (reduce !== undefined) return reduce(value)
+  if (!PLAIN.has(name)) return GIVEN
+  return typeof value === 'number' || typeof value === 'boolean' ? value : String(value)
+}
+
+/** Number and host of each RPC server. */
+function serversOf(text: string): string {
+  const { chain, urls } = readServers('--finality', text)
+  return `${chain}=${chainUrlsOf(urls)
+    .map(({ name }) => name)
+    .join(', ')}`
+}
+
+/** Scheme, host and port of a server, without user, password, path and query. */
+function serverOf(text: string): string {
+  const url = URL.parse(text)
+  return url === null ? GIVEN : `${url.protocol}//${url.host}`
+}
