@@ -35,7 +35,6 @@ export const LINE_FIELDS = {
   drainMs: { form: 'number', meaning: 'milliseconds over which streams end' },
   err: { form: 'error', meaning: 'name, message and stack of the error' },
   events: { form: 'number', meaning: 'number of events' },
-  fact: { form: 'word', meaning: 'name of the fact' },
   fault: { form: 'word', meaning: 'kind of the fault' },
   field: { form: 'word', meaning: 'field of the draft at fault; `none` when the whole request is' },
   first: { form: 'number', meaning: 'first seq' },
@@ -67,7 +66,7 @@ export const LINE_FIELDS = {
   url: { form: 'word', meaning: 'address of the public listener' },
   version: { form: 'word', meaning: 'version of Daybook' },
   wanted: { form: 'number', meaning: 'connections that all threads want together' },
-  words: { form: 'word', meaning: 'advice of the command to its user' },
+  words: { form: 'word', meaning: 'text of the command for its user' },
 } as const
 export type LineField = keyof typeof LINE_FIELDS
 
@@ -213,8 +212,8 @@ export const FACTS = {
   },
   'chain-other': {
     level: 'error',
-    text: '--finality: {reason}; nothing is settled until the servers agree',
-    fields: ['reason'],
+    text: '--finality: {words}; nothing is settled until the servers agree',
+    fields: ['words'],
   },
   'rpc-fault': {
     level: 'warn',

@@ -49,7 +49,7 @@ export function openFinalityMetrics(
       case 'unanswered':
         return lines.say('chain-silent', {})
       case 'other-chain':
-        return lines.say('chain-other', { reason: report.reason })
+        return lines.say('chain-other', { words: report.reason })
       case 'fault':
         errors.inc({ rpc: String(report.rpc), fault: report.fault }, report.count)
         return sayFault(report)

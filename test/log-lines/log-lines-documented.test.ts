@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { FACTS, factOf, fieldOf, LINE_FIELDS } from '../../src/command/log-lines/facts.ts'
+import { LINES_A_SECOND_MAX } from '../../src/command/log-lines/line-limit.ts'
+import { WAITING_BYTES_MAX } from '../../src/command/log-lines/log-lines.ts'
+import { PUBLICATION_LINE_MS } from '../../src/command/log-lines/publication-lines.ts'
+import { LINE_TEXT_CHARS_MAX } from '../../src/command/log-lines/shown-text.ts'
+import { keysOf } from '../../src/protocol/brand.ts'
+import { SLOW_ANSWER_MS } from '../../src/serve/exchange/answer-report.ts'
+import { textOf } from '../stage/document.ts'
+import { ROOT } from '../stage/places.ts'
+import { PRODUCT_SOURCES } from '../stage/source-tree.ts'
+
+const DOCUMENT = 'docs/log-lines.md'
+/** Rewrites both tables of the document from the table of the code. */
+const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
+
+const factRows = keysOf(FACTS).map((name) => {
+  const { level, text, fields, optional = [] } = factOf(name)
+  const named = [...fields.map((field) => `\`${field}\``), ...optional.map((field) => `\`${field}\`?`)]
+  return `| \`${name}\` | ${level} | ${text.replaceAll(/\{\w+\}/g, '`$&`')} | ${named.join(', ') || '–'} |`
+})
+const fieldRows = keysOf(LINE_FIELDS).map((name) => `| \`${name}\` | ${fieldOf(name).meaning} |`)
+
+/** The text with these rows in the table under a heading. */
+function withRows(text: string, heading: string, rows: readonly string[]): string {
+  const [before = '', after = ''] = text.split(`\n## ${heading}\n`)
+  const table = /(\n\|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*/
+  return `${before}\n## ${heading}\n${after.replace(table, (_, head: string) => `${head}${rows.join('\n')}\n`)}`
+}
+
+suite('the document of the log lines', () => {
+  const written = textOf(DOCUMENT)
+  const right = withRows(withRows(written, 'Facts', factRows), 'Fields', fieldRows)
+  if (UPDATES) writeFileSync(join(ROOT, DOCUMENT), right)
+
+  test('has a row for each fact and field of the code, and no other', () => {
+    const [rows, rightRows] = [written, right].map((text) => text.split('\n'))
+    const differing = rightRows?.filter((row) => !rows?.includes(row)) ?? []
+    const foreign = rows?.filter((row) => !rightRows?.includes(row)) ?? []
+    if (!UPDATES) assert.deepEqual({ differing, foreign }, { differing: [], foreign: [] })
+  })
+
+  test('names the limits of the code', () => {
+    for (const limit of [
+      `${LINES_A_SECOND_MAX} lines a second for each fact`,
+      `${1_000 / PUBLICATION_LINE_MS} lines a second about publications`,
+      `${WAITING_BYTES_MAX / 1024 / 1024} MiB waits for a reader`,
+      `${LINE_TEXT_CHARS_MAX.toLocaleString('en')} characters a text`,
+      `\`slow\` from ${SLOW_ANSWER_MS.toLocaleString('en')} ms on`,
+    ]) {
+      assert.ok(written.includes(limit), limit)
+    }
+  })
+})
+
+suite('the table of facts', () => {
+  test('has only facts that some code says, and fields that some fact has', () => {
+    const code = PRODUCT_SOURCES.filter((path) => !path.endsWith('/facts.ts'))
+      .map(textOf)
+      .join('')
+    const unsaid = keysOf(FACTS).filter((name) => !code.includes(`'${name}'`))
+    assert.deepEqual(unsaid, [])
+    const used = new Set(
+      keysOf(FACTS).flatMap((name) => [...factOf(name).fields, ...(factOf(name).optional ?? [])]),
+    )
+    assert.deepEqual(
+      keysOf(LINE_FIELDS).filter((field) => !used.has(field)),
+      [],
+    )
+  })
+
+  test('has messages that name fields of their fact', () => {
+    for (const name of keysOf(FACTS)) {
+      const { text, fields } = factOf(name)
+      for (const [, field = ''] of text.matchAll(/\{(\w+)\}/g)) {
+        assert.ok(
+          fields.some((one) => one === field),
+          `${name}: ${field}`,
+        )
+      }
+    }
+  })
+
+  test('is behind every line: one file has the library', () => {
+    const users = PRODUCT_SOURCES.filter((path) => textOf(path).includes(`from 'pino'`))
+    assert.deepEqual(users, ['src/command/log-lines/log-lines.ts'])
+  })
+})
