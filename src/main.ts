@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CommanderError } from 'commander'
-import { openProcessLines } from './command/log-lines/log-lines.ts'
+import { openMainLines } from './command/log-lines/log-lines.ts'
 import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
 import type { ExitCode, World } from './command/terminal/world.ts'
@@ -52,7 +52,7 @@ const world: World = {
   hasFileModes: process.platform !== 'win32',
   stop: stop.signal,
 }
-const lines = openProcessLines(world)
+const lines = openMainLines(world)
 
 /** Set by an unhandled rejection, which stops the command as a signal does: a service drains first. */
 let failed = false

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Readable } from 'node:stream'
 import { backupCommand } from './backups/backup-program.ts'
-import type { ProcessLines } from './log-lines/log-lines.ts'
+import type { MainLines } from './log-lines/log-lines.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
@@ -27,7 +27,7 @@ type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] 
 /** Builds the command line: every command, its options and their limits. `done` receives a command's exit code. */
 export function openProgram(
   world: World,
-  lines: ProcessLines,
+  lines: MainLines,
   input: Readable,
   done: (code: ExitCode) => void,
 ): Command {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openProcessLines } from '../../src/command/log-lines/log-lines.ts'
+import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
@@ -109,7 +109,7 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
       done()
     },
   })
-  const lines = openProcessLines({
+  const lines = openMainLines({
     now: clock.now,
     monotonicMs: () => performance.now(),
     stderr,

@@ -8,7 +8,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { CommanderError } from 'commander'
-import { openProcessLines } from '../../src/command/log-lines/log-lines.ts'
+import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import { openProgram } from '../../src/command/program.ts'
 import type { World } from '../../src/command/terminal/world.ts'
 import { CommandError } from '../../src/command/terminal/world.ts'
@@ -40,7 +40,7 @@ export function worldOf(world: Partial<World>): World {
 /** The program with its own surroundings. */
 export function programOf(world: Partial<World>, done: (code: number) => void): Command {
   const whole = worldOf(world)
-  const program = openProgram(whole, openProcessLines(whole), Readable.from([]), done)
+  const program = openProgram(whole, openMainLines(whole), Readable.from([]), done)
   const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }
   for (const command of everyCommand(program)) command.exitOverride().configureOutput(silence)
   return program

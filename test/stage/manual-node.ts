@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import type { LogLines } from '../../src/command/log-lines/log-lines.ts'
-import { openProcessLines } from '../../src/command/log-lines/log-lines.ts'
+import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import type { Service } from '../../src/command/service/service.ts'
 import { startService } from '../../src/command/service/service.ts'
 import type { World } from '../../src/command/terminal/world.ts'
@@ -76,7 +76,7 @@ export function startLocalNode(
       finality,
     },
     world,
-    lines ?? openProcessLines(world),
+    lines ?? openMainLines(world),
   )
 }
 

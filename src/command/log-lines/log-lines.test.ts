@@ -4,8 +4,8 @@ import { suite, test } from 'node:test'
 import { msOf } from '../../protocol/moment.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
 import { LINES_A_SECOND_MAX } from './line-limit.ts'
-import type { ProcessLines } from './log-lines.ts'
-import { openProcessLines, WAITING_BYTES_MAX } from './log-lines.ts'
+import type { MainLines } from './log-lines.ts'
+import { openMainLines, WAITING_BYTES_MAX } from './log-lines.ts'
 import { openPlainOutput } from './plain-output.ts'
 import { openPublicationLines } from './publication-lines.ts'
 import { LINE_TEXT_CHARS_MAX } from './shown-text.ts'
@@ -15,7 +15,7 @@ const AT = msOf(Date.UTC(2026, 10, 23, 6, 22, 31, 120))
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 type Line = Readonly<Record<string, unknown>>
-type Stage = Readonly<{ lines: ProcessLines; written(): readonly string[]; parsed(): readonly Line[] }> & {
+type Stage = Readonly<{ lines: MainLines; written(): readonly string[]; parsed(): readonly Line[] }> & {
   clockMs: number
 }
 
@@ -28,7 +28,7 @@ function openStage(interactive = false): Stage {
     },
   })
   const stage = { clockMs: 0 }
-  const lines = openProcessLines({ now: () => AT, monotonicMs: () => stage.clockMs, stderr, interactive })
+  const lines = openMainLines({ now: () => AT, monotonicMs: () => stage.clockMs, stderr, interactive })
   const written = (): readonly string[] => text.split('\n').slice(0, -1)
   const parsed = (): readonly Line[] => written().map((line) => JSON.parse(line) as Line)
   return Object.assign(stage, { lines, written, parsed })
@@ -147,7 +147,7 @@ suite('a log line', () => {
     })
     let clockMs = 0
     const monotonicMs = (): number => (clockMs += 1_000)
-    const lines = openProcessLines({ now: () => AT, monotonicMs, stderr, interactive: false })
+    const lines = openMainLines({ now: () => AT, monotonicMs, stderr, interactive: false })
     const said = 2_000
     for (let times = 0; times < said; times += 1) lines.say('note', { words: 'y'.repeat(500) })
     assert.ok(stderr.writableLength < WAITING_BYTES_MAX + 4_096)

@@ -61,12 +61,12 @@ export function openLines(sink: LineSink, monotonicMs: () => number, choice: () 
 }
 
 /** The lines of this process, and the choice of the command that runs. */
-export type ProcessLines = LogLines & Readonly<{ choose(choice: LineChoice): void }>
+export type MainLines = LogLines & Readonly<{ choose(choice: LineChoice): void }>
 
 /** Opens the lines of this process on standard error: JSON, or readable on a terminal. */
-export function openProcessLines(
+export function openMainLines(
   world: Pick<World, 'now' | 'monotonicMs' | 'stderr' | 'interactive'>,
-): ProcessLines {
+): MainLines {
   let choice = DEFAULT_LINE_CHOICE
   const write = openWriting(world)
   return {
@@ -77,7 +77,7 @@ export function openProcessLines(
   }
 }
 
-function openWriting(world: Parameters<typeof openProcessLines>[0]): LineSink {
+function openWriting(world: Parameters<typeof openMainLines>[0]): LineSink {
   const { stderr, now, interactive } = world
   const log = openJson(now, (line) => void stderr.write(line))
   let lost = 0

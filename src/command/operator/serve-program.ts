@@ -12,7 +12,7 @@ import { directoryOption, logOptions, newLogOf } from './log-options.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import type { LineOptions } from '../log-lines/line-options.ts'
 import { lineOptions } from '../log-lines/line-options.ts'
-import type { ProcessLines } from '../log-lines/log-lines.ts'
+import type { MainLines } from '../log-lines/log-lines.ts'
 import { openPlainOutput } from '../log-lines/plain-output.ts'
 import { VERSION } from '../terminal/version.ts'
 import { serve } from './serve.ts'
@@ -52,7 +52,7 @@ type ServeOptions = LogOptions &
 export function addServeCommands(
   program: Command,
   world: World,
-  lines: ProcessLines,
+  lines: MainLines,
   done: (code: ExitCode) => void,
 ): void {
   program.addCommand(
@@ -100,7 +100,7 @@ export function addServeCommands(
 function beginLines(
   { logLevel, logCallers }: ServeOptions,
   command: Command,
-  { world, lines }: Readonly<{ world: World; lines: ProcessLines }>,
+  { world, lines }: Readonly<{ world: World; lines: MainLines }>,
 ): World {
   const isQuiet = command.name() === 'demo' && command.getOptionValueSource('logLevel') === 'default'
   lines.choose({
@@ -111,7 +111,7 @@ function beginLines(
   return world.interactive ? world : { ...world, stderr: openPlainOutput(lines) }
 }
 
-function sayStart(lines: ProcessLines, command: Command): void {
+function sayStart(lines: MainLines, command: Command): void {
   const { node, sqlite = '' } = process.versions
   lines.say('starting', { version: VERSION, schema: SCHEMA_VERSION, node, sqlite })
   lines.say('options', { settings: shownSettings(command) })
