@@ -8,7 +8,7 @@ import type { ShownError } from './shown-text.ts'
 export type LineValues = Readonly<Partial<Record<LineField, unknown>>>
 
 /** The fields of the fact with the values that a line may show, in the order of the table. Other fields are dropped. */
-export function valuesOf(name: FactName, fields: LineValues): LineValues {
+export function lineValues(name: FactName, fields: LineValues): LineValues {
   const fact = factOf(name)
   const values: Partial<Record<LineField, unknown>> = {}
   for (const field of [...fact.fields, ...(fact.optional ?? [])]) {

@@ -6,7 +6,7 @@ const SECOND_MS = 1_000
 type Window = { startMs: number; lines: number; left: number }
 
 /** Limits the lines of each name. */
-export type LineLimit = Readonly<{
+type LineLimit = Readonly<{
   /** Whether one more line of this name may be written now. Counts it if not. */
   allows(name: string): boolean
   /** Tells of all lines that were left out until now. */

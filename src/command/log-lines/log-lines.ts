@@ -5,7 +5,7 @@ import type { World } from '../terminal/world.ts'
 import type { FactName, FieldsOf, LineLevel } from './facts.ts'
 import { factOf, LINE_LEVELS } from './facts.ts'
 import type { LineValues } from './line-format.ts'
-import { formatForTerminal, messageOf, valuesOf } from './line-format.ts'
+import { formatForTerminal, messageOf, lineValues } from './line-format.ts'
 import { openLineLimit } from './line-limit.ts'
 import { escapeControls } from './shown-text.ts'
 
@@ -48,7 +48,7 @@ export function openLines(sink: LineSink, monotonicMs: () => number, choice: () 
     const { callers, without } = choice()
     if (!wants(factOf(name).level) || without.includes(name)) return
     if (name !== 'suppressed' && !limit.allows(name)) return
-    const { caller, ...values } = valuesOf(name, fields)
+    const { caller, ...values } = lineValues(name, fields)
     sink(name, callers && caller !== undefined ? { ...values, caller } : values)
   }
   return {
