@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { billOfPackage, formatBill } from './bill-of-materials.ts'
 import { checkOut, linkModules } from './checkout.ts'
 import { writeChecksums } from './checksums.ts'
+import { buildImageFiles } from './image-files.ts'
 import type { PackedPackage } from './packages.ts'
 import { packPackages } from './packages.ts'
 import type { Source } from './preconditions.ts'
 import { buildEnvironment, outputOf } from './programs.ts'
-import { provenanceOf, signStatement } from './provenance.ts'
+import { provenanceOf, signStatement, subjectsOf } from './provenance.ts'
 
 export type BuildChoice = Readonly<{ withImage: boolean; signingKey: string | undefined }>
 
-/** Files of a release in one folder. */
+/** Files of a release in one folder. `image` is the archive with both architectures. */
 export type Built = Readonly<{
   folder: string
   whole: PackedPackage
@@ -31,8 +32,12 @@ export function buildRelease(source: Source, scratch: string, choice: BuildChoic
   const env = buildEnvironment(source.epochSeconds)
   const { whole, client } = packPackages(checkout, folder, env)
   const name = `daybook-${source.version}`
-  const bill = billOfPackage(source, checkout, join(folder, whole.file), env)
-  const files = [whole.file, client.file]
+  const tarball = join(folder, whole.file)
+  const bill = billOfPackage(source, checkout, tarball, env)
+  const image = choice.withImage
+    ? buildImageFiles(source, { checkout, scratch, folder, tarball }, bill, env)
+    : null
+  const files = [whole.file, client.file, ...(image?.files ?? [])]
   const add = (file: string, text: string): void => {
     writeFileSync(join(folder, file), text)
     files.push(file)
@@ -40,10 +45,11 @@ export function buildRelease(source: Source, scratch: string, choice: BuildChoic
   add(`${name}.cdx.json`, formatBill(bill))
   const integrities = [whole, client].map(({ file, integrity }) => `${integrity}  ${file}\n`)
   add(INTEGRITY, integrities.join(''))
-  const statement = provenanceOf(source, folder, files, {
+  const subjects = [...subjectsOf(folder, files), ...(image?.subjects ?? [])]
+  const statement = provenanceOf(source, subjects, {
     parameters: { image: choice.withImage },
     npm: outputOf('npm', ['--version'], { cwd: checkout, env }).trim(),
-    materials: [],
+    materials: image?.materials ?? [],
   })
   const text = `${JSON.stringify(statement, undefined, 2)}\n`
   add(`${name}.provenance.json`, text)
@@ -52,5 +58,5 @@ export function buildRelease(source: Source, scratch: string, choice: BuildChoic
     add(`${name}.provenance.dsse.json`, `${JSON.stringify(envelope)}\n`)
   }
   writeChecksums(folder, files)
-  return { folder, whole, client, image: null }
+  return { folder, whole, client, image: image?.oci ?? null }
 }

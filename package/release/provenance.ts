@@ -7,6 +7,9 @@ import { lockedPackages } from './preconditions.ts'
 /** Something that a build used: a resource descriptor of in-toto. */
 export type Material = Readonly<{ name?: string; uri?: string; digest: Readonly<Record<string, string>> }>
 
+/** What a statement is about: a file or an image with its digests. */
+export type Subject = Readonly<{ name: string; digest: Readonly<Record<string, string>> }>
+
 const STATEMENT = 'https://in-toto.io/Statement/v1'
 const PREDICATE = 'https://slsa.dev/provenance/v1'
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
@@ -15,17 +18,20 @@ const BUILD_TYPE = 'urn:daybook:build:npm-run-release:1'
 /** Says that a person's machine made the files. No build platform vouches for it. */
 const BUILDER = 'urn:daybook:builder:own-machine'
 
-/** Makes an in-toto Statement v1 with a predicate of SLSA provenance v1 about files of a folder. */
-export function provenanceOf(
-  source: Source,
-  folder: string,
-  files: readonly string[],
-  build: Readonly<{ parameters: object; npm: string; materials: readonly Material[] }>,
-): object {
-  const subject = files.toSorted().map((name) => {
+/** The digests of files in a folder, sorted by name. */
+export function subjectsOf(folder: string, files: readonly string[]): readonly Subject[] {
+  return files.toSorted().map((name) => {
     const path = join(folder, name)
     return { name, digest: { sha256: hashOfFile(path, 'sha256'), sha512: hashOfFile(path, 'sha512') } }
   })
+}
+
+/** Makes an in-toto Statement v1 with a predicate of SLSA provenance v1. */
+export function provenanceOf(
+  source: Source,
+  subject: readonly Subject[],
+  build: Readonly<{ parameters: object; npm: string; materials: readonly Material[] }>,
+): object {
   return {
     _type: STATEMENT,
     subject,

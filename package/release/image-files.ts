@@ -1,0 +1,142 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bill, Component } from './bill-of-materials.ts'
+import { billOfImage, formatBill } from './bill-of-materials.ts'
+import type { Source } from './preconditions.ts'
+import { outputOf } from './programs.ts'
+import type { Material, Subject } from './provenance.ts'
+
+/** Software in an image beside Daybook, as `package/image` lists it in `contents-….json`. */
+export type ImageContents = Readonly<{
+  architecture: string
+  node: Readonly<{ name: string; version: string; integrity: string }>
+  debian: Readonly<{
+    release: string
+    packages: readonly Readonly<{ name: string; version: string; sha256: string }>[]
+  }>
+}>
+
+/** Files of the image in a release. `oci` has both architectures. */
+export type ImageFiles = Readonly<{
+  oci: string
+  files: readonly string[]
+  subjects: readonly Subject[]
+  materials: readonly Material[]
+}>
+
+const ARCHITECTURES = ['amd64', 'arm64'] as const
+
+/** Builds the image of both architectures from the packed package: archives and bills of materials. */
+export function buildImageFiles(
+  { version, epochSeconds }: Source,
+  places: Readonly<{ checkout: string; scratch: string; folder: string; tarball: string }>,
+  ofPackage: Bill,
+  env: NodeJS.ProcessEnv,
+): ImageFiles {
+  const { checkout, folder, tarball } = places
+  const built = join(places.scratch, 'image')
+  mkdirSync(built)
+  const words = [join('package', 'image', 'build.ts'), '--to', built, '--package', tarball]
+  outputOf(process.execPath, words, { cwd: checkout, env })
+  const oci = `daybook-${version}-image.oci.tar`
+  const same = [
+    '--format=ustar',
+    '--sort=name',
+    '--numeric-owner',
+    '--owner=0',
+    '--group=0',
+    '--mode=u=rwX,go=rX',
+  ]
+  const layout = [
+    '--create',
+    `--mtime=@${epochSeconds}`,
+    `--file=${join(folder, oci)}`,
+    '-C',
+    join(built, 'oci'),
+    '.',
+  ]
+  outputOf('tar', [...same, ...layout], { cwd: built, env })
+  const digests = digestsOf(join(built, 'oci'))
+  const files = [oci]
+  const materials: Material[] = []
+  for (const architecture of ARCHITECTURES) {
+    const archive = `daybook-${version}-${architecture}.tar`
+    renameSync(join(built, archive), join(folder, archive))
+    const path = join(built, `contents-${architecture}.json`)
+    const contents: ImageContents = JSON.parse(readFileSync(path, 'utf8'))
+    const digest = digests.get(`${version}-${architecture}`) ?? ''
+    const bill = `daybook-${version}-${architecture}.cdx.json`
+    writeFileSync(join(folder, bill), formatBill(billOfContents(ofPackage, contents, digest)))
+    files.push(archive, bill)
+    for (const library of contents.debian.packages) {
+      materials.push({ uri: debianUrl(library, contents), digest: { sha256: library.sha256 } })
+    }
+  }
+  rmSync(built, { recursive: true })
+  const subjects = [...digests].map(([tag, digest]) => ({
+    name: `daybook:${tag}`,
+    digest: { sha256: digest.replace('sha256:', '') },
+  }))
+  return { oci, files, subjects, materials }
+}
+
+/** Makes the bill of an image: Daybook with its packages, Node, and Debian's libraries. */
+export function billOfContents(ofPackage: Bill, contents: ImageContents, digest: string): Bill {
+  const { architecture, node, debian } = contents
+  const { version } = ofPackage.metadata.component
+  const encoded = encodeURIComponent(digest)
+  const image: Component = {
+    'bom-ref': `image-${architecture}`,
+    type: 'container',
+    name: 'daybook',
+    version,
+    purl: `pkg:oci/daybook@${encoded}?arch=${architecture}&tag=${version}`,
+    hashes: [{ alg: 'SHA-256', content: digest.replace('sha256:', '') }],
+  }
+  const runtime: Component = {
+    'bom-ref': `node@${node.version}`,
+    type: 'platform',
+    name: 'node',
+    version: node.version,
+    purl: `pkg:generic/node@${node.version}`,
+    // Scanners know Node's weaknesses by this name.
+    cpe: `cpe:2.3:a:nodejs:node.js:${node.version}:*:*:*:*:*:*:*`,
+    properties: [{ name: 'daybook:from', value: `pkg:npm/${node.name}@${node.version}` }],
+    hashes: [
+      {
+        alg: 'SHA-512',
+        content: Buffer.from(node.integrity.replace('sha512-', ''), 'base64').toString('hex'),
+      },
+    ],
+  }
+  const libraries = debian.packages.map((library): Component => ({
+    'bom-ref': `debian/${library.name}@${library.version}`,
+    type: 'library',
+    name: library.name,
+    version: library.version,
+    purl: debianUrl(library, contents),
+    hashes: [{ alg: 'SHA-256', content: library.sha256 }],
+  }))
+  return billOfImage(ofPackage, image, [runtime, ...libraries])
+}
+
+function debianUrl(
+  { name, version }: Readonly<{ name: string; version: string }>,
+  { architecture, debian }: ImageContents,
+): string {
+  // A package URL keeps the colon of an epoch.
+  const encoded = encodeURIComponent(version).replaceAll('%3A', ':')
+  return `pkg:deb/debian/${encodeURIComponent(name)}@${encoded}?arch=${architecture}&distro=${debian.release}`
+}
+
+/** Digests of the named images of an OCI layout, by tag. */
+function digestsOf(layout: string): ReadonlyMap<string, string> {
+  const { manifests }: { manifests: readonly { digest: string; annotations: Record<string, string> }[] } =
+    JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8'))
+  return new Map(
+    manifests.map(({ digest, annotations }) => [
+      annotations['org.opencontainers.image.ref.name'] ?? '',
+      digest,
+    ]),
+  )
+}
