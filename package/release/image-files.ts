@@ -1,12 +1,12 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Bill, Component } from './bill-of-materials.ts'
 import { billOfImage, formatBill } from './bill-of-materials.ts'
 import type { Source } from './preconditions.ts'
 import { outputOf } from './programs.ts'
 import type { Material, Subject } from './provenance.ts'
 
-/** Software in an image beside Daybook, as `package/image` lists it in `contents-….json`. */
+/** Software in an image beside Daybook, as `npm run image` lists it beside each archive. */
 export type ImageContents = Readonly<{
   architecture: string
   node: Readonly<{ name: string; version: string; integrity: string }>
@@ -28,56 +28,34 @@ const ARCHITECTURES = ['amd64', 'arm64'] as const
 
 /** Builds the image of both architectures from the packed package: archives and bills of materials. */
 export function buildImageFiles(
-  { version, epochSeconds }: Source,
+  { version }: Source,
   places: Readonly<{ checkout: string; scratch: string; folder: string; tarball: string }>,
   ofPackage: Bill,
   env: NodeJS.ProcessEnv,
 ): ImageFiles {
   const { checkout, folder, tarball } = places
   const built = join(places.scratch, 'image')
-  mkdirSync(built)
   const words = [join('package', 'image', 'build.ts'), '--to', built, '--package', tarball]
-  outputOf(process.execPath, words, { cwd: checkout, env })
-  const oci = `daybook-${version}-image.oci.tar`
-  const same = [
-    '--format=ustar',
-    '--sort=name',
-    '--numeric-owner',
-    '--owner=0',
-    '--group=0',
-    '--mode=u=rwX,go=rX',
-  ]
-  const layout = [
-    '--create',
-    `--mtime=@${epochSeconds}`,
-    `--file=${join(folder, oci)}`,
-    '-C',
-    join(built, 'oci'),
-    '.',
-  ]
-  outputOf('tar', [...same, ...layout], { cwd: built, env })
-  const digests = digestsOf(join(built, 'oci'))
-  const files = [oci]
+  const digests = digestsIn(outputOf(process.execPath, words, { cwd: checkout, env }))
+  const files = [...digests.keys()]
+  for (const file of files) renameSync(join(built, file), join(folder, file))
   const materials: Material[] = []
   for (const architecture of ARCHITECTURES) {
-    const archive = `daybook-${version}-${architecture}.tar`
-    renameSync(join(built, archive), join(folder, archive))
-    const path = join(built, `contents-${architecture}.json`)
-    const contents: ImageContents = JSON.parse(readFileSync(path, 'utf8'))
-    const digest = digests.get(`${version}-${architecture}`) ?? ''
-    const bill = `daybook-${version}-${architecture}.cdx.json`
-    writeFileSync(join(folder, bill), formatBill(billOfContents(ofPackage, contents, digest)))
-    files.push(archive, bill)
+    const name = `daybook-${version}-${architecture}`
+    const contents: ImageContents = JSON.parse(readFileSync(join(built, `${name}.contents.json`), 'utf8'))
+    const bill = billOfContents(ofPackage, contents, digests.get(`${name}.tar`) ?? '')
+    writeFileSync(join(folder, `${name}.cdx.json`), formatBill(bill))
+    files.push(`${name}.cdx.json`)
     for (const library of contents.debian.packages) {
       materials.push({ uri: debianUrl(library, contents), digest: { sha256: library.sha256 } })
     }
   }
   rmSync(built, { recursive: true })
-  const subjects = [...digests].map(([tag, digest]) => ({
-    name: `daybook:${tag}`,
+  const subjects = [...digests].map(([file, digest]) => ({
+    name: `manifest of ${file}`,
     digest: { sha256: digest.replace('sha256:', '') },
   }))
-  return { oci, files, subjects, materials }
+  return { oci: `daybook-${version}.oci.tar`, files, subjects, materials }
 }
 
 /** Makes the bill of an image: Daybook with its packages, Node, and Debian's libraries. */
@@ -129,14 +107,8 @@ function debianUrl(
   return `pkg:deb/debian/${encodeURIComponent(name)}@${encoded}?arch=${architecture}&distro=${debian.release}`
 }
 
-/** Digests of the named images of an OCI layout, by tag. */
-function digestsOf(layout: string): ReadonlyMap<string, string> {
-  const { manifests }: { manifests: readonly { digest: string; annotations: Record<string, string> }[] } =
-    JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8'))
-  return new Map(
-    manifests.map(({ digest, annotations }) => [
-      annotations['org.opencontainers.image.ref.name'] ?? '',
-      digest,
-    ]),
-  )
+/** Digests of manifests by their archive, in the output of `npm run image`: `PATH: SIZE, DIGEST` on each line. */
+function digestsIn(output: string): ReadonlyMap<string, string> {
+  const lines = output.matchAll(/^(.+\.tar): (?:.+, )?(sha256:[0-9a-f]{64})$/gm)
+  return new Map([...lines].map(([, path = '', digest = '']) => [basename(path), digest]))
 }
