@@ -21,6 +21,8 @@ export type Proxy = AsyncDisposable &
     url: string
     /** File with the certificate of the proxy. */
     pem: string
+    /** Folder with the files of the proxy. */
+    folder: string
   }>
 
 /** A folder with a certificate for 127.0.0.1, and a free port. */
@@ -74,6 +76,7 @@ async function opened(child: ChildProcess, { folder, port, url, pem }: Site): Pr
   return {
     url,
     pem,
+    folder,
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'close')
       await rm(folder, { recursive: true, force: true })
@@ -88,6 +91,7 @@ export async function startNginx(service: string): Promise<Proxy> {
   const config = replaced(textOf('ops/nginx/daybook.conf'), {
     '/var/cache/nginx/daybook': join(folder, 'cache'),
     '127.0.0.1:8080': new URL(service).host,
+    'listen 80': `listen unix:${join(folder, 'http')}`,
     'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
     '/etc/ssl/data.example.org.pem': pem,
     '/etc/ssl/data.example.org.key': key,
