@@ -1,6 +1,5 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
-import { startService } from '../service/service.ts'
 import { namesNoSite } from './log-options.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -13,6 +12,8 @@ export async function serve(
   meanwhile: (service: Service, stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
   const beganMs = world.monotonicMs()
+  // The modules of the service take most of the time that a command needs to start: only this one waits for them.
+  const { startService } = await import('../service/service.ts')
   const service = await startService(settings, world, lines)
   const { port, publishPort } = service
   lines.say('ready', {

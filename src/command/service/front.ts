@@ -6,7 +6,6 @@ import { assert } from '../../protocol/brand.ts'
 import type { Allowance } from '../../serve/allowance/allowance.ts'
 import { openAllowance } from '../../serve/allowance/allowance.ts'
 import type { AllowanceStore } from '../../serve/allowance/allowance-store.ts'
-import { openAllowanceStore } from '../../serve/allowance/allowance-store.ts'
 import { callerOf, peerOf } from '../../serve/allowance/caller.ts'
 import { parseNetworks } from '../../serve/allowance/caller-network.ts'
 import { openCallerSlots } from '../../serve/allowance/caller-slots.ts'
@@ -192,8 +191,10 @@ async function openCounters(
   }
 }
 
-function openStore(url: string, lines: LogLines): Promise<AllowanceStore> {
-  return openAllowanceStore({
+async function openStore(url: string, lines: LogLines): Promise<AllowanceStore> {
+  // Most services have no such store, and its client is a third of the modules that a start would load.
+  const { openAllowanceStore } = await import('../../serve/allowance/allowance-store.ts')
+  return await openAllowanceStore({
     url,
     report(signal) {
       if (signal.is === 'lost') lines.say('limit-store-lost', { err: signal.cause })
