@@ -35,7 +35,7 @@ const KINDS: readonly Commits[] = [
 
 /** A tree writer that does nothing: leaves of zeros, no hashes, no signatures. */
 const noTree = (): TreeWriter => ({
-  add: () => ({ leaf: new Uint8Array(HASH_BYTES), completed: [] }),
+  add: () => ({ leaf: new Uint8Array(HASH_BYTES), completed: [], signature: null }),
   root: () => new Uint8Array(HASH_BYTES),
   keep: () => undefined,
   drop: () => undefined,
@@ -93,7 +93,7 @@ function run(): string {
 function open(data: string, { durable }: Commits, signs: boolean): Candidate {
   createStore(storePath(data), { origin: 'bench.example/log', chain: 'solana', simulated: true })
   const db = durable ? openForWriting(storePath(data)) : openForBulk(storePath(data))
-  const appender = openAppender(db, testSigner(db), signs ? undefined : noTree)
+  const appender = openAppender(db, testSigner(db), signs ? {} : { openTree: noTree })
   const drafts = bigDrafts({ seed: 'tree', from: FROM, to: TO, count: DRAFTS })
   return {
     db,

@@ -19,6 +19,7 @@ import type { ExitCode, World } from './terminal/world.ts'
 import type { LogOptions } from './operator/log-options.ts'
 import { directoryOption, logOptions, newLogOf, ORIGIN } from './operator/log-options.ts'
 import { addServeCommands } from './operator/serve-program.ts'
+import { upgradeCommand } from './operator/upgrade-command.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
@@ -46,6 +47,7 @@ export function openProgram(
   addConsumerCommands(program, world, done)
   program.addCommand(verifyCommand(world, done))
   program.addCommand(heldCommand(world, done))
+  program.addCommand(upgradeCommand(world, done))
   addOperatorCommands(program, world, done)
   addDoctorCommand(program, world, done)
   return program

@@ -17,6 +17,7 @@ import type { Ms } from '../protocol/moment.ts'
 import { boundOf, later, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { nextSeq, seqOf } from '../protocol/seq.ts'
+import type { SegmentOf } from './archive/archive-writer.ts'
 import { openArchiveWriter } from './archive/archive-writer.ts'
 import type { BlockEnd } from './books/contest-list.ts'
 import { LIST_EVENTS } from './books/contest-list.ts'
@@ -68,18 +69,19 @@ type State = Readonly<{
   blockEnd: BlockEnd | null
 }>
 
-type Trees = typeof openTreeWriter
+/** Parts of an appender that differ for an upgrade, and in a benchmark. */
+type AppenderParts = Readonly<{ openTree?: typeof openTreeWriter; segmentOf?: SegmentOf }>
 
-/** Opens the log for its only writer, which signs the tree at every commit. A benchmark passes its own `openTree`. */
-export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees = openTreeWriter): Appender {
+/** Opens the log for its only writer, which signs the tree at every commit. */
+export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderParts = {}): Appender {
   const shelf = openStoreShelf(db)
   const prefix = openPrefixReader(db)
-  const archive = openArchiveWriter(db, signer)
+  const archive = openArchiveWriter(db, signer, parts.segmentOf)
   const inserts = openInserts(db)
   const load = (): State => loadState(db, prefix, shelf.shelf)
   let kept = load()
   let state = withOwnTally(kept)
-  const tree = openTree(db, signer, kept.head.seq)
+  const tree = (parts.openTree ?? openTreeWriter)(db, signer, kept.head.seq)
 
   function append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent {
     const { fold, head } = state
@@ -145,8 +147,8 @@ export function openAppender(db: DatabaseSync, signer: Signer, openTree: Trees =
 function insertEntry({ event, details }: Entry, ref: DraftRef, tree: TreeWriter, inserts: Inserts): void {
   const line = formatEvent(event)
   const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
-  const { leaf, completed } = tree.add(line, detailsLine)
-  inserts.event(event, line, leaf)
+  const { leaf, completed, signature } = tree.add(line, detailsLine)
+  inserts.event(event, line, leaf, signature)
   for (const hash of completed) inserts.treeHash(hash)
   if (detailsLine !== null) inserts.details(event.seq, detailsLine)
   if (ref !== null) inserts.ref(event.seq, ref.ref, ref.digest)

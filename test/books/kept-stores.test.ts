@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
+import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { openForReading, openForWriting, storePath, StoreError } from '../../src/log/store/store.ts'
 import { EVENT_TYPES } from '../../src/protocol/rules.ts'
 import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from './kept-store.ts'
@@ -54,13 +55,39 @@ suite('the kept stores', () => {
   })
 
   for (const schema of keptSchemas().slice(0, -1)) {
-    test(`of schema ${schema} are refused, and the message names both versions`, () => {
+    test(`of schema ${schema} are refused, and the message names both versions and the command that helps`, () => {
       using kept = unpackKept(schema)
       const refusal = new StoreError(
-        `the store has schema ${schema}; this Daybook reads schema ${SCHEMA_VERSION}`,
+        `the store has schema ${schema}, and this Daybook reads schema ${SCHEMA_VERSION}: run daybook upgrade --data DIR, which keeps every event and signature`,
       )
       assert.throws(() => openForReading(storePath(kept.data)), refusal)
       assert.throws(() => openForWriting(storePath(kept.data)), refusal)
     })
   }
+
+  const marked = (schema: number, needs: string | null): string | undefined => {
+    using kept = unpackKept(SCHEMA_VERSION)
+    const db = new DatabaseSync(storePath(kept.data))
+    if (needs !== null) db.prepare("INSERT OR REPLACE INTO meta VALUES ('needs', ?)").run(needs)
+    db.exec(`PRAGMA user_version = ${schema}`)
+    db.close()
+    try {
+      openForReading(storePath(kept.data)).close()
+      return undefined
+    } catch (error) {
+      return error instanceof StoreError ? error.message : String(error)
+    }
+  }
+
+  test('of a newer schema are refused, and the message names the version that reads them', () => {
+    const newer = SCHEMA_VERSION + 1
+    const both = `the store has schema ${newer}, and this Daybook reads schema ${SCHEMA_VERSION}`
+    assert.equal(marked(newer, '9.8.0'), `${both}: install Daybook 9.8.0 or newer, which reads it`)
+    assert.equal(marked(newer, null), `${both}: install a newer Daybook, which reads it`)
+  })
+
+  test('of a schema before the first release are refused', () => {
+    const reason = 'no released Daybook wrote this one: import the drafts again'
+    assert.match(marked(OLDEST_SCHEMA - 1, null) ?? '', new RegExp(reason))
+  })
 })

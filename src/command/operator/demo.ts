@@ -9,12 +9,13 @@ import { publishOnTime, liveDrafts } from '../../../sim/live.ts'
 import type { SendResult } from '../../../sim/patient-publish.ts'
 import { openPatientPublish } from '../../../sim/patient-publish.ts'
 import { openRefs } from '../../log/store/refs.ts'
-import { hasStore, readStoreIdentity, StoreError } from '../../log/store/store.ts'
+import { hasStore, isSimulatedLog, StoreError } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { runImport } from './import-command.ts'
+import { runUpgrade } from './upgrade-command.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { openDemoPayments } from './demo-payments.ts'
 import { serve } from './serve.ts'
@@ -138,12 +139,17 @@ async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise
 
 /** Whether a data directory holds a log that is not simulated, in which the demonstration must not publish. */
 export function holdsRealLog(data: string): boolean {
+  return hasStore(data) && !isSimulatedLog(data)
+}
+
+/** Upgrades the demonstration of an older Daybook. */
+export async function upgradeDemo(data: string, world: World): Promise<void> {
   try {
-    return hasStore(data) && !readStoreIdentity(data).simulated
+    await runUpgrade({ data, waitMs: 0, rebuild: false }, world)
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
-    // The log may be real, so nothing is removed without the user.
-    const action = 'if it holds a demonstration only, remove the folder and start again'
+    // Nothing is removed without the user.
+    const action = 'or remove this folder, which holds a demonstration only, and start again'
     throw new CommandError(1, `${data}: ${cause.message}; ${action}`, { cause })
   }
 }

@@ -4,7 +4,7 @@ import { makeFolder } from '../terminal/option-paths.ts'
 import { networks, option, rateLimit, redisUrl, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
-import { demo, holdsRealLog } from './demo.ts'
+import { demo, holdsRealLog, upgradeDemo } from './demo.ts'
 import type { FinalityOptions } from './finality-options.ts'
 import { finalityOf, finalityOptions } from './finality-options.ts'
 import type { LogOptions } from './log-options.ts'
@@ -21,6 +21,8 @@ import { readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 import { readTokens } from './token-file.ts'
+import { runUpgrade } from './upgrade-command.ts'
+import { hasStore } from '../../log/store/store.ts'
 
 /** Most threads that one process serves with. */
 const WORKERS_MAX = 64
@@ -46,6 +48,7 @@ type ServeOptions = LogOptions &
     acceptLoss?: true
     acceptClock?: true
     verifyFirst?: true
+    upgrade?: true
   }>
 
 /** Adds the commands that run a service: `serve` and `demo`. */
@@ -59,6 +62,8 @@ export function addServeCommands(
     serveOptions(new Command('serve').description('serve the log of a data directory')).action(
       async (options: ServeOptions, command: Command) => {
         const own = beginLines(options, command, { world, lines })
+        if (options.upgrade === true && hasStore(options.data))
+          await runUpgrade({ data: options.data, waitMs: null, rebuild: false }, own)
         const settings = settingsOf(options, false, own)
         sayStart(lines, command)
         done(await serve(settings, own, lines))
@@ -86,6 +91,7 @@ export function addServeCommands(
         )
       }
       const own = beginLines(options, command, { world, lines })
+      if (hasStore(options.data)) await upgradeDemo(options.data, own)
       const settings = settingsOf(options, true, own)
       sayStart(lines, command)
       done(await demo(settings, own, lines))
@@ -127,6 +133,12 @@ export function serveOptions(command: Command): Command {
     )
     .addOption(
       new Option('--accept-clock', 'publish although the newest event is more than 60 s ahead of the clock'),
+    )
+    .addOption(
+      option(
+        '--upgrade',
+        'upgrade the store of an older Daybook first, also while that one serves it, and take over when it stops',
+      ),
     )
     .addOption(option('--verify-first', 'hash the whole log again before the first answer'))
     .addOption(directoryOption())

@@ -10,6 +10,7 @@ import type { Hash } from '../../tlog/hash.ts'
 import type { LinesOf } from '../store/archive-tables.ts'
 import { FILE_CODES, MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../store/archive-tables.ts'
 import { number, text } from '../store/codec.ts'
+import { deflateSegment } from './gzip-member.ts'
 import type { OpenMonthFile } from './open-month-file.ts'
 import {
   beginMonthFile,
@@ -48,9 +49,19 @@ type OpenMonth = {
 /** A task for flush: end a segment at `seq`, or begin a month with `seq` as its first. */
 type DueStep = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
 
+/** Gives the compressed bytes of the segment with these lines, which begins at the offset `start` of its file. */
+export type SegmentOf = (
+  place: Readonly<{ month: Month; file: MonthFile; start: number }>,
+  raw: Uint8Array,
+) => Uint8Array
+
 /** Opens the archive of a log for its only writer. Reads a few rows, however long the open month is. */
-export function openArchiveWriter(db: DatabaseSync, signer: Signer): ArchiveWriter {
-  const store = openMonthStore(db, signer)
+export function openArchiveWriter(
+  db: DatabaseSync,
+  signer: Signer,
+  segmentOf: SegmentOf = (_, raw) => deflateSegment(raw),
+): ArchiveWriter {
+  const store = openMonthStore(db, signer, segmentOf)
   let due: DueStep[] = []
   let open = store.openMonth()
   let endMs = 0
@@ -99,7 +110,7 @@ type MonthStore = Readonly<{
   close(open: OpenMonth, tree: Tree, next: Month): void
 }>
 
-function openMonthStore(db: DatabaseSync, signer: Signer): MonthStore {
+function openMonthStore(db: DatabaseSync, signer: Signer, segmentOf: SegmentOf): MonthStore {
   const lines: LinesOf = openStoredLines(db)
   const insertMonth = db.prepare(
     'INSERT INTO months(month, first_seq, events, closed, manifest) VALUES (?, ?, 0, ?, ?)',
@@ -138,7 +149,8 @@ function openMonthStore(db: DatabaseSync, signer: Signer): MonthStore {
         const raw = lines(file, open.sealed + 1, lastSeq)
         if (file === 'events') assertSpan(raw, open.sealed + 1, lastSeq)
         if (raw.length === 0) continue
-        const { start, bytes, bytesCrc, running } = extendMonthFile(files[file], raw)
+        const segment = segmentOf({ month: open.month, file, start: files[file].storedBytes }, raw)
+        const { start, bytes, bytesCrc, running } = extendMonthFile(files[file], raw, segment)
         insertSegment.run(
           open.month,
           FILE_CODES[file],

@@ -6,7 +6,7 @@ import type { Digest } from '../../protocol/resources.ts'
 import { FILE_CODES } from '../store/archive-tables.ts'
 import { bytes, number } from '../store/codec.ts'
 import type { RunningSum } from './gzip-member.ts'
-import { deflateSegment, GZIP_HEADER, gzipTrailer, EMPTY_SUM, addToSum } from './gzip-member.ts'
+import { GZIP_HEADER, gzipTrailer, EMPTY_SUM, addToSum } from './gzip-member.ts'
 import type { MonthFile } from '../store/reader.ts'
 import type { Sha256State } from './sha256-state.ts'
 import { beginSha256, decodeSha256, encodeSha256, sha256Of, updateSha256 } from './sha256-state.ts'
@@ -29,9 +29,8 @@ export function beginMonthFile(): OpenMonthFile {
   return { running: EMPTY_SUM, storedBytes: GZIP_HEADER.length, lines: beginSha256(), gzip }
 }
 
-/** Compresses the next lines of the file and adds them to its digests. */
-export function extendMonthFile(file: OpenMonthFile, raw: Uint8Array): Segment {
-  const segment = deflateSegment(raw)
+/** Adds the next lines of the file, and their compressed segment, to its digests. */
+export function extendMonthFile(file: OpenMonthFile, raw: Uint8Array, segment: Uint8Array): Segment {
   const start = file.storedBytes
   file.running = addToSum(file.running, raw)
   file.storedBytes += segment.length

@@ -12,7 +12,7 @@ import { txKey } from '../store/tx-index.ts'
 
 /** The rows that a batch inserts: collected while it is appended, written when it is kept. */
 export type Inserts = Readonly<{
-  event(event: DaybookEvent, line: string, leaf: Hash): void
+  event(event: DaybookEvent, line: string, leaf: Hash, signature: Uint8Array | null): void
   treeHash(hash: LevelHash): void
   details(seq: Seq, line: string): void
   ref(seq: Seq, ref: string, digest: Uint8Array): void
@@ -28,7 +28,7 @@ export type Inserts = Readonly<{
 }>
 
 type Batch = {
-  events: { event: DaybookEvent; line: string; leaf: Hash }[]
+  events: { event: DaybookEvent; line: string; leaf: Hash; signature: Uint8Array | null }[]
   treeHashes: LevelHash[]
   details: [seq: Seq, line: string][]
   refs: Map<string, { seq: Seq; digest: Uint8Array }>
@@ -53,10 +53,10 @@ export function openInserts(db: DatabaseSync): Inserts {
   }
 
   function write(): void {
-    for (const { event, line, leaf } of batch.events) {
+    for (const { event, line, leaf, signature } of batch.events) {
       const code = codeOf(event)
       const nonzero = event.kots === null || event.kots === ZERO ? 0 : 1
-      sql.event.run(event.seq, event.atMs, code, event.contestId, nonzero, line, leaf)
+      sql.event.run(event.seq, event.atMs, code, event.contestId, nonzero, line, leaf, signature)
       if (event.tx !== null) sql.tx.run(txKey(event.tx), event.seq)
       if (event.contestId !== null && isListedPayout(event)) sql.payout.run(event.contestId, event.seq)
     }
@@ -69,7 +69,7 @@ export function openInserts(db: DatabaseSync): Inserts {
   }
 
   return {
-    event: (event, line, leaf) => void batch.events.push({ event, line, leaf }),
+    event: (event, line, leaf, signature) => void batch.events.push({ event, line, leaf, signature }),
     treeHash: (hash) => void batch.treeHashes.push(hash),
     details: (seq, line) => void batch.details.push([seq, line]),
     ref: (seq, ref, digest) => void batch.refs.set(ref, { seq, digest }),
@@ -92,7 +92,7 @@ function prepare(db: DatabaseSync) {
   return {
     kind: db.prepare('INSERT INTO kinds (code, type, kind, first_seq) VALUES (?, ?, ?, ?)'),
     event: db.prepare(
-      'INSERT INTO events (seq, at, code, contest, nonzero, line, leaf) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO events (seq, at, code, contest, nonzero, line, leaf, signature) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     tx: db.prepare('INSERT INTO tx_events (key, seq) VALUES (?, ?)'),
     treeHash: db.prepare('INSERT INTO tree_hashes (level, n, hash) VALUES (?, ?, ?)'),

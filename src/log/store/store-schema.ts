@@ -1,8 +1,12 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 import { HELD_TABLES } from './held-schema.ts'
 
-/** Version of the tables, raised when they change. A store of another version is refused. */
+/** Version of the tables, raised when they change. `daybook upgrade` brings a store of an older version to this one. */
 export const SCHEMA_VERSION = 11
+/** The first version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can say it. */
+export const SCHEMA_NEEDS = '0.1.0'
+/** The oldest schema that `daybook upgrade` reads. */
+export const OLDEST_SCHEMA = 8
 
 /**
  * Indexes of `events`, which end with the seq. They find the events of types and kinds, and of contests. A bulk import
@@ -13,6 +17,21 @@ export const EVENT_INDEXES = {
   create: `CREATE INDEX events_code ON events (code);
 CREATE INDEX events_contest ON events (contest, code) WHERE contest IS NOT NULL`,
 } as const
+
+/** Table that finds events by their transactions, in order of key. */
+const TX_TABLE =
+  'CREATE TABLE tx_events (key INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (key, seq)) STRICT, WITHOUT ROWID'
+
+/**
+ * The same table while an upgrade builds a store: in order of seq, because keys are in random order. `sort` makes it the
+ * final table. Unlike the tables of a bulk import it is kept when the build is interrupted.
+ */
+export const BUILDING_TXS: Readonly<{ gather: string; sort: string }> = {
+  gather:
+    'DROP TABLE tx_events; CREATE TABLE tx_events (seq INTEGER PRIMARY KEY, key INTEGER NOT NULL) STRICT',
+  sort: `ALTER TABLE tx_events RENAME TO gathered_txs; ${TX_TABLE};
+    INSERT INTO tx_events (key, seq) SELECT key, seq FROM gathered_txs ORDER BY key, seq; DROP TABLE gathered_txs`,
+}
 
 /**
  * The store's tables. `events` and `details` are the log. All others can be recomputed from them, as `daybook check`
@@ -40,7 +59,7 @@ ${EVENT_INDEXES.create};
 CREATE TABLE details (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT;
 CREATE TABLE refs (ref TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest BLOB NOT NULL) STRICT, WITHOUT ROWID;
 
-CREATE TABLE tx_events (key INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (key, seq)) STRICT, WITHOUT ROWID;
+${TX_TABLE};
 
 CREATE TABLE tree_hashes (
   level INTEGER NOT NULL, n INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (level, n)

@@ -5,7 +5,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../../protocol/tx.ts'
 import { renameDurably, syncDirectory } from './durable-rename.ts'
 import type { FormerLog, LogIdentity } from './reader.ts'
-import { BULK_REFS, BULK_TXS, EVENT_INDEXES, SCHEMA_VERSION, TABLES } from './store-schema.ts'
+import {
+  BULK_REFS,
+  BULK_TXS,
+  EVENT_INDEXES,
+  OLDEST_SCHEMA,
+  SCHEMA_NEEDS,
+  SCHEMA_VERSION,
+  TABLES,
+} from './store-schema.ts'
 import { text } from './codec.ts'
 
 /** Older versions of SQLite can lose commits when they reset the write-ahead log. */
@@ -70,6 +78,7 @@ export function createStore(
     db.exec('BEGIN IMMEDIATE')
     db.exec(TABLES)
     writeIdentity(db, { ...log, ...begun })
+    writeNeeds(db)
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   } finally {
     // Closing the last connection moves the write-ahead log into the file.
@@ -179,6 +188,16 @@ export function readStoreIdentity(dataDirectory: string): LogIdentity {
   }
 }
 
+/** Whether the log in a data directory is simulated. Its store may have any schema. */
+export function isSimulatedLog(dataDirectory: string): boolean {
+  const db = openAnySchema(storePath(dataDirectory), { readOnly: true })
+  try {
+    return readIdentity(db).simulated
+  } finally {
+    db.close()
+  }
+}
+
 /** Makes a log's id: 128 random bits in hex. */
 export function newLogId(): string {
   return randomBytes(16).toString('hex')
@@ -215,18 +234,45 @@ function refuseForeignJournal(path: string): void {
   throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
 }
 
-function open(path: string, options: Readonly<{ readOnly: boolean; defensive?: false }>): DatabaseSync {
+function open(path: string, options: OpenOptions): DatabaseSync {
+  const db = openAnySchema(path, options)
+  const schema = storeSchema(db)
+  if (schema === SCHEMA_VERSION) return db
+  const reason = refusalOf(db, schema)
+  db.close()
+  throw new StoreError(reason)
+}
+
+type OpenOptions = Readonly<{ readOnly: boolean; defensive?: false }>
+
+/** Opens a store of any schema. Only an upgrade reads others than the present one. */
+export function openAnySchema(path: string, options: OpenOptions): DatabaseSync {
   refuseForeignJournal(path)
   const db = new DatabaseSync(path, { ...options, timeout: 5000 })
   checkSqlite(db)
-  const version = db.prepare('PRAGMA user_version').get()?.['user_version']
-  if (version !== SCHEMA_VERSION) {
-    db.close()
-    throw new StoreError(
-      `the store has schema ${String(version)}; this Daybook reads schema ${SCHEMA_VERSION}`,
-    )
-  }
   return db
+}
+
+export function storeSchema(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+}
+
+/** Why this Daybook cannot use a store of another schema, and the command that helps. */
+export function refusalOf(db: DatabaseSync, schema: number): string {
+  const both = `the store has schema ${schema}, and this Daybook reads schema ${SCHEMA_VERSION}`
+  if (schema > SCHEMA_VERSION) {
+    const needs = db.prepare("SELECT value FROM meta WHERE key = 'needs'").get()?.['value']
+    const reader = typeof needs === 'string' ? `Daybook ${needs} or newer` : 'a newer Daybook'
+    return `${both}: install ${reader}, which reads it`
+  }
+  if (schema >= OLDEST_SCHEMA)
+    return `${both}: run daybook upgrade --data DIR, which keeps every event and signature`
+  return `${both}; no released Daybook wrote this one: import the drafts again`
+}
+
+/** Notes in the store the first Daybook that reads it. */
+export function writeNeeds(db: DatabaseSync): void {
+  db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('needs', ?)").run(SCHEMA_NEEDS)
 }
 
 function checkSqlite(db: DatabaseSync): void {

@@ -3,7 +3,7 @@ import { assert } from '../../protocol/brand.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import { frontierAt, rootOf } from '../../tlog/frontier.ts'
 import type { TreeHasher } from '../../tlog/hash.ts'
-import { HASH_BYTES, treeHasher } from '../../tlog/hash.ts'
+import { HASH_BYTES, isSame, treeHasher } from '../../tlog/hash.ts'
 import type { ReadTile } from '../../tlog/subtree.ts'
 import { TILE_WIDTH } from '../../tlog/tile.ts'
 import { bytes } from '../store/codec.ts'
@@ -34,6 +34,11 @@ export function openStoredTree(db: DatabaseSync): StoredTree {
     return width === 0 ? new Uint8Array(0) : bytes(row, 'bytes')
   }
   return { tile, at: (size) => ({ size, root: rootOf(HASHER, frontierAt(HASHER, size, tile)) }) }
+}
+
+/** Whether the first `size` leaves of two stores have the same root. */
+export function haveSameTree(one: DatabaseSync, other: DatabaseSync, size: number): boolean {
+  return isSame(openStoredTree(one).at(size).root, openStoredTree(other).at(size).root)
 }
 
 /** Query that joins the hashes of another into one blob, five times as fast as rows, and counts the complete ones. */

@@ -7,10 +7,17 @@ import type { Hash } from '../../tlog/hash.ts'
 import type { Signer } from './signer.ts'
 import { HASHER, openStoredTree } from './stored-tree.ts'
 
+/** A leaf's hash, the hashes of higher levels that it completes, and the tree's signature if it is known already. */
+type AddedLeaf = Readonly<{
+  leaf: Hash
+  completed: readonly LevelHash[]
+  signature: Uint8Array | null
+}>
+
 /** The writing half of the tree, called in the log's transaction. */
 export type TreeWriter = Readonly<{
-  /** Adds the next event's leaf. Returns its hash and the hashes of higher levels that it completes. */
-  add(line: string, details: string | null): Readonly<{ leaf: Hash; completed: readonly LevelHash[] }>
+  /** Adds the next event's leaf. */
+  add(line: string, details: string | null): AddedLeaf
   /** The root of the tree up to the last event added. */
   root(): Hash
   /** Keeps the added leaves. */
@@ -36,7 +43,7 @@ export function openTreeWriter(db: DatabaseSync, signer: Signer, head: number): 
   return {
     add(line, details) {
       const leaf = HASHER.leaf(formatEntry(line, details))
-      return { leaf, completed: appendLeaf(HASHER, frontier, leaf) }
+      return { leaf, completed: appendLeaf(HASHER, frontier, leaf), signature: null }
     },
     root: () => rootOf(HASHER, frontier),
     keep: () => void (kept = copyOfFrontier(frontier)),

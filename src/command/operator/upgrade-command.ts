@@ -1,0 +1,153 @@
+import { Command, Option } from 'commander'
+import { LockedError } from '../../log/store/lock.ts'
+import { removeKept } from '../../publish/upgrade/swap-stores.ts'
+import type { UpgradeForecast, UpgradeProgress, UpgradeReport } from '../../publish/upgrade/upgrade.ts'
+import { upgradeStore } from '../../publish/upgrade/upgrade.ts'
+import { optionOf, wholeBetween } from '../terminal/options.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
+import { formatBytes } from '../terminal/rounded-quantity.ts'
+import { VERSION } from '../terminal/version.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+import { directoryOption, requireLog } from './log-options.ts'
+
+type UpgradeOptions = Readonly<{ data: string; wait: number; rebuild?: true; removeOld?: true }>
+
+/** The command `upgrade`. */
+export function upgradeCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('upgrade')
+  return new Command('upgrade')
+    .description(
+      'bring the store of an older Daybook to the present schema; that one may go on serving meanwhile',
+    )
+    .addOption(directoryOption())
+    .addOption(
+      option(
+        '--wait <seconds>',
+        'longest wait for the service that uses the directory, when all else is done',
+      )
+        .argParser(wholeBetween(0, 86_400))
+        .default(600),
+    )
+    .addOption(new Option('--rebuild', 'compute a store of the present schema again from its log'))
+    .addOption(new Option('--remove-old', 'remove the old stores that earlier upgrades have kept'))
+    .addHelpText('after', '\nExample: daybook upgrade --data /var/lib/daybook')
+    .action(async ({ data, wait, rebuild, removeOld }: UpgradeOptions) => {
+      requireLog(data)
+      if (removeOld === true) done(removeOldStores(data, world))
+      else done(await upgrade({ data, waitMs: wait * 1_000, rebuild: rebuild === true }, world))
+    })
+}
+
+function removeOldStores(data: string, world: World): ExitCode {
+  const removed = removeKept(data)
+  for (const { path, bytes } of removed)
+    world.stdout.write(`${shellQuoted(path)} is removed: ${formatBytes(bytes)}\n`)
+  if (removed.length === 0) world.stdout.write('no old store is kept\n')
+  return 0
+}
+
+type UpgradeTask = Readonly<{ data: string; waitMs: number | null; rebuild: boolean }>
+
+async function upgrade(task: UpgradeTask, world: World): Promise<ExitCode> {
+  const report = await runUpgrade(task, world)
+  if (report === null) {
+    world.stdout.write('nothing to upgrade: the store has the present schema\n')
+    return 0
+  }
+  const { from, to, events, seconds, lockedMs, kept } = report
+  world.stdout.write(
+    `${events} events upgraded from schema ${from} to schema ${to} in ${seconds.toFixed(1)} s; the directory was locked for ${(lockedMs / 1_000).toFixed(1)} s\n`,
+  )
+  tell(world, `the old store is kept as ${shellQuoted(kept)}; when all is well:`)
+  tell(world, `  ${world.program} upgrade --data ${shellQuoted(task.data)} --remove-old`)
+  return 0
+}
+
+/** Upgrades the store of a data directory with a progress bar. Null when there is nothing to upgrade. */
+export async function runUpgrade(
+  { data, waitMs, rebuild }: UpgradeTask,
+  world: World,
+): Promise<UpgradeReport | null> {
+  const telling = openTelling(world)
+  try {
+    return await upgradeStore({
+      dataDirectory: data,
+      version: VERSION,
+      rebuild,
+      waitMs,
+      monotonicMs: world.monotonicMs,
+      ...telling,
+      signal: world.stop,
+    })
+  } catch (cause) {
+    telling.end()
+    if (world.stop.aborted) {
+      const reason =
+        'stopped; the old store is unchanged, and the same command continues where this one ended'
+      throw new CommandError(1, reason, { cause })
+    }
+    if (cause instanceof LockedError) throw new CommandError(1, `${data}: ${cause.message}`, { cause })
+    throw cause
+  } finally {
+    telling.end()
+  }
+}
+
+/** Seconds between two lines about the progress where no terminal shows a bar. */
+const LINE_SECONDS = 15
+/** Time of a whole upgrade for each second in which events are carried over. */
+const WHOLE = 1.15
+
+const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
+  events: 'carrying the events over',
+  refs: 'copying the refs',
+  indexes: 'building the indexes',
+  comparing: 'comparing both stores',
+  waiting: 'waiting for the service',
+  proving: 'proving the new store',
+  linking: 'keeping the old store',
+  renaming: 'replacing the old store',
+}
+
+/** Tells the forecast, the progress with the time that is left, and when the service is to be stopped. */
+function openTelling(world: World) {
+  const progress = openProgress('upgrading', 'events', world)
+  let first: Readonly<{ done: number; ms: number }> | null = null
+  let toldMs = world.monotonicMs()
+  let isWaiting = false
+
+  function leftOf({ stage, done, total }: UpgradeProgress): string {
+    const ms = world.monotonicMs()
+    if (stage !== 'events') return ''
+    first ??= { done, ms }
+    const rate = (done - first.done) / (ms - first.ms)
+    const seconds = (((total - done) / rate) * WHOLE) / 1_000
+    return Number.isFinite(seconds) ? `, about ${Math.ceil(seconds)} s left` : ''
+  }
+
+  return {
+    onForecast({ from, to, events, needBytes, freeBytes }: UpgradeForecast) {
+      const room = `${formatBytes(needBytes)} of disk at most; ${formatBytes(freeBytes)} are free`
+      tell(world, `upgrading ${events} events from schema ${from} to schema ${to} needs ${room}`)
+    },
+    onProgress(at: UpgradeProgress) {
+      if (at.stage === 'waiting' && !isWaiting) {
+        isWaiting = true
+        progress.end()
+        tell(
+          world,
+          'the new store is ready and follows the log: stop the service that uses the directory now',
+        )
+      }
+      if (isWaiting) return
+      const note = `${STAGES[at.stage]}${leftOf(at)}`
+      progress.at(at.done, at.total, ` | ${note}`)
+      if (world.interactive || world.monotonicMs() - toldMs < LINE_SECONDS * 1_000) return
+      toldMs = world.monotonicMs()
+      tell(world, `${at.done} of ${at.total} events: ${note}`)
+    },
+    end: progress.end,
+  }
+}

@@ -1,0 +1,179 @@
+import { rmSync } from 'node:fs'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { readHighWater } from '../../log/store/high-water.ts'
+import { LockedError, lockDirectory, lockFile } from '../../log/store/lock.ts'
+import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
+import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/store.ts'
+import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
+import type { BuildProgress } from './build-steps.ts'
+import { buildSteps, catchUp, followLog } from './build-steps.ts'
+import type { BuildingStore } from './building-store.ts'
+import { finishBuilding, openBuilding, removeStore } from './building-store.ts'
+import { isReleased } from './carried-tables.ts'
+import type { CarryingAppender } from './carrying-appender.ts'
+import { openCarryingAppender } from './carrying-appender.ts'
+import type { OldStore } from './old-store.ts'
+import { openOldStore } from './old-store.ts'
+import { emptyJournal, keptPath, refuseKept, swapStores } from './swap-stores.ts'
+import { proveUpgrade } from './upgrade-proof.ts'
+import type { UpgradeRoom } from './upgrade-room.ts'
+import { isFull, refuseNearlyFull, refuseSmallDisk, roomFor } from './upgrade-room.ts'
+
+/** Progress of an upgrade. `waiting`: the new store is ready, and an older Daybook still serves the old one. */
+export type UpgradeProgress =
+  | BuildProgress
+  | Readonly<{ stage: 'waiting' | 'proving' | 'linking' | 'renaming'; done: number; total: number }>
+
+/** What an upgrade does and needs, told before it begins. */
+export type UpgradeForecast = UpgradeRoom & Readonly<{ from: number; to: number; events: number }>
+
+export type UpgradeSettings = Readonly<{
+  dataDirectory: string
+  /** Version of this Daybook. It continues only what the same version has begun. */
+  version: string
+  /** Build a store of the present schema again too. */
+  rebuild: boolean
+  /** Longest wait for a service that uses the directory, in milliseconds; null without limit. */
+  waitMs: number | null
+  monotonicMs(): number
+  onForecast(forecast: UpgradeForecast): void
+  onProgress(progress: UpgradeProgress): void
+  signal: AbortSignal
+}>
+
+/** What an upgrade has done. `lockedMs`: how long it kept the directory from any service. */
+export type UpgradeReport = Readonly<{
+  from: number
+  to: number
+  events: number
+  /** Path of the old store. */
+  kept: string
+  seconds: number
+  lockedMs: number
+}>
+
+/**
+ * Brings the store of a data directory to the present schema. The new store is built and proved beside the old one, which
+ * an older Daybook may go on serving; then it replaces the old one, which is kept. Returns null when there is nothing to
+ * upgrade. Whatever interrupts it, the old store is whole and in its place until the new one is, and the next run
+ * continues.
+ */
+export async function upgradeStore(settings: UpgradeSettings): Promise<UpgradeReport | null> {
+  const { dataDirectory } = settings
+  if (!hasStore(dataDirectory)) throw new StoreError(`${dataDirectory} holds no log`)
+  const store = storePath(dataDirectory)
+  const lockPath = `${store}.upgrading-lock`
+  using _lock = lockFile(lockPath, 'another upgrade of this data directory is running')
+  const old = openOldStore(store)
+  try {
+    if (old.schema === SCHEMA_VERSION && !settings.rebuild) {
+      removeStore(buildingPath(store))
+      return null
+    }
+    if (!isReleased(old.schema)) throw new StoreError(refusalOf(old.db, old.schema))
+    return await upgradeOld(settings, old)
+  } finally {
+    old.close()
+    rmSync(lockPath, { force: true })
+  }
+}
+
+function buildingPath(store: string): string {
+  return `${store}.upgrading`
+}
+
+async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<UpgradeReport> {
+  const beganMs = settings.monotonicMs()
+  const kept = keptPath(old.path, old.schema)
+  refuseKept(old.path, kept)
+  // The mark is read first: it is never ahead of the store.
+  const mark = readHighWater(settings.dataDirectory)
+  const fault = faultAtStart(old.db, mark)
+  if (fault !== null)
+    throw new StoreError(`seq ${fault.seq}: ${fault.reason}. Restore the newest backup first`)
+  const path = buildingPath(old.path)
+  const room = roomFor(old.path, path)
+  settings.onForecast({ from: old.schema, to: SCHEMA_VERSION, events: headOf(old.db), ...room })
+  refuseSmallDisk(room)
+  const building = openBuilding(path, old, settings.version)
+  try {
+    const appender = openCarryingAppender(building.db, old)
+    await build(settings, building, old, appender)
+    using _directory = await directoryLock(settings, appender)
+    const lockedFrom = settings.monotonicMs()
+    complete(settings, building, old, appender)
+    const events = appender.head()
+    swapStores(old.path, path, kept, (stage) => settings.onProgress({ stage, done: events, total: events }))
+    const endedMs = settings.monotonicMs()
+    const seconds = (endedMs - beganMs) / 1000
+    return { from: old.schema, to: SCHEMA_VERSION, events, kept, seconds, lockedMs: endedMs - lockedFrom }
+  } catch (error) {
+    if (!isFull(error)) throw error
+    building.close()
+    removeStore(path)
+    throw new StoreError(
+      `the disk was full, so the new store was removed, and the old one is unchanged: make room and upgrade again`,
+      { cause: error },
+    )
+  } finally {
+    if (building.db.isOpen) building.close()
+  }
+}
+
+async function build(
+  settings: UpgradeSettings,
+  building: BuildingStore,
+  old: OldStore,
+  appender: CarryingAppender,
+): Promise<void> {
+  for (const progress of buildSteps(building, old, appender)) {
+    settings.onProgress(progress)
+    // Signals are handled between turns of the event loop only.
+    await turn()
+    settings.signal.throwIfAborted()
+    refuseNearlyFull(old.path, buildingPath(old.path))
+  }
+}
+
+/** Milliseconds between two attempts to lock the directory, and attempts between two looks for new events. */
+const RETRY_MS = 50
+const FOLLOWED_EVERY = 10
+
+/** Waits until no service uses the directory, and meanwhile carries over what it publishes. */
+async function directoryLock(settings: UpgradeSettings, appender: CarryingAppender): Promise<Disposable> {
+  const { dataDirectory, signal, monotonicMs, waitMs, onProgress } = settings
+  const fromMs = monotonicMs()
+  for (let attempts = 0; ; attempts += 1) {
+    signal.throwIfAborted()
+    try {
+      return lockDirectory(dataDirectory)
+    } catch (error) {
+      if (!(error instanceof LockedError)) throw error
+    }
+    if (waitMs !== null && monotonicMs() - fromMs >= waitMs)
+      throw new LockedError(
+        'the new store is ready, and a service still uses the directory: stop it and upgrade again',
+      )
+    if (attempts % FOLLOWED_EVERY === 0) {
+      followLog(appender)
+      onProgress({ stage: 'waiting', done: appender.head(), total: appender.head() })
+    }
+    await sleep(RETRY_MS)
+  }
+}
+
+function complete(
+  { dataDirectory, onProgress }: UpgradeSettings,
+  building: BuildingStore,
+  old: OldStore,
+  appender: CarryingAppender,
+): void {
+  catchUp(building, old, appender)
+  onProgress({ stage: 'proving', done: appender.head(), total: appender.head() })
+  building.besideOld(() =>
+    proveUpgrade(building.db, old.db, appender.fold().tally, readHighWater(dataDirectory)),
+  )
+  old.close()
+  emptyJournal(old.path)
+  finishBuilding(building)
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
+import { readStoreIdentity } from '../../src/log/store/store.ts'
+import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
+import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from '../books/kept-store.ts'
+import { daybook } from '../stage/service.ts'
+import { runCheck } from '../story/damaged-log.ts'
+import { upgrade } from './upgrade-stage.ts'
+
+/** Paths whose answers follow from the log alone: they must be the bytes that the older Daybook answered. */
+const OF_THE_LOG = /^\/api\/v1\/(?:events|archive|log|stream|event-types)(?=$|[/?])/
+/** Among them, those with a signature, which only the log's own recorded answers have. */
+const SIGNED = /^\/api\/v1\/(?:archive\/2026-03\.json|log\/(?:checkpoint|keys|proof\/.*))$/
+
+const bodies = (schema: number): ReadonlyMap<string, Buffer> =>
+  new Map(readAnswers(schema).map(({ path, body }) => [path, body]))
+
+suite('the kept stores', () => {
+  test('are of every schema from the oldest that is upgraded', () => {
+    const schemas = Array.from(
+      { length: SCHEMA_VERSION - OLDEST_SCHEMA + 1 },
+      (_, index) => OLDEST_SCHEMA + index,
+    )
+    assert.deepEqual(keptSchemas(), schemas)
+  })
+})
+
+for (const schema of keptSchemas()) {
+  suite(`the kept store of schema ${schema}, upgraded`, () => {
+    test('gives its recorded answers about the log, and the newest recorded answers about figures', async () => {
+      using kept = unpackKept(schema)
+      const newest = bodies(SCHEMA_VERSION)
+      const own = bodies(schema)
+      const report = await upgrade(kept.data)
+      assert.equal(report?.from, schema)
+      assert.equal(report.events, JSON.parse(own.get(ENDPOINT_PATHS.status)?.toString() ?? '').head.seq)
+
+      await using service = await kept.serve()
+      const compared = { own: 0, newest: 0 }
+      const newestId = JSON.parse(newest.get(ENDPOINT_PATHS.status)?.toString() ?? '').log
+      for (const path of askedPaths()) {
+        const { body } = await ask(service, path)
+        if (OF_THE_LOG.test(path)) {
+          assert.equal(body.toString(), own.get(path)?.toString(), path)
+          assert.ok(body.equals(own.get(path) ?? Buffer.alloc(0)), `the bytes of ${path}`)
+          compared.own += 1
+        }
+        if (SIGNED.test(path)) continue
+        const ours = body.toString().replaceAll(readStoreIdentity(kept.data).id, newestId)
+        assert.equal(ours, newest.get(path)?.toString(), path)
+        compared.newest += 1
+      }
+      assert.ok(compared.own >= 30 && compared.newest >= 70, JSON.stringify(compared))
+    })
+
+    test('passes `check`', async () => {
+      using kept = unpackKept(schema)
+      await upgrade(kept.data)
+      const { code, said } = await runCheck(kept.data, kept.keys)
+      assert.equal(code, 0, said)
+    })
+  })
+}
+
+suite('`daybook upgrade`', () => {
+  test('is named by every refusal of an older store, says what it needs, and then finds nothing to do', async () => {
+    using kept = unpackKept(OLDEST_SCHEMA)
+    const refused = await daybook('check', '--data', kept.data)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /^daybook: the store has schema 8, and .*: run daybook upgrade --data DIR/)
+    const upgraded = await daybook('upgrade', '--data', kept.data)
+    assert.match(upgraded.stderr, /^upgrading 4484 events .* needs \d.* of disk at most; \d.* are free$/m)
+    const again = await daybook('upgrade', '--data', kept.data)
+    assert.equal(again.stdout, 'nothing to upgrade: the store has the present schema\n')
+  })
+})
