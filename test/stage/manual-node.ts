@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import type { LogLines } from '../../src/command/log-lines/log-lines.ts'
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import type { Service } from '../../src/command/service/service.ts'
+import type { ServiceSettings } from '../../src/command/service/service.ts'
 import { startService } from '../../src/command/service/service.ts'
 import type { World } from '../../src/command/terminal/world.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
@@ -42,7 +43,12 @@ export function manualWorld(now: () => Ms): World {
   }
 }
 
-type LocalNodeOptions = Readonly<{ finality?: FinalitySettings | null; lines?: LogLines }>
+type LocalNodeOptions = Readonly<{
+  finality?: FinalitySettings | null
+  lines?: LogLines
+  /** Settings in place of the usual ones. */
+  settings?: Partial<ServiceSettings>
+}>
 
 /** Starts a service in this process, on free local ports, with a clock that the test sets. */
 export function startLocalNode(
@@ -50,7 +56,7 @@ export function startLocalNode(
   newLog: NewLog,
   keys: readonly SigningKey[],
   clock: SharedClock,
-  { finality = null, lines }: LocalNodeOptions = {},
+  { finality = null, lines, settings }: LocalNodeOptions = {},
 ): Promise<Service> {
   const world = manualWorld(clock.now)
   return startService(
@@ -74,6 +80,7 @@ export function startLocalNode(
       drainMs: 0,
       writerClock: clock.buffer,
       finality,
+      ...settings,
     },
     world,
     lines ?? openMainLines(world),

@@ -74,7 +74,15 @@ export function openFinalityMetrics(
 }
 
 /** Registers the counts of held drafts in the store, which are read at each collection. */
-export function watchHeld(registry: Registry, read: () => FinalityCounts): void {
+export function watchHeld(registry: Registry, readStore: () => FinalityCounts): void {
+  let last = readStore()
+  // A store that cannot be read is a check of readiness. It must not take away all metrics.
+  const read = (): FinalityCounts => {
+    try {
+      last = readStore()
+    } catch {}
+    return last
+  }
   gauge(registry, 'daybook_finality_held', 'Drafts that are accepted and not published', () => read().held)
   gauge(
     registry,
