@@ -32,6 +32,8 @@ export type NodeProcess = Readonly<{
   url: string
   /** Base URL of the private listener. */
   door: string
+  /** Publish token of the private listener. */
+  token: string
   child: ChildProcess
   /** Standard error so far. */
   stderr(): string
@@ -73,6 +75,7 @@ export async function startNode(
   return {
     url,
     door,
+    token: TOKEN,
     child,
     stderr: () => said,
     publish: (drafts, signal) => publish(door, drafts, signal),

@@ -4,36 +4,24 @@ import { readServers } from '../terminal/chain-words.ts'
 
 type Shown = string | number | boolean
 
-/** Options whose value is shown as it is. */
+/** Options whose text is shown as it is. Numbers and switches always are. */
 const PLAIN: ReadonlySet<string> = new Set([
-  'accept-clock',
-  'accept-loss',
-  'accept-new-key',
   'balances',
   'chain',
   'contact',
   'data',
-  'drain',
-  'finality-requests',
   'host',
   'licence',
-  'log-callers',
   'log-level',
-  'max-streams',
   'origin',
-  'page-cache',
-  'port',
   'public-url',
   'publish-host',
-  'publish-port',
   'publish-token-file',
   'rate-limit',
   'signing-key-file',
   'site-name',
   'token',
   'trust-proxy',
-  'verify-first',
-  'workers',
 ])
 
 /** Options with a value that may hold a secret, and the part of it that is shown. */
@@ -63,8 +51,8 @@ function nameOf({ long }: Option): string {
 function shownValue(name: string, value: unknown): Shown {
   const reduce = REDUCED.get(name)
   if (reduce !== undefined) return reduce(value)
-  if (!PLAIN.has(name)) return GIVEN
-  return typeof value === 'number' || typeof value === 'boolean' ? value : String(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  return PLAIN.has(name) ? String(value) : GIVEN
 }
 
 /** Number and host of each RPC server. */
