@@ -167,7 +167,7 @@ async function beHostile(node: NodeProcess): Promise<number> {
   for (const type of [MARK, 'application/x-ndjson'])
     await post(node, '/publish', MARK, { 'content-type': type })
   await post(node, `/publish?token=${MARK}`, '[]')
-  await post(node, '/held/drop', JSON.stringify({ refs: [`${MARK}`], reason: MARK }))
+  await post(node, '/held/drop', JSON.stringify({ refs: [MARK], reason: MARK }))
   await post(node, '/held/vouch', JSON.stringify({ refs: [MARK, MARK], [MARK]: MARK }))
   for (const wrong of [`Bearer ${MARK}`, `Basic ${MARK}`, ''])
     await post(node, '/publish', '[]', { authorization: wrong })
@@ -207,9 +207,9 @@ const OPTIONS: readonly (readonly [name: string, options: readonly string[]])[] 
   [
     'at debug with callers, of two threads',
     [
-      ...['--log-level', 'debug', '--log-callers', '--trust-proxy', '127.0.0.1', '--workers', '2'],
-      ...['--limit-store', `redis://${MARK}:${MARK}@127.0.0.1:1/?password=${MARK}`, '--rate-limit', '10000'],
-    ],
+      ['--log-level', 'debug', '--log-callers', '--trust-proxy', '127.0.0.1', '--workers', '2'],
+      ['--limit-store', `redis://${MARK}:${MARK}@127.0.0.1:1/?password=${MARK}`, '--rate-limit', '10000'],
+    ].flat(),
   ],
 ]
 
@@ -261,7 +261,7 @@ suite('the log lines of a service', () => {
         assert.deepEqual([...new Set(traces)], [TRACE], 'a malformed one is ignored')
         const callers = new Set(lines.map(({ caller }) => caller).filter((caller) => caller !== undefined))
         const networks = ['127.0.0.0/24', '2001:db8:77::/48', '203.0.113.0/24']
-        assert.deepEqual([...callers].toSorted(), isDebug ? networks : [])
+        assert.deepEqual(callers, new Set(isDebug ? networks : []))
       } finally {
         rmSync(folder, { recursive: true, force: true })
       }
