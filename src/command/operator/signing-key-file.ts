@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { base64urlnopad } from '@scure/base'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { verifierKeyOf } from '../../log/tree/signer.ts'
@@ -9,6 +9,7 @@ import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import { hasStore } from '../../log/store/store.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
@@ -32,7 +33,7 @@ export function readSigningKeys(
 ): readonly SigningKey[] {
   if (files === undefined && !hasStore(data) && !existsSync(defaultKeyFile(data))) {
     const path = defaultKeyFile(data)
-    const key = makeKeyFile(path, '--data')
+    const key = makeDefaultKey(path, data)
     tell(world, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
     tell(world, vkeyOf(key, origin))
     return [key]
@@ -56,6 +57,17 @@ export function readKnownKeys(
 ): readonly SigningKey[] {
   const defaults = existsSync(defaultKeyFile(data)) ? [defaultKeyFile(data)] : []
   return (files ?? defaults).map((path) => readKeyFile(path, world))
+}
+
+/** Makes the key of a new log beside its data directory. */
+function makeDefaultKey(path: string, data: string): SigningKey {
+  try {
+    return makeKeyFile(path, '--data')
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    const advice = `The key of a new log is beside its data directory: give a folder below it, such as --data ${shellQuoted(join(data, 'log'))}, or the file of a key with --signing-key-file`
+    throw new CommandError(2, `${error.message}. ${advice}`, { cause: error })
+  }
 }
 
 /** Makes a key in a new file that only its owner may read (PKCS #8, PEM). */
