@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -16,9 +13,13 @@ import { refusalsOfChangelog, sourceOf } from '../../package/release/preconditio
 import { passCi } from '../../package/release/upload.ts'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
+import { skipWithout } from '../stage/test-needs.ts'
+import type { NpmRegistry } from './npm-registry.ts'
+import { openNpmRegistry } from './npm-registry.ts'
 
 const UPLOAD = pathToFileURL(join(ROOT, 'package', 'release', 'upload.ts')).href
 const NAME = 'daybook-probe'
+const OCI = 'application/vnd.oci.image'
 
 let folder = ''
 before(async () => {
@@ -102,59 +103,70 @@ suite('a release', () => {
   })
 })
 
-suite('the upload of a package', () => {
-  /** A registry with one package: what was sent, and the integrity that it names. */
-  const registry = createServer((request, response) => {
-    text(request).then((body) => {
-      if (request.method === 'PUT') received.push(JSON.parse(body))
-      const [last] = received.slice(-1)
-      response.writeHead(last === undefined ? 404 : 200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(last ?? { error: 'not_found' }))
-    }, assert.ifError)
-  })
-  type Sent = Readonly<{
-    'dist-tags': Readonly<Record<string, string>>
-    versions: Readonly<Record<string, { dist: { integrity: string } }>>
-    _attachments: Readonly<Record<string, { data: string }>>
-  }>
-  const received: Sent[] = []
-  let userconfig = ''
+suite('an upload', () => {
+  let registry: NpmRegistry
   before(async () => {
-    await once(registry.listen(0, '127.0.0.1'), 'listening')
-    const host = `127.0.0.1:${(registry.address() as AddressInfo).port}`
-    userconfig = join(folder, 'npmrc')
-    writeFileSync(userconfig, `registry=http://${host}/\n//${host}/:_authToken=none\nupdate-notifier=false\n`)
+    registry = await openNpmRegistry()
+    writeFileSync(join(folder, 'npmrc'), registry.npmrc)
   })
-  after(() => registry.close())
+  after(() => registry[Symbol.dispose]())
 
-  /** Uploads in a thread of its own, because the registry runs in this one. */
-  async function upload(version: string, integrity: string): Promise<string> {
-    const packed = JSON.stringify({ file: `${version}.tgz`, integrity })
-    const script = `import { uploadPackage } from '${UPLOAD}'
-try { uploadPackage('${folder}', '${NAME}', '${version}', ${packed}) } catch (error) { console.log(error.message) }`
-    const env = { ...process.env, NPM_CONFIG_USERCONFIG: userconfig, npm_config_cache: join(folder, 'cache') }
+  /** Uploads in a program of its own, because the registry runs in this one. */
+  async function upload(call: string): Promise<string> {
+    const script = `import { uploadImage, uploadPackage } from '${UPLOAD}'
+try { ${call} } catch (error) { console.log(error.message) }`
+    const npm = { NPM_CONFIG_USERCONFIG: join(folder, 'npmrc'), npm_config_cache: join(folder, 'cache') }
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      env,
+      env: { ...process.env, ...npm },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     return text(child.stdout)
   }
 
-  test('publishes its bytes once, and refuses other bytes of a version', async () => {
+  test('publishes a package once, and refuses other bytes of a version', async () => {
     const bytes = join(folder, '1.2.0.tgz')
-    const integrity = pack(bytes, { 'package.json': JSON.stringify({ name: NAME, version: '1.2.0' }) })
-    assert.equal(await upload('1.2.0', integrity), '')
-    assert.equal(await upload('1.2.0', integrity), '')
-    assert.equal(received.length, 1, 'it is published once')
-    const [sent] = received
+    const right = pack(bytes, { 'package.json': JSON.stringify({ name: NAME, version: '1.2.0' }) })
+    const publish = (integrity: string): Promise<string> =>
+      upload(
+        `uploadPackage('${folder}', '${NAME}', '1.2.0', { file: '1.2.0.tgz', integrity: '${integrity}' })`,
+      )
+    assert.equal(await publish(right), '')
+    assert.equal(await publish(right), '')
+    assert.equal(registry.published.length, 1, 'it is published once')
+    const [sent] = registry.published
     assert.deepEqual(sent?.['dist-tags'], { latest: '1.2.0' })
-    assert.equal(sent?.versions['1.2.0']?.dist.integrity, integrity)
+    assert.equal(sent?.versions['1.2.0']?.dist.integrity, right)
     const attached = Object.values(sent?._attachments ?? {}).map(({ data }) => data)
     assert.deepEqual(attached, [readFileSync(bytes).toString('base64')])
-    assert.match(
-      await upload('1.2.0', 'sha512-other'),
-      /^the registry has another daybook-probe 1\.2\.0: raise the version in package\.json$/m,
-    )
-    assert.equal(received.length, 1)
+    const refusal = 'the registry has another daybook-probe 1.2.0: raise the version in package.json\n'
+    assert.equal(await publish('sha512-other'), refusal)
+    assert.equal(registry.published.length, 1)
+  })
+
+  test('copies an image of every architecture with its digest', { skip: skipWithout('skopeo') }, async () => {
+    const layout = join(folder, 'layout')
+    mkdirSync(join(layout, 'blobs', 'sha256'), { recursive: true })
+    const blob = (kind: string, value: object): object => {
+      const bytes = JSON.stringify(value)
+      const hash = createHash('sha256').update(bytes).digest('hex')
+      writeFileSync(join(layout, 'blobs', 'sha256', hash), bytes)
+      return { mediaType: `${OCI}.${kind}.v1+json`, digest: `sha256:${hash}`, size: bytes.length }
+    }
+    const manifests = ['amd64', 'arm64'].map((architecture) => {
+      const platform = { os: 'linux', architecture }
+      const config = blob('config', { ...platform, rootfs: { type: 'layers', diff_ids: [] } })
+      const mediaType = `${OCI}.manifest.v1+json`
+      return { ...blob('manifest', { schemaVersion: 2, mediaType, config, layers: [] }), platform }
+    })
+    const index = blob('index', { schemaVersion: 2, mediaType: `${OCI}.index.v1+json`, manifests })
+    writeFileSync(join(layout, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}')
+    writeFileSync(join(layout, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests: [index] }))
+    const archive = join(folder, 'image.oci.tar')
+    execFileSync('tar', ['-cf', archive, '-C', layout, '.'])
+    const copied = join(folder, 'copied')
+    assert.equal(await upload(`uploadImage('${archive}', 'oci:${copied}', '1.2.0')`), '')
+    const { manifests: named } = JSON.parse(readFileSync(join(copied, 'index.json'), 'utf8'))
+    const annotations = { 'org.opencontainers.image.ref.name': '1.2.0' }
+    assert.deepEqual(named, [{ ...index, annotations }])
   })
 })

@@ -46,6 +46,10 @@ export type Packed = AsyncDisposable &
     /** Result of the command without options, with a file that is not committed. */
     refused: RunResult
     publicKey: KeyObject
+    /** Runs `npm run release --` in the copy. */
+    release(...words: readonly string[]): Promise<RunResult>
+    /** Commits every file of the copy. */
+    commit(): Promise<void>
   }>
 
 /** An empty project with a package installed from its tarball. */
@@ -92,11 +96,14 @@ export async function packClone(): Promise<Packed> {
 
   const release = (...words: readonly string[]): Promise<RunResult> =>
     run(clone, 'npm', ['run', '-s', 'release', '--', ...words])
+  const commit = async (): Promise<void> => {
+    const author = ['-c', 'user.name=Daybook', '-c', 'user.email=daybook@example.org']
+    await runToSuccess(clone, 'git', 'add', '--all')
+    await runToSuccess(clone, 'git', ...author, 'commit', '--quiet', '--message', 'Copy the clone')
+  }
   await runToSuccess(clone, 'git', 'init', '--quiet')
-  await writeFile(join(clone, '.git', 'info', 'exclude'), 'node_modules\n')
-  await runToSuccess(clone, 'git', 'add', '--all')
-  const author = ['-c', 'user.name=Daybook', '-c', 'user.email=daybook@example.org']
-  await runToSuccess(clone, 'git', ...author, 'commit', '--quiet', '--message', 'Copy the clone')
+  await writeFile(join(clone, '.git', 'info', 'exclude'), 'node_modules\n.npmrc\n')
+  await commit()
   await writeFile(join(clone, 'stray.txt'), '')
   const refused = await release()
   await rm(join(clone, 'stray.txt'))
@@ -124,6 +131,8 @@ export async function packClone(): Promise<Packed> {
     version,
     refused,
     publicKey: createPublicKey(privateKey),
+    release,
+    commit,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
