@@ -87,8 +87,6 @@ suite('the packages', () => {
   const npx = (...words: readonly string[]): ReturnType<Project['run']> =>
     project.run('npx', '--no-install', 'daybook', ...words)
 
-  testReleaseFiles(() => packed)
-
   test('contains JavaScript, types, documents and examples, and no TypeScript source', () => {
     const { files } = packed.whole
     const sources = files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
@@ -225,4 +223,6 @@ suite('the packages', () => {
     assert.match(stdout + stderr, /^daybook: Node 24\.15 or newer is required; this is Node \d+\.\d+\.\d+\n$/)
     assert.equal(code, 1)
   })
+
+  testReleaseFiles(() => packed)
 })

@@ -27,6 +27,7 @@ const PACKED = [
   'LICENSE',
 ]
 const RUN_MS_MAX = 90_000
+const RELEASE_MS_MAX = 600_000
 
 export type RunResult = Readonly<{ code: number | null; stdout: string; stderr: string }>
 
@@ -68,9 +69,14 @@ function environment(): Record<string, string | undefined> {
   return { ...Object.fromEntries(own), PATH: path }
 }
 
-async function run(cwd: string, program: string, words: readonly string[]): Promise<RunResult> {
+async function run(
+  cwd: string,
+  program: string,
+  words: readonly string[],
+  timeout: number = RUN_MS_MAX,
+): Promise<RunResult> {
   const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
-  const child = spawn(program, words, { cwd, env: environment(), stdio, timeout: RUN_MS_MAX })
+  const child = spawn(program, words, { cwd, env: environment(), stdio, timeout })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
@@ -95,7 +101,7 @@ export async function packClone(): Promise<Packed> {
   await writeFile(join(folder, 'release.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
 
   const release = (...words: readonly string[]): Promise<RunResult> =>
-    run(clone, 'npm', ['run', '-s', 'release', '--', ...words])
+    run(clone, 'npm', ['run', '-s', 'release', '--', ...words], RELEASE_MS_MAX)
   const commit = async (): Promise<void> => {
     const author = ['-c', 'user.name=Daybook', '-c', 'user.email=daybook@example.org']
     await runToSuccess(clone, 'git', 'add', '--all')
