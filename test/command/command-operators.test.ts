@@ -171,8 +171,8 @@ suite('doctor', () => {
     assert.equal(code, 0, stdout)
     assert.deepEqual(lines(stdout, 'warn'), [])
     const looked = lines(stdout, 'ok').map((line) => line.slice(7).split(/ {2,}/)[0])
-    const directory = ['high-water', 'disk', 'backup', 'clock', 'held', 'key', 'modes', 'open files']
-    const url = ['clock', 'headers', 'checkpoint', 'stream', 'ranges', 'private', 'held']
+    const directory = ['high-water', 'clock', 'held', 'key', 'disk', 'backup', 'modes', 'open files']
+    const url = ['clock', 'headers', 'checkpoint', 'cache', 'stream', 'live', 'ranges', 'private', 'held']
     assert.deepEqual(looked, [...directory, ...url])
   })
 
@@ -201,7 +201,7 @@ suite('doctor', () => {
 
   test('reports a proxy that buffers the stream, and one that exposes the private listener', async () => {
     await using buffering = await startProxy(service.url, (path) =>
-      path.endsWith('/stream') ? 'hold' : 'none',
+      /\/(?:stream|live)$/.test(path) ? 'hold' : 'none',
     )
     const leaking = (path: string): string => (path === '/metrics' ? service.door : service.url)
     await using exposing = await startProxy(leaking, () => 'none')
@@ -211,7 +211,8 @@ suite('doctor', () => {
     ])
     assert.equal(held.code, 1)
     assert.deepEqual(lines(held.stdout, 'wrong'), [
-      'wrong  stream      no bytes arrived in 1 s: a proxy buffers it',
+      'wrong  stream      no bytes arrived in 1 s: a proxy buffers /api/v1/stream; turn that off',
+      'wrong  live        no bytes arrived in 1 s: a proxy buffers /live; turn that off',
     ])
     assert.equal(exposed.code, 1)
     assert.match(exposed.stdout, /^wrong {2}private +\/metrics can be reached from here/m)

@@ -94,6 +94,25 @@ suite('in front of a service', () => {
           assert.match(stdout, /^Location: https:\/\/data\.example\.org\/events\?type=gift\r$/m)
         })
 
+        test('has faults that doctor finds, when it caches what it must not or compresses the streams', async () => {
+          await using wrong = await startNginx(service.url, {
+            'proxy_buffering off;': 'gzip on; gzip_proxied any; gzip_types text/event-stream;',
+            'proxy_cache_lock on;': 'proxy_ignore_headers Cache-Control; proxy_cache_valid any 1m;',
+            'add_header X-Cache $upstream_cache_status;': '',
+          })
+          const env = { ...process.env, NODE_EXTRA_CA_CERTS: wrong.pem }
+          const words = [MAIN, 'doctor', '--url', wrong.url]
+          const { stdout } = await run(process.execPath, words, { env }).catch((error) => error)
+          const found = [...String(stdout).matchAll(/^wrong +(\w+) +(.*)$/gm)].map(([, ...line]) =>
+            line.join(': '),
+          )
+          assert.deepEqual(found, [
+            'cache: /api/v1/summary: the same answer came 3 times to one caller: let no proxy cache what Cache-Control forbids',
+            'stream: a proxy compresses it, which delays events',
+            'live: a proxy compresses it, which delays events',
+          ])
+        })
+
         test('caches immutable answers', async () => {
           assert.match(await head('/api/v1/events/1', '203.0.113.1'), /^x-cache: MISS/im)
           assert.match(await head('/api/v1/events/1', '203.0.113.2'), /^x-cache: HIT/im)

@@ -84,8 +84,14 @@ async function opened(child: ChildProcess, { folder, port, url, pem }: Site): Pr
   }
 }
 
-/** Checks `ops/nginx/daybook.conf` with `nginx -t`, and starts nginx with it in front of a service. */
-export async function startNginx(service: string): Promise<Proxy> {
+/**
+ * Checks `ops/nginx/daybook.conf` with `nginx -t`, and starts nginx with it in front of a service. `mistakes` replace
+ * parts of the example.
+ */
+export async function startNginx(
+  service: string,
+  mistakes: Readonly<Record<string, string>> = {},
+): Promise<Proxy> {
   const site = await openSite('nginx')
   const { folder, port, pem, key } = site
   const config = replaced(textOf('ops/nginx/daybook.conf'), {
@@ -95,6 +101,7 @@ export async function startNginx(service: string): Promise<Proxy> {
     'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
     '/etc/ssl/data.example.org.pem': pem,
     '/etc/ssl/data.example.org.key': key,
+    ...mistakes,
   })
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};`).join('\n')

@@ -1,71 +1,97 @@
-import { statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { readHighWater, HIGH_WATER_FILE } from '../../log/store/high-water.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { readHighWater } from '../../log/store/high-water.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
-import { openForReading, STORE_FILE, storePath } from '../../log/store/store.ts'
+import { openForReading, storePath } from '../../log/store/store.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { openFilesFor } from '../service/connection-limit.ts'
 import type { Diagnosis } from './diagnosis.ts'
-import { lastBackupDiagnosis } from './doctor-backup.ts'
+import { backupsDiagnosis, lastBackupDiagnosis } from './doctor-backup.ts'
+import { keptStores, keysInside, modesOf } from './doctor-files.ts'
 import { heldDiagnosis } from './doctor-held.ts'
 import { note, ok, warn, wrong } from './diagnosis.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import { freeBytes } from '../terminal/option-paths.ts'
-import { requireLog } from '../operator/log-options.ts'
-import { TOKEN_FILE } from '../operator/token-file.ts'
-import { defaultKeyFile, OTHERS, readKeyFile, vkeyOf } from '../operator/signing-key-file.ts'
+import { namesNoSite, requireLog } from '../operator/log-options.ts'
+import { defaultKeyFile, readKeyFile, vkeyOf } from '../operator/signing-key-file.ts'
 import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, outsideReason } from '../terminal/world.ts'
 
 /** Free bytes below which publishing may soon stop: a commit may write tens of KiB, and the write-ahead log grows. */
 const FREE_BYTES_MIN: number = 256 * 1024 * 1024
 /** Most milliseconds by which the newest event may be ahead of the clock: two readings of a clock differ by less. */
 const AHEAD_MS_MAX = 1_000
-/** Bits of a file mode that let other users write. */
-const OTHERS_WRITE = 0o022
 
 type DirectorySettings = Readonly<{
   data: string
+  backups: string | null
   keyFiles: readonly string[] | null
   streamsMax: number
 }>
 
 /** Examines a data directory from outside of the service, which may be running. */
-export function diagnoseDirectory(
-  { data, keyFiles, streamsMax }: DirectorySettings,
-  world: World,
-): readonly Diagnosis[] {
+export function diagnoseDirectory(settings: DirectorySettings, world: World): readonly Diagnosis[] {
+  const { data, backups, streamsMax } = settings
   requireLog(data)
-  const db = openForReading(storePath(data))
+  const { id, found } = diagnoseStore(settings, world)
+  return [
+    ...found,
+    diskOf(data),
+    lastBackupDiagnosis(data, world.now()),
+    ...(backups === null ? [] : backupsDiagnosis(backups, id === null ? null : { id, data }, world)),
+    ...keysInside(data),
+    ...keptStores(data, world.now()),
+    ...(world.hasFileModes ? modesOf(data) : []),
+    openFilesOf(streamsMax, world),
+  ]
+}
+
+type StoreDiagnosis = Readonly<{ id: string | null; found: readonly Diagnosis[] }>
+
+/** Examines the store. One that cannot be opened, such as that of an older Daybook, is a finding of its own. */
+function diagnoseStore(settings: DirectorySettings, world: World): StoreDiagnosis {
+  let db: DatabaseSync | undefined
   try {
-    const reader = openReader(data, null)
-    const { identity } = reader
-    const head = reader.head()
-    const waiting = reader.snapshot((snapshot) => snapshot.held())
-    reader.close()
-    const fault = faultAtStart(db, readHighWater(data))
-    const age = head.atMs === null ? '' : `, the newest ${formatAge(world.now() - head.atMs)} old`
-    return [
-      note('log', `${identity.origin} (${identity.chain}), ${head.seq} events${age}`),
-      fault === null
-        ? ok('high-water', 'the log agrees with the last signed tree and the high-water mark')
-        : wrong('high-water', textOfFault(fault)),
-      diskOf(data),
-      lastBackupDiagnosis(data, world.now()),
-      clockOf(head.atMs, world),
-      heldDiagnosis({ ...waiting, oldestAtMs: waiting.oldestMs }, world.now()),
-      ...(keyFiles ?? [defaultKeyFile(data)]).map((file) =>
-        keyOf(file, data, identity.origin, readKeys(db), world),
-      ),
-      ...(world.hasFileModes ? modesOf(data) : []),
-      openFilesOf(streamsMax, world),
-    ]
+    db = openForReading(storePath(settings.data))
+    return diagnoseOpenStore(db, settings, world)
+  } catch (error) {
+    const reason = outsideReason(error)
+    if (reason === undefined) throw error
+    return { id: null, found: [wrong('store', reason)] }
   } finally {
-    db.close()
+    db?.close()
   }
+}
+
+function diagnoseOpenStore(
+  db: DatabaseSync,
+  { data, keyFiles }: DirectorySettings,
+  world: World,
+): StoreDiagnosis {
+  const reader = openReader(data, null)
+  const { identity } = reader
+  const head = reader.head()
+  const waiting = reader.snapshot((snapshot) => snapshot.held())
+  reader.close()
+  const fault = faultAtStart(db, readHighWater(data))
+  const age = head.atMs === null ? '' : `, the newest ${formatAge(world.now() - head.atMs)} old`
+  const purpose = namesNoSite(identity.origin) ? ', not for the public' : ''
+  const found = [
+    note('log', `${identity.origin} (${identity.chain})${purpose}, ${head.seq} events${age}`),
+    fault === null
+      ? ok('high-water', 'the log agrees with the last signed tree and the high-water mark')
+      : wrong('high-water', textOfFault(fault)),
+    clockOf(head.atMs, world),
+    heldDiagnosis({ ...waiting, oldestAtMs: waiting.oldestMs }, world.now()),
+    ...(keyFiles ?? [defaultKeyFile(data)]).map((file) =>
+      keyDiagnosis(file, identity.origin, readKeys(db), world),
+    ),
+  ]
+  return { id: identity.id, found }
 }
 
 function diskOf(data: string): Diagnosis {
@@ -85,19 +111,16 @@ function clockOf(headMs: number | null, world: World): Diagnosis {
     : ok('clock', 'the clock is not behind the newest event')
 }
 
-function keyOf(
-  file: string,
-  data: string,
-  origin: string,
-  listed: readonly ListedKey[],
-  world: World,
-): Diagnosis {
+/** Whether a key file is there, private, and signs the log of this origin. */
+function keyDiagnosis(file: string, origin: string, listed: readonly ListedKey[], world: World): Diagnosis {
   try {
+    if (!existsSync(file))
+      return wrong(
+        'key',
+        `${resolve(file)} is missing: bring its copy back, or see --accept-new-key of serve`,
+      )
     const vkey = vkeyOf(readKeyFile(file, world), origin)
     const key = listed.find((one) => one.vkey === vkey)
-    if (`${resolve(file)}/`.startsWith(`${resolve(data)}/`)) {
-      return warn('key', `${file} is in the data directory: move it, or every copy of the directory can sign`)
-    }
     if (key === undefined)
       return warn('key', `this log does not list the key in ${file}, which has signed nothing of it`)
     if (key.toSize !== null) return warn('key', `the key in ${file} signs no trees after size ${key.toSize}`)
@@ -106,30 +129,6 @@ function keyOf(
     if (error instanceof CommandError) return wrong('key', error.message)
     throw error
   }
-}
-
-/** Modes of the files: other users must not write the store or read the token. */
-function modesOf(data: string): readonly Diagnosis[] {
-  const files: readonly (readonly [path: string, forbidden: number, why: string])[] = [
-    [data, OTHERS_WRITE, 'other users may write into it: chmod go-w'],
-    [join(data, STORE_FILE), OTHERS_WRITE, 'other users may change history: chmod go-w'],
-    [join(data, HIGH_WATER_FILE), OTHERS_WRITE, 'other users may change the mark: chmod go-w'],
-    [join(data, TOKEN_FILE), OTHERS, 'other users may read it and publish: chmod 600, then change the token'],
-  ]
-  const found = files.flatMap(([path, forbidden, why]) => {
-    const mode = statSync(path, { throwIfNoEntry: false })?.mode
-    return mode === undefined || (mode & forbidden) === 0 ? [] : [wrong('modes', `${path}: ${why}`)]
-  })
-  const parent = dirname(resolve(data))
-  const { mode } = statSync(parent)
-  // With the sticky bit, as in a temporary folder, only the owner of a file may rename it.
-  const isShared = (mode & OTHERS_WRITE) !== 0 && (mode & 0o1000) === 0
-  const above = isShared
-    ? [warn('modes', `${parent}: other users may replace the data directory: chmod go-w`)]
-    : []
-  return found.length + above.length > 0
-    ? [...found, ...above]
-    : [ok('modes', 'only the owner may change the files')]
 }
 
 function openFilesOf(streamsMax: number, world: World): Diagnosis {

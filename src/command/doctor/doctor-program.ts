@@ -6,6 +6,7 @@ import { doctor } from './doctor.ts'
 type DoctorOptions = Readonly<{
   data?: string
   url?: string
+  backups?: string
   signingKeyFile?: readonly string[]
   maxStreams: number
   wait: number
@@ -16,8 +17,9 @@ export function addDoctorCommand(program: Command, world: World, done: (code: Ex
   const option = optionOf('doctor')
   program
     .command('doctor')
-    .description('look for faults of disk, clock, key, file modes, checkpoint and proxies')
+    .description('look for faults of disk, clock, key, file modes, backups, checkpoint and proxies')
     .addOption(option('--data <dir>', 'data directory; the service may keep running'))
+    .addOption(option('--backups <folder>', 'folder of backups to examine as well'))
     .addOption(option('--url <url>', 'public address of the service, as readers use it'))
     .addOption(
       option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
@@ -32,8 +34,8 @@ export function addDoctorCommand(program: Command, world: World, done: (code: Ex
         .argParser(wholeBetween(1, 60))
         .default(5),
     )
-    .action(async ({ data, url, signingKeyFile, maxStreams, wait }: DoctorOptions) => {
-      const target = { data: data ?? null, url: url ?? null }
+    .action(async ({ data, url, backups, signingKeyFile, maxStreams, wait }: DoctorOptions) => {
+      const target = { data: data ?? null, url: url ?? null, backups: backups ?? null }
       const own = { keyFiles: signingKeyFile ?? null, streamsMax: maxStreams, waitMs: wait * 1_000 }
       done(await doctor({ ...target, ...own }, world))
     })

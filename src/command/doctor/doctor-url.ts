@@ -4,10 +4,14 @@ import { endpointPath } from '../../client/endpoint-query.ts'
 import type { LogKeys, Status } from '../../protocol/resources.ts'
 import { openCheckpoint } from '../../tlog/checkpoint.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
-import { openClient } from '../terminal/client.ts'
+import { fetchWithNotice, openClient } from '../terminal/client.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { note, ok, warn, wrong } from './diagnosis.ts'
 import { formatAge } from '../terminal/rounded-quantity.ts'
+import { readAddress } from '../terminal/log-address.ts'
+import { cacheDiagnosis } from './doctor-cache.ts'
+import { originDiagnosis } from './doctor-origin.ts'
+import { streamDiagnosis } from './doctor-stream.ts'
 import { heldDiagnosis } from './doctor-held.ts'
 import { printable } from '../terminal/output.ts'
 import { PRIMITIVES } from '../consumer/verify.ts'
@@ -15,6 +19,9 @@ import type { World } from '../terminal/world.ts'
 
 /** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
 const CLOCK_MS_MAX = 5_000
+
+/** The stream of open pages. */
+const LIVE_PATH = '/live'
 
 /** Options of a request without retries: a person waits for the answer. */
 const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
@@ -26,6 +33,9 @@ const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
 export async function diagnoseUrl(url: string, waitMs: number, world: World): Promise<readonly Diagnosis[]> {
   const daybook = openClient(url, world)
   const signal = world.stop
+  const fetch = fetchWithNotice(readAddress(url), world)
+  const askPath = (path: string): Promise<Response> =>
+    fetch(new URL(path, url).href, { signal: AbortSignal.any([signal, AbortSignal.timeout(ONCE.silenceMs)]) })
   const before = world.now()
   const answer = await daybook.ask
     .get(endpointPath('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
@@ -34,12 +44,16 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
     return [wrong('service', `the service does not answer: ${printable(answer.message)}`)]
   const { headers } = answer
   const status: Status = answer.json()
+  const stream = { what: 'stream', path: endpointPath('stream', '') }
+  const live = { what: 'live', path: LIVE_PATH }
   return [
     serviceOf(status),
+    ...originDiagnosis(status, url),
     clockOf(headers, (before + world.now()) / 2),
     headersOf(headers),
     await checkpointOf(daybook, status, signal),
-    await streamOf(daybook, waitMs, signal),
+    await cacheDiagnosis(askPath).catch((error: unknown) => unansweredCache(error, signal)),
+    ...(await Promise.all([stream, live].map((one) => streamDiagnosis(daybook, one, waitMs, signal)))),
     ...(await rangesOf(daybook, signal)),
     await exposureOf(daybook, signal),
     heldDiagnosis(status.finality, status.now.atMs),
@@ -58,6 +72,14 @@ function serviceOf({ version, head, following, origin }: Status): Diagnosis {
   return following.behind > 0
     ? warn('service', `${says}; ${following.behind} events behind`)
     : note('service', says)
+}
+
+function unansweredCache(error: unknown, signal: AbortSignal): Diagnosis {
+  signal.throwIfAborted()
+  return wrong(
+    'cache',
+    `an answer failed: ${printable(error instanceof Error ? error.message : String(error))}`,
+  )
 }
 
 function clockOf(headers: Headers, nowMs: number): Diagnosis {
@@ -103,26 +125,6 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
     'checkpoint',
     `signed for ${size} events${ageMs === null ? '' : `, the newest ${formatAge(ageMs)} old`}`,
   )
-}
-
-/** Whether the bytes of a stream arrive at once. */
-async function streamOf({ ask }: Daybook, waitMs: number, signal: AbortSignal): Promise<Diagnosis> {
-  const options = { attemptsMax: 1, silenceMs: waitMs, accept: 'text/event-stream', signal }
-  try {
-    const { headers, stream } = await ask.open(endpointPath('stream', ''), options)
-    const reader = stream.getReader()
-    const first = await reader.read()
-    await reader.cancel()
-    if (headers.has('content-encoding')) return wrong('stream', 'a proxy compresses it, which delays events')
-    if (headers.get('content-type')?.startsWith('text/event-stream') !== true || first.done) {
-      return wrong('stream', 'the answer is not a stream')
-    }
-    return ok('stream', 'events arrive at once: no proxy buffers them')
-  } catch (error) {
-    const { code, message } = failureOf(error)
-    if (code !== 'timeout') return wrong('stream', printable(message))
-    return wrong('stream', `no bytes arrived in ${waitMs / 1_000} s: a proxy buffers it`)
-  }
 }
 
 /** Whether an interrupted download can resume. Without a closed month there is no file to try. */

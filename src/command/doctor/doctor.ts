@@ -1,4 +1,6 @@
 import type { Diagnosis } from './diagnosis.ts'
+import { printDiagnoses } from './diagnosis.ts'
+import { backupsDiagnosis } from './doctor-backup.ts'
 import { diagnoseDirectory } from './doctor-directory.ts'
 import { withCommandErrors } from '../terminal/client.ts'
 import { diagnoseUrl } from './doctor-url.ts'
@@ -8,25 +10,25 @@ import { CommandError } from '../terminal/world.ts'
 type DoctorSettings = Readonly<{
   data: string | null
   url: string | null
+  backups: string | null
   keyFiles: readonly string[] | null
   streamsMax: number
   waitMs: number
 }>
 
-/** Examines a data directory, a service as its readers see it, or both, and prints a line for each check. */
+/** Examines a data directory, its backups and a service as its readers see it, and prints a line for each check. */
 export async function doctor(settings: DoctorSettings, world: World): Promise<ExitCode> {
-  const { data, url } = settings
-  if (data === null && url === null) throw new CommandError(2, 'doctor needs --data, --url, or both')
+  const { data, url, backups } = settings
+  if (data === null && url === null && backups === null)
+    throw new CommandError(2, 'doctor needs --data, --url or --backups')
   const found: Diagnosis[] = []
   if (data !== null) found.push(...diagnoseDirectory({ ...settings, data }, world))
+  else if (backups !== null) found.push(...backupsDiagnosis(backups, null, world))
   if (url !== null)
     found.push(
       ...(await withCommandErrors(() => diagnoseUrl(url, settings.waitMs, world)).catch(stopped(world))),
     )
-  const width = Math.max(...found.map(({ what }) => what.length))
-  for (const { is, what, says } of found) {
-    world.stdout.write(`${is.padEnd(5)}  ${what.padEnd(width)}  ${says}\n`)
-  }
+  printDiagnoses(found, world)
   return found.some(({ is }) => is === 'wrong') ? 1 : 0
 }
 
