@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -52,6 +52,7 @@ suite('a data directory', () => {
     try {
       {
         using _lock = lockDirectory(folder)
+        assert.equal(statSync(join(folder, 'lock')).mode & 0o777, 0o600, 'no other user can lock it')
         assert.throws(() => lockDirectory(folder), LockedError)
       }
       lockDirectory(folder)[Symbol.dispose]()

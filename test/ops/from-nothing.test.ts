@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { blocksOf, textOf } from '../stage/document.ts'
+import { SAMPLE } from '../stage/places.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import type { Machine } from './machine.ts'
 import { openMachine } from './machine.ts'
 
 const SITE = 'data.example.org'
+const SAMPLE_EVENTS = 2_187
 const PROGRAMS = [
   'bwrap',
   'strace',
@@ -62,6 +64,8 @@ suite(
       ]
       const names = ['-subj', `/CN=${SITE}`, '-addext', `subjectAltName=DNS:${SITE}`]
       execFileSync('openssl', ['req', '-x509', ...curve, ...names], { stdio: 'ignore' })
+      mkdirSync(machine.at('var/tmp'))
+      copyFileSync(SAMPLE, machine.at('var/tmp/history.jsonl'))
       const script = `export NODE_EXTRA_CA_CERTS=/etc/ssl/${SITE}.pem\n${scriptOf()}`
       const { stdout } = await machine.run(script)
       printed = stdout.split(/\n=== \w+\n/).slice(1)
@@ -73,12 +77,12 @@ suite(
       return printed[index] ?? ''
     }
 
-    test('make a key for the log of the site, and start a service of it', () => {
+    test('make a key for the log of the site, load its history and serve it', () => {
       assert.match(printedBy('keygen'), /^data\.example\.org\/book\+[0-9a-f]{8}\+/)
       assert.match(printedBy('/readyz'), /"ready":true/)
       assert.match(printedBy('publish-token'), /^\S{32,}\n$/)
-      const status = JSON.parse(printed.at(-2) ?? '') as { origin: string }
-      assert.equal(status.origin, `${SITE}/book`)
+      const status = JSON.parse(printed.at(-2) ?? '') as { origin: string; head: { seq: number } }
+      assert.deepEqual([status.origin, status.head.seq], [`${SITE}/book`, SAMPLE_EVENTS])
     })
 
     test('end with a doctor who has nothing to say', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -16,8 +16,12 @@ export function lockDirectory(dataDirectory: string): Disposable {
   return lockFile(join(dataDirectory, 'lock'), 'another process uses this data directory')
 }
 
+/** Whoever may read the file may also hold a lock on it, so that this process gets none. */
+const OWNER_ONLY = 0o600
+
 /** Locks a file for this process, and makes it empty if it is missing. `refusal` is the message of the LockedError. */
 export function lockFile(path: string, refusal: string): Disposable {
+  makePrivate(path)
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
@@ -27,6 +31,15 @@ export function lockFile(path: string, refusal: string): Disposable {
     throw new LockedError(refusal, { cause })
   }
   return { [Symbol.dispose]: () => db.close() }
+}
+
+/** Makes a missing file. An existing one is not opened: to close it would end the locks that this process has. */
+function makePrivate(path: string): void {
+  try {
+    writeFileSync(path, '', { flag: 'wx', mode: OWNER_ONLY })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
 }
 
 const SQLITE_BUSY = 5
