@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Readable } from 'node:stream'
 import { backupCommand } from './backups/backup-program.ts'
+import { restoreCommand } from './backups/restore-command.ts'
 import type { MainLines } from './log-lines/log-lines.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
@@ -95,4 +96,5 @@ function addDataCommands(
       ),
   )
   program.addCommand(backupCommand(world, done))
+  program.addCommand(restoreCommand(world, done))
 }

@@ -20,6 +20,8 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
 
+const FAILED = { said: 'no copy was made', option: '--to' } as const
+
 type BackupSettings = Readonly<{
   data: string
   to: string
@@ -62,7 +64,7 @@ function lockFolder(folder: string, logId: string): Disposable {
   try {
     return lockBackups(folder, logId)
   } catch (error) {
-    throw asCopyError(error, folder)
+    throw asCopyError(error, { ...FAILED, path: folder })
   }
 }
 
@@ -87,7 +89,7 @@ async function backUpTo(to: string, at: Ms, settings: BackupSettings, world: Wor
     noteBackup(data, { at, verifiedAt: world.now(), ...copied }, world)
     world.stdout.write(`${to} holds ${copied.events} events\n`)
   } catch (error) {
-    throw asCopyError(error, to)
+    throw asCopyError(error, { ...FAILED, path: to })
   } finally {
     progress.end()
   }

@@ -19,12 +19,15 @@ export function mayFillDisk(walBytes: number, freeBytes: number): boolean {
   return walBytes > WAL_BYTES_HARMLESS && freeBytes < walBytes
 }
 
+/** What did not happen, and the option whose path an error may name. */
+type FailedCopy = Readonly<{ said: string; option: string; path: string }>
+
 /** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
-export function asCopyError(error: unknown, to: string): unknown {
+export function asCopyError(error: unknown, { said, option, path }: FailedCopy): unknown {
   if (error instanceof LockedError) return new CommandError(1, error.message, { cause: error })
   const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
-  if (!isSqlite) return asPathError(error, '--to')
+  if (!isSqlite) return asPathError(error, option)
   const isFull = 'errcode' in error && Number(error.errcode) === SQLITE_FULL
-  const reason = isFull ? `the disk of ${shellQuoted(to)} is full` : error.message
-  return new CommandError(1, `no copy was made: ${reason}`, { cause: error })
+  const reason = isFull ? `the disk of ${shellQuoted(path)} is full` : error.message
+  return new CommandError(1, `${said}: ${reason}`, { cause: error })
 }

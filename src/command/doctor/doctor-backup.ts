@@ -1,4 +1,5 @@
 import { lstatSync, statSync } from 'node:fs'
+import type { FolderBackup } from '../../log/store/backup-folder.ts'
 import { backupsIn } from '../../log/store/backup-folder.ts'
 import { readLastBackup } from '../../log/store/last-backup.ts'
 import { OTHERS } from '../operator/signing-key-file.ts'
@@ -36,7 +37,9 @@ export function backupsDiagnosis(
   world: World,
 ): readonly Diagnosis[] {
   if (!isFolder(folder)) throw new CommandError(2, `--backups: ${shellQuoted(folder)} is no folder`)
-  const backups = [...backupsIn(folder)].filter(({ content }) => log === null || content.log === log.id)
+  const backups = [...backupsIn(folder)].filter(
+    ({ content }) => content !== null && (log === null || content.log === log.id),
+  )
   const isSameDisk = log !== null && statSync(folder).dev === statSync(log.data).dev
   return [
     newestOf(folder, backups, world.now()),
@@ -53,13 +56,13 @@ export function backupsDiagnosis(
   ]
 }
 
-type Backups = readonly (ReturnType<typeof backupsIn> extends Iterable<infer One> ? One : never)[]
+type Backups = readonly FolderBackup[]
 
 function newestOf(folder: string, backups: Backups, nowMs: number): Diagnosis {
   const [newest] = backups
   if (newest === undefined) return wrong('backups', `${folder} has no backup of this log`)
   const ageMs = nowMs - newest.atMs
-  const says = `${backups.length} in ${folder}, the newest ${formatAge(ageMs)} old with ${newest.content.events} events`
+  const says = `${backups.length} in ${folder}, the newest ${formatAge(ageMs)} old with ${newest.content?.events ?? 0} events`
   return ageMs > BACKUP_AGE_MS_MAX ? warn('backups', `${says}; ${OLD}`) : ok('backups', says)
 }
 

@@ -112,7 +112,12 @@ function clockOf(headMs: number | null, world: World): Diagnosis {
 }
 
 /** Whether a key file is there, private, and signs the log of this origin. */
-function keyDiagnosis(file: string, origin: string, listed: readonly ListedKey[], world: World): Diagnosis {
+export function keyDiagnosis(
+  file: string,
+  origin: string,
+  listed: readonly ListedKey[],
+  world: World,
+): Diagnosis {
   try {
     if (!existsSync(file))
       return wrong(

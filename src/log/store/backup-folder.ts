@@ -5,12 +5,17 @@ import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { lockFile } from './lock.ts'
 
-/** A backup in a folder. `atMs` is the moment when it began, from its name. */
-type FolderBackup = Readonly<{ path: string; atMs: Ms; content: BackupContent }>
+/**
+ * A file with the name of a backup. `atMs` is the moment when the backup began. `content` is null for a link, a folder, and
+ * a file that is no store.
+ */
+export type FolderBackup = Readonly<{ path: string; atMs: Ms; content: StoreContent | null }>
 
 /** What a store file says about itself, whatever its schema is. */
-type BackupContent = Readonly<{ log: string; origin: string; schema: number; events: number }>
+export type StoreContent = Readonly<{ log: string; origin: string; schema: number; events: number }>
 
+/** Longest wait for a store that another process locks. */
+const READ_MS_MAX = 1_000
 /** Hex digits of the log's id in the name of a backup. */
 const ID_DIGITS = 8
 /** Names that Daybook gives to backups. Others in the folder are never opened, listed or removed. */
@@ -30,10 +35,7 @@ export function lockBackups(folder: string, logId: string): Disposable {
   return lockFile(lock, `another backup of this log writes into ${folder}`)
 }
 
-/**
- * Backups in a folder, the newest first. Ordinary files alone are read: no link, no folder. A file that is no store is
- * left out.
- */
+/** Backups in a folder, the newest first. Ordinary files alone are read. */
 export function* backupsIn(folder: string): Generator<FolderBackup> {
   const named = readdirSync(folder).flatMap((name) => {
     const atMs = momentOf(name)
@@ -43,7 +45,7 @@ export function* backupsIn(folder: string): Generator<FolderBackup> {
     const path = join(folder, name)
     const content =
       lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? storeContentOf(path) : null
-    if (content !== null) yield { path, atMs, content }
+    yield { path, atMs, content }
   }
 }
 
@@ -55,10 +57,10 @@ function momentOf(name: string): Ms | undefined {
 }
 
 /** Reads what a store file says about itself; null when it is no store. */
-function storeContentOf(path: string): BackupContent | null {
+export function storeContentOf(path: string): StoreContent | null {
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+    db = new DatabaseSync(path, { readOnly: true, timeout: READ_MS_MAX })
     const meta = db.prepare('SELECT value FROM meta WHERE key = ?')
     const [log, origin] = ['id', 'origin'].map((key) => meta.get(key)?.['value'])
     if (typeof log !== 'string' || typeof origin !== 'string') return null
@@ -89,7 +91,7 @@ export function removeOldBackups(
   folder: string,
   { logId, days, newest }: Readonly<{ logId: string; days: number; newest: string }>,
 ): readonly string[] {
-  const own = [...backupsIn(folder)].filter(({ content }) => content.log === logId)
+  const own = [...backupsIn(folder)].filter(({ content }) => content?.log === logId)
   const kept = new Set([...new Set(own.map(dayOf))].slice(0, days))
   const old = own.filter((one) => !kept.has(dayOf(one)) && one.path !== newest)
   for (const { path } of old) removeFile(path)

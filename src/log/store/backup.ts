@@ -23,14 +23,32 @@ export async function backupStore(
   verify: (copy: string) => void | Promise<void> = () => undefined,
 ): Promise<Copied> {
   const partial = `${to}.partial`
+  return withCopy(
+    partial,
+    () => openForReading(store),
+    onProgress,
+    async (copied) => {
+      await verify(partial)
+      renameDurably(partial, to)
+      return copied
+    },
+  )
+}
+
+/**
+ * Copies an open store to the file `partial`, checks its pages, and calls `use`, which may rename the file. Only the owner
+ * may read it. Without a name of its own it is removed.
+ */
+export async function withCopy<T>(
+  partial: string,
+  open: () => DatabaseSync,
+  onProgress: (pagesLeft: number, pagesTotal: number) => void,
+  use: (copied: Copied) => T | Promise<T>,
+): Promise<T> {
   claim(partial)
   try {
-    await copyTo(partial, store, onProgress)
-    const events = finish(partial)
-    const { size: bytes } = statSync(partial)
-    await verify(partial)
-    renameDurably(partial, to)
-    return { events, bytes }
+    await copyTo(partial, open(), onProgress)
+    return await use({ events: finish(partial), bytes: statSync(partial).size })
   } finally {
     remove(partial)
   }
@@ -61,10 +79,9 @@ function refuseWritten(partial: string): void {
 
 async function copyTo(
   partial: string,
-  store: string,
+  db: DatabaseSync,
   onProgress: (pagesLeft: number, pagesTotal: number) => void,
 ): Promise<void> {
-  const db = openForReading(store)
   try {
     // Without a transaction, SQLite would restart the copy after every commit. In a transaction all steps read one
     // state. Until it ends the write-ahead log cannot be reset, and grows with each commit.

@@ -51,9 +51,7 @@ export function emptyJournal(store: string): void {
     db.close()
   }
   if (busy !== 0) {
-    throw new StoreError(
-      'another process reads the old store, perhaps a backup: upgrade again when it has ended',
-    )
+    throw new StoreError('another process reads the old store, perhaps a backup: try again when it has ended')
   }
   const bytes = statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (bytes !== 0) throw new StoreError(`${store}-wal holds ${bytes} bytes that are not in the store`)

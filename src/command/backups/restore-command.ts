@@ -1,0 +1,137 @@
+import { Command, Option } from 'commander'
+import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
+import { openForReading, storePath } from '../../log/store/store.ts'
+import { restoreStore } from '../../publish/restore-store.ts'
+import { printDiagnoses } from '../doctor/diagnosis.ts'
+import { directoryOption } from '../operator/log-options.ts'
+import { textOfFault } from '../service/background-audit.ts'
+import { makeFolder } from '../terminal/option-paths.ts'
+import { keyFiles, optionOf } from '../terminal/options.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
+import { asCopyError } from './copy-errors.ts'
+import type { RestorePlan, RestoreSettings } from './restore-plan.ts'
+import { planRestore } from './restore-plan.ts'
+
+type RestoreWords = Readonly<{
+  from: string
+  data: string
+  signingKeyFile?: readonly string[]
+  acceptLoss?: true
+  dryRun?: true
+}>
+
+/** The command `restore`. */
+export function restoreCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('restore')
+  return new Command('restore')
+    .description('put a backup in place of the store of a data directory, and keep the replaced store')
+    .addOption(directoryOption())
+    .addOption(
+      option(
+        '--from <path>',
+        'backup, or folder whose newest backup of this log is taken; required',
+      ).makeOptionMandatory(),
+    )
+    .addOption(
+      option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
+    )
+    .addOption(new Option('--accept-loss', 'restore although published events are not in the backup'))
+    .addOption(new Option('--dry-run', 'say what would happen, and change nothing'))
+    .addHelpText('after', '\nExample: daybook restore --from /backups --data /var/lib/daybook/log --dry-run')
+    .action(async ({ from, data, signingKeyFile, acceptLoss, dryRun }: RestoreWords) => {
+      const settings = { from, data, keyFiles: signingKeyFile ?? null, acceptLoss: acceptLoss === true }
+      done(dryRun === true ? dryRestore(settings, world) : await restore(settings, world))
+    })
+}
+
+/** Prints what a restore would do. Ends with 1 when it would refuse. */
+function dryRestore(settings: RestoreSettings, world: World): ExitCode {
+  const { found } = planRestore(settings, world)
+  printDiagnoses(found, world)
+  tell(world, 'nothing was changed: leave out --dry-run to restore')
+  return found.some(({ is }) => is === 'wrong') ? 1 : 0
+}
+
+/** Restores a backup while no service uses the directory. */
+export async function restore(settings: RestoreSettings, world: World): Promise<ExitCode> {
+  const { data } = settings
+  // A wrong path is refused before a folder is made.
+  planRestore(settings, world)
+  makeFolder(data, '--data', 0o700)
+  using _lock = takeDirectory(data)
+  const plan = planRestore(settings, world)
+  const found = plan.found.filter(({ what }) => what !== 'lock')
+  printDiagnoses(found, world)
+  if (found.some(({ is }) => is === 'wrong')) {
+    tell(world, 'nothing was changed')
+    return 1
+  }
+  await replace(plan, settings, world)
+  return 0
+}
+
+async function replace(plan: RestorePlan, { data }: RestoreSettings, world: World): Promise<void> {
+  const { path, content } = plan.backup
+  const moment = new Date(world.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const kept = `${storePath(data)}.replaced-${moment}`
+  const progress = openProgress('restoring', 'pages', world)
+  try {
+    const isKept = await restoreStore({
+      from: path,
+      dataDirectory: data,
+      kept,
+      isPresentWhole: plan.present !== null,
+      onProgress(left, total) {
+        if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing was changed')
+        progress.at(total - left, total)
+      },
+      verify(copy) {
+        progress.end()
+        verifyCopy(copy, plan)
+      },
+    })
+    world.stdout.write(`${shellQuoted(data)} holds ${content.events} events of ${path}\n`)
+    if (isKept) tell(world, `the replaced store is kept as ${shellQuoted(kept)}: remove it when all is well`)
+    for (const line of nextSteps(plan, data, world)) tell(world, line)
+  } catch (error) {
+    throw asCopyError(error, { said: 'nothing was restored', option: '--data', path: data })
+  } finally {
+    progress.end()
+  }
+}
+
+/** Refuses a copy whose newest events, tree or signature are wrong, or that is not of the log of the high-water mark. */
+function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan): void {
+  // `daybook upgrade` proves the store of an older Daybook.
+  if (backup.content.schema !== SCHEMA_VERSION) return
+  const db = openForReading(copy)
+  try {
+    const fault = faultAtStart(db, mark)
+    if (fault !== null && !(fault.lost && isLoss))
+      throw new CommandError(
+        1,
+        `nothing was restored: ${backup.path}, ${textOfFault(fault)}: try an older backup`,
+      )
+  } finally {
+    db.close()
+  }
+}
+
+/** Commands to run after a restore. */
+function nextSteps({ backup, isLoss }: RestorePlan, data: string, { program }: World): readonly string[] {
+  const directory = `--data ${shellQuoted(data)}`
+  const isOld = backup.content.schema !== SCHEMA_VERSION
+  const upgrade = isOld ? [`next: ${program} upgrade ${directory}`] : []
+  const check = `${isOld ? 'then' : 'next'}: ${program} check ${directory}`
+  const serve = `then: ${program} serve ${directory}`
+  return isLoss
+    ? [
+        ...upgrade,
+        `${serve} --accept-loss, once: a new log begins with the events that are left. Announce it`,
+      ]
+    : [...upgrade, check, serve]
+}

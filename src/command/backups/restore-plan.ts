@@ -1,0 +1,228 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { FolderBackup, StoreContent } from '../../log/store/backup-folder.ts'
+import { backupsIn, storeContentOf } from '../../log/store/backup-folder.ts'
+import type { HighWater } from '../../log/store/high-water.ts'
+import { readHighWater } from '../../log/store/high-water.ts'
+import { LockedError, lockDirectory } from '../../log/store/lock.ts'
+import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
+import {
+  hasStore,
+  openAnySchema,
+  refusalOf,
+  storeSchema,
+  StoreError,
+  storePath,
+} from '../../log/store/store.ts'
+import { readKeys } from '../../log/tree/signing-keys.ts'
+import { readCheckpoint } from '../../tlog/checkpoint.ts'
+import type { Diagnosis } from '../doctor/diagnosis.ts'
+import { note, ok, warn, wrong } from '../doctor/diagnosis.ts'
+import { keyDiagnosis } from '../doctor/doctor-directory.ts'
+import { defaultKeyFile } from '../operator/signing-key-file.ts'
+import { freeBytes, isFolder } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
+import type { World } from '../terminal/world.ts'
+import { CommandError } from '../terminal/world.ts'
+
+export type RestoreSettings = Readonly<{
+  from: string
+  data: string
+  /** Key that signs the log; null for the default file. */
+  keyFiles: readonly string[] | null
+  acceptLoss: boolean
+}>
+
+/** What a restore would do. A finding that is `wrong` prevents it. */
+export type RestorePlan = Readonly<{
+  backup: ChosenBackup
+  mark: HighWater | null
+  /** The present store: null when there is none, or when it cannot be read. */
+  present: StoreContent | null
+  /** Whether readers have seen more than the backup holds. */
+  isLoss: boolean
+  found: readonly Diagnosis[]
+}>
+
+type ChosenBackup = Readonly<{ path: string; atMs: number | null; content: StoreContent; bytes: number }>
+
+/** Plans a restore, and changes nothing. */
+export function planRestore(settings: RestoreSettings, world: World): RestorePlan {
+  const { data, from, acceptLoss } = settings
+  const present = hasStore(data) ? storeContentOf(storePath(data)) : null
+  const { mark, fault } = markOf(data)
+  const { backup, damaged } = chooseBackup(from, logsOf(present, mark))
+  const { content, bytes, atMs } = backup
+  const age = atMs === null ? '' : `, made ${formatAge(world.now() - atMs)} ago`
+  const { lost, found: lossFound } = lossOf(content, present, mark, acceptLoss)
+  const found = [
+    note('backup', `${backup.path}${age}: ${content.events} events, ${formatBytes(bytes)}`),
+    ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
+    note('log', `${content.origin}, id ${content.log}`),
+    schemaFound(backup.path, content),
+    ...(fault === null ? [] : [warn('high-water', fault)]),
+    presentFound(data, present),
+    ...lossFound,
+    ...keysFound(settings, backup.path, content, world),
+    diskFound(data, bytes),
+    ...lockFound(data),
+  ]
+  return { backup, mark, present, isLoss: lost, found }
+}
+
+function markOf(data: string): Readonly<{ mark: HighWater | null; fault: string | null }> {
+  try {
+    return { mark: readHighWater(data), fault: null }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { mark: null, fault: `${error.message}; nothing tells what was published after the backup` }
+  }
+}
+
+/** Ids of the log of a directory and of those that it continues, the newest first. */
+function logsOf(present: StoreContent | null, mark: HighWater | null): readonly string[] {
+  const former = mark?.former.map(({ id }) => id).toReversed() ?? []
+  return [mark?.log, present?.log, ...former].filter((id) => id !== undefined)
+}
+
+type Chosen = Readonly<{ backup: ChosenBackup; damaged: readonly FolderBackup[] }>
+
+/**
+ * The given file, or the newest backup in the given folder of the first of `logs` that has one. Without `logs`, the newest
+ * backup of a folder that has those of one log only.
+ */
+function chooseBackup(from: string, logs: readonly string[]): Chosen {
+  if (!isFolder(from)) return { backup: chosen(from, null, contentOf(from)), damaged: [] }
+  const named = [...backupsIn(from)]
+  if (logs.length === 0) refuseSeveralLogs(from, named)
+  const wanted = logs.length > 0 ? logs : named.flatMap(({ content }) => content?.log ?? []).slice(0, 1)
+  for (const log of wanted) {
+    const at = named.findIndex(({ content }) => content?.log === log)
+    const { path, atMs, content } = named[at] ?? { path: '', atMs: null, content: null }
+    if (content === null) continue
+    const damaged = named.slice(0, at).filter((newer) => newer.content === null)
+    return { backup: chosen(path, atMs, content), damaged }
+  }
+  const whose = logs[0] === undefined ? '' : ` of the log ${logs[0]}`
+  throw new CommandError(2, `--from: ${shellQuoted(from)} holds no backup${whose}`)
+}
+
+function chosen(path: string, atMs: number | null, content: StoreContent): ChosenBackup {
+  return { path, atMs, content, bytes: statSync(path).size }
+}
+
+function contentOf(file: string): StoreContent {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new CommandError(2, `--from: there is no file or folder ${shellQuoted(file)}`)
+  const content = storeContentOf(file)
+  if (content === null) throw new CommandError(1, `--from: ${shellQuoted(file)} is no store of Daybook`)
+  return content
+}
+
+function refuseSeveralLogs(folder: string, named: readonly FolderBackup[]): void {
+  const logs = new Set(named.flatMap(({ content }) => content?.log ?? []))
+  if (logs.size > 1) {
+    const reason = `holds backups of ${logs.size} logs: give the file of one`
+    throw new CommandError(2, `--from: ${shellQuoted(folder)} ${reason}`)
+  }
+}
+
+function schemaFound(path: string, { schema }: StoreContent): Diagnosis {
+  if (schema === SCHEMA_VERSION) return ok('schema', `${schema}, which this Daybook reads`)
+  const db = openAnySchema(path, { readOnly: true })
+  try {
+    const reason = refusalOf(db, storeSchema(db))
+    return schema < SCHEMA_VERSION ? warn('schema', reason) : wrong('schema', reason)
+  } finally {
+    db.close()
+  }
+}
+
+function presentFound(data: string, present: StoreContent | null): Diagnosis {
+  if (!hasStore(data)) return note('present', `${shellQuoted(data)} holds no store`)
+  if (present === null)
+    return note('present', 'the present store cannot be read; it is kept under another name')
+  return note('present', `the present store has ${present.events} events; it is kept under another name`)
+}
+
+/** Whether published events are missing in the backup, by the high-water mark and by the present store. */
+function lossOf(
+  { log, events }: StoreContent,
+  present: StoreContent | null,
+  mark: HighWater | null,
+  isAccepted: boolean,
+): Readonly<{ lost: boolean; found: readonly Diagnosis[] }> {
+  const loss = isAccepted ? warn : wrong
+  const remedy = isAccepted
+    ? 'the next start begins a new log without them'
+    : 'use a newer backup, or --accept-loss to give them up'
+  if (mark?.former.some(({ id }) => id === log) === true) {
+    const says = `the log ${mark.log} continues this one since a loss was accepted: ${remedy}`
+    return { lost: true, found: [loss('loss', says)] }
+  }
+  const other = mark?.log ?? present?.log ?? log
+  if (other !== log) {
+    const says = `the directory belongs to another log, ${other}: restore into an empty directory`
+    return { lost: false, found: [wrong('loss', says)] }
+  }
+  const published = mark === null ? 0 : sizeOf(mark)
+  const stored = present?.log === log ? present.events : 0
+  const missing = Math.max(published, stored) - events
+  if (missing > 0) {
+    const known = published >= stored ? 'were published' : 'are in the present store'
+    const says = `${missing} events after seq ${events} ${known} and are not in the backup: ${remedy}`
+    return { lost: true, found: [loss('loss', says)] }
+  }
+  if (mark !== null) return { lost: false, found: [ok('loss', 'the backup holds every published event')] }
+  const says =
+    'without a high-water mark nothing tells what was published after the backup: ask a reader for a checkpoint, and run daybook verify --since with it after the start'
+  return { lost: false, found: [warn('loss', says)] }
+}
+
+function sizeOf({ checkpoint }: HighWater): number {
+  const read = readCheckpoint(Buffer.from(checkpoint))
+  return read.ok ? read.value.checkpoint.size : 0
+}
+
+function keysFound(
+  { data, keyFiles }: RestoreSettings,
+  path: string,
+  { origin, schema }: StoreContent,
+  world: World,
+): readonly Diagnosis[] {
+  const files = keyFiles ?? [defaultKeyFile(data)]
+  const db = openAnySchema(path, { readOnly: true })
+  try {
+    const listed = schema === SCHEMA_VERSION ? readKeys(db) : []
+    return files.map((file) => {
+      const found = keyDiagnosis(file, origin, listed, world)
+      // The key is not needed before the start.
+      if (found.is === 'wrong') return warn(found.what, found.says)
+      return schema === SCHEMA_VERSION ? found : note('key', `${file} is there`)
+    })
+  } finally {
+    db.close()
+  }
+}
+
+function diskFound(data: string, bytes: number): Diagnosis {
+  let folder = resolve(data)
+  while (!existsSync(folder)) folder = dirname(folder)
+  const free = freeBytes(folder)
+  const says = `the restore needs ${formatBytes(bytes)}, and ${formatBytes(free)} are free`
+  return free < bytes ? wrong('disk', says) : ok('disk', says)
+}
+
+/** Whether another process uses the directory. A restore takes the lock itself before it plans. */
+function lockFound(data: string): readonly Diagnosis[] {
+  // The lock's file is not made here: a dry run changes nothing.
+  if (!existsSync(join(data, 'lock'))) return []
+  try {
+    lockDirectory(data)[Symbol.dispose]()
+    return []
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error
+    return [warn('lock', 'another process uses the directory: stop the service before the restore')]
+  }
+}

@@ -1,0 +1,56 @@
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { withCopy } from '../log/store/backup.ts'
+import { renameDurably, syncDirectory } from '../log/store/durable-rename.ts'
+import { openAnySchema, storePath } from '../log/store/store.ts'
+import { emptyJournal, swapStores } from './upgrade/swap-stores.ts'
+
+/** A step of a restore, at which a crash leaves the old store or the new one. */
+type RestoreStep = 'copied' | 'emptied' | 'linking' | 'renaming' | 'replaced'
+
+type Restore = Readonly<{
+  /** Store file to restore, of any schema. */
+  from: string
+  dataDirectory: string
+  /** Path under which the present store is kept. */
+  kept: string
+  /** Whether the present store can be opened, so that its write-ahead log belongs to it. */
+  isPresentWhole: boolean
+  onProgress(pagesLeft: number, pagesTotal: number): void
+  /** Gets the path of the complete copy, and throws when it is wrong. */
+  verify(copy: string): void
+  onStep?(step: RestoreStep): void
+}>
+
+/**
+ * Copies a backup beside the store of a data directory, verifies the copy, and gives it the store's name. The present
+ * store is kept. Its directory must be locked. A crash leaves the old store or the new one, each whole. Returns whether a
+ * store was kept.
+ */
+export async function restoreStore(restore: Restore): Promise<boolean> {
+  const { from, dataDirectory, kept, isPresentWhole, onProgress, verify, onStep = () => undefined } = restore
+  const store = storePath(dataDirectory)
+  const copy = `${store}.restoring`
+  const open = (): DatabaseSync => openAnySchema(from, { readOnly: true })
+  return withCopy(copy, open, onProgress, () => {
+    verify(copy)
+    onStep('copied')
+    const isThere = existsSync(store)
+    if (isThere && isPresentWhole) emptyJournal(store)
+    else setJournalAside(store, kept)
+    onStep('emptied')
+    if (isThere) swapStores(store, copy, kept, onStep)
+    else renameDurably(copy, store)
+    onStep('replaced')
+    return isThere
+  })
+}
+
+/** Takes the write-ahead log away from a store that is damaged or gone. SQLite would write it into the new one. */
+function setJournalAside(store: string, kept: string): void {
+  if ((statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    renameSync(`${store}-wal`, `${kept}-wal`)
+  for (const suffix of ['-wal', '-shm']) rmSync(`${store}${suffix}`, { force: true })
+  syncDirectory(dirname(store))
+}
