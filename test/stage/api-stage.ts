@@ -203,6 +203,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     places: openExportPlaces(allocateExportPlaces({ perCaller: 2, perNode: 64 }, 'test')),
     monotonicMs: () => performance.now(),
     report: (error) => reported.push(error),
+    onStalled: () => undefined,
     limits: settings.exports ?? {},
   })
   const router = openRouter([
@@ -250,6 +251,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
           if (answer.status >= 500) failures.push(answer)
           if (answer.error !== null) reported.push(answer.error)
         },
+        cut: () => undefined,
       },
     },
   )

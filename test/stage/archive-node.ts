@@ -88,7 +88,11 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
       monotonicMs: () => performance.now(),
       problemBase: '/problems/',
       metrics: openMetrics(new Registry()),
-      report: { all: false, answered: ({ error }) => error === null || reports.push(error) },
+      report: {
+        all: false,
+        answered: ({ error }) => error === null || reports.push(error),
+        cut: () => undefined,
+      },
     },
   )
   const base = `http://127.0.0.1:${server.port}/api/v1/archive`

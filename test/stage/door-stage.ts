@@ -118,7 +118,9 @@ export async function openDoorStage(
       monotonicMs: () => nowMs,
       pause: async (ms) => void seen.pauses.push(ms),
       onRequest: (outcome) => seen.outcomes.push(outcome),
-      onRefused: () => undefined,
+      onAnswered: () => undefined,
+      tellsAccepted: false,
+      requestPrefix: 'd',
       onFailure: (error) => seen.failures.push(error),
     })
     door.listen(0, '127.0.0.1')

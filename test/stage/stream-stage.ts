@@ -175,7 +175,11 @@ function collaborators(
     monotonicMs: () => performance.now(),
     problemBase: '/api/problems',
     metrics: openMetrics(new Registry()),
-    report: { all: false, answered: ({ error }) => error === null || reported.push(error) },
+    report: {
+      all: false,
+      answered: ({ error }) => error === null || reported.push(error),
+      cut: () => undefined,
+    },
   }
 }
 

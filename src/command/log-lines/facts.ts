@@ -1,74 +1,8 @@
+import type { FieldForms, LINE_FIELDS, LineField } from './line-fields.ts'
+
 /** Levels of log lines, the gravest first. */
 export const LINE_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
 export type LineLevel = (typeof LINE_LEVELS)[number]
-
-/**
- * Forms of a field. `word`: text of the program or its settings. `text`: the message of an error or of a server, which is
- * shortened, and hidden when it holds what looks like a wallet address. `error`: a thrown value.
- */
-type Forms = {
-  number: number
-  numbers: readonly number[]
-  word: string
-  text: string
-  error: unknown
-  settings: Readonly<Record<string, string | number | boolean>>
-}
-
-type Field = Readonly<{ form: keyof Forms; meaning: string }>
-
-/** Fields of log lines. A name means the same in each fact. */
-export const LINE_FIELDS = {
-  added: { form: 'number', meaning: 'drafts of the commit that are held' },
-  caller: {
-    form: 'word',
-    meaning:
-      'network of the caller, only with `--log-callers`: the first 24 bits of an IPv4 address, 48 of IPv6',
-  },
-  chain: { form: 'word', meaning: 'genesis hash or id of the blockchain' },
-  code: { form: 'word', meaning: 'code of the problem, as in [errors](errors.md); `none` without one' },
-  commits: { form: 'number', meaning: 'commits that the line counts together' },
-  connectionsMax: { form: 'number', meaning: 'most connections of one serving thread' },
-  count: { form: 'number', meaning: 'number of times' },
-  door: { form: 'word', meaning: 'address of the private listener' },
-  drafts: { form: 'numbers', meaning: 'numbers of the drafts, as `daybook held list` prints them' },
-  drainMs: { form: 'number', meaning: 'milliseconds over which streams end' },
-  err: { form: 'error', meaning: 'name, message and stack of the error' },
-  events: { form: 'number', meaning: 'number of events' },
-  fault: { form: 'word', meaning: 'kind of the fault' },
-  field: { form: 'word', meaning: 'field of the draft at fault; `none` when the whole request is' },
-  first: { form: 'number', meaning: 'first seq' },
-  head: { form: 'number', meaning: 'newest seq of the log' },
-  held: { form: 'number', meaning: 'drafts that are held now' },
-  last: { form: 'number', meaning: 'last seq' },
-  ms: { form: 'number', meaning: 'duration in milliseconds' },
-  node: { form: 'word', meaning: 'version of Node' },
-  of: { form: 'word', meaning: 'the log, fact, event or draft that the line is about' },
-  openFiles: { form: 'number', meaning: 'files that the process may open' },
-  port: { form: 'number', meaning: 'port of the public listener' },
-  publishPort: { form: 'number', meaning: 'port of the private listener' },
-  reason: { form: 'text', meaning: 'reason in words' },
-  request: { form: 'word', meaning: 'id of the request, which its answer has as `Daybook-Request`' },
-  requests: { form: 'number', meaning: 'publish requests of the commits' },
-  route: { form: 'word', meaning: 'template of the path; `none` when no route matched' },
-  rpc: { form: 'word', meaning: 'number and host of the URL of the RPC server' },
-  schema: { form: 'number', meaning: 'schema of the store that this version reads' },
-  seq: { form: 'number', meaning: 'last seq that was sent' },
-  settings: { form: 'settings', meaning: 'options by name, without secrets' },
-  sqlite: { form: 'word', meaning: 'version of SQLite' },
-  status: { form: 'number', meaning: 'HTTP status of the answer' },
-  thread: { form: 'word', meaning: 'name of the thread' },
-  threads: { form: 'number', meaning: 'number of serving threads' },
-  traceparent: {
-    form: 'word',
-    meaning: 'the W3C `traceparent` of the request; left out when it is absent or malformed',
-  },
-  url: { form: 'word', meaning: 'address of the public listener' },
-  version: { form: 'word', meaning: 'version of Daybook' },
-  wanted: { form: 'number', meaning: 'connections that all threads want together' },
-  words: { form: 'word', meaning: 'text of the command for its user' },
-} as const
-export type LineField = keyof typeof LINE_FIELDS
 
 type Fact = Readonly<{
   level: LineLevel
@@ -117,25 +51,32 @@ export const FACTS = {
   refused: {
     level: 'info',
     text: 'refused a request at the publish door: {code}',
-    fields: ['status', 'code', 'field'],
+    fields: ['request', 'status', 'code', 'field'],
+    optional: ['traceparent', 'caller'],
+  },
+  accepted: {
+    level: 'debug',
+    text: 'accepted a request at the publish door',
+    fields: ['request', 'status', 'code'],
     optional: ['traceparent', 'caller'],
   },
   unauthorized: {
     level: 'warn',
     text: 'a request at the publish door had no valid token',
-    fields: ['status', 'code'],
+    fields: ['request', 'status', 'code'],
     optional: ['traceparent', 'caller'],
   },
   unaccepting: {
     level: 'warn',
     text: 'the publish door accepts nothing: {code}',
-    fields: ['status', 'code'],
+    fields: ['request', 'status', 'code'],
     optional: ['traceparent', 'caller'],
   },
   'door-failed': {
     level: 'error',
     text: 'a request on the private listener failed',
     fields: ['reason'],
+    optional: ['request', 'traceparent', 'caller'],
   },
   failed: {
     level: 'error',
@@ -177,6 +118,16 @@ export const FACTS = {
     level: 'debug',
     text: 'a stream ended: {fault}',
     fields: ['fault', 'seq'],
+  },
+  'export-cut': {
+    level: 'info',
+    text: 'a CSV file of the log was cut: its reader took nothing',
+    fields: ['seq'],
+  },
+  'answer-cut': {
+    level: 'info',
+    text: 'an answer was cut, because its reader did not take it: {fault}',
+    fields: ['fault'],
   },
   'connections-full': {
     level: 'warn',
@@ -269,17 +220,12 @@ type Optional<Of extends FactName> =
 
 /** Fields of a fact's line, by name. */
 export type FieldsOf<Name extends FactName> = {
-  readonly [Each in (typeof FACTS)[Name]['fields'][number]]: Forms[(typeof LINE_FIELDS)[Each]['form']]
+  readonly [Each in (typeof FACTS)[Name]['fields'][number]]: FieldForms[(typeof LINE_FIELDS)[Each]['form']]
 } & {
-  readonly [Each in Optional<Name>]?: Forms[(typeof LINE_FIELDS)[Each]['form']] | undefined
+  readonly [Each in Optional<Name>]?: FieldForms[(typeof LINE_FIELDS)[Each]['form']] | undefined
 }
 
 /** A fact of the table, with the type that all of them have. */
 export function factOf(name: FactName): Fact {
   return FACTS[name]
-}
-
-/** Form and meaning of a field. */
-export function fieldOf(name: LineField): Field {
-  return LINE_FIELDS[name]
 }

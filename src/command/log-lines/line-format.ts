@@ -1,6 +1,8 @@
 import type { Ms } from '../../protocol/moment.ts'
-import type { FactName, LineField } from './facts.ts'
-import { factOf, fieldOf } from './facts.ts'
+import type { FactName } from './facts.ts'
+import { factOf } from './facts.ts'
+import type { LineField } from './line-fields.ts'
+import { fieldOf } from './line-fields.ts'
 import { escapeControls, shownError, shownText } from './shown-text.ts'
 import type { ShownError } from './shown-text.ts'
 

@@ -78,7 +78,7 @@ suite('a log line', () => {
 
   test('names the network of a caller only when asked', () => {
     const { lines, parsed } = openStage()
-    const fields = { status: 401, code: 'unauthorized', caller: '203.0.113.0/24' }
+    const fields = { request: 'd-1', status: 401, code: 'unauthorized', caller: '203.0.113.0/24' }
     lines.say('unauthorized', fields)
     lines.choose({ level: 'info', callers: true, without: [] })
     lines.say('unauthorized', fields)
@@ -122,7 +122,7 @@ suite('a log line', () => {
   test('of one fact is written twenty times a second, and the rest are counted', () => {
     const stage = openStage()
     const refuse = (): void =>
-      stage.lines.say('refused', { status: 400, code: 'invalid-draft', field: 'kots' })
+      stage.lines.say('refused', { request: 'd-1', status: 400, code: 'invalid-draft', field: 'kots' })
     for (let times = 0; times < 1_000; times += 1) refuse()
     stage.lines.say('stopped', { ms: 1 })
     stage.lines.flush()

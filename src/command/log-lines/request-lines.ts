@@ -6,7 +6,11 @@ import type { LogLines } from './log-lines.ts'
 
 /** The lines about answers of the public listener. Answers that are right and fast have one at `debug` only. */
 export function answerLines(lines: LogLines): Report {
-  return { all: lines.wants('debug'), answered: (answer) => sayAnswer(lines, answer) }
+  return {
+    all: lines.wants('debug'),
+    answered: (answer) => sayAnswer(lines, answer),
+    cut: (fault) => lines.say('answer-cut', { fault }),
+  }
 }
 
 function sayAnswer(lines: LogLines, { error, code, caller, ...answer }: AnswerReport): void {

@@ -1,13 +1,13 @@
 import type { WriterListeners } from '../../publish/door/writer.ts'
 import type { ClockFault } from '../../publish/door/clock-guard.ts'
-import type { DoorRefusal } from '../../publish/door/door-replies.ts'
+import type { DoorReport } from '../../publish/door/door-replies.ts'
 import type { LogLines } from './log-lines.ts'
 import { openPublicationLines } from './publication-lines.ts'
 
 /** Listeners of the writer that write log lines. */
 export type WriterLines = Pick<
   WriterListeners,
-  'onCommitted' | 'onHeld' | 'onRefused' | 'onFailure' | 'onRoom' | 'onClock'
+  'onCommitted' | 'onHeld' | 'onAnswered' | 'onFailure' | 'onRoom' | 'onClock'
 > &
   Readonly<{ flush(): void }>
 
@@ -23,8 +23,11 @@ export function openWriterLines(lines: LogLines, monotonicMs: () => number): Wri
   return {
     onCommitted: publications.committed,
     onHeld: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
-    onRefused: (refusal) => sayRefusal(lines, refusal),
-    onFailure: (reason) => lines.say('door-failed', { reason }),
+    onAnswered: (answer) => sayDoorAnswer(lines, answer),
+    onFailure(reason, answer) {
+      const { request, traceparent, caller } = answer ?? {}
+      lines.say('door-failed', { reason, request, traceparent, caller })
+    },
     onRoom: (room) => lines.say(room ? 'disk-room' : 'disk-full', {}),
     onClock(fault) {
       if (fault === null) lines.say('clock-right', {})
@@ -34,9 +37,12 @@ export function openWriterLines(lines: LogLines, monotonicMs: () => number): Wri
   }
 }
 
-function sayRefusal(lines: LogLines, { status, code, field, traceparent, caller }: DoorRefusal): void {
-  const common = { status, code, traceparent, caller }
-  if (status >= 500) lines.say('unaccepting', common)
+function sayDoorAnswer(lines: LogLines, answer: DoorReport): void {
+  const { request, status, field, traceparent, caller } = answer
+  const code = answer.code ?? 'none'
+  const common = { request, status, code, traceparent, caller }
+  if (status < 400) lines.say('accepted', common)
+  else if (status >= 500) lines.say('unaccepting', common)
   else if (code === 'unauthorized' || code === 'rate-limited') lines.say('unauthorized', common)
   else lines.say('refused', { ...common, field: field ?? 'none' })
 }

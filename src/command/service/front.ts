@@ -161,6 +161,7 @@ function openSenders(
     places: openExportPlaces(memory.exports),
     monotonicMs: world.monotonicMs,
     report: (error) => report(error, 'export'),
+    onStalled: (seq) => lines.say('export-cut', { seq }),
   })
   watchExports(registry, exports)
   return { streams, exports }

@@ -88,7 +88,7 @@ export async function startService(
   const report = openNodeReport({ memory, registry, lines, serving: () => state.serving })
 
   // The writer starts first, because it sets the head that the fronts begin with.
-  const writing = startWriter(writerSettings(settings, chain, memory.head), {
+  const writing = startWriter(writerSettings(settings, chain, memory.head, lines), {
     ...whatIsTold(metrics, lines, world, stack),
     onFinality: openFinalityMetrics(registry, lines, world.now),
     onBroken: broken.resolve,
@@ -277,9 +277,12 @@ function writerSettings(
   settings: ServiceSettings,
   chain: NewLog['chain'],
   head: SharedArrayBuffer,
+  lines: LogLines,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
   const { acceptClock, signing, finality, writerClock: clock } = settings
   const { keys } = signing
-  return { dataDirectory, head, host, port, tokens, chain, balances, finality, keys, acceptClock, clock }
+  const tellsAccepted = lines.wants('debug')
+  const own = { balances, finality, keys, acceptClock, clock, tellsAccepted }
+  return { dataDirectory, head, host, port, tokens, chain, ...own }
 }

@@ -12,15 +12,21 @@ const CLOCK_RETRY_SECONDS = 10
 /** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
 const ADDRESS_STATUS = 422
 
+/** Header with the id of the request. */
+export const REQUEST_HEADER = 'daybook-request'
+
 /** A refusal that concerns no single draft. */
 export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
   return { ok: false, code, index: null, field: null, reason }
 }
 
-/** A refusal of the private listener for log lines. Contains nothing of a draft but the name of a field. */
-export type DoorRefusal = Readonly<{
+/** An answer of the private listener for log lines. Contains nothing of a draft but the name of a field. */
+export type DoorReport = Readonly<{
+  /** Id of the request, which its answer has as `Daybook-Request`. */
+  request: string
   status: number
-  code: ProblemCode
+  /** Code of the problem; null without one. */
+  code: ProblemCode | null
   field: string | null
   /** The W3C `traceparent` of the request, if it is well-formed. */
   traceparent: string | undefined
@@ -28,15 +34,21 @@ export type DoorRefusal = Readonly<{
   caller: string
 }>
 
-/** The refusal of a request for log lines. */
-export function reportRefusal(request: IncomingMessage, { code, field }: FailedOutcome): DoorRefusal {
-  return {
-    status: statusOf(code),
-    code,
-    field,
+/** Opens the report of a request: its answer for log lines. `outcome` is null when the request was accepted. */
+export function openDoorReport(
+  request: IncomingMessage,
+  response: ServerResponse,
+): (outcome: FailedOutcome | null) => DoorReport {
+  // A request that is broken off has no socket at its end.
+  const address = request.socket.remoteAddress ?? ''
+  return (outcome) => ({
+    request: String(response.getHeader(REQUEST_HEADER)),
+    status: outcome === null ? 200 : statusOf(outcome.code),
+    code: outcome?.code ?? null,
+    field: outcome?.field ?? null,
     traceparent: parseTraceparent(request.headers['traceparent']),
-    caller: shortenSender(request.socket.remoteAddress ?? ''),
-  }
+    caller: shortenSender(address),
+  })
 }
 
 function statusOf(code: ProblemCode): number {

@@ -7,8 +7,16 @@ import type { CommitQueue } from './commit-queue.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import { parseDraft } from '../admission/grammar.ts'
 import { parseBody, parseLine } from '../admission/draft-json.ts'
-import type { DoorRefusal } from './door-replies.ts'
-import { doorRefusal, readBody, reportRefusal, send, sendJson, sendProblem } from './door-replies.ts'
+import type { DoorReport } from './door-replies.ts'
+import {
+  doorRefusal,
+  openDoorReport,
+  readBody,
+  REQUEST_HEADER,
+  send,
+  sendJson,
+  sendProblem,
+} from './door-replies.ts'
 import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
@@ -48,9 +56,13 @@ type DoorSettings = Readonly<{
   pause(ms: number): Promise<void>
   onRequest(outcome: PublishOutcome): void
   /** Called for each request that is refused, at any path but those of the operations. */
-  onRefused(refusal: DoorRefusal): void
+  onAnswered(answer: DoorReport): void
+  /** Whether `onAnswered` is called for accepted requests too. */
+  tellsAccepted: boolean
+  /** Beginning of the ids of requests, which tells starts of the service apart. */
+  requestPrefix: string
   /** Called when an error of the service prevented an answer. */
-  onFailure(error: unknown): void
+  onFailure(error: unknown, answer: DoorReport): void
 }>
 
 /** Answer to a request with a valid token. */
@@ -60,7 +72,7 @@ type ParsedBody = Readonly<{ ok: true; drafts: readonly Draft[] }> | FailedOutco
 /** Creates the private listener, through which all drafts come. It is not listening yet. */
 export function createDoor(settings: DoorSettings): Server {
   const guard = openTokenGuard(settings.tokens, settings.monotonicMs)
-  const underWay = { requests: 0 }
+  const underWay = { requests: 0, last: 0 }
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -72,13 +84,16 @@ export function createDoor(settings: DoorSettings): Server {
     },
     (request, response) => {
       response.setHeader('daybook-log', settings.log)
+      underWay.last += 1
+      response.setHeader(REQUEST_HEADER, `${settings.requestPrefix}-${underWay.last.toString(36)}`)
       // While the door closes, publishers must not reuse their connections.
       if (!server.listening) response.setHeader('connection', 'close')
-      answer(settings, { guard, underWay }, request, response).catch((error: unknown) => {
+      const report = openDoorReport(request, response)
+      answer(settings, { guard, underWay, report }, request, response).catch((error: unknown) => {
         // A publisher that hangs up while it sends is no error of the service.
         if (request.errored !== null || response.headersSent) return void response.destroy()
-        settings.onFailure(error)
-        return sendProblem(response, doorRefusal('internal-error', 'the request could not be answered'))
+        settings.onFailure(error, report(FAILED))
+        return sendProblem(response, FAILED)
       })
     },
   )
@@ -86,12 +101,18 @@ export function createDoor(settings: DoorSettings): Server {
   return server
 }
 
-/** State that all requests of a door share. */
-type DoorState = Readonly<{ guard: TokenGuard; underWay: { requests: number } }>
+const FAILED = doorRefusal('internal-error', 'the request could not be answered')
+
+/** Report of one request, and the state that all share: those in progress, and the number of the last one. */
+type DoorState = Readonly<{
+  guard: TokenGuard
+  underWay: { requests: number; last: number }
+  report: ReturnType<typeof openDoorReport>
+}>
 
 async function answer(
   settings: DoorSettings,
-  { guard, underWay }: DoorState,
+  { guard, underWay, report }: DoorState,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -111,7 +132,7 @@ async function answer(
     return sendProblem(response, doorRefusal('method-not-allowed', `the door takes ${method} only here`))
   }
   // The token is checked before the query is refused, so that a token in the query counts as a wrong one.
-  if (!(await isAuthorized(settings, guard, request, response))) return
+  if (!(await isAuthorized(settings, { guard, report }, request, response))) return
   const run = (): Promise<Answered> =>
     path === '/publish'
       ? publishRequest(settings, request, query)
@@ -123,15 +144,15 @@ async function answer(
       : await runLimited(underWay, run)
   if (path === '/publish')
     settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
-  if (outcome.ok) return sendJson(response, outcome.answer)
-  settings.onRefused(reportRefusal(request, outcome))
-  sendProblem(response, outcome)
+  if (!outcome.ok || settings.tellsAccepted) settings.onAnswered(report(outcome.ok ? null : outcome))
+  if (outcome.ok) sendJson(response, outcome.answer)
+  else sendProblem(response, outcome)
 }
 
 /** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
 async function isAuthorized(
   settings: DoorSettings,
-  guard: TokenGuard,
+  { guard, report }: Pick<DoorState, 'guard' | 'report'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<boolean> {
@@ -139,7 +160,7 @@ async function isAuthorized(
   if (verdict.is === 'right') return true
   const outcome = verdict.is === 'refused' ? TOO_MANY : UNAUTHORIZED
   settings.onRequest('unauthorized')
-  settings.onRefused(reportRefusal(request, outcome))
+  settings.onAnswered(report(outcome))
   response.setHeader('connection', 'close')
   if (verdict.is === 'refused') {
     response.setHeader('retry-after', verdict.retryAfterSeconds)

@@ -6,7 +6,7 @@ import type { FinalitySettings } from '../finality/finality-settings.ts'
 import type { ClockFault } from './clock-guard.ts'
 import type { Committed, CommittedHeld } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
-import type { DoorRefusal } from './door-replies.ts'
+import type { DoorReport } from './door-replies.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
 
 /** Start-up settings of the writer's thread. */
@@ -25,6 +25,8 @@ export type WriterSettings = Readonly<{
   keys: readonly SigningKey[]
   /** Whether a clock that is behind the newest event is accepted. */
   acceptClock: boolean
+  /** Whether `requests` tells of accepted requests too. */
+  tellsAccepted: boolean
   /** Memory of a shared clock that replaces the machine's (`openSharedClock`) and is always believed. */
   clock?: SharedArrayBuffer | undefined
 }>
@@ -37,7 +39,7 @@ export type FromWriter =
   | Readonly<{
       is: 'requests'
       outcomes: ReadonlyMap<PublishOutcome, number>
-      refusals: readonly DoorRefusal[]
+      answers: readonly DoorReport[]
     }>
   | Readonly<{ is: 'irregular'; field: string }>
   | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
@@ -46,7 +48,8 @@ export type FromWriter =
   | Readonly<{ is: 'finality'; report: FinalityReport }>
   /** The settings cannot work, so the writer ends before it listens. */
   | Readonly<{ is: 'refused'; reason: string }>
-  | Readonly<{ is: 'failure'; reason: string }>
+  /** `answer`: that of the request that failed; null when the failure concerns no request. */
+  | Readonly<{ is: 'failure'; reason: string; answer: DoorReport | null }>
   | Readonly<{ is: 'broken'; reason: string }>
 
 /** Messages of the main thread to the writer's thread. */

@@ -24,7 +24,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
 import { createDoor } from './door.ts'
-import type { DoorRefusal } from './door-replies.ts'
+import type { DoorReport } from './door-replies.ts'
 import type { OperationsAnswer } from './operations.ts'
 import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
@@ -36,6 +36,8 @@ import { openWriterState } from './writer-state.ts'
 
 /** Milliseconds in which requests in progress must end when the writer closes. */
 const CLOSE_MS = 5_000
+/** Number of prefixes of request ids, so that no two starts are likely to share one. */
+const REQUEST_PREFIXES = 2 ** 32
 /** Milliseconds between two sweeps of idle connections while the writer closes. */
 const SWEEP_MS = 20
 
@@ -89,8 +91,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     stopping: state.isStopping,
     monotonicMs: () => performance.now(),
     pause: (ms) => sleep(ms),
-    ...openRequestCount((outcomes, refusals) => say({ is: 'requests', outcomes, refusals })),
-    onFailure: (error) => say({ is: 'failure', reason: reasonOf(error) }),
+    ...openReports(settings, say),
   })
   port.on('message', (message: ToWriter) => {
     switch (message.is) {
@@ -112,6 +113,17 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   mark.sync()
   db.close()
   port.close()
+}
+
+/** What the door tells the main thread. */
+function openReports({ tellsAccepted }: WriterSettings, say: (message: FromWriter) => void) {
+  return {
+    ...openRequestCount((outcomes, answers) => say({ is: 'requests', outcomes, answers })),
+    tellsAccepted,
+    requestPrefix: `d${Math.floor(Math.random() * REQUEST_PREFIXES).toString(36)}`,
+    onFailure: (error: unknown, answer: DoorReport) =>
+      say({ is: 'failure', reason: reasonOf(error), answer }),
+  }
 }
 
 /** Opens the private listener. Returns its port. */
@@ -202,16 +214,16 @@ function openClock(
 
 /** Opens a counter of requests that sends one message for each turn of the event loop, because messages are costly. */
 function openRequestCount(
-  tell: (outcomes: ReadonlyMap<PublishOutcome, number>, refusals: readonly DoorRefusal[]) => void,
-): Readonly<{ onRequest(outcome: PublishOutcome): void; onRefused(refusal: DoorRefusal): void }> {
+  tell: (outcomes: ReadonlyMap<PublishOutcome, number>, answers: readonly DoorReport[]) => void,
+): Readonly<{ onRequest(outcome: PublishOutcome): void; onAnswered(answer: DoorReport): void }> {
   const outcomes = new Map<PublishOutcome, number>()
-  const refusals: DoorRefusal[] = []
+  const answers: DoorReport[] = []
   function schedule(): void {
-    if (outcomes.size > 0 || refusals.length > 0) return
+    if (outcomes.size > 0 || answers.length > 0) return
     setImmediate(() => {
-      tell(outcomes, refusals)
+      tell(outcomes, answers)
       outcomes.clear()
-      refusals.length = 0
+      answers.length = 0
     })
   }
   return {
@@ -219,9 +231,9 @@ function openRequestCount(
       schedule()
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     },
-    onRefused(refusal) {
+    onAnswered(answer) {
       schedule()
-      refusals.push(refusal)
+      answers.push(answer)
     },
   }
 }

@@ -31,13 +31,14 @@ async function withWriter(
     balances: 'refuse',
     finality: null,
     acceptClock: false,
+    tellsAccepted: false,
     keys: [TEST_KEY],
   } as const
   try {
     await using writer = await startWriter(settings, {
       onCommitted: () => undefined,
       onHeld: () => undefined,
-      onRefused: () => undefined,
+      onAnswered: () => undefined,
       onRequests: () => undefined,
       onIrregular: () => undefined,
       onRoom: () => undefined,

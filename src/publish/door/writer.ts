@@ -4,7 +4,7 @@ import type { FinalityReport } from '../finality/finality-report.ts'
 import type { ClockFault } from './clock-guard.ts'
 import type { Committed, CommittedHeld } from './commit-queue.ts'
 import type { PublishOutcome } from './door.ts'
-import type { DoorRefusal } from './door-replies.ts'
+import type { DoorReport } from './door-replies.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
 import { notMade } from './operations.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
@@ -16,12 +16,12 @@ export type WriterListeners = Readonly<{
   onHeld(held: CommittedHeld): void
   /** Called with the number of publish requests that had this outcome. */
   onRequests(outcome: PublishOutcome, count: number): void
-  /** Called for each refusal of the private listener. */
-  onRefused(refusal: DoorRefusal): void
+  /** Called for each refusal of the private listener, and for each accepted request if that is wanted. */
+  onAnswered(answer: DoorReport): void
   /** Called when a draft with a wrong order or balance was published (`--balances report`). */
   onIrregular(field: string): void
   /** Called when an error of the service prevented an answer of the private listener. */
-  onFailure(reason: string): void
+  onFailure(reason: string, answer: DoorReport | null): void
   /** Called when the store must not be written any more. The service must stop. */
   onBroken(reason: string): void
   /** Called when the disk has become full, or has room again. */
@@ -52,17 +52,17 @@ async function answerOf(
     return await operations(path, accepting)
   } catch (error) {
     // A scrape must not end the process.
-    onFailure(reasonOf(error))
+    onFailure(reasonOf(error), null)
     return notMade(path)
   }
 }
 
 function tellRequests(
-  { onRequests, onRefused }: WriterListeners,
-  { outcomes, refusals }: Extract<FromWriter, { is: 'requests' }>,
+  { onRequests, onAnswered }: WriterListeners,
+  { outcomes, answers }: Extract<FromWriter, { is: 'requests' }>,
 ): void {
   for (const [outcome, count] of outcomes) onRequests(outcome, count)
-  for (const refusal of refusals) onRefused(refusal)
+  for (const answer of answers) onAnswered(answer)
 }
 
 type OperationsQuestion = Extract<FromWriter, { is: 'operations' }>
@@ -102,7 +102,7 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
         case 'irregular':
           return listeners.onIrregular(message.field)
         case 'failure':
-          return listeners.onFailure(message.reason)
+          return listeners.onFailure(message.reason, message.answer)
         case 'broken':
           return listeners.onBroken(message.reason)
         case 'operations':

@@ -15,8 +15,11 @@ export type AnswerDeadlines = Readonly<{
 
 type Answer = Readonly<{ method: string; tally: RequestTally; startedMs: number; limited: boolean }>
 
-/** Opens the watch; `monotonicMs` is the clock of `startedMs`. */
-export function openAnswerDeadlines(monotonicMs: () => number): AnswerDeadlines {
+/** Opens the watch; `monotonicMs` is the clock of `startedMs`, and `onLate` is called for each answer that is aborted. */
+export function openAnswerDeadlines(
+  monotonicMs: () => number,
+  onLate: () => void = () => undefined,
+): AnswerDeadlines {
   const answers = new Map<ServerResponse, Answer>()
   // One timer for all: a timer for each request would cost more than it is worth.
   let sweeping: NodeJS.Timeout | undefined
@@ -27,8 +30,11 @@ export function openAnswerDeadlines(monotonicMs: () => number): AnswerDeadlines 
     let waiting = false
     for (const [response, { limited, startedMs }] of answers) {
       if (!limited) continue
-      if (startedMs <= latest) response.destroy()
-      else waiting = true
+      if (startedMs > latest) waiting = true
+      else {
+        response.destroy()
+        onLate()
+      }
     }
     if (waiting) arm()
   }

@@ -28,6 +28,8 @@ export type Report = Readonly<{
   /** Whether every answer is reported, not only the slow ones and those with a status from 500 up. */
   all: boolean
   answered(report: AnswerReport): void
+  /** Called when an answer is cut: it was not taken within its time limit, or answers fill the memory. */
+  cut(fault: 'late' | 'memory'): void
 }>
 
 /** Reports the answer of a visit, if it is wanted. */

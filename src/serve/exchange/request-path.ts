@@ -14,7 +14,7 @@ import { openReadyReplies } from '../http/ready-replies.ts'
 import type { RequestIds } from '../http/request-ids.ts'
 import type { Router } from '../http/router.ts'
 import { openNearPaths } from '../near/near-paths.ts'
-import { openUnreadAnswers } from './unread-answers.ts'
+import { openUnreadAnswers, UNREAD_BYTES_MAX } from './unread-answers.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Report } from './answer-report.ts'
 import { openAnswerDeadlines } from './answer-deadlines.ts'
@@ -61,7 +61,12 @@ export function openRequestPath(
 ): RequestPath {
   const { counters, unready, now, monotonicMs, metrics } = parts
   const ready = openReadyReplies()
-  const unfinished = { deadlines: openAnswerDeadlines(monotonicMs), unread: openUnreadAnswers(), monotonicMs }
+  const { cut } = parts.report
+  const unfinished = {
+    deadlines: openAnswerDeadlines(monotonicMs, () => cut('late')),
+    unread: openUnreadAnswers(UNREAD_BYTES_MAX, () => cut('memory')),
+    monotonicMs,
+  }
 
   // A connection: its bytes are parsed a slice at a time, and its requests run one at a time.
   const lanes = openRequestLanes(begin, { onTaken: (socket: Socket) => feeds.resume(socket) })

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 /** Bytes of written answers that one thread holds at most for callers that do not read them. */
-const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
+export const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
 
 /** Answers that are written and wait in memory for their callers to read them. */
 export type UnreadAnswers = Readonly<{
@@ -15,7 +15,10 @@ export type UnreadAnswers = Readonly<{
  * Limits the memory of answers that callers do not read. Above the limit, the connections of the answers
  * that have waited longest are closed.
  */
-export function openUnreadAnswers(bytesMax: number = UNREAD_BYTES_MAX): UnreadAnswers {
+export function openUnreadAnswers(
+  bytesMax: number = UNREAD_BYTES_MAX,
+  onCut: () => void = () => undefined,
+): UnreadAnswers {
   // A Map keeps the order of insertion.
   const waiting = new Map<ServerResponse, number>()
   let held = 0
@@ -37,6 +40,7 @@ export function openUnreadAnswers(bytesMax: number = UNREAD_BYTES_MAX): UnreadAn
         release(oldest)
         // The connection, because an answer that waits behind another has no socket of its own yet.
         oldest.req.socket.destroy()
+        onCut()
       }
     },
     bytes: () => held,

@@ -1,3 +1,4 @@
+import type { Seq } from '../../protocol/seq.ts'
 import type { Reply, Route, StreamAsk } from '../http/route.ts'
 import { csvHeader } from '../api/events-csv.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
@@ -13,6 +14,8 @@ type ExportSettings = WholeSettings &
   Readonly<{
     /** Receives an error thrown by a read of the store. The export that read is broken off. */
     report: (error: unknown) => void
+    /** Called when an export is cut because its reader takes nothing; `seq` is the last one read for it. */
+    onStalled: (seq: Seq) => void
     limits?: Partial<ExportLimits>
   }>
 
@@ -37,8 +40,10 @@ export function openExports(settings: ExportSettings): Exports {
   function look(): void {
     const now = monotonicMs()
     for (const run of sending.runs) {
-      if (waitedMs(run, now) >= limits.stallMs) sending.breakOff(run, 'stalled')
-      else run.place.expectEnd(expectedEnd(run, now, limits))
+      if (waitedMs(run, now) >= limits.stallMs) {
+        sending.breakOff(run, 'stalled')
+        settings.onStalled(run.scannedTo)
+      } else run.place.expectEnd(expectedEnd(run, now, limits))
     }
     watch(sending.runs, now).catch(report)
   }
