@@ -37,25 +37,33 @@ export function buildImageFiles(
   const built = join(places.scratch, 'image')
   const words = [join('package', 'image', 'build.ts'), '--to', built, '--package', tarball]
   const digests = digestsIn(outputOf(process.execPath, words, { cwd: checkout, env }))
+  const digestOf = (archive: string): string => {
+    const digest = digests.get(archive)
+    if (digest === undefined) throw new Error(`the build of the image names no digest of ${archive}`)
+    return digest
+  }
+  const oci = `daybook-${version}.oci.tar`
   const files = [...digests.keys()]
-  for (const file of files) renameSync(join(built, file), join(folder, file))
+  const subjects = [subjectOf(`daybook:${version}`, digestOf(oci))]
   const materials: Material[] = []
+  for (const file of files) renameSync(join(built, file), join(folder, file))
   for (const architecture of ARCHITECTURES) {
     const name = `daybook-${version}-${architecture}`
     const contents: ImageContents = JSON.parse(readFileSync(join(built, `${name}.contents.json`), 'utf8'))
-    const bill = billOfContents(ofPackage, contents, digests.get(`${name}.tar`) ?? '')
-    writeFileSync(join(folder, `${name}.cdx.json`), formatBill(bill))
+    const digest = digestOf(`${name}.tar`)
+    writeFileSync(join(folder, `${name}.cdx.json`), formatBill(billOfContents(ofPackage, contents, digest)))
     files.push(`${name}.cdx.json`)
+    subjects.push(subjectOf(`daybook:${version} (linux/${architecture})`, digest))
     for (const library of contents.debian.packages) {
       materials.push({ uri: debianUrl(library, contents), digest: { sha256: library.sha256 } })
     }
   }
   rmSync(built, { recursive: true })
-  const subjects = [...digests].map(([file, digest]) => ({
-    name: `manifest of ${file}`,
-    digest: { sha256: digest.replace('sha256:', '') },
-  }))
-  return { oci: `daybook-${version}.oci.tar`, files, subjects, materials }
+  return { oci, files, subjects, materials }
+}
+
+function subjectOf(image: string, digest: string): Subject {
+  return { name: image, digest: { sha256: digest.replace('sha256:', '') } }
 }
 
 /** Makes the bill of an image: Daybook with its packages, Node, and Debian's libraries. */
