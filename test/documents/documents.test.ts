@@ -188,7 +188,7 @@ suite('the documents for operators', () => {
       examples.filter((path) => !linked.has(path)),
       [],
     )
-    const languages = new Set(['nginx', 'caddyfile', 'ini'])
+    const languages = new Set(['nginx', 'caddyfile', 'ini', 'yaml', 'yml'])
     const shown = pages.flatMap((path) =>
       blocksOf(textOf(path)).filter(({ language }) => languages.has(language)),
     )

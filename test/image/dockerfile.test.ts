@@ -67,7 +67,17 @@ suite('the Dockerfile', () => {
 
   test('leaves keys, stores and built files out of what it sends to the daemon', () => {
     const left = textOf('.dockerignore').trim().split('\n')
-    for (const path of ['.git', 'node_modules', 'dist', 'dist-*', '*.key', '.daybook-demo', 'data'])
+    for (const path of [
+      '.git',
+      'node_modules',
+      'dist',
+      'dist-*',
+      '*.key',
+      '.daybook-demo',
+      'data',
+      'secrets',
+      'backups',
+    ])
       assert.ok(left.includes(path), path)
   })
 })

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
+import { SETTINGS, versionOf } from '../../package/image/facts.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { MAIN, ROOT } from '../stage/places.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
@@ -28,6 +29,7 @@ type Part = Readonly<{
   ports?: readonly unknown[]
   volumes: readonly string[]
   stop_grace_period?: string
+  healthcheck?: Readonly<{ test: readonly string[] }>
   secrets?: readonly Readonly<{ source: string }>[]
 }>
 
@@ -60,7 +62,7 @@ function bindsOf({ volumes }: Part): readonly (readonly [from: string, to: strin
   })
 }
 
-suite('compose.yaml', { skip: skipWithout('docker-compose') }, () => {
+suite('compose.yaml', { skip: skipWithout('docker-compose', 'promtool') }, () => {
   let whole: Composed
   let parts: readonly (readonly [string, Part])[]
   let folder = ''
@@ -114,17 +116,20 @@ suite('compose.yaml', { skip: skipWithout('docker-compose') }, () => {
     assert.equal(variable('DAYBOOK_TRUST_PROXY'), `${proxy}/32`)
   })
 
-  test('runs the version of this clone, and lets it end its streams', () => {
-    const { version } = JSON.parse(textOf('package.json')) as { version: string }
-    const { image, stop_grace_period: grace = '' } = part('daybook')
-    assert.equal(image, `daybook:${version}`)
+  test('runs the image of this clone as the image says, and lets it end its streams', () => {
+    const { image, user, volumes, healthcheck, stop_grace_period: grace = '' } = part('daybook')
+    assert.equal(image, `daybook:${versionOf()}`)
+    assert.equal(user, SETTINGS.User)
+    assert.deepEqual(healthcheck?.test, SETTINGS.Healthcheck.Test)
+    const mounted = volumes.map((volume) => volume.split(':')[1])
+    for (const path of Object.keys(SETTINGS.Volumes)) assert.ok(mounted.includes(path), path)
     assert.ok(Number.parseInt(grace, 10) > DRAIN_SECONDS)
   })
 
   test('shows the containers only files of the project, which they cannot change, and the backups', () => {
     for (const [name, one] of parts) {
       for (const [from, , mode] of bindsOf(one)) {
-        const isOwn = from.startsWith('ops/')
+        const isOwn = from.startsWith('ops/') && existsSync(join(ROOT, from))
         assert.ok(isOwn || from.startsWith('secrets/') || from === 'backups', `${name}: ${from}`)
         assert.ok(mode === 'ro' || from === 'backups', `${name}: ${from}`)
       }
@@ -146,6 +151,33 @@ suite('compose.yaml', { skip: skipWithout('docker-compose') }, () => {
     const seen = bindsOf(nginx).map(([, to]) => to)
     for (const [, file = ''] of expected.matchAll(/ssl_certificate(?:_key)? (\S+);/g))
       assert.ok(seen.includes(file), file)
+  })
+
+  test('gives Prometheus its rules, with the address of the private listener', async () => {
+    const script = scriptOf(part('prometheus'))
+      .replaceAll('/files', join(ROOT, 'ops', 'prometheus'))
+      .replaceAll('/etc/prometheus', folder)
+      .replace(/exec prometheus.*/, 'true')
+    await run('sh', ['-c', script])
+    const config = join(folder, 'prometheus.yml')
+    await run('promtool', ['check', 'config', config])
+    const targets = [...readFileSync(config, 'utf8').matchAll(/^ *- targets: \[(.*)\]/gm)]
+    assert.deepEqual(
+      targets.map(([, target]) => target),
+      [`${variable('DAYBOOK_PUBLISH_HOST')}:8081`],
+    )
+  })
+
+  test('gives Grafana the dashboard, and Prometheus in a network of both', () => {
+    const grafana = part('grafana')
+    const provisioned = (path: string): string => textOf(`ops/grafana/provisioning/${path}/daybook.yaml`)
+    const [, host = ''] = /url: http:\/\/(\w+):9090/.exec(provisioned('datasources')) ?? []
+    const shared = Object.keys(part(host).networks).filter((name) => name in grafana.networks)
+    assert.deepEqual(shared, ['monitor'])
+    const [, path = ''] = /path: (\S+)/.exec(provisioned('dashboards')) ?? []
+    const seen = new Map(bindsOf(grafana).map(([from, to]) => [to, from]))
+    assert.equal(seen.get(`${path}/daybook.json`), 'ops/grafana/daybook.json')
+    assert.equal(seen.get('/etc/grafana/provisioning'), 'ops/grafana/provisioning')
   })
 
   test(
