@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, chown, cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,8 +28,8 @@ export type Image = AsyncDisposable &
     /** Folder of the unpacked image, with its root folder `root`. */
     folder: string
     root: string
-    /** Makes an empty volume that the foreign user owns. */
-    makeVolume(name: string): Promise<string>
+    /** Makes a volume that the foreign user owns, empty or with a copy of some paths of this machine. */
+    makeVolume(name: string, copied?: Readonly<Record<string, string>>): Promise<string>
     /** Runs the image's entry point, or `program`, with a volume. */
     run(volume: string, words: readonly string[], own?: Own): Running
   }>
@@ -54,18 +54,21 @@ export function documentedBlocks(): readonly [unpack: string, run: string] {
 }
 
 /**
- * Builds the image of an architecture. The lowest level of gzip takes half the time, and makes larger layers than those of
+ * Builds the image for some architectures. The lowest level of gzip takes half the time, and makes larger layers than those of
  * a release.
  */
-async function buildImage(architecture: Architecture, folder: string, to: string): Promise<BuiltImages> {
+export async function buildImage(
+  architectures: readonly Architecture[],
+  folder: string,
+): Promise<BuiltImages> {
   const clone = join(folder, 'clone')
   for (const path of PACKED) await cp(join(ROOT, path), join(clone, path), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
   const tarball = packProgram(clone, join(folder, 'packed'))
   await rm(clone, { recursive: true })
   const settings = {
-    to,
-    architectures: [architecture],
+    to: folder,
+    architectures,
     tarball,
     level: 1,
     revision: 'a-commit',
@@ -80,7 +83,7 @@ async function buildImage(architecture: Architecture, folder: string, to: string
 /** Builds the image for amd64, and unpacks it as docs/container.md says. */
 export async function openImage(): Promise<Image> {
   const folder = await mkdtemp(join(tmpdir(), 'daybook-image-test-'))
-  const built = await buildImage('amd64', folder, folder)
+  const built = await buildImage(['amd64'], folder)
   const [unpack, block] = documentedBlocks()
   outputOf('bash', ['-euc', unpack], { cwd: folder })
   // Another user enters it.
@@ -90,10 +93,14 @@ export async function openImage(): Promise<Image> {
     built,
     folder,
     root: join(folder, 'root'),
-    async makeVolume(name) {
+    async makeVolume(name, copied = {}) {
       const volume = join(folder, name)
       await mkdir(volume)
-      if (process.getuid?.() === 0) await chown(volume, FOREIGN_USER, FOREIGN_USER)
+      for (const [to, from] of Object.entries(copied)) await cp(from, join(volume, to), { recursive: true })
+      if (process.getuid?.() === 0) {
+        for (const path of ['', ...(await readdir(volume, { recursive: true }))])
+          await chown(join(volume, path), FOREIGN_USER, FOREIGN_USER)
+      }
       return volume
     },
     run: (volume, ...rest) => start(words, folder, volume, ...rest),

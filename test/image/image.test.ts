@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PROGRAM_FOLDER, SETTINGS, versionOf } from '../../package/image/facts.ts'
 import { lockedDependencies } from '../../package/image/program.ts'
 import { lockedRuntime } from '../../package/image/runtime.ts'
+import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
+import { unpackKept } from '../books/kept-store.ts'
 import { textOf } from '../stage/document.ts'
 import { skipWithout } from '../stage/test-needs.ts'
 import type { Image } from './image-stage.ts'
@@ -142,6 +144,19 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
     const { code, stderr } = await image.run(volume, words).ended
     assert.equal(code, 2)
     assert.match(stderr, /no key can be written to \/data\.key: .+ such as --data \/data\/log/)
+  })
+
+  test('upgrades a store of schema 8', async () => {
+    using kept = unpackKept(8)
+    const volume = await image.makeVolume('upgraded', {
+      log: kept.data,
+      'log.key': defaultKeyFile(kept.data),
+    })
+    const upgraded = await image.run(volume, ['upgrade']).ended
+    assert.equal(upgraded.code, 0, upgraded.stderr)
+    assert.match(upgraded.stdout, /from schema 8 to schema \d+/)
+    const checked = await image.run(volume, ['check']).ended
+    assert.equal(checked.code, 0, checked.stdout + checked.stderr)
   })
 })
 
