@@ -16,11 +16,13 @@ import { readLines, startNode } from '../stage/node-process.ts'
 import { daybook } from '../stage/service.ts'
 
 /** Kills of the service. The long campaign is `DAYBOOK_CAMPAIGN=400`. */
-const CYCLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 20)
+const CYCLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 12)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'kill -9 during publishing'
 const PUBLISHERS = 8
 const CYCLE_MS_MAX = 150
-const CYCLES_PER_RECOMPUTE = 5
+/** Answers of a cycle at most: each cycle reads all events again, and a fast disk would store very many in its time. */
+const ANSWERS_MAX = 80
+const CYCLES_PER_RECOMPUTE = 4
 const PAID_LOOKED_UP = 5
 
 type SentDraft = Readonly<{
@@ -142,7 +144,7 @@ function note(known: Known, request: Request, drafts: readonly { ref: string; se
 /** Publishes from several publishers and kills the process, at a random moment or right after an answer. */
 async function publishUntilKilled(node: NodeProcess, known: Known): Promise<number> {
   const { random } = known
-  const killAfterAnswers = random.chance(0.5) ? random.between(1, 40) : Infinity
+  const killAfterAnswers = random.chance(0.5) ? random.between(1, 40) : ANSWERS_MAX
   const run: { answers: number; killing: ReturnType<NodeProcess['end']> | undefined } = {
     answers: 0,
     killing: undefined,

@@ -33,6 +33,8 @@ const LIFE_MS_MAX = 900
 const STOPS = 0.15
 /** Longest wait for a condition. */
 const WAIT_MS_MAX = 60_000
+/** Pause between two looks at a condition. */
+const POLL_MS = 100
 /** Time for faults that have not taken effect yet, in one life of the service, and lives with such a time. */
 const ROUND_MS = 3_000
 const ROUNDS_MAX = 20
@@ -100,7 +102,7 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
         performance.now() < last,
         `not in time: ${what} ${said}\n${life?.node.stderr().slice(-3_000)}`,
       )
-      await sleep(20)
+      await sleep(POLL_MS)
     }
   }
 
