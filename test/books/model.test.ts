@@ -15,7 +15,7 @@ import type { ModelService } from '../stage/model-service.ts'
 import { openModelService } from '../stage/model-service.ts'
 
 /** Runs of the model. Set it higher for a longer test; a failed run names its seed. */
-const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 6)
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
 const SEED = process.env['DAYBOOK_SEED']
 const STEPS = 70
 const LAUNCH_MS = Date.UTC(2026, 4, 1, 12)

@@ -11,7 +11,7 @@ import type { Service } from '../stage/service.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 
 /** Events of the log. A campaign sets the variable to 5000000. */
-const EVENTS = Number(process.env['DAYBOOK_EXPORT_EVENTS'] ?? 60_000)
+const EVENTS = Number(process.env['DAYBOOK_EXPORT_EVENTS'] ?? 30_000)
 /** Growth of the memory of the process, in KiB: the heaps of its threads, whatever the length of the log. */
 const GROWTH_KIB_MAX = 400 * 1024
 const SECOND_MS = 1_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import { skipUnless } from '../stage/test-needs.ts'
 import { startService } from '../stage/service.ts'
 import type { Service } from '../stage/service.ts'
@@ -49,45 +49,6 @@ suite('several threads on one port', { skip: skipUnless(process.platform === 'li
     assert.equal(codes.filter((code) => code === 429).length, 90)
   })
 
-  test('each answer every event that any of them has streamed', async () => {
-    await using service = await startService({
-      drafts: SAMPLE,
-      options: ['--workers', '3', '--rate-limit', 'off'],
-    })
-    const ended = new AbortController()
-    const live = seqsOf(`${service.url}/api/v1/stream`, ended.signal)
-    const first = live.next()
-    for (let round = 0; round < 20; round += 1) {
-      const seq = await publish(service, `worker-${round}`)
-      const streamed = round === 0 ? await first : await live.next()
-      assert.equal(streamed.value, seq)
-      const asked = Array.from({ length: 6 }, () => statusOf(`${service.url}/api/v1/events/${seq}`))
-      assert.deepEqual(await Promise.all(asked), [200, 200, 200, 200, 200, 200])
-    }
-    ended.abort()
-  })
-
-  test('each find a new event by its transaction', async () => {
-    await using service = await startService({
-      drafts: SAMPLE,
-      options: ['--workers', '3', '--rate-limit', 'off'],
-    })
-    const { events } = (await (await fetch(`${service.url}/api/v1/events?type=payout&limit=1`)).json()) as {
-      events: { seq: number; tx: string }[]
-    }
-    const [known] = events
-    assert.ok(known !== undefined)
-    const again = await publish(service, 'again', known.tx)
-    const asked = Array.from({ length: 12 }, async () => {
-      const answer = await fetch(`${service.url}/api/v1/events?tx=${known.tx}`, {
-        headers: { connection: 'close' },
-      })
-      const found = (await answer.json()) as { events: { seq: number }[] }
-      return found.events.map(({ seq }) => seq)
-    })
-    for (const seqs of await Promise.all(asked)) assert.deepEqual(seqs, [known.seq, again])
-  })
-
   test('count the streams of an address together', async () => {
     await using service = await startService({ options: ['--workers', '3', '--rate-limit', 'off'] })
     const ended = new AbortController()
@@ -100,14 +61,50 @@ suite('several threads on one port', { skip: skipUnless(process.platform === 'li
     ended.abort()
   })
 
-  test('share their figures on the private listener', async () => {
-    await using service = await startService({
-      drafts: SAMPLE,
-      options: ['--workers', '3', '--rate-limit', 'off'],
+  suite('of a service without allowances', () => {
+    let service: Service
+    before(async () => {
+      service = await startService({ drafts: SAMPLE, options: ['--workers', '3', '--rate-limit', 'off'] })
     })
-    await Promise.all(Array.from({ length: 60 }, () => statusOf(`${service.url}/api/v1/status`)))
-    const metrics = await (await fetch(`${service.door}/metrics`)).text()
-    assert.match(metrics, /^daybook_http_requests_total\{route="\/api\/v1\/status",[^}]*code="200"\} 60$/m)
-    assert.match(metrics, /^daybook_log_head_seq 2187$/m)
+    after(() => service[Symbol.asyncDispose]())
+
+    // The first test needs the figures of a service that nobody has asked.
+    test('share their figures on the private listener', async () => {
+      await Promise.all(Array.from({ length: 60 }, () => statusOf(`${service.url}/api/v1/status`)))
+      const metrics = await (await fetch(`${service.door}/metrics`)).text()
+      assert.match(metrics, /^daybook_http_requests_total\{route="\/api\/v1\/status",[^}]*code="200"\} 60$/m)
+      assert.match(metrics, /^daybook_log_head_seq 2187$/m)
+    })
+
+    test('each answer every event that any of them has streamed', async () => {
+      const ended = new AbortController()
+      const live = seqsOf(`${service.url}/api/v1/stream`, ended.signal)
+      const first = live.next()
+      for (let round = 0; round < 20; round += 1) {
+        const seq = await publish(service, `worker-${round}`)
+        const streamed = round === 0 ? await first : await live.next()
+        assert.equal(streamed.value, seq)
+        const asked = Array.from({ length: 6 }, () => statusOf(`${service.url}/api/v1/events/${seq}`))
+        assert.deepEqual(await Promise.all(asked), [200, 200, 200, 200, 200, 200])
+      }
+      ended.abort()
+    })
+
+    test('each find a new event by its transaction', async () => {
+      const { events } = (await (await fetch(`${service.url}/api/v1/events?type=payout&limit=1`)).json()) as {
+        events: { seq: number; tx: string }[]
+      }
+      const [known] = events
+      assert.ok(known !== undefined)
+      const again = await publish(service, 'again', known.tx)
+      const asked = Array.from({ length: 12 }, async () => {
+        const answer = await fetch(`${service.url}/api/v1/events?tx=${known.tx}`, {
+          headers: { connection: 'close' },
+        })
+        const found = (await answer.json()) as { events: { seq: number }[] }
+        return found.events.map(({ seq }) => seq)
+      })
+      for (const seqs of await Promise.all(asked)) assert.deepEqual(seqs, [known.seq, again])
+    })
   })
 })

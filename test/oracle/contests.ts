@@ -11,8 +11,20 @@ import type { Effect, PublicEntry, PublicEvent } from './book.ts'
 import { asOf, decimal, effects, plays, sum } from './book.ts'
 import { runs } from './loyalty.ts'
 
-const ofContest = (book: readonly PublicEntry[], id: number): readonly PublicEntry[] =>
-  book.filter((entry) => entry.event.contestId === id)
+type Grouped = Readonly<{ size: number; byContest: ReadonlyMap<number | null, readonly PublicEntry[]> }>
+
+/** Entries of each book by contest: a book has hundreds of contests, and a scan for each would take minutes. */
+const grouped = new WeakMap<readonly PublicEntry[], Grouped>()
+
+function ofContest(book: readonly PublicEntry[], id: number): readonly PublicEntry[] {
+  let found = grouped.get(book)
+  // A book may have grown since.
+  if (found?.size !== book.length) {
+    found = { size: book.length, byContest: Map.groupBy(book, (entry) => entry.event.contestId) }
+    grouped.set(book, found)
+  }
+  return found.byContest.get(id) ?? []
+}
 
 const isMove = (event: PublicEvent, ...kinds: readonly string[]): boolean =>
   event.type === 'contest' && kinds.includes(event.kind)

@@ -29,6 +29,9 @@ const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block']
 export const WIDE = { width: 1280, height: 900 }
 export const NARROW = { width: 390, height: 844 }
 
+/** Time limit of a wait for a page or an element: a busy machine needs half a minute. */
+const WAIT_MS_MAX = 60_000
+
 /** A page in its own browser context. */
 export type BrowserPage = AsyncDisposable &
   Readonly<{
@@ -49,6 +52,7 @@ export async function openBrowser(): Promise<Browser> {
   return {
     async see(url, options = {}) {
       const context = await browser.newContext({ viewport: WIDE, ...options })
+      context.setDefaultTimeout(WAIT_MS_MAX)
       const page = await context.newPage()
       const wrong: string[] = []
       const { origin } = new URL(url)

@@ -6,7 +6,7 @@ import { countsUpTo, explains, list, openLiveStage, says, seqsOf, shows } from '
 import { openPageStage } from '../stage/page-stage.ts'
 
 const ROWS_MAX = 100
-const TABS = 8
+const TABS = 4
 /** Ten seconds between two announcements, with a tolerance for the delivery of each. */
 const SAY_MS_MIN = 9_900
 const KEPT_UP = [
