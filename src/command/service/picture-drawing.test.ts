@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { countPixels, decodePng } from '../../../test/previews/png.ts'
 import { openPictureDrawing } from './picture-drawing.ts'
 
@@ -51,5 +55,13 @@ suite('the thread that draws pictures', () => {
     const first = await short.draw(svgOf('one'))
     await new Promise((resolve) => setTimeout(resolve, 20))
     assert.deepEqual((await short.draw(svgOf('one'))).value, first.value)
+  })
+
+  test('keeps no process alive', async () => {
+    const module = JSON.stringify(pathToFileURL(join(import.meta.dirname, 'picture-drawing.ts')))
+    const svg = JSON.stringify(Buffer.from(svgOf('one')).toString())
+    const script = `import(${module}).then(({ openPictureDrawing }) => openPictureDrawing().draw(Buffer.from(${svg})))`
+    // An idle thread ends by itself after a minute.
+    await promisify(execFile)(process.execPath, ['-e', script], { timeout: 45_000 })
   })
 })

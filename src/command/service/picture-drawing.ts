@@ -51,13 +51,13 @@ export function openPictureDrawing(idleMs: number = IDLE_MS): PictureDrawing {
 
 function startThread(): DrawingThread {
   const worker = new Worker(new URL(import.meta.resolve('./picture-thread.ts')))
-  // The thread alone keeps no process alive.
-  worker.unref()
   const questions = openQuestions<Outcome>()
   const fail = (error: unknown): void => questions.answerAll({ is: 'failed', error })
   worker.on('message', (message: FromPictureThread) => questions.answer(message.id, message))
   worker.on('error', fail)
   worker.on('exit', () => fail(new Error('the thread that draws pictures stopped')))
+  // The thread alone keeps no process alive. A new listener would undo it.
+  worker.unref()
   return {
     async draw(svg) {
       const outcome = await questions.ask(DRAWING_MS_MAX, (id) => {
