@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
+import { renameSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
-import { readStoreIdentity } from '../../src/log/store/store.ts'
+import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from '../books/kept-store.ts'
 import { daybook } from '../stage/service.ts'
 import { runCheck } from '../story/damaged-log.ts'
-import { upgrade } from './upgrade-stage.ts'
+import { keptStoreOf, upgrade } from './upgrade-stage.ts'
 
 /** Paths whose answers follow from the log alone: they must be the bytes that the older Daybook answered. */
 const OF_THE_LOG = /^\/api\/v1\/(?:events|archive|log|stream|event-types)(?=$|[/?])/
@@ -73,5 +74,12 @@ suite('`daybook upgrade`', () => {
     assert.match(upgraded.stderr, /^upgrading 4484 events .* needs \d.* of disk at most; \d.* are free$/m)
     const again = await daybook('upgrade', '--data', kept.data)
     assert.equal(again.stdout, 'nothing to upgrade: the store has the present schema\n')
+  })
+
+  test('keeps an old store that can be put back, and upgraded again', async () => {
+    using kept = unpackKept(OLDEST_SCHEMA)
+    await upgrade(kept.data)
+    renameSync(keptStoreOf(kept.data, OLDEST_SCHEMA), storePath(kept.data))
+    assert.equal((await upgrade(kept.data))?.from, OLDEST_SCHEMA)
   })
 })
