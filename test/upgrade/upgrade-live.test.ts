@@ -26,7 +26,7 @@ async function startOn(data: string, keys: readonly SigningKey[]) {
   const service = await startLocalNode(data, NEW_LOG, keys, clock)
   return {
     service,
-    async publish(ref: string): Promise<number> {
+    publish: async (ref: string): Promise<number> => {
       const answer = await postDrafts(service, [{ ref, type: 'trade', kind: 'buy', kots: '2' }])
       assert.equal(answer.status, 200, await answer.clone().text())
       return ((await answer.json()) as { drafts: { seq: number }[] }).drafts[0]?.seq ?? 0
