@@ -166,7 +166,13 @@ export async function runRuleTests(
   try {
     const file = join(folder, 'test.yml')
     // JSON is YAML too.
-    await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: `${EVERY}m`, tests }))
+    const settings = {
+      rule_files: [RULES],
+      evaluation_interval: `${EVERY}m`,
+      // Alerts read what the first group records. Without an order, promtool takes any.
+      group_eval_order: [...RULES_TEXT.matchAll(/^ {2}- name: (\S+)$/gm)].map(([, name]) => name),
+    }
+    await writeFile(file, JSON.stringify({ ...settings, tests }))
     return await promtool('test', 'rules', file)
   } finally {
     await rm(folder, { recursive: true })

@@ -9,6 +9,7 @@ import { randomLogs } from '../../../test/story/random-log.ts'
 import { openAppender } from '../../log/append.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
+import { billionths } from '../../protocol/amount.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Entry } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
@@ -175,5 +176,48 @@ suite('a full store', () => {
     )
     assert.ok(fulls > 20, `${fulls} requests met a full store`)
     assert.ok(stored > 200, `${stored} events were stored`)
+  })
+})
+
+suite('a commit', () => {
+  test('lasts from the arrival of its first request until it is on the disk', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'daybook-commit-'))
+    const path = storePath(directory)
+    createStore(path, { origin: 'daybook.test/commit', chain: 'opaque', simulated: false })
+    const db = openForWriting(path)
+    let ms = 0
+    const lasted: number[] = []
+    const queue = openCommitQueue({
+      appender: openAppender(db, testSigner(db)),
+      tables: openHeldTables(db),
+      asksChain: false,
+      balances: 'refuse',
+      now: () => msOf(Date.UTC(2026, 9, 30)),
+      clockAgrees: () => true,
+      monotonicMs: () => ms,
+      onDurable: () => (ms += 5),
+      onCommit: (committed) => lasted.push(committed.ms),
+      onHeld: () => undefined,
+      onIrregular: () => undefined,
+      isDiskFull: () => false,
+      onFull: () => undefined,
+      onBroken: (error) => assert.fail(error),
+    })
+    const facts = {
+      atMs: null,
+      type: 'trade',
+      kind: 'buy',
+      contestId: null,
+      tx: null,
+      details: null,
+    } as const
+    const buy = (ref: string): Draft => ({ ...facts, ref, kots: billionths(1n) })
+    const first = queue.submit([buy('a')])
+    ms += 30
+    await Promise.all([first, queue.submit([buy('b')])])
+    await queue.submit([buy('c')])
+    assert.deepEqual(lasted, [35, 5])
+    db.close()
+    rmSync(directory, { recursive: true })
   })
 })
