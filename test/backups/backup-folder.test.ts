@@ -178,6 +178,15 @@ suite('a backup to a folder', () => {
     assert.ok(readdirSync(to).every((name) => !name.includes('.partial')))
   })
 
+  test('makes no folder for the store of an older Daybook, which it refuses', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [3])
+    change(folder.data, (db) => db.exec('PRAGMA user_version = 8'))
+    const to = join(folder.path, 'backups/')
+    await assert.rejects(runBackup(folder.data, to), /the store has schema 8.*daybook upgrade/)
+    assert.equal(existsSync(to), false)
+  })
+
   test('is made although the high-water mark is damaged, and says so', async () => {
     using folder = openFolder()
     makeLog(folder.data, [3])

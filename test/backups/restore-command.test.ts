@@ -186,6 +186,9 @@ suite('a restore', () => {
     const file = join(folder.path, 'file')
     writeFileSync(file, 'some text that is no store')
     assert.match((await dryRun(file, folder.data)).stderr, /\/file is no store of Daybook/)
+    const locked = join(folder.path, 'loop')
+    symlinkSync('loop', locked)
+    assert.equal((await dryRun(locked, folder.data)).code, 2)
     assert.match((await dryRun(join(folder.path, 'none'), folder.data)).stderr, /there is no file or folder/)
   })
 

@@ -45,8 +45,8 @@ export async function backUp(settings: BackupSettings, world: World): Promise<Ex
     await backUpTo(to, world.now(), settings, world)
     return 0
   }
-  makeFolder(to, '--to', 0o700)
   const { id } = readStoreIdentity(data)
+  makeFolder(to, '--to', 0o700)
   using _lock = lockFolder(to, id)
   removeUnfinished(to, id)
   const at = world.now()

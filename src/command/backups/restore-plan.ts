@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { FolderBackup, StoreContent } from '../../log/store/backup-folder.ts'
 import { backupsIn, storeContentOf } from '../../log/store/backup-folder.ts'
@@ -20,7 +20,7 @@ import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { note, ok, warn, wrong } from '../doctor/diagnosis.ts'
 import { keyDiagnosis } from '../doctor/doctor-directory.ts'
 import { defaultKeyFile } from '../operator/signing-key-file.ts'
-import { freeBytes, isFolder } from '../terminal/option-paths.ts'
+import { asPathError, freeBytes, isFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import type { World } from '../terminal/world.ts'
@@ -50,7 +50,7 @@ type ChosenBackup = Readonly<{ path: string; atMs: number | null; content: Store
 /** Plans a restore, and changes nothing. */
 export function planRestore(settings: RestoreSettings, world: World): RestorePlan {
   const { data, from, acceptLoss } = settings
-  const present = hasStore(data) ? storeContentOf(storePath(data)) : null
+  const present = hasStore(data) ? presentOf(storePath(data)) : null
   const { mark, fault } = markOf(data)
   const { backup, damaged } = chooseBackup(from, logsOf(present, mark))
   const { content, bytes, atMs } = backup
@@ -69,6 +69,20 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
     ...lockFound(data),
   ]
   return { backup, mark, present, isLoss: lost, found }
+}
+
+/** The present store; null when it is damaged. One that this user may not read is no damaged one. */
+function presentOf(store: string): StoreContent | null {
+  refuseUnreadable(store, '--data')
+  return storeContentOf(store)
+}
+
+function refuseUnreadable(path: string, option: string): void {
+  try {
+    closeSync(openSync(path, 'r'))
+  } catch (error) {
+    throw asPathError(error, option)
+  }
 }
 
 function markOf(data: string): Readonly<{ mark: HighWater | null; fault: string | null }> {
@@ -113,8 +127,9 @@ function chosen(path: string, atMs: number | null, content: StoreContent): Chose
 }
 
 function contentOf(file: string): StoreContent {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+  if (!existsSync(file) || !statSync(file).isFile())
     throw new CommandError(2, `--from: there is no file or folder ${shellQuoted(file)}`)
+  refuseUnreadable(file, '--from')
   const content = storeContentOf(file)
   if (content === null) throw new CommandError(1, `--from: ${shellQuoted(file)} is no store of Daybook`)
   return content
