@@ -50,7 +50,7 @@ function withoutExtraFields(part: unknown): unknown {
 }
 
 const document = JSON.parse(JSON.stringify(openapi({ version: '0.0.0', licence: null }))) as Document
-const ajv = new Ajv2020({ strict: false, allErrors: true })
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
 ajv.addSchema({ $id: ITSELF, ...Object(withoutExtraFields(document)) })
 const compiled = new Map<string, ValidateFunction>()
 
