@@ -5,8 +5,16 @@ import { PART_SCHEMAS, RESOURCE_SCHEMAS } from './resource-schemas.ts'
 import { SCHEMAS_BASE } from './json-document.ts'
 import { STREAM_SCHEMAS } from './stream-schemas.ts'
 
-/** Schemas of all answers and of their shared parts, by name. They refer to each other by `$ref`. */
-export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
+type ComponentSchemas = Readonly<Record<string, JsonSchema>>
+
+let made: ComponentSchemas | undefined
+
+/** Schemas of all answers and of their shared parts, by name, made once. They refer to each other by `$ref`. */
+export function componentSchemas(): ComponentSchemas {
+  return (made ??= makeSchemas())
+}
+
+function makeSchemas(): ComponentSchemas {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries({ ...RESOURCE_SCHEMAS, ...PART_SCHEMAS, ...STREAM_SCHEMAS })) {
     registry.add(schema, { id })
