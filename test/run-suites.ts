@@ -13,6 +13,8 @@ const PATTERNS = process.argv.slice(2)
 const TIMEOUT_MS = 120_000
 /** Processes at a time for each core: a test often waits for another process. */
 const FILES_PER_CORE = 2
+/** Processes at most: some start a browser. */
+const FILES_MAX = 16
 
 /** File system in memory, on Linux. */
 const MEMORY = '/dev/shm'
@@ -42,7 +44,7 @@ const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 const report = run({
   files: PATTERNS.flatMap((pattern) => globSync(pattern).toSorted()),
-  concurrency: FILES_PER_CORE * availableParallelism(),
+  concurrency: Math.min(FILES_MAX, FILES_PER_CORE * availableParallelism()),
   timeout: TIMEOUT_MS,
   signal: stop.signal,
 })

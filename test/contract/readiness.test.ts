@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { READY_MS_MAX } from '../../src/publish/door/operations.ts'
 import { skipWithout } from '../stage/test-needs.ts'
@@ -44,32 +44,22 @@ async function askUntil(url: string, isWanted: (asked: Asked) => boolean): Promi
   }
 }
 
-type FailingNode = AsyncDisposable & Readonly<{ node: NodeProcess; fail: (fault: string) => void }>
-
-/** Starts a service in a temporary folder. `fail` makes one of its threads fail. */
-async function openNode(options: readonly string[]): Promise<FailingNode> {
+/** Runs a service in a temporary folder. `fail` makes one of its threads fail. */
+async function withNode(
+  options: readonly string[],
+  run: (node: NodeProcess, fail: (fault: string) => void) => Promise<void>,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-ready-'))
   const faults = join(folder, 'faults')
   mkdirSync(faults)
   const wrapper = ['env', `NODE_OPTIONS=--import=${FAULTS}`, `FAULTS_OF_TEST=${faults}`]
   const node = await startNode(join(folder, 'data'), options, wrapper)
-  return {
-    node,
-    fail: (fault) => writeFileSync(join(faults, fault), ''),
-    async [Symbol.asyncDispose]() {
-      if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
-    },
+  try {
+    await run(node, (fault) => writeFileSync(join(faults, fault), ''))
+  } finally {
+    if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** Runs a service that the test may end. */
-async function withNode(
-  options: readonly string[],
-  run: (node: NodeProcess, fail: FailingNode['fail']) => Promise<void>,
-): Promise<void> {
-  await using failing = await openNode(options)
-  await run(failing.node, failing.fail)
 }
 
 /** Sends one request over a connection that is kept for the next one. */
@@ -92,26 +82,20 @@ const OPTIONS: readonly (readonly string[])[] = process.platform === 'linux' ? [
 
 for (const options of OPTIONS) {
   suite(`a service ${options.join(' ')}`, () => {
-    let going: FailingNode
-    before(async () => {
-      going = await openNode(options)
-    })
-    after(() => going[Symbol.asyncDispose]())
-
-    test('is ready for readers and publishers, and refuses other parameters', async () => {
-      const { door, publish } = going.node
-      const sound = { store: true, serving: true, accepting_publishes: true }
-      await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
-      const readers = await ask(`${door}/readyz`)
-      assert.deepEqual([readers.status, readyz(readers)], [200, { ready: true, checks: sound }])
-      const publishers = await ask(`${door}/readyz?for=publish`)
-      assert.deepEqual(
-        [publishers.status, readyz(publishers)],
-        [200, { ready: true, checks: { accepting_publishes: true } }],
-      )
-      assert.equal((await ask(`${door}/readyz?for=readers`)).status, 400)
-      assert.match((await ask(`${door}/metrics`)).text, /^daybook_ready\{check="serving"\} 1$/m)
-    })
+    test('is ready for readers and publishers, and refuses other parameters', () =>
+      withNode(options, async ({ door, publish }) => {
+        const sound = { store: true, serving: true, accepting_publishes: true }
+        await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
+        const readers = await ask(`${door}/readyz`)
+        assert.deepEqual([readers.status, readyz(readers)], [200, { ready: true, checks: sound }])
+        const publishers = await ask(`${door}/readyz?for=publish`)
+        assert.deepEqual(
+          [publishers.status, readyz(publishers)],
+          [200, { ready: true, checks: { accepting_publishes: true } }],
+        )
+        assert.equal((await ask(`${door}/readyz?for=readers`)).status, 400)
+        assert.match((await ask(`${door}/metrics`)).text, /^daybook_ready\{check="serving"\} 1$/m)
+      }))
 
     test('reports a stop within a second, on open connections and on the private port', () =>
       withNode([...options, '--drain', '8', ...KEEPING], async (node) => {
@@ -151,20 +135,19 @@ for (const options of OPTIONS) {
         for (const stream of streams) stream.socket.destroy()
       }))
 
-    test('with a failing metric answers /metrics with 500, reports the reason, and goes on', async () => {
-      const { fail } = going
-      const { door, stderr, publish } = going.node
-      const threads = options.length === 0 ? ['main'] : ['main', 'front']
-      for (const thread of threads) {
-        fail(`collector-${thread}`)
-        const scraped = await ask(`${door}/metrics`)
-        assert.equal(scraped.status, 500, scraped.text)
-        assert.match(scraped.text, thread === 'main' ? /main thread/ : /serving thread 2/)
-        assert.match(stderr(), new RegExp(`a collector fails in ${thread}`))
-      }
-      assert.equal((await ask(`${door}/metrics`)).status, 200)
-      assert.equal((await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])).status, 200)
-    })
+    test('with a failing metric answers /metrics with 500, reports the reason, and goes on', () =>
+      withNode(options, async ({ door, stderr, publish }, fail) => {
+        const threads = options.length === 0 ? ['main'] : ['main', 'front']
+        for (const thread of threads) {
+          fail(`collector-${thread}`)
+          const scraped = await ask(`${door}/metrics`)
+          assert.equal(scraped.status, 500, scraped.text)
+          assert.match(scraped.text, thread === 'main' ? /main thread/ : /serving thread 2/)
+          assert.match(stderr(), new RegExp(`a collector fails in ${thread}`))
+        }
+        assert.equal((await ask(`${door}/metrics`)).status, 200)
+        assert.equal((await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])).status, 200)
+      }))
 
     test('names a thread that does not answer within the time limit', () =>
       withNode(options, async ({ door }, fail) => {

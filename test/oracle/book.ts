@@ -70,8 +70,20 @@ export function knownAt(book: readonly PublicEntry[], atMs: number): readonly Pu
   return book.filter((entry) => entry.event.atMs <= atMs)
 }
 
+/** Effects of each book, as many questions read the same one. */
+const known = new WeakMap<readonly PublicEntry[], readonly Effect[]>()
+
 /** Entries as effects, in the order of the log. */
 export function effects(book: readonly PublicEntry[]): readonly Effect[] {
+  const found = known.get(book)
+  // A book may have grown since.
+  if (found?.length === book.length) return found
+  const made = effectsOf(book)
+  known.set(book, made)
+  return made
+}
+
+function effectsOf(book: readonly PublicEntry[]): readonly Effect[] {
   const bySeq = new Map(book.map((entry) => [entry.event.seq, entry]))
   return book.map((entry) => {
     const kots = entry.event.kots === null ? 0n : billionths(entry.event.kots)
