@@ -3,20 +3,14 @@ import { after, before, suite, test } from 'node:test'
 import { openApiStage, plan } from '../stage/api-stage.ts'
 import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'
-import { ADDRESSES, REFUSED } from './parity/web-addresses.ts'
+import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 
-/** Addresses of each page that the accessibility check opens. It opens all of them with `DAYBOOK_CAMPAIGN`. */
-const CHECKED_OF_PAGE = process.env['DAYBOOK_CAMPAIGN'] === undefined ? 2 : Infinity
-const CHECKED = Map.groupBy(
-  [...ADDRESSES, ...REFUSED.map(([refused]) => refused)],
-  (path) => path.split('?')[0],
-)
-  .values()
-  .flatMap((paths) => paths.slice(0, CHECKED_OF_PAGE))
-  .toArray()
+/** Addresses of each page that the slow checks open. */
+const OF_PAGE = 2
+const REFUSALS = REFUSED.map(([refused]) => refused)
 
 let pages: PageStage
 before(async () => {
@@ -26,7 +20,7 @@ after(() => pages[Symbol.asyncDispose]())
 
 // These tests mostly wait for the network to be idle, so they run in parallel.
 suite('a page in a browser', { concurrency: 4 }, () => {
-  for (const path of ADDRESSES) {
+  for (const path of firstOfEachPage(ADDRESSES, OF_PAGE)) {
     test(`${path} runs under its policy, and requests nothing from other hosts`, async () => {
       await using sight = await pages.see(path)
       const live = sight.page.locator('#live[data-live]')
@@ -61,7 +55,7 @@ suite('the accessibility check in a browser', () => {
   })
   after(() => sight[Symbol.asyncDispose]())
 
-  for (const path of CHECKED) {
+  for (const path of firstOfEachPage([...ADDRESSES, ...REFUSALS], OF_PAGE)) {
     test(`accepts ${path}, light and dark, wide and narrow`, async () => {
       await sight.page.setViewportSize(WIDE)
       await sight.page.goto(pages.urlOf(path))
