@@ -47,7 +47,7 @@ suite('a mistake of the user is reported in one line', () => {
     writeFileSync(at('file'), 'no directory')
     createStore(storePath(at('broken')), { origin: 'daybook.test', chain: 'solana', simulated: false })
     writeFileSync(storePath(at('broken')), 'no store at all, but a text of some length')
-    createStore(storePath(at('newer')), { origin: 'daybook.test', chain: 'solana', simulated: false })
+    createStore(storePath(at('newer')), { origin: 'daybook.test', chain: 'solana', simulated: true })
     createStore(storePath(at('real')), { origin: 'daybook.test', chain: 'solana', simulated: false })
     const newer = new DatabaseSync(storePath(at('newer')))
     newer.exec('PRAGMA user_version = 1000')
@@ -99,8 +99,8 @@ suite('a mistake of the user is reported in one line', () => {
     const ended = await daybook('demo', '--data', at('newer'), ...ports)
     assert.equal(ended.code, 1, ended.said)
     assert.ok(isOneLine(ended), ended.said)
-    assert.ok(ended.said.includes(`${at('newer')}: the store has schema 1000; `), ended.said)
-    assert.match(ended.said, / remove the folder and start again\n$/)
+    assert.ok(ended.said.includes(`${at('newer')}: the store has schema 1000, and `), ended.said)
+    assert.match(ended.said, / remove this folder, which holds a demonstration only, and start again\n$/)
   })
 
   // The system allows no folder below /proc. Making it must not be tried for ever.
