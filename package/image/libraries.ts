@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   copyFileSync,
   existsSync,
@@ -11,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { hashOfFile } from '../release/checksums.ts'
 import { outputOf } from '../release/programs.ts'
 import type { Architecture } from './facts.ts'
 import { ROOT } from './facts.ts'
@@ -139,15 +139,11 @@ function download(
 
 function readLibrary(name: string, file: string): Library {
   const version = outputOf('dpkg-deb', ['--field', file, 'Version'], { cwd: dirname(file) }).trim()
-  return { name, version, sha256: sha256Of(file) }
+  return { name, version, sha256: hashOfFile(file, 'sha256') }
 }
 
 function checked(library: Library, file: string): LibraryFile {
-  if (sha256Of(file) !== library.sha256)
+  if (hashOfFile(file, 'sha256') !== library.sha256)
     throw new Error(`${file}: ${library.name} ${library.version} is not the package of libraries.json`)
   return { ...library, file }
-}
-
-function sha256Of(file: string): string {
-  return createHash('sha256').update(readFileSync(file)).digest('hex')
 }

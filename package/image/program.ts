@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { productionPackages } from '../release/bill-of-materials.ts'
+import { packFolder } from '../release/packages.ts'
 import { outputOf } from '../release/programs.ts'
 import { PROGRAM_FOLDER, ROOT } from './facts.ts'
 
@@ -57,9 +58,7 @@ export function addProgram(root: string, tarball: string): void {
 /** Packs the npm package of a clone, and returns the path of the tarball. */
 export function packProgram(clone: string, to: string): string {
   mkdirSync(to, { recursive: true })
-  const words = ['pack', '--json', '--silent', '--pack-destination', to]
-  const [packed] = JSON.parse(outputOf('npm', words, { cwd: clone }))
-  return join(to, basename(String(packed.filename)))
+  return join(to, packFolder(clone, '.', to).file)
 }
 
 function isRead(path: string): boolean {

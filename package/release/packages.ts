@@ -10,14 +10,20 @@ export function packPackages(
   to: string,
   env: NodeJS.ProcessEnv,
 ): Readonly<{ whole: PackedPackage; client: PackedPackage }> {
-  const whole = pack(checkout, [], to, env)
-  return { whole, client: pack(checkout, ['./dist/daybook-client'], to, env) }
+  const whole = packFolder(checkout, '.', to, env)
+  return { whole, client: packFolder(checkout, './dist/daybook-client', to, env) }
 }
 
-function pack(cwd: string, words: readonly string[], to: string, env: NodeJS.ProcessEnv): PackedPackage {
-  const told = outputOf('npm', ['pack', ...words, '--json', '--silent', '--pack-destination', to], {
-    cwd,
-    env,
+/** Packs the npm package in a folder of a clone. */
+export function packFolder(
+  clone: string,
+  folder: string,
+  to: string,
+  env?: NodeJS.ProcessEnv,
+): PackedPackage {
+  const told = outputOf('npm', ['pack', folder, '--json', '--silent', '--pack-destination', to], {
+    cwd: clone,
+    ...(env === undefined ? {} : { env }),
   })
   const [{ filename, integrity }] = JSON.parse(told)
   return { file: basename(String(filename)), integrity: String(integrity) }

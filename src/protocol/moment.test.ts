@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { boundOf, DAY_MS, formatAt, MS_MAX, msOf, parseAt } from './moment.ts'
+import { boundOf, DAY_MS, formatAt, formatCompact, MS_MAX, msOf, parseAt } from './moment.ts'
 
 /** Days of one leap cycle, after which the calendar repeats. */
 const CYCLE_DAYS = 146_097
@@ -35,5 +35,9 @@ suite('a moment', () => {
     ] as const) {
       assert.equal(formatAt(boundOf(ms)), text)
     }
+  })
+
+  test('is formatted without punctuation and milliseconds, for calendars and names of files', () => {
+    assert.equal(formatCompact(msOf(Date.UTC(2026, 9, 3, 11, 22, 33, 123))), '20261003T112233Z')
   })
 })

@@ -53,6 +53,11 @@ export function formatAt(ms: Ms): string {
   return `${dateOf(day)}T${time}.${String(inDay % SECOND_MS).padStart(3, '0')}Z`
 }
 
+/** Formats a moment as `20261003T112233Z`, for a calendar or the name of a file. */
+export function formatCompact(ms: Ms): string {
+  return formatAt(ms).replaceAll(/[-:]|\.\d+/g, '')
+}
+
 /** Days from 1 March of the year 0 to 1 January 1970. */
 const DAYS_TO_1970 = 719_468
 const DAYS_OF_400_YEARS = 146_097

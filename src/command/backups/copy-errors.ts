@@ -1,9 +1,8 @@
 import { LockedError } from '../../log/store/lock.ts'
+import { isFull } from '../../log/store/sqlite-error.ts'
 import { asPathError } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
-
-const SQLITE_FULL = 13
 
 /** Bytes of a write-ahead log that are no danger to a disk. */
 const WAL_BYTES_HARMLESS: number = 64 * 1024 * 1024
@@ -27,7 +26,6 @@ export function asCopyError(error: unknown, { said, option, path }: FailedCopy):
   if (error instanceof LockedError) return new CommandError(1, error.message, { cause: error })
   const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
   if (!isSqlite) return asPathError(error, option)
-  const isFull = 'errcode' in error && Number(error.errcode) === SQLITE_FULL
-  const reason = isFull ? `the disk of ${shellQuoted(path)} is full` : error.message
+  const reason = isFull(error) ? `the disk of ${shellQuoted(path)} is full` : error.message
   return new CommandError(1, `${said}: ${reason}`, { cause: error })
 }

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
+import { formatCompact } from '../../protocol/moment.ts'
 import { restoreStore } from '../../publish/restore-store.ts'
 import { printDiagnoses } from '../doctor/diagnosis.ts'
 import { directoryOption } from '../operator/log-options.ts'
@@ -76,8 +77,7 @@ export async function restore(settings: RestoreSettings, world: World): Promise<
 
 async function replace(plan: RestorePlan, { data }: RestoreSettings, world: World): Promise<void> {
   const { path, content } = plan.backup
-  const moment = new Date(world.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  const kept = `${storePath(data)}.replaced-${moment}`
+  const kept = `${storePath(data)}.replaced-${formatCompact(world.now())}`
   const progress = openProgress('restoring', 'pages', world)
   try {
     const isKept = await restoreStore({

@@ -3,7 +3,7 @@ import type { LogLines } from '../log-lines/log-lines.ts'
 /** Milliseconds between two log lines about dropped connections. */
 const REPORT_MS = 60_000
 
-/** Logs dropped connections: the first one at once, later ones as a count, at most once a minute. */
+/** Writes log lines about dropped connections: the first one at once, later ones as a count, at most once a minute. */
 export function openDropReport(
   lines: LogLines,
   monotonicMs: () => number,

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { formatCompact, msOf } from '../../protocol/moment.ts'
 import { lockFile } from './lock.ts'
 
 /**
@@ -25,8 +25,7 @@ const UNFINISHED = /^daybook-([0-9a-f]{8})-\d{8}T\d{6}Z\.db\.partial(?:\.checkin
 
 /** Name of a backup: `daybook-`, the first digits of the log's id, and the UTC moment when it began. */
 export function backupName(logId: string, at: Ms): string {
-  const moment = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  return `daybook-${logId.slice(0, ID_DIGITS)}-${moment}.db`
+  return `daybook-${logId.slice(0, ID_DIGITS)}-${formatCompact(at)}.db`
 }
 
 /** Takes a folder for the backups of one log. Throws a LockedError while another process makes one. */

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { renameDurably } from './durable-rename.ts'
-import { isBusy, LockedError } from './lock.ts'
+import { LockedError } from './lock.ts'
+import { isBusy } from './sqlite-error.ts'
 import { openForReading, StoreError } from './store.ts'
 
 /** Pages copied in one step. The service can write between steps. */

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isBusy } from './sqlite-error.ts'
 
 /** Thrown when another process uses the data directory. */
 export class LockedError extends Error {
@@ -40,11 +41,4 @@ function makePrivate(path: string): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
-}
-
-const SQLITE_BUSY = 5
-
-/** Whether SQLite refused because another connection holds a lock. */
-export function isBusy(cause: unknown): boolean {
-  return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === SQLITE_BUSY
 }

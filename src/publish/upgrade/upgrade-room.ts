@@ -10,7 +10,6 @@ const GROWTH = 1.25
 const LEAST_BYTES = 4 * 1024 * 1024
 /** Part of the new store's bytes that must stay free, so that a service can go on publishing. */
 const RESERVE = 1 / 20
-const SQLITE_FULL = 13
 
 /** The disk that building a new store beside the old one still needs. */
 export function roomFor(store: string, building: string): UpgradeRoom {
@@ -32,11 +31,6 @@ export function refuseNearlyFull(store: string, building: string): void {
   throw new StoreError(
     'the disk is nearly full, and the rest is left to the service: make room and upgrade again, which continues',
   )
-}
-
-/** Whether SQLite failed because a disk is full. */
-export function isFull(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_FULL
 }
 
 function newBytesOf(store: string): number {

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { LockedError, lockDirectory, lockFile } from '../../log/store/lock.ts'
+import { isFull } from '../../log/store/sqlite-error.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/store.ts'
 import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
@@ -17,7 +18,7 @@ import { openOldStore } from './old-store.ts'
 import { emptyJournal, keptPath, refuseKept, swapStores } from './swap-stores.ts'
 import { proveUpgrade } from './upgrade-proof.ts'
 import type { UpgradeRoom } from './upgrade-room.ts'
-import { isFull, refuseNearlyFull, refuseSmallDisk, roomFor } from './upgrade-room.ts'
+import { refuseNearlyFull, refuseSmallDisk, roomFor } from './upgrade-room.ts'
 
 /** Progress of an upgrade. `waiting`: the new store is ready, and an older Daybook still serves the old one. */
 export type UpgradeProgress =

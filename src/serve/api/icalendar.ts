@@ -1,5 +1,5 @@
 import ical from 'ical-generator'
-import { HOUR_MS, SECOND_MS } from '../../protocol/moment.ts'
+import { formatCompact, HOUR_MS, msOf, SECOND_MS } from '../../protocol/moment.ts'
 import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
 
 export const CALENDAR_TYPE = 'text/calendar; charset=utf-8'
@@ -95,6 +95,5 @@ function folded(line: string): string {
 const STAMP = `${LINE_END}DTSTAMP:19700101T000000Z${LINE_END}`
 
 function stamped(text: string, asOfMs: number | null): string {
-  const moment = new Date(asOfMs ?? 0).toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
-  return text.replaceAll(STAMP, `${LINE_END}DTSTAMP:${moment}${LINE_END}`)
+  return text.replaceAll(STAMP, `${LINE_END}DTSTAMP:${formatCompact(msOf(asOfMs ?? 0))}${LINE_END}`)
 }
