@@ -37,7 +37,10 @@ export const LINE_FIELDS = {
   head: { form: 'number', meaning: 'newest seq of the log' },
   held: { form: 'number', meaning: 'drafts that are held now' },
   last: { form: 'number', meaning: 'last seq' },
-  ms: { form: 'number', meaning: 'duration in milliseconds' },
+  ms: {
+    form: 'number',
+    meaning: 'duration in milliseconds; of commits, from the arrival of the first request',
+  },
   node: { form: 'word', meaning: 'version of Node' },
   of: { form: 'word', meaning: 'the log, fact, event or draft that the line is about' },
   openFiles: { form: 'number', meaning: 'files that the process may open' },

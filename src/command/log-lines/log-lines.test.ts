@@ -219,6 +219,19 @@ suite('lines about publications', () => {
       500,
     )
   })
+
+  test('of several commits say the time from the first request to the last commit', () => {
+    const stage = openStage()
+    const publications = openPublicationLines(stage.lines, () => stage.clockMs)
+    for (const seq of [1, 2, 3, 4]) {
+      stage.clockMs += 5
+      // Each waited for the commit before.
+      publications.committed({ ...COMMIT, seq: seq as never, events: 1, ms: 10 })
+    }
+    publications.flush()
+    const [, shared] = stage.parsed()
+    assert.deepEqual([shared?.['commits'], shared?.['ms']], [3, 20])
+  })
 })
 
 test('the network of a caller has 24 bits of an IPv4 address and 48 of an IPv6 address', () => {

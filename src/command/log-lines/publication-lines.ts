@@ -11,8 +11,12 @@ type Sum = {
   events: number
   requests: number
   held: number
+  /** When the first request of the line arrived. */
+  beganMs: number
   ms: number
 }
+
+const NONE = { last: 0, commits: 0, events: 0, requests: 0, held: 0, ms: 0 }
 
 /** Lines about publications. */
 type PublicationLines = Readonly<{ committed(committed: Committed): void; flush(): void }>
@@ -27,21 +31,24 @@ export function openPublicationLines(lines: LogLines, monotonicMs: () => number)
     clearTimeout(timer)
     timer = undefined
     if (sum === null) return
-    lines.say('published', { ...sum, ms: Math.round(sum.ms) })
+    const { beganMs: _, ...fields } = sum
+    lines.say('published', { ...fields, ms: Math.round(sum.ms) })
     sum = null
     nextMs = monotonicMs() + PUBLICATION_LINE_MS
   }
 
   return {
     committed({ seq, events, requests, held, ms }) {
-      sum ??= { first: seq - events + 1, last: seq, commits: 0, events: 0, requests: 0, held, ms: 0 }
+      const nowMs = monotonicMs()
+      sum ??= { ...NONE, first: seq - events + 1, beganMs: nowMs - ms }
       sum.last = seq
       sum.commits += 1
       sum.events += events
       sum.requests += requests
       sum.held = held
-      sum.ms += ms
-      const waitMs = nextMs - monotonicMs()
+      // Requests of one commit arrive during the one before, so a sum of durations would be longer than the time itself.
+      sum.ms = nowMs - sum.beganMs
+      const waitMs = nextMs - nowMs
       if (waitMs <= 0) flush()
       else timer ??= setTimeout(flush, waitMs).unref()
     },

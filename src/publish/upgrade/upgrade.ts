@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { LockedError, lockDirectory, lockFile } from '../../log/store/lock.ts'
@@ -63,8 +63,9 @@ export async function upgradeStore(settings: UpgradeSettings): Promise<UpgradeRe
   const { dataDirectory } = settings
   if (!hasStore(dataDirectory)) throw new StoreError(`${dataDirectory} holds no log`)
   const store = storePath(dataDirectory)
-  const lockPath = `${store}.upgrading-lock`
-  using _lock = lockFile(lockPath, 'another upgrade of this data directory is running')
+  // Its file stays: one that was removed could be locked by a process that had opened it, and made again by another.
+  const lock = join(dataDirectory, 'upgrade-lock')
+  using _lock = lockFile(lock, 'another upgrade of this data directory is running')
   const old = openOldStore(store)
   try {
     if (old.schema === SCHEMA_VERSION && !settings.rebuild) {
@@ -75,7 +76,6 @@ export async function upgradeStore(settings: UpgradeSettings): Promise<UpgradeRe
     return await upgradeOld(settings, old)
   } finally {
     old.close()
-    rmSync(lockPath, { force: true })
   }
 }
 
