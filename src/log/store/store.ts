@@ -236,11 +236,14 @@ function refuseForeignJournal(path: string): void {
 
 function open(path: string, options: OpenOptions): DatabaseSync {
   const db = openAnySchema(path, options)
-  const schema = storeSchema(db)
-  if (schema === SCHEMA_VERSION) return db
-  const reason = refusalOf(db, schema)
-  db.close()
-  throw new StoreError(reason)
+  try {
+    const schema = storeSchema(db)
+    if (schema !== SCHEMA_VERSION) throw new StoreError(refusalOf(db, schema))
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
 }
 
 type OpenOptions = Readonly<{ readOnly: boolean; defensive?: false }>
