@@ -140,6 +140,11 @@ export const FACTS = {
     text: 'an audit found the whole log right: {events} events',
     fields: ['events', 'ms'],
   },
+  'backed-up': {
+    level: 'info',
+    text: 'a verified backup holds {events} events',
+    fields: ['events', 'ms'],
+  },
   'clock-wrong': { level: 'error', text: '{reason}', fields: ['fault', 'reason'] },
   'clock-right': { level: 'info', text: 'the clock agrees again: events are published', fields: [] },
   'disk-full': {

@@ -12,6 +12,7 @@ import type { FinalitySettings } from '../../publish/finality/finality-settings.
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { AuditLines } from '../log-lines/audit-lines.ts'
 import { openAuditLines } from '../log-lines/audit-lines.ts'
+import { watchBackups } from '../log-lines/backup-lines.ts'
 import type { WriterLines } from '../log-lines/writer-lines.ts'
 import { openWriterLines } from '../log-lines/writer-lines.ts'
 import type { NodeState } from '../../serve/metrics/metrics.ts'
@@ -112,6 +113,7 @@ export async function startService(
   const threads = await startFrontThreads(workers - 1, threadSettings, lines, broken.resolve)
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
+  stack.use(watchBackups(settings.data, lines))
   const pace = settings.auditPace ?? AUDIT_PACE
   stack.use(
     startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {
