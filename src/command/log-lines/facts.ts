@@ -11,6 +11,8 @@ type Fact = Readonly<{
   fields: readonly LineField[]
   /** Fields that a line may lack. */
   optional?: readonly LineField[]
+  /** Fields that the message says in another form. A terminal does not show them again. */
+  said?: readonly LineField[]
 }>
 
 /** Every fact that the service writes a log line about. docs/log-lines.md has the same table. */
@@ -25,6 +27,7 @@ export const FACTS = {
     level: 'info',
     text: 'listening on {url} · publish door on {door} · head {head} · {ms} ms',
     fields: ['url', 'door', 'port', 'publishPort', 'head', 'ms'],
+    said: ['port', 'publishPort'],
   },
   note: { level: 'info', text: '{words}', fields: ['words'] },
   development: { level: 'warn', text: '{of} is a log for development: never publish it', fields: ['of'] },

@@ -30,17 +30,26 @@ export function messageOf(name: FactName, values: LineValues): string {
 
 /** The line for a terminal: time, level unless it is `info`, message, and the fields that the message lacks. */
 export function formatForTerminal(name: FactName, values: LineValues, at: Ms): string {
-  const { level, text } = factOf(name)
+  const { level, text, said = [] } = factOf(name)
   const time = new Date(at).toISOString().slice(11, 19)
-  const rest = Object.entries(values).filter(([field]) => field !== 'err' && !text.includes(`{${field}}`))
+  const isSaid = (field: string): boolean =>
+    field === 'err' || text.includes(`{${field}}`) || said.some((each) => each === field)
   const words = [
     time,
     ...(level === 'info' ? [] : [level.toUpperCase()]),
     messageOf(name, values),
-    ...rest.map(([field, value]) => `${field}=${typeof value === 'string' ? value : JSON.stringify(value)}`),
+    ...Object.entries(values).flatMap(([field, value]) => (isSaid(field) ? [] : wordsOf(field, value))),
   ]
   const stack = values.err === undefined ? [] : framesOf(shownError(values.err))
   return [words.join(' '), ...stack].map(escapeControls).join('\n')
+}
+
+/** A field as `name=value`. The options in effect have a word each, without those that are empty. */
+function wordsOf(field: string, value: unknown): readonly string[] {
+  if (typeof value === 'string') return [`${field}=${value}`]
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [`${field}=${JSON.stringify(value)}`]
+  return Object.entries(value).flatMap(([name, each]) => (each === '' ? [] : wordsOf(name, each)))
 }
 
 function framesOf({ name, message, stack, cause }: ShownError): readonly string[] {

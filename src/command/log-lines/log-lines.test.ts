@@ -62,6 +62,17 @@ suite('a log line', () => {
     assert.match(stack.join('\n'), /\n {4}at .*\n {4}TypeError: inner\n {6}at /)
   })
 
+  test('has each option in effect as a word on a terminal, and no port twice', () => {
+    const { lines, written } = openStage(true)
+    lines.say('options', { settings: { data: 'log', 'trust-proxy': '', port: 8080, 'verify-first': true } })
+    const [url, door] = ['http://127.0.0.1:8080', 'http://127.0.0.1:8081']
+    lines.say('ready', { url, door, port: 8080, publishPort: 8081, head: 4, ms: 9 })
+    assert.deepEqual(written(), [
+      '06:22:31 options in effect data=log port=8080 verify-first=true',
+      `06:22:31 listening on ${url} · publish door on ${door} · head 4 · 9 ms`,
+    ])
+  })
+
   test('of a lower level than chosen is not written, nor one of a fact that is left out', () => {
     const { lines, parsed } = openStage()
     lines.say('stream-ended', { fault: 'lifetime', seq: 1 })
