@@ -50,6 +50,7 @@ const world: World = {
   openFilesMax,
   sharesPorts: process.platform === 'linux',
   hasFileModes: process.platform !== 'win32',
+  isRoot: process.geteuid?.() === 0,
   stop: stop.signal,
 }
 const lines = openMainLines(world)

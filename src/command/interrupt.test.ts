@@ -29,6 +29,7 @@ function stoppedWorld(): World {
     interactive: false,
     sharesPorts: true,
     hasFileModes: true,
+    isRoot: false,
     stop: AbortSignal.abort(),
   }
 }

@@ -6,6 +6,7 @@ import type { MainLines } from './log-lines/log-lines.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
+import { refuseOtherOwner } from './terminal/directory-owner.ts'
 import { makeFolder } from './terminal/option-paths.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
 import { keyFiles, option, originName } from './terminal/options.ts'
@@ -66,6 +67,7 @@ function addDataCommands(
       .addOption(directoryOption())
       .action(async (files: string[], options: LogOptions & { data: string }) => {
         checkFiles(files)
+        refuseOtherOwner(options.data, world)
         const newLog = newLogOf(options, false)
         makeFolder(options.data, '--data')
         const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)

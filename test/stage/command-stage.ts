@@ -32,6 +32,7 @@ export function worldOf(world: Partial<World>): World {
     interactive: false,
     sharesPorts: true,
     hasFileModes: true,
+    isRoot: process.geteuid?.() === 0,
     stop: new AbortController().signal,
     ...world,
   }

@@ -39,6 +39,7 @@ export function manualWorld(now: () => Ms): World {
     interactive: false,
     sharesPorts: true,
     hasFileModes: true,
+    isRoot: false,
     stop: new AbortController().signal,
   }
 }

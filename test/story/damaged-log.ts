@@ -142,6 +142,7 @@ export async function runCommand(run: (world: World) => Promise<ExitCode> | Exit
     interactive: false,
     sharesPorts: false,
     hasFileModes: true,
+    isRoot: false,
     stop: new AbortController().signal,
   }
   try {

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { ServiceSettings } from '../service/service.ts'
+import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { networks, option, rateLimit, redisUrl, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -186,6 +187,7 @@ export function serveOptions(command: Command): Command {
 }
 
 function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
+  refuseOtherOwner(options.data, world)
   const newLog = newLogOf(options, simulated)
   makeFolder(options.data, '--data')
   // Before the key and the token are made: a mistake leaves nothing behind.

@@ -3,6 +3,7 @@ import { LockedError } from '../../log/store/lock.ts'
 import { removeKept } from '../../publish/upgrade/swap-stores.ts'
 import type { UpgradeForecast, UpgradeProgress, UpgradeReport } from '../../publish/upgrade/upgrade.ts'
 import { upgradeStore } from '../../publish/upgrade/upgrade.ts'
+import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -32,7 +33,7 @@ export function upgradeCommand(world: World, done: (code: ExitCode) => void): Co
     )
     .addOption(new Option('--rebuild', 'compute a store of the present schema again from its log'))
     .addOption(new Option('--remove-old', 'remove the old stores that earlier upgrades have kept'))
-    .addHelpText('after', '\nExample: daybook upgrade --data /var/lib/daybook')
+    .addHelpText('after', '\nExample: daybook upgrade --data /var/lib/daybook/log')
     .action(async ({ data, wait, rebuild, removeOld }: UpgradeOptions) => {
       requireLog(data)
       if (removeOld === true) done(removeOldStores(data, world))
@@ -70,6 +71,7 @@ export async function runUpgrade(
   { data, waitMs, rebuild }: UpgradeTask,
   world: World,
 ): Promise<UpgradeReport | null> {
+  refuseOtherOwner(data, world)
   const telling = openTelling(world)
   try {
     return await upgradeStore({

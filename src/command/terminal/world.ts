@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { LockedError, lockDirectory } from '../../log/store/lock.ts'
+import { LockedError } from '../../log/store/lock.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { Ms } from '../../protocol/moment.ts'
 
@@ -26,6 +26,8 @@ export type World = Readonly<{
   sharesPorts: boolean
   /** Whether file modes protect a file from other users (not on Windows). */
   hasFileModes: boolean
+  /** Whether the process is of root, who may write to the files of every user. */
+  isRoot: boolean
   /** Aborted by SIGINT or SIGTERM. */
   stop: AbortSignal
 }>
@@ -60,14 +62,4 @@ export function outsideReason(error: unknown): string | undefined {
 /** Writes one line to standard error. */
 export function tell(world: World, line: string): void {
   world.stderr.write(`${line}\n`)
-}
-
-/** Locks a data directory for this process. The error names the process that has the lock. */
-export function takeDirectory(data: string): Disposable {
-  try {
-    return lockDirectory(data)
-  } catch (error) {
-    if (error instanceof LockedError) throw new CommandError(1, `${data}: ${error.message}`, { cause: error })
-    throw error
-  }
 }
