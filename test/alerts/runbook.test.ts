@@ -68,6 +68,9 @@ suite('the commands of the runbook', { skip: skipWithout('promtool', 'curl') }, 
     const script = text
       .replaceAll('/var/lib/daybook/log', join(folder, kind === 'stopped' ? 'stopped' : 'log'))
       .replaceAll('/var/lib/daybook/', `${folder}/`)
+      .replaceAll('/etc/daybook/', `${folder}/`)
+      .replaceAll(' \\\n ', '')
+      .replaceAll('runuser -u daybook -- ', '')
       .replaceAll('http://127.0.0.1:8080', `http://127.0.0.1:${service?.port}`)
       .replaceAll('http://127.0.0.1:8081', `http://127.0.0.1:${service?.publishPort}`)
     if (script.startsWith('daybook ')) {

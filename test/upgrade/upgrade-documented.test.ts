@@ -15,7 +15,9 @@ suite(DOCUMENT, () => {
     using kept = unpackKept(OLDEST_SCHEMA)
     const blocks = blocksOf(textOf(DOCUMENT)).filter(({ before }) => before === '<!-- run: upgrade -->')
     const said = blocks.map(({ text }) => {
-      const script = text.replaceAll('/var/lib/daybook', kept.data).replaceAll(/^daybook /gm, `${COMMAND} `)
+      const script = text
+        .replaceAll('/var/lib/daybook/log', kept.data)
+        .replaceAll(/^runuser -u daybook -- daybook /gm, `${COMMAND} `)
       return execFileSync('sh', ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
     })
     assert.match(said[0] ?? '', /^4484 events upgraded from schema 8 to schema \d+ in \d/)
