@@ -55,6 +55,17 @@ suite('the document of the log lines', () => {
       assert.ok(written.includes(limit), limit)
     }
   })
+
+  test('has these limits in docs/limits.md too', () => {
+    const limits = textOf('docs/limits.md')
+    for (const limit of [
+      `${LINES_A_SECOND_MAX} lines a second in a thread, and publications share ${1_000 / PUBLICATION_LINE_MS}.`,
+      `${WAITING_BYTES_MAX / 1024 / 1024} MiB waits, and then lines`,
+      `${LINE_TEXT_CHARS_MAX.toLocaleString('en')} characters at most`,
+    ]) {
+      assert.ok(limits.includes(limit), limit)
+    }
+  })
 })
 
 suite('the table of facts', () => {
