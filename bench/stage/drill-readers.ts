@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type DrillSettings = Readonly<{ url: string; door: string; token: string; streams: number }>
 
-/** What readers and the publisher of a drill have missed. */
+/** Losses of the readers and the publisher of a drill. */
 type DrillReport = Readonly<{
   head: number
   answered: number

@@ -13,7 +13,7 @@ export const LAYERS = ['libraries', 'runtime', 'program'] as const
 
 type LayerName = (typeof LAYERS)[number]
 
-/** What to build an image from. */
+/** Sources of an image. */
 export type Sources = Readonly<{
   architecture: Architecture
   libraries: LibraryChoice

@@ -7,7 +7,7 @@ import { lockedPackages } from './preconditions.ts'
 /** Something that a build used: a resource descriptor of in-toto. */
 export type Material = Readonly<{ name?: string; uri?: string; digest: Readonly<Record<string, string>> }>
 
-/** What a statement is about: a file or an image with its digests. */
+/** Subject of a statement: a file or an image with its digests. */
 export type Subject = Readonly<{ name: string; digest: Readonly<Record<string, string>> }>
 
 const STATEMENT = 'https://in-toto.io/Statement/v1'

@@ -18,7 +18,7 @@ export function mayFillDisk(walBytes: number, freeBytes: number): boolean {
   return walBytes > WAL_BYTES_HARMLESS && freeBytes < walBytes
 }
 
-/** What did not happen, and the option whose path an error may name. */
+/** Words for a copy that failed, and the option whose path an error may name. */
 type FailedCopy = Readonly<{ said: string; option: string; path: string }>
 
 /** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */

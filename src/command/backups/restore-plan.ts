@@ -34,7 +34,7 @@ export type RestoreSettings = Readonly<{
   acceptLoss: boolean
 }>
 
-/** What a restore would do. A finding that is `wrong` prevents it. */
+/** Plan of a restore. A finding that is `wrong` prevents it. */
 export type RestorePlan = Readonly<{
   backup: ChosenBackup
   mark: HighWater | null

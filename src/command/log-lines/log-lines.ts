@@ -9,7 +9,7 @@ import { formatForTerminal, messageOf, lineValues } from './line-format.ts'
 import { openLineLimit } from './line-limit.ts'
 import { escapeControls } from './shown-text.ts'
 
-/** Which lines are written. Plain data, so that each thread leaves out what nobody wants. */
+/** The wanted lines. Plain data, so that each thread leaves out what nobody wants. */
 export type LineChoice = Readonly<{
   /** Lines of graver levels are written too. */
   level: LineLevel
@@ -25,7 +25,7 @@ export type LogLines = Readonly<{
   say<Name extends FactName>(name: Name, fields: FieldsOf<Name>): void
   /** Writes a line that another thread has made. */
   pass(name: FactName, values: LineValues): void
-  /** Which lines are wanted. */
+  /** The lines that are wanted. */
   choice(): LineChoice
   wants(level: LineLevel): boolean
   /** Writes the lines that are left out as counts. */

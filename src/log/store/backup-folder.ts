@@ -11,7 +11,7 @@ import { lockFile } from './lock.ts'
  */
 export type FolderBackup = Readonly<{ path: string; atMs: Ms; content: StoreContent | null }>
 
-/** What a store file says about itself, whatever its schema is. */
+/** Identity and size of a store file of any schema, by its own tables. */
 export type StoreContent = Readonly<{ log: string; origin: string; schema: number; events: number }>
 
 /** Longest wait for a store that another process locks. */
@@ -55,7 +55,7 @@ function momentOf(name: string): Ms | undefined {
   return Number.isNaN(parsed) ? undefined : msOf(parsed)
 }
 
-/** Reads what a store file says about itself; null when it is no store. */
+/** Reads identity and size of a store file; null when it is no store. */
 export function storeContentOf(path: string): StoreContent | null {
   let db: DatabaseSync | undefined
   try {

@@ -17,7 +17,7 @@ export function lockDirectory(dataDirectory: string): Disposable {
   return lockFile(join(dataDirectory, 'lock'), 'another process uses this data directory')
 }
 
-/** Whoever may read the file may also hold a lock on it, so that this process gets none. */
+/** A user who may read the file may also lock it, and then this process gets no lock. */
 const OWNER_ONLY = 0o600
 
 /** Locks a file for this process, and makes it empty if it is missing. `refusal` is the message of the LockedError. */

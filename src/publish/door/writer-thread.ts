@@ -115,7 +115,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   port.close()
 }
 
-/** What the door tells the main thread. */
+/** Opens the reports of the door to the main thread. */
 function openReports({ tellsAccepted }: WriterSettings, say: (message: FromWriter) => void) {
   return {
     ...openRequestCount((outcomes, answers) => say({ is: 'requests', outcomes, answers })),
