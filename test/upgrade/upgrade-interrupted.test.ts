@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { LockedError, lockDirectory } from '../../src/log/store/lock.ts'
@@ -53,6 +63,18 @@ suite('an upgrade', () => {
     const seen: string[] = []
     await upgrade(folder.data, { onProgress: ({ stage }) => void seen.push(stage) })
     assert.equal(seen[0], 'refs')
+  })
+
+  test('begins again when a link has the name of what is built, and leaves its target alone', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [300])
+    const other = join(folder.path, 'other.db')
+    copyFileSync(storePath(folder.data), other)
+    const before = readFileSync(other)
+    symlinkSync(other, `${storePath(folder.data)}.upgrading`)
+    assert.equal((await upgrade(folder.data))?.events, 300)
+    assert.ok(readFileSync(other).equals(before))
+    assert.ok(lstatSync(storePath(folder.data)).isFile())
   })
 
   test('is refused while another runs, and leaves that alone', async () => {

@@ -1,6 +1,8 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { renameDurably } from './durable-rename.ts'
+import { giveOwner } from './file-owner.ts'
 import { LockedError } from './lock.ts'
 import { isBusy } from './sqlite-error.ts'
 import { openForReading, StoreError } from './store.ts'
@@ -38,7 +40,7 @@ export async function backupStore(
 
 /**
  * Copies an open store to the file `partial`, checks its pages, and calls `use`, which may rename the file. Only the owner
- * may read it. Without a name of its own it is removed.
+ * may read it, for root that of the folder. Without a name of its own it is removed.
  */
 export async function withCopy<T>(
   partial: string,
@@ -62,7 +64,12 @@ function claim(partial: string): void {
     remove(partial)
   }
   // SQLite keeps the mode of an existing file and gives it to its other files.
-  closeSync(openSync(partial, 'wx', OWNER_ONLY))
+  const made = openSync(partial, 'wx', OWNER_ONLY)
+  try {
+    giveOwner(made, dirname(partial))
+  } finally {
+    closeSync(made)
+  }
 }
 
 /** Throws a LockedError when another backup is writing this file, which it locks through SQLite until it ends. */

@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { renameDurably } from './durable-rename.ts'
+import { giveOwner } from './file-owner.ts'
 
 /**
  * The last verified backup of a log. `at` is the moment when it began, so it holds everything published before. At
@@ -19,7 +20,14 @@ const OWNER_ONLY = 0o600
 export function writeLastBackup(dataDirectory: string, { at, verifiedAt, events, bytes }: LastBackup): void {
   const path = join(dataDirectory, LAST_BACKUP_FILE)
   const making = `${path}.making`
-  writeFileSync(making, `${JSON.stringify({ at, verifiedAt, events, bytes })}\n`, { mode: OWNER_ONLY })
+  rmSync(making, { force: true })
+  const file = openSync(making, 'wx', OWNER_ONLY)
+  try {
+    giveOwner(file, dataDirectory)
+    writeFileSync(file, `${JSON.stringify({ at, verifiedAt, events, bytes })}\n`)
+  } finally {
+    closeSync(file)
+  }
   renameDurably(making, path)
 }
 

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { giveOwner } from './file-owner.ts'
 import { isBusy } from './sqlite-error.ts'
 
 /** Thrown when another process uses the data directory. */
@@ -34,11 +35,21 @@ export function lockFile(path: string, refusal: string): Disposable {
   return { [Symbol.dispose]: () => db.close() }
 }
 
-/** Makes a missing file. An existing one is not opened: to close it would end the locks that this process has. */
+/**
+ * Makes a missing file, for the owner of its folder. An existing one is not opened: to close it would end the locks that
+ * this process has.
+ */
 function makePrivate(path: string): void {
+  let made: number
   try {
-    writeFileSync(path, '', { flag: 'wx', mode: OWNER_ONLY })
+    made = openSync(path, 'wx', OWNER_ONLY)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return
+    throw error
+  }
+  try {
+    giveOwner(made, dirname(path))
+  } finally {
+    closeSync(made)
   }
 }

@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import type { DatabaseSync } from 'node:sqlite'
+import { giveOwnerAndMode } from '../../log/store/file-owner.ts'
 import { BUILDING_TXS, EVENT_INDEXES, SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { createStore, openAnySchema, readIdentity, storeSchema } from '../../log/store/store.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
@@ -55,6 +56,7 @@ export function openBuilding(path: string, old: OldStore, version: string): Buil
   removeStore(path)
   const identity = readIdentity(old.db)
   createStore(path, identity, identity)
+  giveOwnerAndMode(path, old.path)
   const db = openFile(path)
   const store = building(db, old, false)
   store.inTransaction(() => {
@@ -106,9 +108,11 @@ function building(db: DatabaseSync, old: OldStore, resumed: boolean): BuildingSt
 
 /** The store of an interrupted upgrade; null when there is none that can be continued. */
 function leftStore(path: string, old: OldStore, version: string): DatabaseSync | null {
-  if (!existsSync(path)) return null
+  // A link may lead to a file that is not ours to change.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null
   let db: DatabaseSync | undefined
   try {
+    giveOwnerAndMode(path, old.path)
     db = openFile(path)
     if (canContinue(db, old, version)) return db
   } catch {
