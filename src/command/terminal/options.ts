@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { WORD } from '../../protocol/catalogue.ts'
 import { parseNetworks } from '../../serve/allowance/caller-network.ts'
+import { CommandError } from './world.ts'
 
 /**
  * Option that can also be set as `DAYBOOK_…`. An empty value is refused: an empty path would mean the current folder, and
@@ -78,11 +79,22 @@ export function networks(text: string): string {
   return text
 }
 
-/** Checks `--limit-store`: the address of a Redis server. */
+/** Checks `--limit-store`: the address of a Redis server. A refusal never repeats it, because it may hold a password. */
 export function redisUrl(text: string): string {
-  if (!/^rediss?:\/\//.test(text))
-    throw new InvalidArgumentError('give an address such as redis://127.0.0.1:6379')
+  if (notEmpty(text) && !isRedisUrl(text))
+    throw new CommandError(2, '--limit-store: give an address such as redis://127.0.0.1:6379')
   return text
+}
+
+function isRedisUrl(text: string): boolean {
+  if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return false
+  const { hostname, username, password, pathname } = new URL(text)
+  try {
+    decodeURIComponent(username + password)
+  } catch {
+    return false
+  }
+  return hostname !== '' && /^\/?\d*$/.test(pathname)
 }
 
 /** Checks `--origin`: the name of a log in signed statements, a schemeless address without a slash at its end. */

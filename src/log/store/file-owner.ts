@@ -2,25 +2,39 @@ import { closeSync, constants, fchmodSync, fchownSync, fstatSync, openSync, stat
 
 const MODE_BITS = 0o777
 
+/** Error codes when this process may not change an owner or a mode, or the file system or container has no such owner. */
+const REFUSED: ReadonlySet<unknown> = new Set(['EPERM', 'EINVAL', 'ENOSYS', 'ENOTSUP'])
+
 /**
- * Gives an open file the owner of another file or folder when this process runs as root. Otherwise the service, which
- * runs as another user, could not use what an operator's command made.
+ * Gives an open file the owner and group of another file or folder, as far as this process may: root may. Otherwise the
+ * service, which runs as another user, could not use what root's command made.
  */
 export function giveOwner(file: number, like: string): void {
-  if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(like)
   const present = fstatSync(file)
-  if (present.uid !== uid || present.gid !== gid) fchownSync(file, uid, gid)
+  if (present.uid !== uid || present.gid !== gid) ifAllowed(() => fchownSync(file, uid, gid))
 }
 
-/** Gives a file the mode of another one too. No connection of SQLite may be open on the file: its locks would end. */
+/**
+ * Gives a file the mode of another one too. No connection of SQLite in this process may be open on the file, because its
+ * locks would end.
+ */
 export function giveOwnerAndMode(path: string, like: string): void {
   // The owner of the folder may put a link in its place.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
+    const mode = statSync(like).mode & MODE_BITS
+    if ((fstatSync(file).mode & MODE_BITS) !== mode) ifAllowed(() => fchmodSync(file, mode))
     giveOwner(file, like)
-    fchmodSync(file, statSync(like).mode & MODE_BITS)
   } finally {
     closeSync(file)
+  }
+}
+
+function ifAllowed(change: () => void): void {
+  try {
+    change()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && REFUSED.has(error.code))) throw error
   }
 }
