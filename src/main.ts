@@ -5,8 +5,12 @@ import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
 import type { ExitCode, World } from './command/terminal/world.ts'
 import { programWords } from './command/terminal/program-words.ts'
+import { settleSwitches } from './command/terminal/switch-variables.ts'
 import { CommandError, outsideReason } from './command/terminal/world.ts'
 import { msOf } from './protocol/moment.ts'
+
+/** Longest wait for a reader of standard error, after the command has ended. */
+const UNREAD_LINES_MS = 2_000
 
 /** Entry point: the only file that reads the clock, the environment, the arguments and the signals of the process. */
 const stop = new AbortController()
@@ -69,10 +73,15 @@ const program = openProgram(world, lines, process.stdin, (code) => {
 throwUsageErrors(program)
 
 try {
+  settleSwitches(program, process.env)
   await program.parseAsync(process.argv)
 } catch (error) {
   process.exitCode = exitCodeOf(error)
 }
+// Lines that nobody reads would keep the process, and a service manager would kill it.
+setInterval(() => {
+  if (process.stderr.writableLength > 0 && process.stdout.writableLength === 0) process.exit()
+}, UNREAD_LINES_MS).unref()
 
 function throwUsageErrors(command: Command): void {
   command.exitOverride()

@@ -6,6 +6,7 @@ import { OLDEST_SCHEMA } from '../../src/log/store/store-schema.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { runRestore } from '../backups/restore-stage.ts'
 import { unpackKept } from '../books/kept-store.ts'
+import { skipUnless } from '../stage/test-needs.ts'
 import { makeLog, openFolder, runBackup } from '../story/damaged-log.ts'
 import { upgrade } from './upgrade-stage.ts'
 
@@ -27,7 +28,7 @@ function foreign(folder: string): readonly string[] {
   })
 }
 
-suite('root', { skip: process.getuid?.() !== 0 && 'it needs root' }, () => {
+suite('root', { skip: skipUnless(process.getuid?.() === 0, 'root') }, () => {
   test('upgrades a store of another user, who owns everything afterwards, with the old mode', async () => {
     using kept = unpackKept(OLDEST_SCHEMA)
     chmodSync(storePath(kept.data), 0o640)
