@@ -15,7 +15,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { runImport } from './import-command.ts'
-import { runUpgrade } from './upgrade-command.ts'
+import { upgradeFirst } from './upgrade-command.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { openDemoPayments } from './demo-payments.ts'
 import { serve } from './serve.ts'
@@ -145,7 +145,7 @@ export function holdsRealLog(data: string): boolean {
 /** Upgrades the demonstration of an older Daybook. */
 export async function upgradeDemo(data: string, world: World): Promise<void> {
   try {
-    await runUpgrade({ data, waitMs: 0, rebuild: false }, world)
+    await upgradeFirst({ data, waitMs: 0, rebuild: false }, world)
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
     // Nothing is removed without the user.

@@ -3,7 +3,6 @@ import { LockedError } from '../../log/store/lock.ts'
 import { removeKept } from '../../publish/upgrade/swap-stores.ts'
 import type { UpgradeForecast, UpgradeProgress, UpgradeReport } from '../../publish/upgrade/upgrade.ts'
 import { upgradeStore } from '../../publish/upgrade/upgrade.ts'
-import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -57,21 +56,30 @@ async function upgrade(task: UpgradeTask, world: World): Promise<ExitCode> {
     world.stdout.write('nothing to upgrade: the store has the present schema\n')
     return 0
   }
-  const { from, to, events, seconds, lockedMs, kept } = report
+  const { from, to, events, seconds, lockedMs } = report
   world.stdout.write(
     `${events} events upgraded from schema ${from} to schema ${to} in ${seconds.toFixed(1)} s; the directory was locked for ${(lockedMs / 1_000).toFixed(1)} s\n`,
   )
-  tell(world, `the old store is kept as ${shellQuoted(kept)}; when all is well:`)
-  tell(world, `  ${world.program} upgrade --data ${shellQuoted(task.data)} --remove-old`)
+  tellKept(report, task.data, world)
   return 0
 }
 
+/** Upgrades the store before it is served, if it needs that. */
+export async function upgradeFirst(task: UpgradeTask, world: World): Promise<void> {
+  const report = await runUpgrade(task, world)
+  if (report !== null) tellKept(report, task.data, world)
+}
+
+function tellKept({ kept }: UpgradeReport, data: string, world: World): void {
+  tell(world, `the old store is kept as ${shellQuoted(kept)}; when all is well:`)
+  tell(world, `  ${world.program} upgrade --data ${shellQuoted(data)} --remove-old`)
+}
+
 /** Upgrades the store of a data directory with a progress bar. Null when there is nothing to upgrade. */
-export async function runUpgrade(
+async function runUpgrade(
   { data, waitMs, rebuild }: UpgradeTask,
   world: World,
 ): Promise<UpgradeReport | null> {
-  refuseOtherOwner(data, world)
   const telling = openTelling(world)
   try {
     return await upgradeStore({
