@@ -17,7 +17,6 @@ import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
 
@@ -40,7 +39,6 @@ type BackupSettings = Readonly<{
 export async function backUp(settings: BackupSettings, world: World): Promise<ExitCode> {
   const { data, to } = settings
   requireLog(data)
-  refuseOtherOwner(data, world)
   if (!isFolder(to) && !to.endsWith('/')) {
     if (existsSync(to)) throw new CommandError(2, `--to: ${shellQuoted(to)} exists already; give a new path`)
     checkFileFolder(to, '--to')

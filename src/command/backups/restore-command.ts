@@ -7,13 +7,12 @@ import { restoreStore } from '../../publish/restore-store.ts'
 import { printDiagnoses } from '../doctor/diagnosis.ts'
 import { directoryOption } from '../operator/log-options.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { takeDirectory } from '../terminal/directory-owner.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 import { asCopyError } from './copy-errors.ts'
 import type { RestorePlan, RestoreSettings } from './restore-plan.ts'
 import { planRestore } from './restore-plan.ts'
@@ -64,7 +63,7 @@ export async function restore(settings: RestoreSettings, world: World): Promise<
   // A wrong path is refused before a folder is made.
   planRestore(settings, world)
   makeFolder(data, '--data', 0o700)
-  using _lock = takeDirectory(data, world)
+  using _lock = takeDirectory(data)
   const plan = planRestore(settings, world)
   const found = plan.found.filter(({ what }) => what !== 'lock')
   printDiagnoses(found, world)

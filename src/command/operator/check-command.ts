@@ -9,13 +9,12 @@ import { faultOfKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
 import { recompute } from '../../publish/recompute.ts'
 import { auditWhole, textOfFault } from '../service/background-audit.ts'
-import { takeDirectory } from '../terminal/directory-owner.ts'
 import { freeBytes } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { requireLog } from './log-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 
 /**
  * Recomputes everything in a store from the lines of its log, with the tree and the signatures, and reports the
@@ -24,7 +23,7 @@ import { CommandError, tell } from '../terminal/world.ts'
 export async function check(data: string, world: World, keys: readonly SigningKey[] = []): Promise<ExitCode> {
   requireLog(data)
   // A running service would publish while tables are compared. A backup of its log can be checked instead.
-  using _lock = takeDirectory(data, world)
+  using _lock = takeDirectory(data)
   const scratch = join(data, 'daybook.db.checking')
   const checked = { store: storePath(data), scratch, mark: readHighWater(data), keys }
   const { events, faults } = await checkStore(checked, world)

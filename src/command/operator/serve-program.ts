@@ -22,7 +22,7 @@ import { readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 import { readTokens } from './token-file.ts'
-import { runUpgrade } from './upgrade-command.ts'
+import { upgradeFirst } from './upgrade-command.ts'
 import { hasStore } from '../../log/store/store.ts'
 
 /** Most threads that one process serves with. */
@@ -63,8 +63,9 @@ export function addServeCommands(
     serveOptions(new Command('serve').description('serve the log of a data directory')).action(
       async (options: ServeOptions, command: Command) => {
         const own = beginLines(options, command, { world, lines })
+        refuseOtherOwner(options.data, own)
         if (options.upgrade === true && hasStore(options.data))
-          await runUpgrade({ data: options.data, waitMs: null, rebuild: false }, own)
+          await upgradeFirst({ data: options.data, waitMs: null, rebuild: false }, own)
         const settings = settingsOf(options, false, own)
         sayStart(lines, command)
         done(await serve(settings, own, lines))
@@ -92,6 +93,7 @@ export function addServeCommands(
         )
       }
       const own = beginLines(options, command, { world, lines })
+      refuseOtherOwner(options.data, own)
       if (hasStore(options.data)) await upgradeDemo(options.data, own)
       const settings = settingsOf(options, true, own)
       sayStart(lines, command)
@@ -187,7 +189,6 @@ export function serveOptions(command: Command): Command {
 }
 
 function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
-  refuseOtherOwner(options.data, world)
   const newLog = newLogOf(options, simulated)
   makeFolder(options.data, '--data')
   // Before the key and the token are made: a mistake leaves nothing behind.

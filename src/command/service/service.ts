@@ -32,10 +32,9 @@ import type { ServiceMetrics } from './service-metrics.ts'
 import { openServiceMetrics } from './service-metrics.ts'
 import { watchStore } from './store-metrics.ts'
 import { orTaken } from './taken-port.ts'
-import { takeDirectory } from '../terminal/directory-owner.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, takeDirectory } from '../terminal/world.ts'
 
 /** Settings of `serve`, already checked. */
 export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax' | 'asksChain'> &
@@ -79,7 +78,7 @@ export async function startService(
   lines: LogLines,
 ): Promise<Service> {
   await using stack = new AsyncDisposableStack()
-  stack.use(takeDirectory(settings.data, world))
+  stack.use(takeDirectory(settings.data))
   const audits = openAuditLines(lines, world.monotonicMs)
   const chain = await readyChain(settings, world, audits)
   const { workers, shared, memory } = planThreads(settings, world, lines)

@@ -24,9 +24,6 @@ suite('root and the data directory of another user', { skip: skipUnless(isRoot, 
     ['serve', '--data', data, ...ports],
     ['serve', '--data', data, '--upgrade', ...ports],
     ['import', '-', '--data', data],
-    ['upgrade', '--data', data, '--rebuild'],
-    ['check', '--data', data],
-    ['backup', '--data', data, '--to', join(folder, 'backups/')],
   ]) {
     test(`are refused by ${words.filter((word) => /^(?:--)?[a-z]+$/.test(word)).join(' ')}`, async () => {
       const before = readdirSync(data)

@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs'
-import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import { shellQuoted } from './output.ts'
 import type { World } from './world.ts'
 import { CommandError } from './world.ts'
 
 /**
- * Refuses that root writes into the data directory of another user. That user could not use the files of root, so the
- * service would not start any more.
+ * Refuses that root serves or loads the data directory of another user. That user could not use the files of root, so
+ * the service would not start any more.
  */
 export function refuseOtherOwner(data: string, { isRoot }: World): void {
   const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0
@@ -15,15 +14,4 @@ export function refuseOtherOwner(data: string, { isRoot }: World): void {
     2,
     `${shellQuoted(data)} belongs to the user ${owner}, who could not use files of root: run the command as that user, such as runuser -u daybook -- daybook …`,
   )
-}
-
-/** Locks a data directory for this process. Refuses root when another user owns it. */
-export function takeDirectory(data: string, world: World): Disposable {
-  refuseOtherOwner(data, world)
-  try {
-    return lockDirectory(data)
-  } catch (error) {
-    if (error instanceof LockedError) throw new CommandError(1, `${data}: ${error.message}`, { cause: error })
-    throw error
-  }
 }

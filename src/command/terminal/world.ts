@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { LockedError } from '../../log/store/lock.ts'
+import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { Ms } from '../../protocol/moment.ts'
 
@@ -62,4 +62,14 @@ export function outsideReason(error: unknown): string | undefined {
 /** Writes one line to standard error. */
 export function tell(world: World, line: string): void {
   world.stderr.write(`${line}\n`)
+}
+
+/** Locks a data directory for this process. Throws a CommandError when another process has it. */
+export function takeDirectory(data: string): Disposable {
+  try {
+    return lockDirectory(data)
+  } catch (error) {
+    if (error instanceof LockedError) throw new CommandError(1, `${data}: ${error.message}`, { cause: error })
+    throw error
+  }
 }
