@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
+import { formatBytes } from './rounded-quantity.ts'
 import type { World } from './world.ts'
 
 /** Progress bar on a terminal; prints nothing elsewhere. */
@@ -11,7 +12,9 @@ type Progress = Readonly<{
 export function openProgress(verb: string, unit: string, world: World): Progress {
   const bar = new SingleBar(
     {
-      format: `${verb} {bar} {percentage}% | {value} ${unit}{note}`,
+      format: `${verb} {bar} {percentage}% | {value}${unit === 'bytes' ? '' : ` ${unit}`}{note}`,
+      formatValue: (value, _options, type) =>
+        type === 'value' && unit === 'bytes' ? formatBytes(value) : String(value),
       hideCursor: true,
       noTTYOutput: false,
       stream: world.stderr,
