@@ -16,6 +16,7 @@ import { suite, test } from 'node:test'
 import { LockedError, lockDirectory } from '../../src/log/store/lock.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { openForReading, storePath } from '../../src/log/store/store.ts'
+import { removeKept } from '../../src/publish/upgrade/swap-stores.ts'
 import type { UpgradeProgress } from '../../src/publish/upgrade/upgrade.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { change, copyLog, makeLog, openFolder, publishUpTo, refusalAtStart } from '../story/damaged-log.ts'
@@ -86,6 +87,19 @@ suite('an upgrade', () => {
       new LockedError('another upgrade of this data directory is running'),
     )
     assert.equal((await running)?.events, 300)
+  })
+
+  test('lets no one remove the old store meanwhile, and later that alone is removed', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [300])
+    const onProgress = (): unknown => assert.throws(() => removeKept(folder.data), LockedError)
+    await upgrade(folder.data, { onProgress })
+    const kept = keptStoreOf(folder.data, SCHEMA_VERSION)
+    writeFileSync(`${kept}.gz`, 'the copy of an operator')
+    assert.deepEqual(
+      removeKept(folder.data).map(({ path }) => path),
+      [kept],
+    )
   })
 
   test('waits for the service that uses the directory, as long as it is told', async () => {

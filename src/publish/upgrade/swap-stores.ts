@@ -1,10 +1,16 @@
 import { linkSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { renameDurably, syncDirectory } from '../../log/store/durable-rename.ts'
+import { lockFile } from '../../log/store/lock.ts'
 import { openAnySchema, STORE_FILE, StoreError } from '../../log/store/store.ts'
 
 /** Longest wait for readers of the old store, while no service can use the directory. */
 const READERS_MS_MAX = 1_000
+
+/** Takes a data directory for one upgrade. */
+export function lockUpgrades(dataDirectory: string): Disposable {
+  return lockFile(join(dataDirectory, 'upgrade-lock'), 'another upgrade of this data directory is running')
+}
 
 /** Path of an old store after an upgrade. */
 export function keptPath(store: string, schema: number): string {
@@ -60,8 +66,10 @@ export function emptyJournal(store: string): void {
 
 /** Removes the old stores that upgrades of a data directory have kept. Returns their paths and sizes. */
 export function removeKept(dataDirectory: string): readonly Readonly<{ path: string; bytes: number }>[] {
+  const prefix = `${STORE_FILE}.schema-`
+  using _lock = lockUpgrades(dataDirectory)
   const kept = readdirSync(dataDirectory)
-    .filter((name) => name.startsWith(`${STORE_FILE}.schema-`))
+    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
     .map((name) => join(dataDirectory, name))
   return kept.map((path) => {
     const { size: bytes } = statSync(path)

@@ -1,7 +1,6 @@
-import { join } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { LockedError, lockDirectory, lockFile } from '../../log/store/lock.ts'
+import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import { isFull } from '../../log/store/sqlite-error.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/store.ts'
@@ -15,7 +14,7 @@ import type { CarryingAppender } from './carrying-appender.ts'
 import { openCarryingAppender } from './carrying-appender.ts'
 import type { OldStore } from './old-store.ts'
 import { openOldStore } from './old-store.ts'
-import { emptyJournal, keptPath, refuseKept, swapStores } from './swap-stores.ts'
+import { emptyJournal, keptPath, lockUpgrades, refuseKept, swapStores } from './swap-stores.ts'
 import { proveUpgrade } from './upgrade-proof.ts'
 import type { UpgradeRoom } from './upgrade-room.ts'
 import { refuseNearlyFull, refuseSmallDisk, roomFor } from './upgrade-room.ts'
@@ -64,8 +63,7 @@ export async function upgradeStore(settings: UpgradeSettings): Promise<UpgradeRe
   if (!hasStore(dataDirectory)) throw new StoreError(`${dataDirectory} holds no log`)
   const store = storePath(dataDirectory)
   // Its file stays: one that was removed could be locked by a process that had opened it, and made again by another.
-  const lock = join(dataDirectory, 'upgrade-lock')
-  using _lock = lockFile(lock, 'another upgrade of this data directory is running')
+  using _lock = lockUpgrades(dataDirectory)
   const old = openOldStore(store)
   try {
     if (old.schema === SCHEMA_VERSION && !settings.rebuild) {
