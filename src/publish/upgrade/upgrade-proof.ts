@@ -64,7 +64,10 @@ function bothWays(table: string, columns: string): string {
 }
 
 function demand(holds: boolean, reason: string): void {
-  if (!holds) throw new StoreError(`the new store is not used: ${reason}. The old store is unchanged`)
+  if (holds) return
+  throw new StoreError(
+    `the new store is not used: ${reason}. The old store is unchanged: check it with the version that wrote it, or restore a backup`,
+  )
 }
 
 function sumOfAccounts(tally: Tally): bigint {
