@@ -12,8 +12,8 @@ import type { Proxy } from './proxy-stage.ts'
 import { startCaddy, startNginx } from './proxy-stage.ts'
 
 const LIMIT = 60
-/** Time for which crowds ask for one page, in milliseconds. */
-const CROWDS_MS = 3_000
+/** Seconds for which crowds ask for one page. */
+const CROWDS_SECONDS = { least: 3, most: 30 }
 const run = promisify(execFile)
 
 const PROXIES = { nginx: startNginx, caddy: startCaddy } as const
@@ -120,23 +120,25 @@ suite('in front of a service', () => {
 
         test('asks for a popular page once in two seconds, with --page-cache 2', async () => {
           const began = performance.now()
+          const seconds = (): number => (performance.now() - began) / 1_000
           let crowds = 0
-          while (performance.now() - began < CROWDS_MS) {
+          let made = 0
+          // On a slow machine the second question to the service may not be counted after the shortest time.
+          while (seconds() < CROWDS_SECONDS.least || (made < 2 && seconds() < CROWDS_SECONDS.most)) {
             const words = ['-Z', '--compressed', '-w', '%{http_code} %header{x-cache}\\n', '-o', '/dev/null']
             const lines = (await ask('/contests#[1-100]', '203.0.113.1', ...words)).trim().split('\n')
             assert.equal(lines.length, 100)
             for (const line of lines) assert.match(line, /^200 (?:MISS|HIT|EXPIRED|STALE|UPDATING)$/)
             crowds++
+            const metrics = await (await fetch(`${service.door}/metrics`)).text()
+            const counts = metrics.matchAll(
+              /^daybook_http_requests_total\{[^}]*route="\/contests"[^}]*\} (\d+)/gm,
+            )
+            made = [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
           }
-          const seconds = (performance.now() - began) / 1_000
-          const metrics = await (await fetch(`${service.door}/metrics`)).text()
-          const counts = metrics.matchAll(
-            /^daybook_http_requests_total\{[^}]*route="\/contests"[^}]*\} (\d+)/gm,
-          )
-          const made = [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
           assert.ok(
-            made >= 2 && made <= 2 + seconds / 2,
-            `${made} requests in ${seconds} s for ${crowds} crowds`,
+            made >= 2 && made <= 2 + seconds() / 2,
+            `${made} requests in ${seconds()} s for ${crowds} crowds`,
           )
         })
 
