@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, beforeEach, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { followInput } from '../../src/command/outbox/follow-drafts.ts'
 import { openDoor } from '../../src/command/operator/publish-door.ts'
 import type { RunResult } from '../stage/command-stage.ts'
@@ -14,6 +15,8 @@ import { startService } from '../stage/service.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'daybook-follow-'))
 const tokenFile = join(root, 'token')
+/** Time for an answer that is on its way. */
+const ANSWER_MS = 500
 let [folder, number] = ['', 0]
 let service: Service
 
@@ -68,7 +71,9 @@ suite('a followed file', () => {
     return {
       said: () => said,
       ended,
-      stop() {
+      async stop() {
+        // The log has an event some milliseconds before the command has its answer. A stop gives up that answer.
+        await sleep(ANSWER_MS)
         stop.abort()
         return ended
       },
