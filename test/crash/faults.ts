@@ -13,10 +13,11 @@ const LOOK_MS = 20
 /** Milliseconds for which a blocked thread does nothing. */
 const BLOCKED_MS = 8_000
 const given: unknown = workerData
-const thread = isMainThread ? 'main' : isWriter(given) ? 'writer' : 'front'
+const thread = isMainThread ? 'main' : has('tokens') ? 'writer' : has('memory') ? 'front' : 'answer'
 
-function isWriter(data: unknown): boolean {
-  return typeof data === 'object' && data !== null && 'tokens' in data
+/** Whether the thread was started with a setting of this name. */
+function has(name: string): boolean {
+  return typeof given === 'object' && given !== null && name in given
 }
 
 function isAsked(fault: string): boolean {
