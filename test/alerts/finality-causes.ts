@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict'
 import { addressIn } from '../../sim/chain/pretend-chain.ts'
-import { deposit, FINAL_MS, openFinalityStage } from '../finality/finality-stage.ts'
+import { deposit, FINAL_MS, openFinalityStage, PAYING } from '../finality/finality-stage.ts'
 import type { Cause } from './rule-test.ts'
 import { scrape } from './scrape.ts'
 
 const HOUR_MS = 3_600_000
-const AT = { opensAt: '2026-01-01T00:00:00.000Z', closesAt: '2026-01-02T00:00:00.000Z' }
-const PAYING = [
-  { ref: 'deposit', type: 'treasury', kind: 'deposit', kots: '100' },
-  { ref: 'scheduled', type: 'contest', kind: 'scheduled', contestId: 1, details: AT },
-  { ref: 'pool', type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
-  { ref: 'opened', type: 'contest', kind: 'opened', contestId: 1 },
-  { ref: 'closed', type: 'contest', kind: 'closed', contestId: 1 },
-  { ref: 'prize', type: 'prize', kind: 'winner', contestId: 1, kots: '100' },
-]
 
 /** Causes of a service that asks a pretend blockchain. */
 export async function finalityCauses(): Promise<readonly Cause[]> {

@@ -3,21 +3,10 @@ import { suite, test } from 'node:test'
 import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { addressIn } from '../../sim/chain/pretend-chain.ts'
 import type { FinalityStage } from './finality-stage.ts'
-import { FINAL_MS, openFinalityStage } from './finality-stage.ts'
+import { FINAL_MS, openFinalityStage, PAYING } from './finality-stage.ts'
 
 const MORE = 'daybook_finality_amounts_more_total'
 const LESS = 'daybook_finality_amounts_less_total'
-const AT = { opensAt: '2026-01-01T00:00:00.000Z', closesAt: '2026-01-02T00:00:00.000Z' }
-
-/** Drafts that leave contest 1 paying, with prizes of 100 to be paid. */
-const PAYING = [
-  { ref: 'deposit', type: 'treasury', kind: 'deposit', kots: '100' },
-  { ref: 'scheduled', type: 'contest', kind: 'scheduled', contestId: 1, details: AT },
-  { ref: 'pool', type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
-  { ref: 'opened', type: 'contest', kind: 'opened', contestId: 1 },
-  { ref: 'closed', type: 'contest', kind: 'closed', contestId: 1 },
-  { ref: 'prize', type: 'prize', kind: 'winner', contestId: 1, kots: '100' },
-]
 const payout = (ref: string, tx: string, kots: string) => ({
   ref,
   type: 'payout',

@@ -42,6 +42,18 @@ export function deposit(ref: string, tx: string, kots = '5'): Readonly<Record<st
   return { ref, type: 'treasury', kind: 'deposit', kots, tx }
 }
 
+const AT = { opensAt: '2026-01-01T00:00:00.000Z', closesAt: '2026-01-02T00:00:00.000Z' }
+
+/** Drafts that leave contest 1 paying, with prizes of 100 to be paid. */
+export const PAYING: readonly object[] = [
+  { ref: 'deposit', type: 'treasury', kind: 'deposit', kots: '100' },
+  { ref: 'scheduled', type: 'contest', kind: 'scheduled', contestId: 1, details: AT },
+  { ref: 'pool', type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
+  { ref: 'opened', type: 'contest', kind: 'opened', contestId: 1 },
+  { ref: 'closed', type: 'contest', kind: 'closed', contestId: 1 },
+  { ref: 'prize', type: 'prize', kind: 'winner', contestId: 1, kots: '100' },
+]
+
 type Receipt = Readonly<{ ref: string; status: string; seq?: number }>
 type StageAnswer = Readonly<{ status: number; text: string; drafts: readonly Receipt[] }>
 
