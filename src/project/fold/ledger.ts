@@ -2,6 +2,7 @@ import type { Amount } from '../../protocol/amount.ts'
 import { add, ZERO } from '../../protocol/amount.ts'
 import { ruleOf } from '../../protocol/catalogue.ts'
 import type { DaybookEvent, Entry } from '../../protocol/event.ts'
+import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import type { AccountName } from '../../protocol/rules.ts'
 import { ruleKind } from '../../protocol/rules.ts'
 import type { ContestState, PrizeSums } from './contest.ts'
@@ -34,7 +35,7 @@ export function postingOf(effect: Effect): Posting | undefined {
 }
 
 /** Figure with an account's balance, summed over contests and kinds. */
-export const FIGURE_OF_ACCOUNT: Readonly<Record<AccountName, Figure>> = {
+const FIGURE_OF_ACCOUNT: Readonly<Record<AccountName, Figure>> = {
   treasury: 'treasury',
   pool: 'runningPools',
   unredeemed: 'prizesNotRedeemed',
@@ -42,6 +43,16 @@ export const FIGURE_OF_ACCOUNT: Readonly<Record<AccountName, Figure>> = {
   players: 'players',
   burned: 'burned',
   world: 'world',
+}
+
+/** Sum of all accounts in billionths, which is zero in a right ledger. */
+export function sumOfAccounts({ figures }: Tally): bigint {
+  return Object.values(FIGURE_OF_ACCOUNT).reduce((sum, figure) => sum + figures[figure], 0n)
+}
+
+/** Number of contests, of all states. */
+export function contestsOf({ figures }: Tally): bigint {
+  return CONTEST_STATUSES.reduce((sum, status) => sum + figures[status], 0n)
 }
 
 /** Whether an account is inside the platform, so that its balance is never negative. */

@@ -19,11 +19,10 @@ import {
   storePath,
 } from '../../log/store/store.ts'
 import type { Head } from '../../project/fold/books.ts'
-import { FIGURE_OF_ACCOUNT } from '../../project/fold/ledger.ts'
+import { contestsOf, sumOfAccounts } from '../../project/fold/ledger.ts'
 import type { Tally } from '../../project/fold/tally.ts'
 import { encodeTally } from '../../project/fold/tally.ts'
 import { assert } from '../../protocol/brand.ts'
-import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import type { Chain } from '../../protocol/tx.ts'
 
 /** The store that an import builds beside the log of a data directory. The log does not change before `replace`. */
@@ -122,11 +121,9 @@ function verify(path: string, { head, tally }: Readonly<{ head: Head; tally: Tal
     assert(fault === null, `the new store can be proved: ${fault?.reason}`)
     const same = Buffer.compare(encodeTally(prefix.newest()), encodeTally(tally)) === 0
     assert(same, `the stored totals at ${head.seq} are those that were counted`)
-    let balance = 0n
-    for (const figure of Object.values(FIGURE_OF_ACCOUNT)) balance += tally.figures[figure]
+    const balance = sumOfAccounts(tally)
     assert(balance === 0n, `the accounts add up to ${balance}`)
-    let contests = 0n
-    for (const status of CONTEST_STATUSES) contests += tally.figures[status]
+    const contests = contestsOf(tally)
     assert(BigInt(countOf(db, 'contests')) === contests, `the store holds ${contests} contests`)
   } finally {
     db.close()

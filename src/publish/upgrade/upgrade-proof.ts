@@ -5,10 +5,9 @@ import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import { openSignedTrees } from '../../log/tree/signed-trees.ts'
 import { haveSameTree } from '../../log/tree/stored-tree.ts'
 import type { Tally } from '../../project/fold/tally.ts'
-import { FIGURE_OF_ACCOUNT } from '../../project/fold/ledger.ts'
-import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { contestsOf, sumOfAccounts } from '../../project/fold/ledger.ts'
 
-/** How many events after `after`, up to `upTo`, have the same lines and signatures in both stores. */
+/** Number of events after `after`, up to `upTo`, with the same lines and signatures in both stores. */
 export function sameEvents(db: DatabaseSync, after: number, upTo: number): number {
   const row = db
     .prepare(
@@ -41,7 +40,7 @@ export function proveUpgrade(
   for (const [name, differing] of COMPARISONS)
     demand(db.prepare(`SELECT 1 FROM (${differing})`).get() === undefined, `${name} differ`)
   demand(sumOfAccounts(tally) === 0n, 'the accounts do not add up to zero')
-  demand(countOf(db, 'main.contests') === contestsOf(tally), 'it holds another number of contests')
+  demand(BigInt(countOf(db, 'main.contests')) === contestsOf(tally), 'it holds another number of contests')
   demand(countOf(db, 'main.refs') === countOf(db, 'old.refs'), 'it holds another number of refs')
 }
 
@@ -68,14 +67,6 @@ function demand(holds: boolean, reason: string): void {
   throw new StoreError(
     `the new store is not used: ${reason}. The old store is unchanged: check it with the version that wrote it, or restore a backup`,
   )
-}
-
-function sumOfAccounts(tally: Tally): bigint {
-  return Object.values(FIGURE_OF_ACCOUNT).reduce((sum, figure) => sum + tally.figures[figure], 0n)
-}
-
-function contestsOf(tally: Tally): number {
-  return Number(CONTEST_STATUSES.reduce((sum, status) => sum + tally.figures[status], 0n))
 }
 
 function countOf(db: DatabaseSync, table: 'main.contests' | 'main.refs' | 'old.refs'): number {
