@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmdirSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { shellQuoted } from './output.ts'
@@ -83,12 +74,6 @@ export function readStart(path: string, bytesMax: number): string {
 /** Whether a path is an existing folder. */
 export function isFolder(path: string): boolean {
   return statOf(path)?.isDirectory() === true
-}
-
-/** Free bytes of the disk of a folder, as far as this user may use them. */
-export function freeBytes(folder: string): number {
-  const { bsize, bavail } = statfsSync(folder)
-  return bsize * bavail
 }
 
 /** `CommandError` for a system error at a path that an option names; any other error is returned unchanged. */

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { storePath } from './store.ts'
@@ -10,6 +10,12 @@ export const PROBE_FILE = 'disk-probe'
 const FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EFBIG'])
 const CHUNK = new Uint8Array(64 * 1024)
 const OWNER_ONLY = 0o600
+
+/** Free bytes of the disk of a folder or file, as far as this user may use them. */
+export function freeBytes(path: string): number {
+  const { bsize, bavail } = statfsSync(path)
+  return bsize * bavail
+}
 
 /**
  * Whether the disk of a data directory is full, asked after the store failed to write, because SQLite names no cause.

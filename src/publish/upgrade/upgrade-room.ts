@@ -1,4 +1,5 @@
-import { statfsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { freeBytes } from '../../log/store/disk-probe.ts'
 import { StoreError } from '../../log/store/store.ts'
 
 /** Free disk that an upgrade needs, and free disk there is, in bytes. */
@@ -14,14 +15,13 @@ const RESERVE = 1 / 20
 /** The disk that building a new store beside the old one still needs. */
 export function roomFor(store: string, building: string): UpgradeRoom {
   const needBytes = Math.max(0, newBytesOf(store) - bytesOf(building))
-  const { bsize, bavail } = statfsSync(store)
-  return { needBytes, freeBytes: bsize * bavail }
+  return { needBytes, freeBytes: freeBytes(store) }
 }
 
-export function refuseSmallDisk({ needBytes, freeBytes }: UpgradeRoom): void {
-  if (freeBytes >= needBytes) return
+export function refuseSmallDisk(room: UpgradeRoom): void {
+  if (room.freeBytes >= room.needBytes) return
   throw new StoreError(
-    `the upgrade needs ${megabytes(needBytes)} of free disk, and ${megabytes(freeBytes)} are free: make room and upgrade again`,
+    `the upgrade needs ${megabytes(room.needBytes)} of free disk, and ${megabytes(room.freeBytes)} are free: make room and upgrade again`,
   )
 }
 
