@@ -47,7 +47,7 @@ export function seriesNames(query: string): readonly string[] {
 }
 
 /**
- * What a query names and no service has: series, labels, and values of labels. `recorded` are the series that rules make;
+ * Series, labels, and values of labels that a query names and no service has. `recorded` are the series that rules make;
  * their only label is `job`.
  */
 export function unknownIn(

@@ -18,7 +18,7 @@ import { TEST_KEY } from '../story/signing.ts'
 const RUNBOOK = 'docs/runbook'
 const NEW_LOG = { origin: 'daybook.test/runbook', chain: 'solana', simulated: false } as const
 const BLOCK_MS_MAX = 60_000
-/** What a block needs: a service that runs, or one that is stopped. `doctor` also ends with 1 when it finds something. */
+/** Needs of a block: a service that runs, or one that is stopped. `doctor` also ends with 1 when it finds something. */
 const KINDS = ['runbook', 'stopped', 'doctor']
 
 type Command = Readonly<{ kind: string; text: string; pages: readonly string[] }>

@@ -46,7 +46,7 @@ suite(
   { skip: skipUnless(isRoot, 'root') || skipWithout(...PROGRAMS) },
   () => {
     let machine: Machine
-    /** What each step has printed. */
+    /** Output of each step. */
     let printed: readonly string[] = []
     before(async () => {
       machine = openMachine(SITE)

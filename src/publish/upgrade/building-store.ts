@@ -10,7 +10,7 @@ import type { OldStore } from './old-store.ts'
 
 const CACHE_KIB = 64 * 1024
 
-/** How far a build has come. It is a row of `meta`, which changes in the transaction of each step. */
+/** Progress of a build. It is a row of `meta`, which changes in the transaction of each step. */
 export type BuildState = Readonly<{
   /** Version of Daybook that builds. Another one may compute other rows, so it begins again. */
   version: string
@@ -116,7 +116,7 @@ function leftStore(path: string, old: OldStore, version: string): DatabaseSync |
     db = openFile(path)
     if (canContinue(db, old, version)) return db
   } catch {
-    // Whatever the file is, it is built again.
+    // A file of any other kind is built again.
   }
   db?.close()
   return null

@@ -24,7 +24,7 @@ export type UpgradeProgress =
   | BuildProgress
   | Readonly<{ stage: 'waiting' | 'proving' | 'linking' | 'renaming'; done: number; total: number }>
 
-/** What an upgrade does and needs, told before it begins. */
+/** Plan of an upgrade and its need of disk, told before it begins. */
 export type UpgradeForecast = UpgradeRoom & Readonly<{ from: number; to: number; events: number }>
 
 export type UpgradeSettings = Readonly<{
@@ -41,7 +41,7 @@ export type UpgradeSettings = Readonly<{
   signal: AbortSignal
 }>
 
-/** What an upgrade has done. `lockedMs`: how long it kept the directory from any service. */
+/** Result of an upgrade. `lockedMs`: how long it kept the directory from any service. */
 export type UpgradeReport = Readonly<{
   from: number
   to: number
