@@ -220,4 +220,48 @@ suite('a commit', () => {
     db.close()
     rmSync(directory, { recursive: true })
   })
+
+  test('has one moment for the events of all its requests, also when a month ends meanwhile', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'daybook-commit-'))
+    const path = storePath(directory)
+    createStore(path, { origin: 'daybook.test/commit', chain: 'opaque', simulated: false })
+    const db = openForWriting(path)
+    let nowMs = Date.UTC(2026, 9, 31, 23, 59)
+    const commits: [events: number, atMs: number][] = []
+    const queue = openCommitQueue({
+      appender: openAppender(db, testSigner(db)),
+      tables: openHeldTables(db),
+      asksChain: false,
+      balances: 'refuse',
+      now: () => msOf((nowMs += 20_000)),
+      clockAgrees: () => true,
+      monotonicMs: () => 0,
+      onDurable: () => undefined,
+      onCommit: ({ events, atMs }) => commits.push([events, atMs]),
+      onHeld: () => undefined,
+      onIrregular: () => undefined,
+      isDiskFull: () => false,
+      onFull: () => undefined,
+      onBroken: (error) => assert.fail(error),
+    })
+    const facts = {
+      atMs: null,
+      type: 'trade',
+      kind: 'buy',
+      contestId: null,
+      tx: null,
+      details: null,
+    } as const
+    const buy = (ref: string): Draft => ({ ...facts, ref, kots: billionths(1n) })
+    await Promise.all([queue.submit(['a', 'b', 'c', 'd'].map(buy)), queue.submit(['e', 'f', 'g'].map(buy))])
+    await queue.submit([buy('h')])
+    const moments = linesOf(path).map((line) => (JSON.parse(line) as { atMs: number }).atMs)
+    assert.deepEqual(
+      commits.map(([events]) => events),
+      [7, 1],
+    )
+    assert.deepEqual(moments, [...Array(7).fill(commits[0]?.[1]), commits[1]?.[1]])
+    db.close()
+    rmSync(directory, { recursive: true })
+  })
 })

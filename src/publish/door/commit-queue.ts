@@ -43,6 +43,7 @@ type CommitQueueSettings = Readonly<{
   asksChain: boolean
   /** `report` publishes and reports drafts whose order or balance is wrong. */
   balances: BalancesSetting
+  /** Read once for each commit. */
   now(): Ms
   /** Whether `now` can be believed. Nothing is published while it cannot. */
   clockAgrees(): boolean
@@ -80,9 +81,12 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const { appender, tables } = settings
   const held = openHeldDrafts(tables, settings.asksChain)
   const earlier = openEarlierCache(appender.fold, held)
-  const release = openRelease({ ...settings, held, earlier })
+  let moment = settings.now()
+  // A month can only end between two commits, because all events of a commit have one `at`.
+  const now = (): Ms => moment
+  const release = openRelease({ ...settings, now, held, earlier })
   const holding = { held, earlier, release }
-  const parts = { ...settings, ...holding }
+  const parts = { ...settings, ...holding, now }
   const changes = openHeldChanges({ ...parts, published: appender.published })
   const waiting: WaitingRequest[] = []
   let broken = false
@@ -91,6 +95,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   function run(): void {
     const batch = takeBatch(waiting)
     if (waiting.length > 0) setImmediate(run)
+    moment = settings.now()
     const outcome = broken ? UNAVAILABLE : commit(settings, holding, batch)
     broken ||= outcome === UNAVAILABLE
     if ('ok' in outcome) return batch.forEach(({ refuse }) => refuse(outcome))
