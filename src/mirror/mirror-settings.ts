@@ -1,0 +1,33 @@
+import type { Surroundings } from '../client/surroundings.ts'
+import type { Ms } from '../protocol/moment.ts'
+
+/** The followed service, and the data directory of the mirror. The caller holds the lock of the directory. */
+export type MirrorSettings = Readonly<{
+  /** Origin of the followed service, such as `https://data.example.org`. */
+  url: string
+  dataDirectory: string
+  /** Verifier keys that the operator knows. Empty: the keys that the log lists at the first use are pinned. */
+  vkeys: readonly string[]
+  /** Go on with a log that continues the mirrored one after a loss. */
+  followFormer: boolean
+  /** Version of this Daybook. An interrupted build is continued by the same version only. */
+  version: string
+  /** The current moment. */
+  now(): Ms
+  /** Clock, timers, randomness and `fetch` in place of those of the runtime. */
+  around: Partial<Surroundings>
+}>
+
+/** Progress of a first build, in events. `months`: from month files; `events`: from the open month and pages. */
+export type MirrorProgress = Readonly<{
+  stage: 'months' | 'events' | 'indexes' | 'proving'
+  done: number
+  /** Events that the origin has shown. */
+  total: number
+}>
+
+/**
+ * A contradiction between the origin and what it proved before, or within what it shows. `evidence` is a folder in
+ * `DIR/evidence` with the files that show it.
+ */
+export type Contradicted = Readonly<{ is: 'contradicted'; reason: string; evidence: string }>
