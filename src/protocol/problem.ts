@@ -40,6 +40,9 @@ export const PROBLEMS = {
   'store-full': { status: 507, title: 'The store is full' },
   'held-full': { status: 503, title: 'As many drafts are held as may be' },
   'store-unavailable': { status: 503, title: 'The store does not accept events' },
+  // Codes of a node whose log is on several machines.
+  'outcome-unknown': { status: 503, title: 'It is not known yet whether the drafts were published' },
+  behind: { status: 503, title: 'This node may be behind the log' },
 } as const
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
+import { openDoorChoice } from '../../src/command/operator/door-choice.ts'
 import type { DraftSender } from '../../src/command/outbox/draft-sender.ts'
 import { sendRows } from '../../src/command/outbox/draft-sender.ts'
 import { openTroubleReport } from '../../src/command/outbox/trouble-report.ts'
@@ -41,10 +42,10 @@ async function send(
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/publish`)
+  const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const heard: string[] = []
   const world = worldOf({ stderr: { write: (line: string) => heard.push(line) } as never })
-  const door = { address, token: 'token', log: null, stop: world.stop }
+  const door = { doors: openDoorChoice(to, world), token: 'token', log: null, stop: world.stop }
   const sender: DraftSender = { door, trouble: openTroubleReport(world) }
   let settled = ''
   const rows = names.split('').map((name) => ({ name: `row ${name}`, line: name }))

@@ -172,7 +172,7 @@ suite('a followed input', () => {
     let receipts = ''
     stdout.setEncoding('utf8').on('data', (text: string) => (receipts += text))
     const world = worldOf({ stdout, stderr })
-    const ended = followInput(input, openDoor(service.door, tokenFile, world.stop), world)
+    const ended = followInput(input, openDoor(service.door, tokenFile, world), world)
     const seq = (await amounts()).length
     input.write(line())
     await published()

@@ -37,7 +37,7 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   const { seq, to, tokenFile, restate, dryRun } = settings
   const fields = restate === null ? null : parseRestatement(restate)
   if (tokenFile === null && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
-  const door = tokenFile === null ? null : openDoor(to, tokenFile, world.stop)
+  const door = tokenFile === null ? null : openDoor(to, tokenFile, world)
   const daybook = openClient(settings.url, world)
   const signal = world.stop
   const sameLog = openSameLog()
@@ -68,13 +68,14 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   }
   const sent = await sendDrafts({ ...door, log: answer.headers.get('daybook-log') }, lines)
   if (!sent.ok) {
-    const { draft, field, reason } = sent.failure
+    const { draft, field, reason, status } = sent.failure
     const which = draft === null ? '' : draft === 0 ? 'the correction' : 'the restatement'
     tell(
       world,
       `${[which, field ?? ''].filter((part) => part !== '').join(', ')}${which === '' ? '' : ': '}${reason}`,
     )
-    tell(world, 'nothing was published')
+    const isUnknown = status === null || status >= 500
+    tell(world, isUnknown ? 'repeat the command: nothing is published twice' : 'nothing was published')
     return 1
   }
   const [correction, restatement] = sent.receipts

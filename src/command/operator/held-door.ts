@@ -2,17 +2,38 @@ import { isJsonObject } from '../../verify/reading/json-values.ts'
 import type { JsonObject } from '../../verify/reading/json-values.ts'
 import { printable } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
+import type { DoorTurn } from './door-choice.ts'
+import { askInTurn } from './door-choice.ts'
 import type { DoorAccess } from './publish-door.ts'
 
 /** Milliseconds in which the door must answer: a decision waits for a commit. */
 const ANSWER_MS = 60_000
 
-/** Asks the private listener about held drafts: GET, or POST with a body. Throws a CommandError unless it answers. */
-export async function askHeld(
-  { address, token, stop }: DoorAccess,
-  path: string,
+/** Answer of one door: its object, or why there is none. `status` is null when nothing answered. */
+type HeldAnswer = Readonly<
+  { ok: true; answer: JsonObject } | { ok: false; status: number | null; reason: string }
+>
+
+/**
+ * Asks the private listener about held drafts: GET, or POST with a body. Goes on to the next door when one cannot be
+ * reached or is not ready: a repeated decision changes nothing. Throws a CommandError unless one answers.
+ */
+export async function askHeld(door: DoorAccess, path: string, body: JsonObject | null): Promise<JsonObject> {
+  const answers = await askInTurn(door.doors, door.stop, async (address): Promise<DoorTurn<HeldAnswer>> => {
+    const answer = await askOne(door, new URL(path, address), body)
+    const isOfNode = !answer.ok && (answer.status === null || answer.status >= 500)
+    return { answer, fault: isOfNode ? answer.reason : null }
+  })
+  const last = answers.at(-1)
+  if (last?.ok === true) return last.answer
+  throw new CommandError(1, last?.reason ?? 'no publish door was asked')
+}
+
+async function askOne(
+  { token, stop }: DoorAccess,
+  address: URL,
   body: JsonObject | null,
-): Promise<JsonObject> {
+): Promise<HeldAnswer> {
   const headers = { authorization: `Bearer ${token}` }
   const signal = AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS)])
   const request =
@@ -23,25 +44,25 @@ export async function askHeld(
           headers: { ...headers, 'content-type': 'application/json' },
           body: JSON.stringify(body),
         }
-  const response = await fetch(new URL(path, address), { ...request, signal }).catch((cause: unknown) => {
+  const response = await fetch(address, { ...request, signal }).catch(() => null)
+  if (response === null) {
     const reason = stop.aborted
       ? 'stopped; the outcome of the request is unknown'
       : `the publish door at ${address.host} cannot be reached`
-    throw new CommandError(1, reason, { cause })
-  })
+    return { ok: false, status: null, reason }
+  }
+  const { status } = response
   // Every site may read the public listener; none the door.
   if (response.headers.has('access-control-allow-origin')) {
-    throw new CommandError(
-      1,
-      `${address.host} is the public listener: give --to the address of the publish door`,
-    )
+    const reason = `${address.host} is the public listener: give --to the address of the publish door`
+    return { ok: false, status, reason }
   }
   const answer: unknown = await response.json().catch(() => null)
-  if (response.ok && isJsonObject(answer)) return answer
+  if (response.ok && isJsonObject(answer)) return { ok: true, answer }
   const detail = isJsonObject(answer) ? answer['detail'] : undefined
   const reason =
     typeof detail === 'string'
       ? printable(detail)
       : 'the program that answered is not a publish door: check --to'
-  throw new CommandError(1, reason)
+  return { ok: false, status, reason }
 }

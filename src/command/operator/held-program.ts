@@ -20,7 +20,10 @@ const MEANINGS: Readonly<Record<HeldDecision, string>> = {
 export function heldCommand(world: World, done: (code: ExitCode) => void): Command {
   const option = optionOf('held')
   const own = (): readonly Option[] => [
-    option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'),
+    option(
+      '--to <urls>',
+      'address of the publish door; with several nodes, their addresses with commas',
+    ).default('http://127.0.0.1:8081'),
     option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory(),
     option('--json', 'JSON lines on a terminal too'),
   ]

@@ -24,7 +24,7 @@ export async function listHeld(
   { to, tokenFile, json, state }: HeldSettings & Readonly<{ state: string | null }>,
   world: World,
 ): Promise<ExitCode> {
-  const door = openDoor(to, tokenFile, world.stop)
+  const door = openDoor(to, tokenFile, world)
   const isTable = !json && (world.columns?.() ?? null) !== null
   let isEmpty = true
   for await (const drafts of pages(door, state)) {
@@ -88,7 +88,7 @@ export async function decideHeld(
   { to, tokenFile, json, refs, reason }: HeldSettings & Readonly<{ refs: readonly string[]; reason: string }>,
   world: World,
 ): Promise<ExitCode> {
-  const door = openDoor(to, tokenFile, world.stop)
+  const door = openDoor(to, tokenFile, world)
   const isText = !json && (world.columns?.() ?? null) !== null
   const wanted = [...new Set(refs)]
   let missed = 0

@@ -38,7 +38,12 @@ function addCorrect(program: Command, world: World, done: (code: ExitCode) => vo
     .description('cancel a published event with a correction, and publish its replacement')
     .addArgument(new Argument('<seq>', 'seq of the event').argParser(wholeBetween(1, SEQ_MAX)))
     .addOption(option('--url <url>', 'address of the service').default('http://127.0.0.1:8080'))
-    .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
+    .addOption(
+      option(
+        '--to <urls>',
+        'address of the publish door; with several nodes, their addresses with commas',
+      ).default('http://127.0.0.1:8081'),
+    )
     .addOption(option('--token-file <file>', 'file with the publish token'))
     .addOption(option('--reason <text>', 'reason for the correction, which is published'))
     .addOption(

@@ -29,7 +29,7 @@ const REQUEST_BYTES = 8 * 1024 * 1024
  * when a draft is refused, and when one is never published because it failed or was dropped.
  */
 export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
-  const anyDoor = openDoor(settings.to, settings.tokenFile, world.stop)
+  const anyDoor = openDoor(settings.to, settings.tokenFile, world)
   const total = settings.file === null ? 0 : sizeOf(settings.file)
   const source = settings.file === null ? input : createReadStream(settings.file)
   const progress = openProgress('publishing', 'bytes', world)

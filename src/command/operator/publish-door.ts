@@ -1,17 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readAddress } from '../terminal/log-address.ts'
 import { printable } from '../terminal/output.ts'
+import type { World } from '../terminal/world.ts'
+import type { DoorChoice, DoorTurn } from './door-choice.ts'
+import { askInTurn, logOfDoors, openDoorChoice } from './door-choice.ts'
 import { readToken } from './token-file.ts'
 
 /** Most attempts of one request while the door cannot be reached or is full, and the wait between them. */
 const TRIES_MAX = 5
 const RETRY_MS = 1_000
+/** Time in which a door with a fallback must answer. A node that hangs would keep the drafts from the next one. */
+const ANSWER_MS = 15_000
 
 /**
- * Address of the publish door, the token that opens it, the id of the log that it must belong to (null for any), and
- * the signal that stops the command.
+ * Publish doors of the nodes of a log, the token that opens them, the id of the log that they must belong to (null for
+ * any), and the signal that stops the command.
  */
-export type DoorAccess = Readonly<{ address: URL; token: string; log: string | null; stop: AbortSignal }>
+export type DoorAccess = Readonly<{
+  doors: DoorChoice
+  token: string
+  log: string | null
+  stop: AbortSignal
+}>
 
 /** Outcome of one draft. */
 export type DoorReceipt = Readonly<{ ref: string; status: string; seq: number | null }>
@@ -36,13 +45,10 @@ export type DoorAnswer = Readonly<
   { ok: true; receipts: readonly DoorReceipt[]; log: string | null } | { ok: false; failure: DoorFailure }
 >
 
-/** Reads the address and the token of a publish door from the user's options. Sends nothing. */
-export function openDoor(to: string, tokenFile: string, stop: AbortSignal): DoorAccess {
-  const base = readAddress(to, DOOR)
-  return { address: new URL('/publish', base), token: readToken(tokenFile), log: null, stop }
+/** Reads the addresses and the token of publish doors from the user's options. Sends nothing. */
+export function openDoor(to: string, tokenFile: string, world: World): DoorAccess {
+  return { doors: openDoorChoice(to, world), token: readToken(tokenFile), log: null, stop: world.stop }
 }
-
-const DOOR = { what: 'the address of the publish door with --to', example: 'http://127.0.0.1:8081' }
 
 /**
  * Sends drafts, one a line, in one request: all or nothing. Repeats it for some seconds while the door cannot be reached
@@ -58,8 +64,34 @@ export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Pr
   }
 }
 
-/** Sends drafts, one a line, in one request, once. */
+/**
+ * Sends drafts, one a line, in one request, once to each door until one answers for the log. A door that cannot be reached
+ * or that is not ready may have published them: the next one gets the same refs, so nothing is published twice.
+ */
 export async function askDoor(door: DoorAccess, lines: readonly string[]): Promise<DoorAnswer> {
+  const { doors, stop } = door
+  const log = door.log ?? (doors.hasFallback ? await logOfDoors(doors, stop) : null)
+  const answers = await askInTurn(doors, stop, async (address): Promise<DoorTurn<DoorAnswer>> => {
+    const answer = await askOne({ ...door, log, address }, lines)
+    return { answer, fault: answer.ok || !concernsNode(answer.failure) ? null : answer.failure.reason }
+  })
+  const last = answers.at(-1) ?? failed(null, 'no publish door was asked')
+  if (last.ok || answers.length === 1) return last
+  const reasons = answers.flatMap((answer) => (answer.ok ? [] : [answer.failure.reason]))
+  return concernsNode(last.failure)
+    ? { ok: false, failure: { ...last.failure, reason: [...new Set(reasons)].join('; ') } }
+    : last
+}
+
+/** Whether a failure says something about one node, so that another one may take the drafts. */
+function concernsNode({ status }: DoorFailure): boolean {
+  return status === null || status >= 500
+}
+
+/** One door, and the log that it must belong to. */
+type OneDoor = DoorAccess & Readonly<{ address: URL }>
+
+async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnswer> {
   const response = await post(door, lines)
   if (response === null) {
     return door.stop.aborted
@@ -96,11 +128,11 @@ function failed(status: number | null, reason: string, otherLog: string | null =
 
 /** Sends one request; null when nothing answers. */
 async function post(
-  { address, token, log, stop }: DoorAccess,
+  { address, doors, token, log, stop }: OneDoor,
   lines: readonly string[],
 ): Promise<Response | null> {
   try {
-    return await fetch(address, {
+    return await fetch(new URL('/publish', address), {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -108,7 +140,7 @@ async function post(
         ...(log === null ? {} : { 'daybook-log': log }),
       },
       body: lines.join('\n'),
-      signal: stop,
+      signal: doors.hasFallback ? AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS)]) : stop,
     })
   } catch {
     return null

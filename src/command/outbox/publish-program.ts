@@ -29,7 +29,12 @@ export function publishCommand(world: World, input: Readable, done: (code: ExitC
   return new Command('publish')
     .description('send drafts to the publish door')
     .argument('[file]', 'drafts as JSON lines; standard input by default')
-    .addOption(option('--to <url>', 'address of the publish door').default('http://127.0.0.1:8081'))
+    .addOption(
+      option(
+        '--to <urls>',
+        'address of the publish door; with several nodes, their addresses with commas',
+      ).default('http://127.0.0.1:8081'),
+    )
     .addOption(option('--url <url>', 'address of the service: refuse a door that belongs to another log'))
     .addOption(option('--token-file <file>', 'file with the publish token; required, except with --sql'))
     .addOption(
@@ -96,6 +101,6 @@ async function loggedDoor(
   url: string | null,
   world: World,
 ): Promise<DoorAccess> {
-  const door = openDoor(to, tokenFile, world.stop)
+  const door = openDoor(to, tokenFile, world)
   return url === null ? door : { ...door, log: await publicLog(url, world) }
 }

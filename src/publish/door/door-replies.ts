@@ -9,6 +9,8 @@ import type { FailedOutcome } from '../admission/outcome.ts'
 const FULL_RETRY_SECONDS = 10
 const BUSY_RETRY_SECONDS = 1
 const CLOCK_RETRY_SECONDS = 10
+/** Retry-After in seconds when the machines that keep the log are silent. Another node may answer at once. */
+const LOG_RETRY_SECONDS = 2
 /** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
 const ADDRESS_STATUS = 422
 
@@ -97,6 +99,7 @@ function setRetryHeaders(response: ServerResponse, code: FailedOutcome['code']):
   if (code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
   if (code === 'store-full' || code === 'held-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
   if (code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
+  if (code === 'outcome-unknown' || code === 'behind') response.setHeader('retry-after', LOG_RETRY_SECONDS)
 }
 
 /** Sends a JSON answer with status 200. */

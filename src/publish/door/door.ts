@@ -271,4 +271,6 @@ const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutco
   'store-full': 'unavailable',
   'held-full': 'unavailable',
   'store-unavailable': 'unavailable',
+  'outcome-unknown': 'unavailable',
+  behind: 'unavailable',
 }

@@ -169,4 +169,14 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'The store accepts no events, because a write failed or a check found a fault.',
     cure: 'Read the log of the service, and run `daybook check`. Afterwards send the same request with the same refs.',
   },
+  'outcome-unknown': {
+    meaning:
+      'The node has sent the drafts to the machines that keep the log, and none has confirmed them in time. They may be published now or later.',
+    cure: 'Send the same refs again, to any node, after `Retry-After`. Each draft is published once. Never send them with new refs.',
+  },
+  behind: {
+    meaning:
+      'The node cannot learn whether the log has newer events than it knows: the machines that keep the log do not answer. Nothing of the request is published.',
+    cure: 'Send the same request again after `Retry-After`, to any node.',
+  },
 }

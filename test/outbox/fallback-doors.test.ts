@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, suite, test } from 'node:test'
+import { openDoorChoice } from '../../src/command/operator/door-choice.ts'
+import { askDoor } from '../../src/command/operator/publish-door.ts'
+import { run, startProxy, worldOf } from '../stage/command-stage.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+
+/** Nothing listens on the discard port. */
+const AWAY = 'http://127.0.0.1:9'
+const folder = mkdtempSync(join(tmpdir(), 'daybook-fallback-'))
+const tokenFile = join(folder, 'token')
+let [service, other]: Service[] = []
+
+before(async () => {
+  const options = { chain: 'opaque', options: ['--rate-limit', 'off', '--drain', '0'] } as const
+  ;[service, other] = await Promise.all([startService(options), startService(options)])
+  writeFileSync(tokenFile, service.token)
+})
+after(async () => {
+  await Promise.all([service?.[Symbol.asyncDispose](), other?.[Symbol.asyncDispose]()])
+  rmSync(folder, { recursive: true })
+})
+
+/** The service, or the one of another log. */
+const own = (): Service => service ?? assert.fail('the service runs')
+const foreign = (): Service => other ?? assert.fail('the other service runs')
+
+/** Writes a file of deposits, each of its own amount, from `first` on. */
+function fileOf(first: number, count: number): string {
+  const file = join(folder, `from-${first}.jsonl`)
+  const drafts = Array.from(
+    { length: count },
+    (_, index) =>
+      `{"ref":"fallback-${first + index}","type":"treasury","kind":"deposit","kots":"${first + index}"}\n`,
+  )
+  writeFileSync(file, drafts.join(''))
+  return file
+}
+
+async function amounts({ url }: Service, from: number, count: number): Promise<readonly number[]> {
+  const answer = await fetch(`${url}/api/v1/events?limit=10000`)
+  const { events } = (await answer.json()) as { events: readonly { kots: string }[] }
+  return events.map(({ kots }) => Number(kots)).filter((kots) => kots >= from && kots < from + count)
+}
+
+const counted = (first: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => first + index)
+
+const publish = (file: string, ...doors: readonly string[]): ReturnType<typeof run> =>
+  run(['publish', file, '--to', doors.join(','), '--token-file', tokenFile])
+
+suite('a publisher with fallbacks', () => {
+  test('sends to the next door when the first cannot be reached, and says which', async () => {
+    const { code, stderr } = await publish(fileOf(1, 3), AWAY, own().door)
+    assert.equal(code, 0, stderr)
+    const { host } = new URL(own().door)
+    assert.ok(stderr.includes(`using the publish door at ${host} now: the publish door at 127.0.0.1:9`))
+    assert.deepEqual(await amounts(own(), 1, 3), [1, 2, 3])
+  })
+
+  test('keeps the order and doubles nothing when the answer to a published request is lost', async () => {
+    let posts = 0
+    // The second of three requests is published, and its answer is lost.
+    await using lossy = await startProxy(own().door, (path) => {
+      if (path !== '/publish') return 'none'
+      posts += 1
+      return posts === 2 ? { cutAfter: 0, once: () => true } : 'none'
+    })
+    const { code, stdout, stderr } = await publish(fileOf(10_000, 2_500), lossy.url, own().door)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout + stderr, /1000 (?:drafts? )?duplicate/i)
+    assert.deepEqual(await amounts(own(), 10_000, 2_500), counted(10_000, 2_500))
+    assert.equal(posts, 2, 'the third request goes to the door that answered')
+  })
+
+  test('gives nothing to a door of another log, even when the answer of the first door is lost', async () => {
+    const { door } = own()
+    await using silent = await startProxy(door, (path) =>
+      path === '/publish' ? { cutAfter: 0, once: () => true } : 'none',
+    )
+    const { code, stderr } = await publish(fileOf(20_000, 2), silent.url, foreign().door)
+    assert.equal(code, 1)
+    assert.match(stderr, /belongs to another log/)
+    assert.deepEqual(await amounts(foreign(), 20_000, 2), [])
+  })
+
+  test('takes a refusal of the first door as final', async () => {
+    const file = join(folder, 'refused.jsonl')
+    writeFileSync(file, '{"ref":"refused-1","type":"contest","kind":"paid","contestId":1}\n')
+    await using second = await startProxy(own().door, () => 'none')
+    const { code, stderr } = await publish(file, own().door, second.url)
+    assert.equal(code, 1)
+    assert.match(stderr, /line 1/)
+    assert.deepEqual(second.asked, [])
+  })
+
+  test('follows an endless input past a door that is away', async () => {
+    const file = fileOf(30_000, 5)
+    const stop = new AbortController()
+    const words = ['publish', '--follow', file, '--to', `${AWAY},${own().door}`, '--token-file', tokenFile]
+    const ended = run(words, { stop: stop.signal })
+    while ((await amounts(own(), 30_000, 5)).length < 5) await new Promise((next) => setTimeout(next, 20))
+    stop.abort()
+    const { code, stderr } = await ended
+    assert.equal(code, 0, stderr)
+    assert.deepEqual(await amounts(own(), 30_000, 5), counted(30_000, 5))
+  })
+
+  test('asks the next door about held drafts too', async () => {
+    const doors = `${AWAY},${own().door}`
+    const words = ['--to', doors, '--token-file', tokenFile]
+    assert.deepEqual((await run(['held', ...words])).code, 0)
+    const { stdout } = await run(['held', 'drop', 'no-such-ref', '--reason', 'Unknown', ...words])
+    assert.match(stdout, /"status":"unknown"/)
+  })
+})
+
+/** A door that answers every request with this status, and counts the drafts. */
+async function scripted(
+  answer: () => number,
+): Promise<Readonly<{ url: string; sent: string[]; server: Server }>> {
+  const sent: string[] = []
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const status = answer()
+    response.writeHead(status, { 'daybook-log': 'one-log' })
+    if (request.method === 'POST') sent.push(body)
+    response.end(JSON.stringify(status === 200 ? { drafts: [{ ref: 'a', status: 'published' }] } : {}))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent, server }
+}
+
+suite('the choice of a door', () => {
+  test('stays at a fallback, and goes back to the first door after a minute when it is ready', async () => {
+    let [now, status] = [0, 503]
+    const first = await scripted(() => status)
+    const second = await scripted(() => 200)
+    const world = worldOf({ monotonicMs: () => now })
+    const doors = openDoorChoice(`${first.url},${second.url}`, world)
+    const send = () => askDoor({ doors, token: 'token', log: null, stop: world.stop }, ['a'])
+    await send()
+    await send()
+    assert.deepEqual([first.sent.length, second.sent.length], [1, 2])
+    now += 60_000
+    await send()
+    assert.deepEqual([first.sent.length, second.sent.length], [1, 3], 'the first is still not ready')
+    status = 200
+    await send()
+    assert.deepEqual([first.sent.length, second.sent.length], [1, 4], 'it is asked once a minute')
+    now += 60_000
+    await send()
+    assert.deepEqual([first.sent.length, second.sent.length], [2, 4])
+    for (const { server } of [first, second]) {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  test('takes at most eight addresses, each that of a door', async () => {
+    const nine = Array.from({ length: 9 }, () => AWAY).join(',')
+    for (const to of [nine, `${AWAY},`, `${AWAY},ftp://x`, `${AWAY}/path`]) {
+      const { code, stderr } = await run(['publish', '--to', to, '--token-file', tokenFile])
+      assert.equal(code, 2, stderr)
+    }
+  })
+})
