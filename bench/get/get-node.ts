@@ -90,7 +90,7 @@ async function fastify(): Promise<void> {
 /** Fastify with a database: reads the rows of a page and writes them through a schema. */
 async function fastifyPostgres(): Promise<void> {
   const app = Fastify({ logger: false })
-  const sql = postgres({ host: socketDirectory, database: 'postgres', username: 'bench', max: 4 })
+  const sql = postgres({ host: socketDirectory, database: 'postgres', username: 'tester', max: 4 })
   const headers = headersOf()
   type Row = Readonly<Record<'seq' | 'at_ms' | 'type' | 'kind' | 'kots' | 'tx', string>> & {
     contest_id: string | null

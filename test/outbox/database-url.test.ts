@@ -7,8 +7,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { connectDatabase } from '../../src/command/outbox/database-connection.ts'
-import { parseDatabaseUrl } from '../../src/command/outbox/database-url.ts'
+import { connectDatabase } from '../../src/engine/postgres/database-connection.ts'
+import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { hasPostgres, startPostgresServer } from './postgres-server.ts'
@@ -95,7 +95,7 @@ suite('a connection to a server with TLS and passwords', needs, () => {
   const [certificate, other] = [join(folder, 'server.crt'), join(folder, 'other.crt')]
   before(async () => {
     port = await freePort()
-    server = await startPostgresServer(folder, port)
+    server = await startPostgresServer(folder, { port })
     const data = join(server.host, 'data')
     const key = join(folder, 'server.key')
     for (const [crt, pem] of [

@@ -1,8 +1,8 @@
 import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
-import type { DatabaseConnection } from '../../src/command/outbox/database-connection.ts'
-import { connectDatabase } from '../../src/command/outbox/database-connection.ts'
-import { parseDatabaseUrl } from '../../src/command/outbox/database-url.ts'
+import type { DatabaseConnection } from '../../src/engine/postgres/database-connection.ts'
+import { connectDatabase } from '../../src/engine/postgres/database-connection.ts'
+import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import type { PostgresServer } from './postgres-server.ts'
 
 /** Tables of a small platform, beside its outbox. A play reads its contest as the platform's code does. */

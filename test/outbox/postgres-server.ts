@@ -1,7 +1,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, globSync, mkdirSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
@@ -21,22 +21,34 @@ export type PostgresServer = AsyncDisposable &
   Readonly<{
     /** Address of a database, for the user of the tests, who may do everything. */
     url(database?: string): string
-    /** Directory of the socket. */
+    /** Directory of the socket. Its folder `data` has the cluster. */
     host: string
+    /** Process id of the running server. */
+    pid(): number
     /** Starts the server, and waits until it takes connections. */
     start(): Promise<void>
-    /** Ends the server with a signal: SIGKILL is a crash, SIGINT a fast stop. */
+    /** Ends the server with a signal: SIGKILL kills all its processes and is a crash, SIGINT is a fast stop. */
     end(signal: 'SIGKILL' | 'SIGINT'): Promise<void>
+    /** Sends a signal to the server and its processes: SIGSTOP pauses them all, SIGCONT lets them go on. */
+    signal(signal: 'SIGSTOP' | 'SIGCONT'): void
     /** Runs a program of PostgreSQL, such as pg_dump, with the input; returns its output. */
     run(program: string, words: readonly string[], input?: string): string
   }>
 
-/** Makes a cluster below `folder` and starts it, on a port of the loopback too if one is given. */
+type ServerOptions = Readonly<{
+  /** Port on the loopback, and of the socket; null for the socket only. */
+  port?: number | null
+  /** Settings beside those of a small server, such as `fsync=off`. */
+  settings?: readonly string[]
+  /** Address of a server to copy, as its standby; null makes an empty cluster. */
+  standbyOf?: string | null
+}>
+
+/** Makes a cluster in `folder/postgres`, and starts it. */
 export async function startPostgresServer(
   folder: string,
-  port: number | null = null,
+  { port = null, settings = [], standbyOf = null }: ServerOptions = {},
 ): Promise<PostgresServer> {
-  const settings = port === null ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`]
   const home = join(folder, 'postgres')
   const as = ordinaryUser()
   mkdirSync(home)
@@ -50,22 +62,32 @@ export async function startPostgresServer(
     return stdout
   }
   const data = join(home, 'data')
-  run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
+  if (standbyOf === null) {
+    run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
+  } else {
+    run('pg_basebackup', ['-D', data, '-d', standbyOf, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'])
+  }
   let child: ChildProcess | null = null
+  const given = port === null ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`]
+  const flags = [...SETTINGS, ...given, ...settings].flatMap((setting) => ['-c', setting])
   const url = (database = 'postgres'): string =>
     `postgres://tester@/${database}?host=${encodeURIComponent(home)}&port=${port ?? PORT_DEFAULT}&sslmode=disable`
   const server: PostgresServer = {
     url,
     host: home,
     run,
+    pid() {
+      if (child?.pid === undefined) throw new Error('PostgreSQL does not run')
+      return child.pid
+    },
     async start() {
       const endMs = performance.now() + WAIT_MS
       for (;;) {
-        child ??= spawn(
-          join(PROGRAMS, 'postgres'),
-          ['-D', data, '-k', home, ...[...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])],
-          { ...as, cwd: home, stdio: 'ignore' },
-        )
+        child ??= spawn(join(PROGRAMS, 'postgres'), ['-D', data, '-k', home, ...flags], {
+          ...as,
+          cwd: home,
+          stdio: 'ignore',
+        })
         if (await answers(home, port ?? PORT_DEFAULT)) return
         // A crashed server is refused a start while its processes still end.
         if (child.exitCode !== null || child.signalCode !== null) child = null
@@ -78,8 +100,14 @@ export async function startPostgresServer(
       child = null
       if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return
       const ended = once(ending, 'exit')
-      ending.kill(signal)
+      // A paused server cannot end.
+      signalAll(ending, 'SIGCONT')
+      if (signal === 'SIGKILL') signalAll(ending, signal)
+      else ending.kill(signal)
       await ended
+    },
+    signal(signal) {
+      if (child !== null) signalAll(child, signal)
     },
     [Symbol.asyncDispose]: () => server.end('SIGINT'),
   }
@@ -88,7 +116,28 @@ export async function startPostgresServer(
 }
 
 /** Settings of a small server. */
-const SETTINGS = ['shared_buffers=16MB', 'max_connections=40']
+const SETTINGS = ['shared_buffers=16MB', 'max_connections=60']
+
+/** Signals a server and its processes, the server first, so that it starts no other one. */
+function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  const children = `/proc/${pid}/task/${pid}/children`
+  if (signal === 'SIGKILL') process.kill(pid, 'SIGSTOP')
+  else process.kill(pid, signal)
+  for (const one of existsSync(children) ? readFileSync(children, 'utf8').split(' ') : []) {
+    if (one.trim() !== '') tryKill(Number(one), signal)
+  }
+  if (signal === 'SIGKILL') tryKill(pid, signal)
+}
+
+/** A process may have ended in the meantime. */
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    return
+  }
+}
 
 async function answers(host: string, port: number): Promise<boolean> {
   const sql = postgres({

@@ -1,44 +1,13 @@
 import { join } from 'node:path'
-import type { PeerCertificate } from 'node:tls'
-import { readStart, systemReason } from '../terminal/option-paths.ts'
-import { CommandError } from '../terminal/world.ts'
+import type { DatabaseHost, DatabaseTarget } from '../../engine/postgres/database-target.ts'
+import { readStart, systemReason } from './option-paths.ts'
+import { CommandError } from './world.ts'
 
 /** Bytes that are read of a certificate, a key or a password file. */
 const SECRET_BYTES_MAX = 256 * 1024
 const PORT_DEFAULT = 5_432
 const CONNECT_SECONDS = 10
 const EXAMPLE = 'postgres://daybook@db.example.org:5432/platform?sslmode=verify-full'
-
-/** TLS settings, as `tls.connect` takes them. `prefer` uses TLS when the server has it; false does not. */
-type DatabaseTls =
-  | false
-  | 'prefer'
-  | Readonly<{
-      rejectUnauthorized: boolean
-      ca?: string
-      cert?: string
-      key?: string
-      checkServerIdentity?: (host: string, certificate: PeerCertificate) => undefined
-    }>
-
-/** One server of a database: an address, or the directory of a Unix socket. */
-type DatabaseHost = Readonly<{ host: string; port: number }>
-
-/** A database of PostgreSQL. A part that is null has the default of the environment, such as `PGUSER`. */
-export type DatabaseTarget = Readonly<{
-  /** Servers, tried in order; empty for the default. */
-  hosts: readonly DatabaseHost[]
-  user: string | null
-  password: string | null
-  database: string | null
-  tls: DatabaseTls
-  connectSeconds: number
-  /** Name of the session in `pg_stat_activity`, and its settings (`-c name=value`). */
-  applicationName: string
-  options: string | null
-  /** Name for messages: servers and database, without user and password. */
-  shown: string
-}>
 
 const FORM =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^@/?#]*)(?:\/(?<database>[^@/?#]*))?(?:\?(?<query>[^#]*))?$/i
@@ -54,8 +23,27 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   gssencmode: ['disable', 'prefer'],
 }
 
-/** Parses a connection URL as libpq does. `passwordFile` overrides its password. No error repeats the URL. */
-export function parseDatabaseUrl(url: string, passwordFile: string | null): DatabaseTarget {
+/** A fault of the URL, in words that do not repeat it. */
+class UrlFault extends Error {}
+
+/**
+ * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the option that gave the URL,
+ * and never repeat it.
+ */
+export function parseDatabaseUrl(
+  url: string,
+  passwordFile: string | null,
+  option = '--from',
+): DatabaseTarget {
+  try {
+    return targetOf(url, passwordFile)
+  } catch (cause) {
+    if (!(cause instanceof UrlFault)) throw cause
+    throw new CommandError(2, `${option}: ${cause.message}`, { cause: cause.cause })
+  }
+}
+
+function targetOf(url: string, passwordFile: string | null): DatabaseTarget {
   const {
     user = '',
     password = '',
@@ -68,7 +56,7 @@ export function parseDatabaseUrl(url: string, passwordFile: string | null): Data
   const name = given.get('dbname') ?? decoded(database)
   const isSocket = servers.some(({ host }) => host.startsWith('/'))
   const seconds = given.get('connect_timeout') ?? String(CONNECT_SECONDS)
-  if (!/^\d{1,4}$/.test(seconds)) throw new CommandError(2, '--from: connect_timeout is no number of seconds')
+  if (!/^\d{1,4}$/.test(seconds)) throw new UrlFault('connect_timeout is no number of seconds')
   return {
     hosts: servers,
     user: given.get('user') ?? textOrNull(decoded(user)),
@@ -86,10 +74,7 @@ export function parseDatabaseUrl(url: string, passwordFile: string | null): Data
 }
 
 function refuse(): never {
-  throw new CommandError(
-    2,
-    `give --from an address such as ${EXAMPLE}; percent-encode special characters of a password`,
-  )
+  throw new UrlFault(`give an address such as ${EXAMPLE}; percent-encode special characters of a password`)
 }
 
 function readParameters(query: string): ReadonlyMap<string, string> {
@@ -99,10 +84,7 @@ function readParameters(query: string): ReadonlyMap<string, string> {
     const value = rest.join('=')
     if (WITHOUT_EFFECT[name]?.includes(value) === true) continue
     if (!READ.includes(name)) {
-      throw new CommandError(
-        2,
-        `--from: the parameter ${/^\w{1,40}$/.test(name) ? name : ''} is not supported`,
-      )
+      throw new UrlFault(`the parameter ${/^\w{1,40}$/.test(name) ? name : ''} is not supported`)
     }
     given.set(name, value)
   }
@@ -125,7 +107,7 @@ function shownHost({ host, port }: DatabaseHost): string {
 }
 
 /** TLS by `sslmode`, with the meaning that it has for libpq. */
-function tlsOf(given: ReadonlyMap<string, string>): DatabaseTls {
+function tlsOf(given: ReadonlyMap<string, string>): DatabaseTarget['tls'] {
   const mode = given.get('sslmode') ?? 'prefer'
   const root = given.get('sslrootcert') ?? null
   const [cert, key] = [given.get('sslcert'), given.get('sslkey')]
@@ -149,10 +131,7 @@ function tlsOf(given: ReadonlyMap<string, string>): DatabaseTls {
     case 'verify-full':
       return { rejectUnauthorized: true, ...files }
     default:
-      throw new CommandError(
-        2,
-        '--from: sslmode is disable, allow, prefer, require, verify-ca or verify-full',
-      )
+      throw new UrlFault('sslmode is disable, allow, prefer, require, verify-ca or verify-full')
   }
 }
 
@@ -160,7 +139,7 @@ function contentOf(path: string, name: string): string {
   try {
     return readStart(path, SECRET_BYTES_MAX)
   } catch (cause) {
-    throw new CommandError(2, `--from: the file of ${name} cannot be read: ${systemReason(cause)}`, { cause })
+    throw new UrlFault(`the file of ${name} cannot be read: ${systemReason(cause)}`, { cause })
   }
 }
 

@@ -2,18 +2,32 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import postgres from 'postgres'
-import type { DatabaseTarget } from './database-url.ts'
+import type { DatabaseTarget } from './database-target.ts'
 
 /** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
 const ANSWER_MS = 40_000
 const STATEMENT_MS = 30_000
 
+/** Limit of one statement, and whether the server keeps its plan for the next time. */
+type AskOptions = Readonly<{ answerMs?: number; prepare?: boolean }>
+
 /** One connection to a database. It is never replaced silently, because locks and notifications belong to it. */
 export type DatabaseConnection = AsyncDisposable &
   Readonly<{
-    ask(statement: string, values?: readonly (string | number)[]): Promise<readonly postgres.Row[]>
+    /** Rows of one statement. Throws a DatabaseError, also when no answer comes within the limit (40 s by default). */
+    ask(
+      statement: string,
+      values?: readonly (string | number)[],
+      options?: AskOptions,
+    ): Promise<readonly postgres.Row[]>
     /** Called at each notification on a channel that this connection listens to. */
-    onNotification(listener: () => void): void
+    onNotification(listener: (channel: string, payload: string) => void): void
+    /** Number of notices and warnings that the server has sent. */
+    notices(): number
+    /** Whether the server asked for a password at the start. */
+    isPasswordAsked(): boolean
+    /** Resolves when the connection is lost or closed. */
+    lost: Promise<void>
   }>
 
 /** Failure of a connection or a statement. Its message holds no value of a statement. */
@@ -28,22 +42,28 @@ export class DatabaseError extends Error {
   }
 }
 
+/** Settings of a session, such as `statement_timeout`, by name. */
+type SessionSettings = Readonly<Record<string, string | number>>
+
 /** Connects to the first of the servers that answers. Throws a DatabaseError. */
 export async function connectDatabase(
   target: DatabaseTarget,
   stop: AbortSignal,
+  session: SessionSettings = {},
 ): Promise<DatabaseConnection> {
-  const listeners: (() => void)[] = []
+  const listeners: ((channel: string, payload: string) => void)[] = []
+  let notices = 0
   const lost = Promise.withResolvers<never>()
   let isLost = false
   lost.promise.catch(() => (isLost = true))
   let socket: Socket | null = null
   const ssl = typeof target.tls === 'object' ? { ...target.tls, host: '' } : target.tls
   const settings = {
-    ...clientSettings(target),
+    ...clientSettings(target, session),
     ssl,
-    onnotify: () => listeners.forEach((listener) => listener()),
-    onnotice: () => undefined,
+    onnotify: (channel: string, payload: string) =>
+      listeners.forEach((listener) => listener(channel, payload)),
+    onnotice: () => void (notices += 1),
     onclose: () => lost.reject(new DatabaseError('the connection was closed', true)),
     // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
     async socket(chosen: ChosenServers): Promise<Socket> {
@@ -56,29 +76,26 @@ export async function connectDatabase(
     },
   }
   const sql = postgres(settings)
+  const isAsked = watchPassword(sql)
   const close = async (): Promise<void> => {
     lost.reject(new DatabaseError('the connection was closed', true))
     await sql.end({ timeout: 0 }).catch(() => undefined)
     socket?.destroy()
   }
-  const ask: DatabaseConnection['ask'] = async (statement, values = []) => {
+  const ask: DatabaseConnection['ask'] = async (statement, values = [], options = {}) => {
+    const { answerMs = ANSWER_MS, prepare = false } = options
     // The client would wait for ever for another socket.
     if (isLost) await lost.promise
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new DatabaseError('no answer came in time', true)), ANSWER_MS)
-    try {
-      return await Promise.race([sql.unsafe(statement, [...values]), lost.promise, late.promise])
-    } catch (error) {
-      throw asDatabaseError(error)
-    } finally {
-      clearTimeout(timer)
-    }
+    return answered(Promise.race([sql.unsafe(statement, [...values], { prepare }), lost.promise]), answerMs)
   }
   const abort = (): void => void close()
   stop.addEventListener('abort', abort, { once: true })
   const connection: DatabaseConnection = {
     ask,
     onNotification: (listener) => void listeners.push(listener),
+    notices: () => notices,
+    isPasswordAsked: isAsked,
+    lost: lost.promise.catch(() => undefined),
     async [Symbol.asyncDispose]() {
       stop.removeEventListener('abort', abort)
       await close()
@@ -96,7 +113,35 @@ export async function connectDatabase(
 /** The servers as the client understood them, with the defaults of the environment. */
 type ChosenServers = Readonly<{ host: readonly string[]; port: readonly number[]; path: string | false }>
 
-function clientSettings({ hosts, user, password, database, ...target }: DatabaseTarget): object {
+/** The answer, or a DatabaseError, also after some milliseconds without one. */
+async function answered<T>(answer: Promise<T>, ms: number): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new DatabaseError('no answer came in time', true)), ms)
+  try {
+    return await Promise.race([answer, late.promise])
+  } catch (error) {
+    throw asDatabaseError(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Tells later whether the client had to send a password. */
+function watchPassword(sql: postgres.Sql): () => boolean {
+  const password: unknown = sql.options.pass
+  let isAsked = false
+  const pass = (): unknown => {
+    isAsked = true
+    return password
+  }
+  Object.assign(sql.options, { pass })
+  return () => isAsked
+}
+
+function clientSettings(
+  { hosts, user, password, database, ...target }: DatabaseTarget,
+  session: SessionSettings,
+): object {
   const [first] = hosts
   const isSocket = first?.host.startsWith('/') === true
   return {
@@ -121,6 +166,7 @@ function clientSettings({ hosts, user, password, database, ...target }: Database
       tcp_keepalives_idle: 30,
       tcp_keepalives_interval: 10,
       tcp_keepalives_count: 3,
+      ...session,
     },
   }
 }
