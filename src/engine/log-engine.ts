@@ -39,7 +39,7 @@ export type LogEngine = Readonly<{
 }>
 
 /** Difference between the clock of the engine and ours, in milliseconds. */
-export type ClockOffset = Readonly<{
+type ClockOffset = Readonly<{
   /** The engine's clock minus ours. */
   offsetMs: number
   /** Half of the round trip of the question: the offset may be wrong by so much in either direction. */
