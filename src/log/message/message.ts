@@ -1,0 +1,73 @@
+import type { Month } from '../../protocol/moment.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import type { HeldChange } from '../held/held-change.ts'
+import type { ListedKey, LogIdentity, MonthFile } from '../store/reader.ts'
+
+/** Version of the messages that this Daybook writes, and the only one that it reads. */
+export const MESSAGE_VERSION = 1
+
+/** Place of a message: a stream of one log, and the position in it, from 1. */
+export type MessagePlace = Readonly<{
+  v: typeof MESSAGE_VERSION
+  logId: string
+  stream: number
+  place: number
+  /** SHA-256 of all bytes of the message before. Zeros before the first stream, the seal's digest before a later one. */
+  prev: Hash
+}>
+
+/** One commit of a log on an engine, or a step of its operator. */
+export type Message = MessagePlace & MessageBody
+
+/** Content of a message. */
+export type MessageBody = Genesis | Commit | KeysChange | VersionChange | Seal
+
+/** First message of a stream: the log as it is there. */
+type Genesis = Readonly<{
+  is: 'genesis'
+  identity: LogIdentity
+  keys: readonly ListedKey[]
+  head: number
+  root: Hash
+}>
+
+/** Everything that one commit changes. */
+export type Commit = Readonly<{
+  is: 'commit'
+  /** Seq of the first event; the one after the head when there is none. */
+  first: number
+  /** Root of the tree after the commit. */
+  root: Hash
+  /** The line of each event. */
+  lines: readonly string[]
+  /** The details line of each event, null without details. */
+  details: readonly (string | null)[]
+  /** The ref of each event, null in an import without refs. */
+  refs: readonly (PublishedRef | null)[]
+  held: readonly HeldChange[]
+  /** Segments of month files that end in this commit, in order. */
+  segments: readonly CarriedSegment[]
+  /** Signatures of history that was moved to the engine; null of a commit that is made on it. */
+  moved: MovedSignatures | null
+}>
+
+/** The operator's ref of a draft, and the digest of its content. */
+export type PublishedRef = Readonly<{ ref: string; digest: Uint8Array }>
+
+/** Compressed bytes of a segment, which begin at the offset `start` of their month file. */
+export type CarriedSegment = Readonly<{ month: Month; file: MonthFile; start: number; bytes: Uint8Array }>
+
+/** Stored signatures of trees, by size, and the signed notes in the manifests of months that the commit closes. */
+export type MovedSignatures = Readonly<{
+  signatures: readonly Readonly<{ size: number; bytes: Uint8Array }>[]
+  notes: readonly Readonly<{ size: number; note: string }>[]
+}>
+
+/** Change of the keys that sign the log: all keys after it. */
+type KeysChange = Readonly<{ is: 'keys'; head: number; keys: readonly ListedKey[] }>
+
+/** From here on messages may have this version. `needs` is the first Daybook that reads it. */
+type VersionChange = Readonly<{ is: 'version'; frames: number; needs: string }>
+
+/** Last message of a stream: the log goes on in the stream `next`. */
+type Seal = Readonly<{ is: 'seal'; head: number; root: Hash; next: number }>
