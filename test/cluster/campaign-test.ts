@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { CampaignResult, CampaignSettings } from './cluster-campaign.ts'
+import { runCampaign } from './cluster-campaign.ts'
+import type { Cluster } from './cluster.ts'
+import { violationsOf } from './history-checker.ts'
+
+/** Faults of a campaign when the environment names no number. */
+export function faultsWanted(small: number): number {
+  return Number(process.env['DAYBOOK_CAMPAIGN'] ?? small)
+}
+
+/** Least numbers of what a run has to meet. A run without them proves nothing. */
+const FLOORS: CampaignResult['counts'] = {
+  acks: 20,
+  repeats: 1,
+  twice: 1,
+  fallbacks: 1,
+  unknowns: 1,
+  refusals: 1,
+  lookups: 1,
+}
+const DELIVERIES_PER_SUBSCRIBER = 20
+
+/** Runs a campaign on a new cluster and asserts that it met enough, and that all promises hold. Prints its figures. */
+export async function assertCampaign(
+  t: TestContext,
+  open: (folder: string) => Promise<Cluster>,
+  settings: CampaignSettings,
+): Promise<void> {
+  t.diagnostic(`seed: ${settings.seed} (set it with DAYBOOK_SEED)`)
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-cluster-'))
+  try {
+    await using cluster = await open(folder)
+    const result = await runCampaign(cluster, settings)
+    const { history, fired, counts } = result
+    t.diagnostic(JSON.stringify({ fired, counts }))
+    t.diagnostic(figuresOf(result, settings))
+    const violations = violationsOf(history)
+    if (violations.length > 0) for (const { said, name } of cluster.nodes) t.diagnostic(`${name}: ${said()}`)
+    assert.deepEqual(violations, [])
+    const kinds = cluster.faults.length
+    const total = Object.values(fired).reduce((sum, count) => sum + count, 0)
+    assert.ok(total >= settings.faults, `${total} faults took effect`)
+    assert.ok(Object.keys(fired).length >= Math.min(kinds, settings.faults), 'each kind of fault took effect')
+    for (const [name, least] of Object.entries(FLOORS))
+      assert.ok((counts[name] ?? 0) >= least, `${name}: ${counts[name]} of at least ${least}`)
+    for (const [name, least] of [
+      ['deliveries', settings.subscribers * DELIVERIES_PER_SUBSCRIBER],
+      ['hops', settings.subscribers],
+    ] as const)
+      assert.ok((counts[name] ?? 0) >= least, `${name}: ${counts[name]} of at least ${least}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** One row of the table in docs/reliability.md. */
+function figuresOf({ history, fired, counts }: CampaignResult, { subscribers }: CampaignSettings): string {
+  const total = Object.values(fired).reduce((sum, count) => sum + count, 0)
+  const agree = spread(history.recoveries.map(({ agreeMs }) => agreeMs))
+  const publish = spread(history.recoveries.map(({ publishMs }) => publishMs))
+  const { requests, unknowns, events, deliveries, hops } = counts
+  const violations = violationsOf(history).length
+  const cells = [total, requests, unknowns, events, subscribers, deliveries, hops, agree, publish, violations]
+  return `| ${cells.map((cell) => cell?.toLocaleString('en')).join(' | ')} |`
+}
+
+/** Median and maximum in seconds. */
+function spread(times: readonly number[]): string {
+  const ordered = times.toSorted((a, b) => a - b)
+  const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
+  return `${seconds(ordered[Math.floor(ordered.length / 2)] ?? 0)} / ${seconds(ordered.at(-1) ?? 0)} s`
+}

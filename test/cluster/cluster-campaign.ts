@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../../sim/random.ts'
+import { randomOf } from '../../sim/random.ts'
+import { run } from '../stage/command-stage.ts'
+import type { Cluster, ClusterFault, FiredFault } from './cluster.ts'
+import type { ClusterPublishers } from './cluster-publishers.ts'
+import { openClusterPublishers } from './cluster-publishers.ts'
+import type { AuditFault, History, NodeState, Recovery, SeenTree } from './history.ts'
+import type { HoppingSubscribers } from './hopping-subscribers.ts'
+import { openHoppingSubscribers } from './hopping-subscribers.ts'
+import { readAnswers, readEntries, readTree } from './node-answers.ts'
+
+/** Size of a campaign. */
+export type CampaignSettings = Readonly<{
+  seed: string
+  faults: number
+  subscribers: number
+  publishers: number
+  /** Mean pause of a publisher between two requests. */
+  paceMs: number
+  /** Mean time between two hops of a subscriber. */
+  hopMs: number
+  /** Shortest and longest duration of a fault. */
+  faultMs: readonly [least: number, most: number]
+}>
+
+/** What took place, for the report and for the least amounts that a run needs. */
+type CampaignCounts = Readonly<Record<string, number>>
+
+export type CampaignResult = Readonly<{
+  history: History
+  /** Times that each fault took effect, by its name. */
+  fired: Readonly<Record<string, number>>
+  counts: CampaignCounts
+}>
+
+/** A second fault joins the first this often. */
+const PAIRS = 0.3
+/** Time without a fault between two rounds. */
+const CALM_MS = [100, 500] as const
+/** Share of the streams that a reset closes. */
+const RESET_SHARE = 0.5
+const ROUNDS_PER_STANDSTILL = 8
+/** Longest wait for nodes, publishers and subscribers. A longer one is a violation, and the run ends. */
+const WAIT_MS_MAX = 60_000
+const POLL_MS = 50
+const OUTPUT_CHARACTERS_MAX = 2_000
+
+/** Parts of a run, and what it has recorded so far. */
+type Stage = Readonly<{
+  cluster: Cluster
+  settings: CampaignSettings
+  publishers: ClusterPublishers
+  subscribers: HoppingSubscribers
+  trees: SeenTree[]
+  recoveries: Recovery[]
+  standstills: (readonly NodeState[])[]
+  fired: Record<string, number>
+}>
+
+/** Runs publishers and subscribers while faults are fired at a cluster, and records the history. Stops the nodes. */
+export async function runCampaign(cluster: Cluster, settings: CampaignSettings): Promise<CampaignResult> {
+  const { seed } = settings
+  const { nodes, token } = cluster
+  await using subscribers = openHoppingSubscribers({ ...settings, seed: `${seed} subscribers` })
+  const publishers = openClusterPublishers({ ...settings, nodes, token })
+  const recorded = { trees: [], recoveries: [], standstills: [], fired: {} }
+  const stage: Stage = { cluster, settings, publishers, subscribers, ...recorded }
+  await fireAll(stage)
+  await standStill(stage)
+  await publishers.end()
+
+  const auditFaults: AuditFault[] = []
+  for (const { name, url } of nodes) auditFaults.push(...(await audit(name, 'verify', [url() ?? ''])))
+  const size = stage.standstills.at(-1)?.[0]?.head ?? 0
+  const entries = await readEntries(nodes[0]?.url() ?? '', size)
+  const { visits, firstLines, discords, counts: seen } = await subscribers.end()
+  for (const node of await cluster.stop())
+    auditFaults.push({ node, audit: 'end', output: 'it did not end with code 0 after SIGTERM' })
+  for (const { name, data } of nodes) auditFaults.push(...(await audit(name, 'check', ['--data', data])))
+
+  const { trees, recoveries, standstills, fired } = stage
+  const { requests } = publishers
+  return {
+    history: {
+      entries,
+      requests,
+      visits,
+      firstLines: new Map(firstLines),
+      discords,
+      trees,
+      recoveries,
+      standstills,
+      auditFaults,
+    },
+    fired,
+    counts: { events: size, requests: requests.length, trees: trees.length, ...publishers.counts, ...seen },
+  }
+}
+
+/** Fires faults, heals them and waits for recovery, until enough have taken effect. */
+async function fireAll(stage: Stage): Promise<void> {
+  const { cluster, settings, publishers, subscribers, fired } = stage
+  const random = randomOf(`${settings.seed} faults`)
+  const tellNodes = (): void => subscribers.nodes(cluster.nodes.map(({ name, url }) => [name, url()]))
+  const reset = async (): Promise<FiredFault | null> =>
+    (await subscribers.cut(RESET_SHARE)) === 0 ? null : { heal: async () => undefined }
+  const faults = [...cluster.faults, { name: 'reset streams', place: 'streams', fire: reset }]
+  tellNodes()
+  const total = (): number => Object.values(fired).reduce((sum, count) => sum + count, 0)
+  for (let round = 1; total() < settings.faults; round += 1) {
+    const begun: { name: string; heal: FiredFault['heal'] }[] = []
+    for (const { name, fire } of chosen(faults, fired, random)) {
+      const fault = await fire()
+      if (fault === null) continue
+      begun.push({ name, heal: fault.heal })
+      fired[name] = (fired[name] ?? 0) + 1
+    }
+    tellNodes()
+    await Promise.race([sleep(random.between(...settings.faultMs)), publishers.failed])
+    await Promise.all(begun.map(({ heal }) => heal()))
+    tellNodes()
+    const names = begun.map(({ name }) => name)
+    if (names.length > 0) await recover(stage, names)
+    await sleep(random.between(...CALM_MS))
+    if (round % ROUNDS_PER_STANDSTILL === 0) await standStill(stage, 'go on')
+  }
+}
+
+/** One or two faults of different places, of those that have been fired least. */
+function chosen(
+  faults: readonly ClusterFault[],
+  fired: Readonly<Record<string, number>>,
+  random: Random,
+): readonly ClusterFault[] {
+  const rank = faults.map((fault) => ({ fault, rank: (fired[fault.name] ?? 0) + random.next() }))
+  const [first, ...others] = rank.toSorted((a, b) => a.rank - b.rank).map(({ fault }) => fault)
+  const second = random.chance(PAIRS) ? others.find(({ place }) => place !== first?.place) : undefined
+  return [first, second].filter((fault) => fault !== undefined)
+}
+
+/** Signed trees of all nodes; null for one that does not answer. */
+async function readTrees({ cluster, trees }: Stage): Promise<readonly (SeenTree | null)[]> {
+  const found = await Promise.all(
+    cluster.nodes.map(async ({ name, url }) => {
+      const at = url()
+      return at === null ? null : readTree(name, at).catch(() => null)
+    }),
+  )
+  trees.push(...found.filter((tree) => tree !== null))
+  return found
+}
+
+/** Waits until every node has the newest event that one of them has now. Returns the time since a moment. */
+async function agree(stage: Stage, fromMs: number): Promise<number> {
+  const newest = Math.max(...(await readTrees(stage)).map((tree) => tree?.size ?? 0))
+  for (;;) {
+    const found = await readTrees(stage)
+    if (found.every((tree) => (tree?.size ?? -1) >= newest)) return performance.now() - fromMs
+    const heads = found.map((tree, index) => `${stage.cluster.nodes[index]?.name} ${tree?.size}`)
+    assertInTime(stage, fromMs, `the nodes do not reach ${newest}: ${heads.join(', ')}`)
+    await sleep(POLL_MS)
+  }
+}
+
+async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
+  const { cluster, publishers, recoveries } = stage
+  await cluster.hasLeader()
+  const fromMs = performance.now()
+  const acks = publishers.counts.acks
+  const agreeMs = await agree(stage, fromMs)
+  while (publishers.counts.acks === acks) {
+    assertInTime(stage, fromMs, `no publisher is answered after ${faults.join(' and ')}`)
+    await Promise.race([sleep(POLL_MS), publishers.failed])
+  }
+  recoveries.push({ faults, agreeMs, publishMs: performance.now() - fromMs })
+}
+
+/** Compares all nodes while nobody publishes. The last time, publishers do not go on. */
+async function standStill(stage: Stage, then: 'go on' | 'end' = 'end'): Promise<void> {
+  const { cluster, publishers, subscribers, standstills } = stage
+  await publishers.pause()
+  await agree(stage, performance.now())
+  const before = await readTrees(stage)
+  const size = before[0]?.size ?? 0
+  const lacking = await subscribers.lacking(size, WAIT_MS_MAX)
+  assert.equal(
+    lacking,
+    0,
+    `${lacking} subscribers lack events up to ${size}
+${saidBy(cluster)}`,
+  )
+  const urls = cluster.nodes.map(({ name, url }) => [name, url() ?? ''] as const)
+  const answers = await readAnswers(urls, await readEntries(urls[0]?.[1] ?? '', size))
+  standstills.push(
+    cluster.nodes.map(({ name }, index) => ({
+      node: name,
+      head: before[index]?.size ?? 0,
+      root: before[index]?.root ?? '',
+      answers: answers.get(name) ?? new Map<string, string>(),
+    })),
+  )
+  if (then === 'go on') publishers.resume()
+}
+
+async function audit(node: string, kind: 'verify' | 'check', rest: readonly string[]): Promise<AuditFault[]> {
+  const { code, stdout, stderr } = await run([kind, ...rest])
+  if (code === 0) return []
+  return [{ node, audit: kind, output: `${stdout}${stderr}`.slice(-OUTPUT_CHARACTERS_MAX) }]
+}
+
+function assertInTime({ cluster }: Stage, fromMs: number, what: string): void {
+  assert.ok(performance.now() - fromMs < WAIT_MS_MAX, `${what}\n${saidBy(cluster)}`)
+}
+
+/** Last output of each node, for the message of a failure. */
+function saidBy({ nodes }: Cluster): string {
+  return nodes.map(({ name, said }) => `${name}:\n${said().slice(-OUTPUT_CHARACTERS_MAX)}`).join('\n')
+}

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../../sim/random.ts'
+import { randomOf } from '../../sim/random.ts'
+import type { ClusterNode } from './cluster.ts'
+import { contestRequests } from './contest-drafts.ts'
+import type { PlannedRequest } from './contest-drafts.ts'
+import type { Acknowledgement, SentDraft, SentRequest } from './history.ts'
+
+/** Time after which a publisher asks another node, or the same one again. */
+const ATTEMPT_MS_MAX = 4_000
+const BACKOFF_MS_MIN = 40
+const BACKOFF_MS_MAX = 400
+/** Acknowledged requests that are sent again to a random node. */
+const REPEATED = 0.15
+/** Requests that go to two nodes at the same time. */
+const TWICE = 0.15
+
+type Answer =
+  | Readonly<{ is: 'acknowledged'; seqs: readonly number[]; isRepeated: boolean }>
+  | Readonly<{ is: 'refused'; status: number; code: string }>
+  | Readonly<{ is: 'unknown' }>
+
+type DoorBody = Readonly<{ drafts?: readonly Readonly<{ seq: number; status: string }>[]; code?: string }>
+
+type Sent = {
+  -readonly [Key in keyof SentRequest]: SentRequest[Key] extends readonly (infer One)[]
+    ? One[]
+    : SentRequest[Key]
+}
+
+/** `kept` and `lost`: requests without a definite answer at first, which were published by then or were not. */
+type CountName = 'acks' | 'repeats' | 'twice' | 'fallbacks' | 'unknowns' | 'kept' | 'lost' | 'refusals'
+
+/** Publishers of all writers. Each sends one request after another, to its own writer first. */
+export type ClusterPublishers = Readonly<{
+  requests: readonly SentRequest[]
+  counts: Readonly<Record<CountName, number>>
+  /** Lets each publisher finish its request, and resolves when none is in flight. */
+  pause(): Promise<void>
+  resume(): void
+  /** Rejects as soon as a publisher fails for a reason of its own. */
+  failed: Promise<never>
+  end(): Promise<void>
+}>
+
+type Settings = Readonly<{
+  seed: string
+  publishers: number
+  nodes: readonly ClusterNode[]
+  token: string
+  /** Mean pause of a publisher between two requests. */
+  paceMs: number
+}>
+
+export function openClusterPublishers({
+  seed,
+  publishers,
+  nodes,
+  token,
+  paceMs,
+}: Settings): ClusterPublishers {
+  const writers = nodes.filter(({ door }) => door !== null)
+  const requests: Sent[] = []
+  const counts: Record<CountName, number> = {
+    acks: 0,
+    repeats: 0,
+    twice: 0,
+    fallbacks: 0,
+    unknowns: 0,
+    kept: 0,
+    lost: 0,
+    refusals: 0,
+  }
+  let gate = Promise.withResolvers<void>()
+  gate.resolve()
+  let ended = false
+  let idle = 0
+  let wake = (): void => undefined
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>()
+  failed.catch(() => undefined)
+
+  const ask = async (node: ClusterNode, drafts: readonly SentDraft[]): Promise<Answer> => {
+    try {
+      const response = await fetch(`${node.door}/publish`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(drafts),
+        signal: AbortSignal.timeout(ATTEMPT_MS_MAX),
+      })
+      const body = (await response.json()) as DoorBody
+      const { status } = response
+      const { drafts: receipts = [] } = body
+      if (status === 200) {
+        const isRepeated = receipts.every((receipt) => receipt.status === 'duplicate')
+        return { is: 'acknowledged', seqs: receipts.map(({ seq }) => seq), isRepeated }
+      }
+      if (status >= 400 && status < 500 && status !== 429)
+        return { is: 'refused', status, code: body.code ?? '' }
+    } catch {
+      // Cut, late, or nobody listens.
+    }
+    return { is: 'unknown' }
+  }
+
+  /** Sends a request once and notes the outcome. Returns whether it was definite. */
+  const attempt = async (request: Sent, node: ClusterNode): Promise<boolean> => {
+    const answer = await ask(node, request.drafts)
+    if (answer.is === 'unknown') {
+      request.unknowns += 1
+      counts.unknowns += 1
+      return false
+    }
+    if (answer.is === 'refused') {
+      counts.refusals += 1
+      request.refusals.push({ node: node.name, status: answer.status, code: answer.code })
+    } else {
+      counts.acks += 1
+      if (request.unknowns > 0 && request.acks.length === 0) counts[answer.isRepeated ? 'kept' : 'lost'] += 1
+      const ack: Acknowledgement = { node: node.name, seqs: answer.seqs, atMs: performance.now() }
+      request.acks.push(ack)
+    }
+    return true
+  }
+
+  const send = async (
+    planned: PlannedRequest,
+    publisher: string,
+    home: number,
+    random: Random,
+  ): Promise<void> => {
+    const writerAt = (place: number): ClusterNode => writers[place % writers.length] as ClusterNode
+    const request: Sent = {
+      ...planned,
+      drafts: [...planned.drafts],
+      publisher,
+      firstSentMs: performance.now(),
+      acks: [],
+      refusals: [],
+      unknowns: 0,
+    }
+    requests.push(request)
+    if (random.chance(TWICE)) {
+      counts.twice += 1
+      const other = writerAt(home + random.below(writers.length))
+      const both = await Promise.all([attempt(request, writerAt(home)), attempt(request, other)])
+      if (both.some(Boolean)) return
+    }
+    for (let place = home; !(await attempt(request, writerAt(place))); place += 1) {
+      counts.fallbacks += 1
+      await sleep(random.between(BACKOFF_MS_MIN, BACKOFF_MS_MAX))
+    }
+    if (!random.chance(REPEATED)) return
+    counts.repeats += 1
+    await attempt(request, writerAt(random.below(writers.length)))
+  }
+
+  const run = async (index: number): Promise<void> => {
+    const publisher = `p${index}`
+    const random = randomOf(`${seed} ${publisher}`)
+    for (const planned of contestRequests(publisher, index, random)) {
+      idle += 1
+      wake()
+      await gate.promise
+      idle -= 1
+      if (ended) return
+      await send(planned, publisher, index, random)
+      await sleep(random.exponential(paceMs))
+    }
+  }
+
+  const running = Promise.all(Array.from({ length: publishers }, (_, index) => run(index)))
+  running.catch(fail)
+  const pause = async (): Promise<void> => {
+    gate = Promise.withResolvers<void>()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    wake = () => {
+      if (idle === publishers) resolve()
+    }
+    wake()
+    await Promise.race([promise, failed])
+    wake = () => undefined
+  }
+  return {
+    requests,
+    counts,
+    pause,
+    resume: () => gate.resolve(),
+    failed,
+    async end() {
+      ended = true
+      gate.resolve()
+      await running
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { Random } from '../../sim/random.ts'
+import type { SentDraft } from './history.ts'
+
+/** A request to send. `refused` contradicts an earlier request of the publisher, which has been acknowledged. */
+export type PlannedRequest = Readonly<{
+  drafts: readonly SentDraft[]
+  expected: 'published' | 'refused'
+}>
+
+/** Contests of one publisher: at most this many. */
+const CONTESTS_MAX = 100_000
+const PLAYS_MAX = 5
+const PLAY_REQUESTS_MAX = 4
+const PLAN = { opensAt: '2040-01-01', closesAt: '2040-02-01' }
+
+/**
+ * Requests of one publisher without end: one contest after another, from its plan to its payout. Each request needs
+ * the books that the one before it has left. So a node that refuses one has not read what another acknowledged.
+ */
+export function* contestRequests(
+  publisher: string,
+  index: number,
+  random: Random,
+): Generator<PlannedRequest, never, void> {
+  let sent = 0
+  const draft = (type: string, kind: string, rest: Partial<SentDraft>): SentDraft => {
+    sent += 1
+    return { ref: `${publisher}-${sent}`, type, kind, ...rest }
+  }
+  /** An amount that no other draft has. */
+  const amount = (): Readonly<{ kots: string }> => ({
+    kots: `${sent + 1}.${String(index + 1).padStart(9, '0')}`,
+  })
+  const good = (...drafts: readonly SentDraft[]): PlannedRequest => ({ drafts, expected: 'published' })
+  const bad = (one: SentDraft): PlannedRequest => ({ drafts: [one], expected: 'refused' })
+  for (let number = 1; ; number += 1) {
+    const contestId = (index + 1) * CONTESTS_MAX + number
+    const opened = draft('contest', 'opened', { contestId })
+    yield good(draft('contest', 'scheduled', { contestId, details: PLAN }))
+    yield good(opened, draft('pool', 'sponsor', { contestId, ...amount() }))
+    if (random.chance(0.2)) yield bad({ ...opened, ref: `${opened.ref}-again` })
+    for (let requests = random.below(PLAY_REQUESTS_MAX); requests > 0; requests -= 1) {
+      const plays = random.between(1, PLAYS_MAX)
+      yield good(...Array.from({ length: plays }, () => draft('play', 'entry', { contestId, ...amount() })))
+    }
+    const pool = draft('pool', 'sponsor', { contestId, ...amount() })
+    yield good(pool)
+    // The same ref with another content.
+    if (random.chance(0.2)) yield bad({ ...pool, kots: `0.${String(index + 1).padStart(9, '0')}` })
+    yield good(draft('contest', 'closed', { contestId }))
+    // The late play of a closed contest.
+    if (random.chance(0.2)) yield bad(draft('play', 'entry', { contestId, ...amount() }))
+    const prize = draft('prize', 'winner', { contestId, kots: pool.kots ?? '' })
+    yield good(prize)
+    yield good(
+      draft('payout', 'winner', { contestId, kots: pool.kots ?? '', tx: `transaction:${prize.ref}` }),
+    )
+  }
+}
