@@ -80,6 +80,7 @@ const UNCHANGED = new Set([
   'vouched',
   'held_counts',
   'signing_keys',
+  'messages',
   'tree_hashes',
 ])
 

@@ -68,7 +68,8 @@ suite('the kept stores', () => {
   const marked = (schema: number, needs: string | null): string | undefined => {
     using kept = unpackKept(SCHEMA_VERSION)
     const db = new DatabaseSync(storePath(kept.data))
-    if (needs !== null) db.prepare("INSERT OR REPLACE INTO meta VALUES ('needs', ?)").run(needs)
+    if (needs === null) db.exec("DELETE FROM meta WHERE key = 'needs'")
+    else db.prepare("INSERT OR REPLACE INTO meta VALUES ('needs', ?)").run(needs)
     db.exec(`PRAGMA user_version = ${schema}`)
     db.close()
     try {

@@ -2,7 +2,7 @@ import { ARCHIVE_TABLES } from './archive-tables.ts'
 import { HELD_TABLES } from './held-schema.ts'
 
 /** Version of the tables, raised when they change. `daybook upgrade` brings a store of an older version to this one. */
-export const SCHEMA_VERSION = 11
+export const SCHEMA_VERSION = 12
 /** The first version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can say it. */
 export const SCHEMA_NEEDS = '0.1.0'
 /** The oldest schema that `daybook upgrade` reads. */
@@ -35,8 +35,8 @@ export const BUILDING_TXS: Readonly<{ gather: string; sort: string }> = {
 
 /**
  * The store's tables. `events` and `details` are the log. All others can be recomputed from them, as `daybook check`
- * does, except `refs`, `signing_keys`, signatures and the tables of held drafts (`held-schema.ts`). `refs` are the
- * operator's and never published.
+ * does, except `refs`, `signing_keys`, `messages`, signatures and the tables of held drafts (`held-schema.ts`). `refs`
+ * are the operator's and never published.
  *
  * - `events`: `leaf` is the event's hash in the tree. `signature` is set on the last event of a commit (`signer.ts`).
  *   Both share the event's page, so they cost a commit no further page.
@@ -46,6 +46,7 @@ export const BUILDING_TXS: Readonly<{ gather: string; sort: string }> = {
  * - `takes`: a row with lot 0 marks an event as a payout of the contest. The other rows say what the event took from
  *   which lot, and lie on the same page.
  * - `unpaid_sums`: contest 0 is the sum over all contests.
+ * - `messages`: the newest messages of the stream, when the log is on an engine (`message/kept-messages.ts`).
  * - `totals`: ids as in `totals-rows.ts`. `tx_events`: keys as in `tx-index.ts`.
  */
 export const TABLES: string = `
@@ -118,6 +119,7 @@ CREATE TABLE corrections (seq INTEGER PRIMARY KEY, correction INTEGER NOT NULL, 
 CREATE TABLE prices (seq INTEGER PRIMARY KEY, price TEXT NOT NULL, cancelled INTEGER NOT NULL) STRICT;
 CREATE TABLE standing (seq INTEGER PRIMARY KEY, price TEXT) STRICT;
 CREATE TABLE moves (seq INTEGER PRIMARY KEY, from_status TEXT, to_status TEXT NOT NULL) STRICT;
+CREATE TABLE messages (place INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 ${ARCHIVE_TABLES}${HELD_TABLES}`
 
 /**

@@ -23,6 +23,7 @@ const COPIED: readonly Readonly<{ table: string; columns: string; since: number 
   { table: 'vouched', columns: 'seq, reason, at', since: 11 },
   { table: 'held_counts', columns: 'id, held, refused, failed, dropped, vouched, version', since: 11 },
   { table: 'sqlite_sequence', columns: 'name, seq', since: 11 },
+  { table: 'messages', columns: 'place, bytes', since: 12 },
 ]
 
 /** Rows of `refs` of one transaction. */
