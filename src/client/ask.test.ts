@@ -55,6 +55,14 @@ suite('a request', () => {
     assert.equal(sent[0]?.headers.get('accept'), 'application/json')
   })
 
+  test('is sent again when the node is behind the event that it names', async () => {
+    const behind = problem(503, { code: 'behind', detail: 'Behind.', head: 4 }, { 'retry-after': '2' })
+    const { ask, sent, now } = stage([behind, { body: '{"events":[]}' }])
+    assert.equal((await ask.get('/api/v1/events?after=5')).status, 200)
+    assert.equal(sent.length, 2)
+    assert.ok(now() >= 2_000)
+  })
+
   test('throws the problem of the service without a retry', async () => {
     const errors = [{ parameter: 'limit', message: 'too many', allowed: ['1 to 10000'] }]
     const { ask, sent } = stage([problem(400, { code: 'invalid-parameter', detail: 'No.', errors })])

@@ -24,6 +24,7 @@ export const PROBLEMS = {
   'stream-capacity': { status: 503, title: 'This node serves as many streams as it may' },
   'export-capacity': { status: 503, title: 'This node sends as many whole CSV files as it may' },
   'picture-capacity': { status: 503, title: 'Too many pictures wait to be drawn' },
+  behind: { status: 503, title: 'This node is behind the log' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },
   // Codes of the private listener.

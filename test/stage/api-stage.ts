@@ -43,6 +43,7 @@ import { openWeb } from '../../src/web/web-routes.ts'
 import type { Site } from '../../src/web/markup/site.ts'
 import { DEFAULT_SITE } from '../../src/web/markup/site.ts'
 import { fetchDescribed } from './described.ts'
+import { openFollowing } from './following.ts'
 import { testSigner } from '../story/signing.ts'
 
 /** Moment of the first event of the stage's story. The present is two days later. */
@@ -123,6 +124,7 @@ export type ApiStage = AsyncDisposable &
     /** Moves the wall clock of the service. */
     setNow(now: Ms): void
     setUnready(problem: Problem | undefined): void
+    following: ReturnType<typeof openFollowing>
     get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>
   }>
 
@@ -144,6 +146,8 @@ type ApiStageSettings = Readonly<{
   asksChain?: boolean
   /** Whether the server has the stream. */
   streams?: boolean
+  streamLimits?: Parameters<typeof openStreams>[0]['limits']
+  following?: Parameters<typeof openFollowing>[1]
 }>
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
@@ -187,15 +191,17 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     assets: openAssets(openScripts()),
     present: (ms) => `${reader.version()} ${floorTo(ms, MINUTE_MS)}`,
   })
+  const following = openFollowing(reader, settings.following)
   const streams = openStreams({
     reader,
+    waits: following?.waits ?? null,
     slots: openCallerSlots(allocateCallerSlots({ perCaller: STREAMS_MAX, perNode: STREAMS_MAX }, 'test')),
     now: () => now,
     monotonicMs: () => performance.now(),
     random: () => 0.5,
     report: (error) => reported.push(error),
     ended: () => undefined,
-    limits: { drainMs: 0 },
+    limits: { drainMs: 0, ...settings.streamLimits },
   })
   const exports = openExports({
     reader,
@@ -241,6 +247,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       callerOf: settings.callerOf ?? (({ socket }) => socket.remoteAddress ?? 'unknown'),
       counters: settings.counters ?? null,
       unready: () => unready,
+      following,
       now: () => now,
       monotonicMs: () => performance.now(),
       problemBase: '/api/problems',
@@ -274,12 +281,14 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     setNow: (ms) => {
       now = ms
     },
+    following,
     setUnready: (problem) => {
       unready = problem
     },
     get: (path, headers = {}, method = 'GET') =>
       fetchDescribed(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
     async [Symbol.asyncDispose]() {
+      following?.waits.end()
       await streams[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       exports[Symbol.dispose]()

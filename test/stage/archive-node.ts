@@ -84,6 +84,7 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
       callerOf: () => '127.0.0.1',
       counters: null,
       unready: () => undefined,
+      following: null,
       now: () => msOf(Date.UTC(2026, 10, 21)),
       monotonicMs: () => performance.now(),
       problemBase: '/problems/',

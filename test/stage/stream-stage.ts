@@ -171,6 +171,7 @@ function collaborators(
     },
     counters: null,
     unready: () => undefined,
+    following: null,
     now: () => msOf(LAUNCH_MS),
     monotonicMs: () => performance.now(),
     problemBase: '/api/problems',

@@ -20,6 +20,7 @@ const QUESTION: Question = {
   ifNoneMatch: undefined,
   acceptEncoding: undefined,
   now: msOf(Date.UTC(2026, 10, 21)),
+  latest: msOf(Date.UTC(2026, 10, 21)),
 }
 
 suite('answer threads', () => {

@@ -13,6 +13,8 @@ import {
   EXPORTS_PER_CALLER,
   EXPORTS_PER_NODE,
 } from '../../serve/allowance/export-places.ts'
+import { openBarrierCell } from '../../log/store/barrier-cell.ts'
+import { BEHIND_WAITS_PER_CALLER, BEHIND_WAITS_PER_NODE } from '../../serve/following/following-limits.ts'
 import { ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'
 
 /**
@@ -27,6 +29,10 @@ export type FrontMemory = Readonly<{
   stopping: SharedArrayBuffer
   /** Null if no limit is set. */
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
+  /** Questions for the head of the whole log (`BarrierCell`); nobody asks on a node that is alone. */
+  barrier: SharedArrayBuffer
+  /** Requests that wait for a seq which this node does not have yet. */
+  waits: CallerSlotsMemory
   /** Streams that callers have open. */
   slots: CallerSlotsMemory
   /** Connections that addresses have open. */
@@ -92,6 +98,11 @@ export function allocateFront(
               PAGES_KEYS,
             ),
           },
+    barrier: openBarrierCell().buffer,
+    waits: allocateCallerSlots(
+      { perCaller: BEHIND_WAITS_PER_CALLER, perNode: BEHIND_WAITS_PER_NODE },
+      secret,
+    ),
     slots: allocateCallerSlots({ perCaller: STREAMS_PER_CALLER, perNode: streamsMax }, secret),
     exports: allocateExportPlaces({ perCaller: EXPORTS_PER_CALLER, perNode: EXPORTS_PER_NODE }, secret),
     connections: allocateCallerSlots(

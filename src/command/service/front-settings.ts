@@ -16,6 +16,8 @@ export type FrontSettings = Readonly<{
   limitStore: string | null
   /** Whether the writer asks the blockchain about transactions. */
   asksChain: boolean
+  /** Whether this node follows a log that others write too, so that it may be behind what its callers have seen. */
+  following: boolean
   streamsMax: number
   /** Milliseconds over which streams end at a stop. */
   drainMs: number

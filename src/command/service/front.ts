@@ -1,3 +1,4 @@
+import { openBarrierCell } from '../../log/store/barrier-cell.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { followHead } from '../../log/head-follower.ts'
 import { openReader } from '../../log/open-reader.ts'
@@ -7,9 +8,13 @@ import type { Allowance } from '../../serve/allowance/allowance.ts'
 import { openAllowance } from '../../serve/allowance/allowance.ts'
 import type { AllowanceStore } from '../../serve/allowance/allowance-store.ts'
 import { callerOf, peerOf } from '../../serve/allowance/caller.ts'
+import type { Network } from '../../serve/allowance/caller-network.ts'
 import { parseNetworks } from '../../serve/allowance/caller-network.ts'
 import { openCallerSlots } from '../../serve/allowance/caller-slots.ts'
 import { openExportPlaces } from '../../serve/allowance/export-places.ts'
+import { BEHIND_WAIT_MS_MAX } from '../../serve/following/following-limits.ts'
+import type { HeadWaits } from '../../serve/following/head-waits.ts'
+import { openHeadWaits } from '../../serve/following/head-waits.ts'
 import type { Exports } from '../../serve/export/exports.ts'
 import { openExports } from '../../serve/export/exports.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
@@ -21,7 +26,7 @@ import { openRequestIds } from '../../serve/http/request-ids.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { answerLines, sayStreamEnd } from '../log-lines/request-lines.ts'
-import type { Server } from '../../serve/server.ts'
+import type { Server, ServerSettings } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
 import { openStreams } from '../../serve/stream/streams.ts'
@@ -68,7 +73,8 @@ export async function openFront(
   stack.defer(() => reader.close())
   const counters = await openCounters(settings, memory, tools, stack)
   const report = (error: unknown, of = 'stream'): void => lines.say('read-failed', { err: error, of })
-  const { streams, exports } = openSenders(reader, memory, tools, report)
+  const waits = settings.following ? openWaits(reader, memory) : null
+  const { streams, exports } = openSenders(reader, waits, memory, tools, report)
   stack.use(streams)
   stack.use(exports)
   const trusted = parseNetworks(settings.trustProxy)
@@ -77,41 +83,36 @@ export async function openFront(
   const answers = openAnswers(settings, memory, reader, tools, stack)
   gauge(registry, 'daybook_answers_waiting', 'Questions that wait for their turn', answers.waiting)
   gauge(registry, 'daybook_pictures_waiting', 'Pictures that wait to be drawn', answers.picturesWaiting)
-  const { api, web } = frontRoutesOf(reader, shownBy(settings, settings.port), answers.scripts)
-  const server = await start(
-    {
-      host: settings.host,
-      port: settings.port,
-      reusePort: settings.reusePort,
-      keepAliveMs: networks.length > 0 ? KEEP_ALIVE_BEHIND_PROXY_MS : KEEP_ALIVE_MS,
-      connectionsMax: settings.connectionsMax,
-      drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
-      onDrop: openDropReport(lines, world.monotonicMs, settings.connectionsMax),
-      connections: {
-        slots: openCallerSlots(memory.connections),
-        addressOf: ({ remoteAddress }) => peerOf(remoteAddress, networks),
-      },
-    },
-    {
-      identity: reader.identity,
-      licence: settings.site?.licence ?? null,
-      requestIds: openRequestIds(Math.floor(world.random() * REQUEST_PREFIXES).toString(36)),
-      router: openRouter([...exports.over([...api, ...web.routes]), ...streams.routes]),
-      answer: answers.answer,
-      callerOf: (request) => callerOf(request, networks),
-      counters: counters?.scopes ?? null,
-      unready: openUnready(memory),
-      now: world.now,
-      monotonicMs: world.monotonicMs,
-      problemBase: PROBLEM_BASE,
-      metrics: openMetrics(registry),
-      report: answerLines(lines),
-    },
+  gauge(
+    registry,
+    'daybook_behind_waiting',
+    'Requests that wait for an event which this node does not have yet',
+    () => waits?.waiting() ?? 0,
   )
+  const { api, web } = frontRoutesOf(reader, shownBy(settings, settings.port), answers.scripts)
+  const server = await start(listenerOf(settings, memory, networks, tools), {
+    identity: reader.identity,
+    licence: settings.site?.licence ?? null,
+    requestIds: openRequestIds(Math.floor(world.random() * REQUEST_PREFIXES).toString(36)),
+    router: openRouter([...exports.over([...api, ...web.routes]), ...streams.routes]),
+    answer: answers.answer,
+    callerOf: (request) => callerOf(request, networks),
+    counters: counters?.scopes ?? null,
+    unready: openUnready(memory),
+    following: waits === null ? null : { reader, waits },
+    now: world.now,
+    monotonicMs: world.monotonicMs,
+    problemBase: PROBLEM_BASE,
+    metrics: openMetrics(registry),
+    report: answerLines(lines),
+  })
   answers.listens(server.port)
   const stopped = new AbortController()
   void followHead(reader, cell, stopped.signal, (error) => report(error, 'head'))
-  const endStreams = (): Promise<void> => streams.drain(isWrong(memory) ? 0 : settings.drainMs)
+  const endStreams = (): Promise<void> => {
+    waits?.end()
+    return streams.drain(isWrong(memory) ? 0 : settings.drainMs)
+  }
   const drain = openDrain(endStreams, server, stopped)
   stack.defer(() => drain())
   const owned = stack.move()
@@ -122,6 +123,28 @@ export async function openFront(
     endStreams,
     drain,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Settings of the listener. Behind a proxy, idle connections are kept for longer. */
+function listenerOf(
+  settings: FrontSettings,
+  memory: FrontMemory,
+  networks: readonly Network[],
+  { world, lines }: FrontTools,
+): ServerSettings {
+  return {
+    host: settings.host,
+    port: settings.port,
+    reusePort: settings.reusePort,
+    keepAliveMs: networks.length > 0 ? KEEP_ALIVE_BEHIND_PROXY_MS : KEEP_ALIVE_MS,
+    connectionsMax: settings.connectionsMax,
+    drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
+    onDrop: openDropReport(lines, world.monotonicMs, settings.connectionsMax),
+    connections: {
+      slots: openCallerSlots(memory.connections),
+      addressOf: ({ remoteAddress }) => peerOf(remoteAddress, networks),
+    },
   }
 }
 
@@ -139,9 +162,20 @@ function openDrain(
   }
 }
 
+/** Opens the waits of a thread for a seq that this node does not have yet. */
+function openWaits(reader: LogReader, memory: FrontMemory): HeadWaits {
+  const { ask } = openBarrierCell(memory.barrier)
+  return openHeadWaits({
+    reader,
+    slots: openCallerSlots(memory.waits),
+    barrier: () => ask(BEHIND_WAIT_MS_MAX),
+  })
+}
+
 /** Opens the answers of a thread that last as long as their callers read. */
 function openSenders(
   reader: LogReader,
+  waits: HeadWaits | null,
   memory: FrontMemory,
   { world, registry, lines }: FrontTools,
   report: (error: unknown, of?: string) => void,
@@ -149,6 +183,7 @@ function openSenders(
   const streams = openStreams({
     ...world,
     reader,
+    waits,
     slots: openCallerSlots(memory.slots),
     report,
     onDelivered: watchDelivery(registry),

@@ -37,7 +37,10 @@ import type { World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
 
 /** Settings of `serve`, already checked. */
-export type ServiceSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax' | 'asksChain'> &
+export type ServiceSettings = Omit<
+  FrontSettings,
+  'reusePort' | 'connectionsMax' | 'asksChain' | 'following'
+> &
   Readonly<{
     publishHost: string
     publishPort: number
@@ -211,7 +214,7 @@ function planThreads(settings: ServiceSettings, world: World, lines: LogLines) {
   const memory = allocateFront(openHeadCell().buffer, limits, secret)
   return {
     workers,
-    shared: { ...settings, asksChain: settings.finality !== null, connectionsMax: each },
+    shared: { ...settings, following: false, asksChain: settings.finality !== null, connectionsMax: each },
     memory,
   }
 }
@@ -247,6 +250,7 @@ function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSe
     settings
   return {
     asksChain: settings.asksChain,
+    following: settings.following,
     data,
     host,
     port,

@@ -26,8 +26,16 @@ export type ResolvedRange = ResolvedSpan & Readonly<{ bucket: Bucket }>
 /** First and last event of the log, on which derived bounds depend. */
 export type LogEnds = Pick<Books, 'firstAtMs' | 'head'>
 
-/** Range of `/flows` and `/funds`, aligned to its buckets (spec, section 5, "Time ranges"). */
-export function resolveRange(query: RangeQuery, now: Ms, log: LogEnds): Parsed<ResolvedRange> {
+/**
+ * Range of `/flows` and `/funds`, aligned to its buckets (spec, section 5, "Time ranges"). `latest` is the latest present
+ * that its bounds may belong to.
+ */
+export function resolveRange(
+  query: RangeQuery,
+  now: Ms,
+  log: LogEnds,
+  latest: Ms = now,
+): Parsed<ResolvedRange> {
   const bucket = BUCKETS.find((name) => name === (query.bucket ?? 'day'))
   if (bucket === undefined) {
     const errors = [
@@ -35,7 +43,7 @@ export function resolveRange(query: RangeQuery, now: Ms, log: LogEnds): Parsed<R
     ]
     return refused({ code: 'invalid-parameter', detail: 'There is no such bucket.', errors })
   }
-  const span = resolveSpan(query, GRIDS[bucket], now, log)
+  const span = resolveSpan(query, GRIDS[bucket], { now, latest }, log)
   if (!span.ok) return span
   const requested = bucketsIn(span.value, bucket)
   return requested > BUCKETS_MAX
@@ -43,9 +51,14 @@ export function resolveRange(query: RangeQuery, now: Ms, log: LogEnds): Parsed<R
     : parsed({ ...span.value, bucket })
 }
 
-/** Range of `/patterns`, aligned to the minute, at most 1,100 days. */
-export function resolvePatternRange(query: SpanQuery, now: Ms, log: LogEnds): Parsed<ResolvedSpan> {
-  const span = resolveSpan(query, PATTERN_GRID, now, log)
+/** Range of `/patterns`, aligned to the minute, at most 1,100 days. `latest` as in `resolveRange`. */
+export function resolvePatternRange(
+  query: SpanQuery,
+  now: Ms,
+  log: LogEnds,
+  latest: Ms = now,
+): Parsed<ResolvedSpan> {
+  const span = resolveSpan(query, PATTERN_GRID, { now, latest }, log)
   if (!span.ok || span.value.toMs - span.value.fromMs <= PATTERN_DAYS_MAX * DAY_MS) return span
   return refused({
     code: 'range-too-long',
@@ -87,15 +100,19 @@ export function launchWire({ firstAtMs }: LogEnds): Launch {
 function resolveSpan(
   { from, to }: SpanQuery,
   grid: Grid,
-  now: Ms,
+  { now, latest }: Readonly<{ now: Ms; latest: Ms }>,
   { firstAtMs, head }: LogEnds,
 ): Parsed<ResolvedSpan> {
-  const present = floorTo(presentOf(head, now), MINUTE_MS)
-  const end = grid.shift(grid.floor(present), 1)
+  const minuteOf = (ms: Ms): Ms => floorTo(presentOf(head, ms), MINUTE_MS)
+  const endAt = (ms: Ms): Ms => grid.shift(grid.floor(minuteOf(ms)), 1)
+  const present = minuteOf(now)
+  const end = endAt(latest)
   if (from !== undefined && to !== undefined && from >= to) return refused(BACKWARDS)
   if (to !== undefined && to > end) return refused(inTheFuture('to'))
   if (from !== undefined && from >= end) return refused(inTheFuture('from'))
-  const toMs = to === undefined ? end : ceilOn(grid, to)
+  const presentEnd = endAt(now)
+  const toMs =
+    to === undefined ? (from === undefined || from < presentEnd ? presentEnd : end) : ceilOn(grid, to)
   const fromMs =
     from === undefined ? defaultFrom(toMs, grid, grid.floor(firstAtMs ?? present)) : grid.floor(from)
   // Nothing is before 1970.

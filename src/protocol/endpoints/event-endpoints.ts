@@ -18,7 +18,7 @@ export const EVENT_ENDPOINTS = {
       'format',
       'details',
     ],
-    problems: ['cursor-ahead', 'too-many-exports', 'export-capacity'],
+    problems: ['cursor-ahead', 'behind', 'too-many-exports', 'export-capacity'],
     caching: 'by-range',
     settled: 'where `hasMore` is true, descending with `before` up to the head',
     // A short page without a filter is brief: see `serve/api/events.ts`.

@@ -23,8 +23,8 @@ export type EventsRange = Readonly<{
   anchored: boolean
 }>
 
-/** Resolves the query of `/events` against one snapshot. */
-export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot, now: Ms): Parsed<EventsRange> {
+/** Resolves the query of `/events` against one snapshot. `latest` is the latest moment that it may name. */
+export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot, latest: Ms): Parsed<EventsRange> {
   const order = query.word('order') === 'desc' ? 'desc' : 'asc'
   const givenBefore = query.integer('before')
   if (givenBefore !== undefined && order === 'asc') return refused(BEFORE_ASCENDING)
@@ -36,7 +36,7 @@ export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot, now: 
   const givenAfter = seqOf(query.integer('after') ?? 0)
   if (givenAfter > head.seq) return refused(cursorAhead(head.seq))
   const beyond = nextSeq(head.seq)
-  const start = startOf({ from, after: givenAfter }, snapshot, now)
+  const start = startOf({ from, after: givenAfter }, snapshot, latest)
   if (!start.ok) return start
   const end = to === undefined ? beyond : nextSeq(snapshot.seqBefore(to))
   const before = earlier(end, givenBefore === undefined ? beyond : seqOf(givenBefore))

@@ -55,7 +55,7 @@ function parametersOf(table: readonly Parameter[], chain: Chain): readonly Param
 }
 
 function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
-  const range = resolveEventsRange(ask.query, snapshot, ask.now)
+  const range = resolveEventsRange(ask.query, snapshot, ask.latest)
   if (!range.ok) return problemReply(range.problem)
   const csv = ask.query.word('format') === 'csv'
   if (csv && !ask.query.has('limit')) return pageForOldClient(ask, range.value, snapshot)

@@ -17,7 +17,7 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
   return {
     flows: (ask) =>
       project(desk, ask, ({ books }) => {
-        const range = resolveRange(rangeOf(ask.query), ask.now, books)
+        const range = resolveRange(rangeOf(ask.query), ask.now, books, ask.latest)
         if (!range.ok) return range
         const ground = groundOf(range.value, books.head)
         return parsed({
@@ -27,7 +27,7 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
       }),
     funds: (ask) =>
       project(desk, ask, ({ books }) => {
-        const range = resolveRange(rangeOf(ask.query), ask.now, books)
+        const range = resolveRange(rangeOf(ask.query), ask.now, books, ask.latest)
         if (!range.ok) return range
         // Every answer contains `now`, so none is ever settled.
         const ground = unsettledGround(range.value)
@@ -38,7 +38,7 @@ export function rangeReplies(desk: Desk): EndpointReplies<'flows' | 'funds' | 'p
       }),
     patterns: (ask) =>
       project(desk, ask, ({ books }) => {
-        const span = resolvePatternRange(rangeOf(ask.query), ask.now, books)
+        const span = resolvePatternRange(rangeOf(ask.query), ask.now, books, ask.latest)
         if (!span.ok) return span
         const tz = ask.query.integer('tz') ?? 0
         const ground = groundOf(span.value, books.head)

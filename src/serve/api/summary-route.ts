@@ -9,11 +9,11 @@ export function summaryReply(desk: Desk): RouteReply {
   return (ask) => {
     const at = ask.query.time('at') ?? null
     return project(desk, ask, ({ books }) => {
-      // Compared with the exact present, so that a moment that has just passed is accepted.
-      const moment = resolveMoment(at, ask.now, books.head)
+      // Compared with the present to the millisecond, so that a moment that has just passed is accepted.
+      const moment = resolveMoment(at, ask.latest, books.head)
       if (!moment.ok) return moment
       const ground = isSummarySettled(books.head, at) ? 'settled' : 'log'
-      return parsed({ ground, compute: () => mapped(summary(books, at, ask.now), jsonProjection) })
+      return parsed({ ground, compute: () => mapped(summary(books, at, ask.latest), jsonProjection) })
     })
   }
 }

@@ -20,13 +20,14 @@ const QUESTIONS: readonly string[] = [
   'after=999999',
   'before=999999&order=desc',
 ]
-/** Problems that need more than a URL: a closed month, or too many streams. */
+/** Problems that need more than a URL: a closed month, too many streams, or a node that is behind. */
 const OTHERWISE: ReadonlySet<ProblemCode> = new Set([
   'range-not-satisfiable',
   'too-many-streams',
   'stream-capacity',
   'too-many-exports',
   'export-capacity',
+  'behind',
 ])
 const NOWHERE: Readonly<Record<string, string>> = {
   id: '999',

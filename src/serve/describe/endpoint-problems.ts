@@ -28,14 +28,14 @@ const OF_PARAMETERS: Readonly<Partial<Record<ParameterName, readonly ProblemCode
   at: ['in-the-future'],
 }
 
-/** Problem of a variable part of a path that names nothing. */
-const OF_PATH_PARTS: Readonly<Record<PathPart, ProblemCode>> = {
-  id: 'contest-not-found',
-  seq: 'event-not-found',
-  file: 'month-not-found',
-  level: 'not-found',
-  tile: 'not-found',
-  type: 'not-found',
+/** Problems of a variable part of a path that names nothing, or nothing that this node has yet. */
+const OF_PATH_PARTS: Readonly<Record<PathPart, readonly ProblemCode[]>> = {
+  id: ['contest-not-found'],
+  seq: ['event-not-found', 'behind'],
+  file: ['month-not-found'],
+  level: ['not-found'],
+  tile: ['not-found', 'behind'],
+  type: ['not-found'],
 }
 
 /** Problems of an endpoint beside those of every endpoint, by status, then in the order of `PROBLEMS`. */
@@ -43,7 +43,7 @@ export function problemsOf({ path, parameters, problems = [] }: Endpoint): reado
   const codes = new Set<ProblemCode>([
     ...(parameters.length === 0 ? [] : (['invalid-parameter', 'repeated-parameter'] as const)),
     ...parameters.flatMap(({ name }) => ofParameter(name)),
-    ...pathParts(path).map((part) => OF_PATH_PARTS[part]),
+    ...pathParts(path).flatMap((part) => OF_PATH_PARTS[part]),
     ...problems,
   ])
   return [...codes].toSorted((one, other) => PROBLEMS[one].status - PROBLEMS[other].status)

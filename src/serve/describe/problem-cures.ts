@@ -104,6 +104,11 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'As many link-preview pictures (`.png`) as may wait are waiting to be drawn.',
     cure: 'Wait as `Retry-After` says. The page and its `.svg` have the same figures.',
   },
+  behind: {
+    meaning:
+      'This node is one of several, or a mirror, and does not have the event yet. The member `head` is its newest seq.',
+    cure: 'Send the same request again after `Retry-After`, or to the node that showed you the event. Keep your cursor: it is valid.',
+  },
   'not-ready': {
     meaning: 'The node is starting or stopping, or it has as many publish requests as it may have.',
     cure: 'Send the same request again after `Retry-After`.',

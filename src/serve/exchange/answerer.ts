@@ -25,7 +25,7 @@ export function openAnswerer(router: Router, refuse: RefusePage): Answerer {
 }
 
 function answer(router: Router, question: Question): Reply | Promise<Reply> {
-  const { method, path, rawQuery, ifNoneMatch, now } = question
+  const { method, path, rawQuery, ifNoneMatch, now, latest } = question
   const found = router(path)
   if (found === undefined || found.route.streaming === true) throw new Error(`${path} has no answer`)
   const query = parseQuery(rawQuery, found.route.parameters)
@@ -36,6 +36,7 @@ function answer(router: Router, question: Question): Reply | Promise<Reply> {
     segments: found.segments,
     query: query.value,
     now,
+    latest,
     header: (name) => (name === 'if-none-match' ? ifNoneMatch : undefined),
     holds: (etag) => names(ifNoneMatch, etag),
   })

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { msOf } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { ConnectionCount } from '../allowance/caller-connections.ts'
 import { openCallerConnections } from '../allowance/caller-connections.ts'
@@ -10,6 +11,9 @@ import { openFairTurns } from '../fairness/fair-turns.ts'
 import { openRequestFeeds } from '../fairness/request-feeds.ts'
 import type { RequestLanes } from '../fairness/request-lanes.ts'
 import { openRequestLanes } from '../fairness/request-lanes.ts'
+import type { Following } from '../following/behind-step.ts'
+import { openBehindStep } from '../following/behind-step.ts'
+import { CLOCK_TOLERANCE_MS } from '../following/following-limits.ts'
 import { openReadyReplies } from '../http/ready-replies.ts'
 import type { RequestIds } from '../http/request-ids.ts'
 import type { Router } from '../http/router.ts'
@@ -21,7 +25,7 @@ import { openAnswerDeadlines } from './answer-deadlines.ts'
 import { openAllowanceStep, openRowsCharge } from './allowance-step.ts'
 import { openExchange } from './exchange.ts'
 import { openFailure } from './failure.ts'
-import type { AnswerInTurn } from './thread-question.ts'
+import type { AnswerInTurn, Present } from './thread-question.ts'
 import { openAskElsewhere, openRefuse } from './thread-question.ts'
 import { openReadyStep } from './ready-step.ts'
 import { checkForm, checkMethod, checkTarget, openReadinessCheck, openRouteCheck } from './request-checks.ts'
@@ -42,6 +46,8 @@ export type RequestPathParts = Readonly<{
   counters: Counters | null
   /** Why this node answers nothing of the API at present; undefined when it does. */
   unready(): Problem | undefined
+  /** The waits for a log that this node follows; null on a node that is alone. */
+  following: Following | null
   now(): Ms
   monotonicMs(): number
   problemBase: string
@@ -79,7 +85,12 @@ export function openRequestPath(
   const openVisit = openVisits(parts, ready)
 
   // Any other request: the first of these steps that has a reply ends them.
-  const askElsewhere = openAskElsewhere(parts.answer, now)
+  const toleranceMs = parts.following === null ? 0 : CLOCK_TOLERANCE_MS
+  const present = (): Present => {
+    const ms = now()
+    return { now: ms, latest: msOf(ms + toleranceMs) }
+  }
+  const askElsewhere = openAskElsewhere(parts.answer, present)
   const steps = [
     openAllowanceStep(counters, metrics),
     checkForm,
@@ -87,7 +98,8 @@ export function openRequestPath(
     checkTarget,
     openRouteCheck(openNearPaths(parts.router.paths)),
     openReadinessCheck(unready),
-    openRouteAnswer(askElsewhere, now, parts.router),
+    openBehindStep(parts.following),
+    openRouteAnswer(askElsewhere, present, parts.router),
   ]
 
   // Its reply: a refusal becomes JSON or a page, a page is charged for the rows that it read, and the reply is written.

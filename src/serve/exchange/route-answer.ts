@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { assert } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { names } from '../http/etag.ts'
 import type { HeaderList } from '../http/headers.ts'
@@ -9,12 +8,12 @@ import { parseQuery } from '../http/query.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
 import type { Found, Router } from '../http/router.ts'
 import type { Eventual } from './eventual.ts'
-import type { AskElsewhere } from './thread-question.ts'
+import type { AskElsewhere, Present } from './thread-question.ts'
 import type { Step, Visit } from './visit.ts'
 import { header, stepRefusal } from './visit.ts'
 
 /** Opens the last step: it parses the query and asks the route, here if the answer is brief, else in another thread. */
-export function openRouteAnswer(askElsewhere: AskElsewhere, now: () => Ms, router: Router): Step {
+export function openRouteAnswer(askElsewhere: AskElsewhere, present: () => Present, router: Router): Step {
   return (visit) => {
     const { found, rawQuery } = visit
     assert(found !== undefined, 'a path without a route is refused before')
@@ -42,7 +41,7 @@ export function openRouteAnswer(askElsewhere: AskElsewhere, now: () => Ms, route
       path,
       segments,
       query,
-      now: now(),
+      ...present(),
       header: (name) => header(request, name),
       holds: (etag) => names(terms.ifNoneMatch, etag),
     }

@@ -14,6 +14,7 @@ const QUESTION: Question = {
   ifNoneMatch: undefined,
   acceptEncoding: undefined,
   now: msOf(0),
+  latest: msOf(0),
 }
 
 function replyOf(body: string): Reply {

@@ -15,7 +15,12 @@ export type Question = Readonly<{
   ifNoneMatch: string | undefined
   acceptEncoding: string | undefined
   now: Ms
+  /** Latest moment that the query may name. */
+  latest: Ms
 }>
+
+/** The clock, and the latest moment that a query may name. */
+export type Present = Pick<Question, 'now' | 'latest'>
 
 /** Answers a question in its caller's turn. Makes nothing if `gone` returns true, because the caller has left. */
 export type AnswerInTurn = (caller: string, question: Question, gone: () => boolean) => Promise<Reply>
@@ -27,11 +32,12 @@ export type AskElsewhere = (
 ) => Promise<Reply>
 
 /** Opens the way to other threads. */
-export function openAskElsewhere(answer: AnswerInTurn, now: () => Ms): AskElsewhere {
+export function openAskElsewhere(answer: AnswerInTurn, present: () => Present): AskElsewhere {
   return ({ caller, response, terms, path, rawQuery }, refused) => {
     const { ifNoneMatch, acceptEncoding, head } = terms
     const method = head ? 'HEAD' : 'GET'
-    const question: Question = { refused, method, path, rawQuery, ifNoneMatch, acceptEncoding, now: now() }
+    const asked = { refused, method, path, rawQuery, ifNoneMatch, acceptEncoding } as const
+    const question: Question = { ...asked, ...present() }
     return answer(caller, question, () => response.destroyed)
   }
 }

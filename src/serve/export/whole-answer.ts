@@ -48,7 +48,7 @@ export function answerWhole(
   begin: (began: Began) => void,
 ): Reply {
   return reader.snapshot((snapshot): Reply => {
-    const resolved = resolveEventsRange(ask.query, snapshot, ask.now)
+    const resolved = resolveEventsRange(ask.query, snapshot, ask.latest)
     if (!resolved.ok) return problemReply(resolved.problem)
     const range = resolved.value
     const etag = wholeEtag(presentEtag(eventsChangedBy(snapshot, ask.query, range)))

@@ -21,14 +21,14 @@ export function logFilter(query: ParsedQuery): LogFilter {
 
 /**
  * The exclusive cursor before the first event at or after `from`, or `after` when that is later. `from` is refused when
- * it is later than both the present and the head: the client's clock or unit is wrong.
+ * it is later than both `latest` and the head: the client's clock or unit is wrong.
  */
 export function startOf(
   { from, after }: Readonly<{ from: Ms | undefined; after: Seq | undefined }>,
   snapshot: Pick<Snapshot, 'head' | 'seqBefore'>,
-  now: Ms,
+  latest: Ms,
 ): Parsed<Seq> {
-  if (from !== undefined && from > presentOf(snapshot.head, now)) return refused(IN_THE_FUTURE)
+  if (from !== undefined && from > presentOf(snapshot.head, latest)) return refused(IN_THE_FUTURE)
   const before = from === undefined ? BEFORE_FIRST : snapshot.seqBefore(from)
   return parsed(after === undefined || before > after ? before : after)
 }

@@ -15,6 +15,8 @@ export type RouteRequest = Readonly<{
   query: ParsedQuery
   /** Wall clock, read once for each request. */
   now: Ms
+  /** Latest moment that a query may name: `now`, or a little later on a node that follows a log. */
+  latest: Ms
   /** One header of the request; several of the same name are joined by a comma. */
   header(name: string): string | undefined
   /** Whether the caller has this ETag already; if so, answer `unchanged` and compute nothing. */

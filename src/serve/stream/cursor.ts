@@ -24,14 +24,22 @@ type CursorStep =
   | Readonly<{ is: 'position' }>
   | Readonly<{ is: 'nothing' }>
 
-/** A cursor that starts after `after`. The opening of a stream writes its first position. */
+/**
+ * A cursor that starts after `after`. The opening of a stream writes its first position. One that is ahead of the head is
+ * not live: it waits for the head.
+ */
 export function cursorAt(after: Seq, head: Seq): Cursor {
-  return { seq: after, live: after >= head, clearTo: after, unmatched: 0, positionDue: false }
+  return { seq: after, live: after === head, clearTo: after, unmatched: 0, positionDue: false }
 }
 
-/** Whether the cursor has something to write or scan. */
+/** Whether the cursor has something to write or scan. One that waited for the head has its switch to live to write. */
 export function isBehind(cursor: Cursor, head: Seq): boolean {
-  return cursor.positionDue || cursor.seq < head
+  return cursor.positionDue || cursor.seq < head || (cursor.seq === head && !cursor.live)
+}
+
+/** Whether the cursor waits for a node that is behind it. */
+export function isAhead({ live, seq }: Cursor, head: Seq): boolean {
+  return !live && seq > head
 }
 
 /**
@@ -42,6 +50,10 @@ export function advanceCursor(cursor: Cursor, feed: Feed, head: () => Seq, limit
   if (cursor.positionDue) {
     cursor.positionDue = false
     cursor.unmatched = 0
+    return { is: 'position' }
+  }
+  if (cursor.seq === head() && !cursor.live) {
+    cursor.live = true
     return { is: 'position' }
   }
   if (cursor.seq >= head()) return { is: 'nothing' }

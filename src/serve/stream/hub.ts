@@ -132,7 +132,7 @@ function noCounts(): StreamCounts {
   return {
     clients: 0,
     opened: 0,
-    closed: { client: 0, lifetime: 0, slow: 0, drain: 0, error: 0 },
+    closed: { client: 0, lifetime: 0, slow: 0, drain: 0, error: 0, behind: 0 },
     eventsSent: 0,
     bytesSent: 0,
   }

@@ -39,6 +39,10 @@ export type StreamLimits = Readonly<{
   /** Bytes that a client may send after its request. None of them is run. */
   trailingBytesMax: number
   capacityRetrySeconds: number
+  /** Time that a stream whose cursor is ahead of a following node's head waits for the head. */
+  aheadMs: number
+  /** Longest wait before its headers, for the answer whether such a cursor exists. */
+  verdictMs: number
 }>
 
 /** The limits of PROTOCOL.md, section 9, and those of one thread. */
@@ -64,6 +68,8 @@ export const STREAM_LIMITS: StreamLimits = {
   historySliceMs: 4,
   trailingBytesMax: 4 * 1024,
   capacityRetrySeconds: 30,
+  aheadMs: MINUTE_MS,
+  verdictMs: 3 * SECOND_MS,
 }
 
 /** Most bytes that chunked coding adds to a page: its length in hexadecimal and two line ends. */

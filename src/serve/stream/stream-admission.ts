@@ -15,24 +15,31 @@ export type AdmissionSettings = Readonly<{
   reader: LogReader
   slots: Pick<CallerSlots, 'take' | 'limits'>
   limits: StreamLimits
-  /** The wall clock. */
-  now: () => Ms
+  /** Latest moment that a query may name. */
+  latest: () => Ms
+  /** Whether this node follows a log, so that a cursor may be ahead of its head. */
+  follows: boolean
 }>
 
-/** Makes the checks that come before the first byte. An admitted stream holds a slot, which must be released. */
+/**
+ * Makes the checks that come before the first byte. An admitted stream holds a slot, which must be released. A cursor
+ * ahead of the head is admitted on a node that follows a log, unless the whole log is known to end before it (`ended`).
+ */
 export function admit(
   settings: AdmissionSettings,
   caller: string,
   subscription: Subscription,
+  ended: boolean,
 ): Parsed<Admitted> {
-  const { reader, limits, now } = settings
+  const { reader, limits, latest, follows } = settings
   const { after, from } = subscription
   // Read from a snapshot: another thread may have streamed events that this thread's head has not reached.
   const { head, start } = reader.snapshot((snapshot) => ({
     head: snapshot.head.seq,
-    start: startOf({ from, after }, snapshot, now()),
+    start: startOf({ from, after }, snapshot, latest()),
   }))
-  if (after !== undefined && after > head) return refused(cursorAhead(head, subscription))
+  if (after !== undefined && after > head && (ended || !follows))
+    return refused(cursorAhead(head, subscription))
   if (!start.ok) return start
   const isLive = after === undefined && from === undefined
   const taken = settings.slots.take(caller)

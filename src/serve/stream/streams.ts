@@ -1,10 +1,14 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { msOf } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
+import type { Seq } from '../../protocol/seq.ts'
 import type { Reply, StreamAsk, StreamRoute } from '../http/route.ts'
 import { endpointPlace } from '../http/endpoint-route.ts'
 import { problemReply } from '../http/route.ts'
 import type { CallerSlots } from '../allowance/caller-slots.ts'
+import { CLOCK_TOLERANCE_MS } from '../following/following-limits.ts'
+import type { HeadWaits, SeqPlace } from '../following/head-waits.ts'
 import type { AdmissionSettings } from './stream-admission.ts'
 import { admit } from './stream-admission.ts'
 import type { StreamFraming } from './stream-frame.ts'
@@ -13,6 +17,7 @@ import type { StreamLimits } from './limits.ts'
 import { streamLimits } from './limits.ts'
 import { openFeedPages } from './feed-pages.ts'
 import type { Join, StreamCounts, StreamEnded } from './subscriber.ts'
+import type { Subscription } from './subscription.ts'
 import { parseSubscription } from './subscription.ts'
 
 export type StreamSettings = Readonly<{
@@ -30,6 +35,8 @@ export type StreamSettings = Readonly<{
   onDelivered?: (ms: number) => void
   /** Called when a stream has ended. */
   ended: (ended: StreamEnded) => void
+  /** The waits for a log that this node follows; null or absent on a node that is alone. */
+  waits?: HeadWaits | null
   limits?: Partial<StreamLimits>
 }>
 
@@ -55,37 +62,39 @@ export function openStreams(settings: StreamSettings): Streams {
   const { reader, slots } = settings
   const hub = openHub({ onDelivered: () => undefined, ...settings, limits })
   const pages = openFeedPages(reader, limits)
-  const admission: AdmissionSettings = { reader, slots, limits, now: settings.now }
+  const { now, waits = null } = settings
+  const latest = (): Ms => (waits === null ? now() : msOf(now() + CLOCK_TOLERANCE_MS))
+  const admission: AdmissionSettings = { reader, slots, limits, latest, follows: waits !== null }
   let draining: Promise<void> | null = null
   const isStopping = (): boolean => draining !== null
 
-  function join(stream: Join): void {
-    try {
-      hub.join(stream)
-    } catch (error) {
-      stream.feed.close()
-      stream.slot.release()
-      throw error
-    }
-  }
-
-  function handle(ask: StreamAsk): Reply {
+  function handle(ask: StreamAsk): Reply | Promise<Reply> {
     const subscription = parseSubscription(ask)
     if (!subscription.ok) return problemReply(subscription.problem)
     if (isStopping()) return problemReply(STOPPING)
-    const { socket } = ask.request
-    const { filter, framing, details } = subscription.value
-    const admitted = admit(admission, ask.caller, subscription.value)
+    const waited = waitForCursor(ask, subscription.value.after, waits, limits)
+    if (waited === undefined) return begin(ask, subscription.value, false)
+    return waited.then((place) => {
+      if (ask.response.destroyed) return { is: 'taken' }
+      return isStopping() ? problemReply(STOPPING) : begin(ask, subscription.value, place === 'nowhere')
+    })
+  }
+
+  /** Answers after the wait for the cursor. `ended`: the whole log is known to end before it. */
+  function begin(ask: StreamAsk, subscription: Subscription, ended: boolean): Reply {
+    const { filter, framing, details } = subscription
+    const admitted = admit(admission, ask.caller, subscription, ended)
     if (!admitted.ok) return problemReply(admitted.problem)
     const { after, slot } = admitted.value
-    ask.response.writeHead(200, headersOf(framing))
-    if (ask.method === 'GET') {
-      const chunked = ask.request.httpVersion !== '1.0'
-      const feed = pages.feed(filter, framing, details)
-      join({ response: ask.response, socket, chunked, feed, slot, after })
-    } else {
+    const { response, request } = ask
+    response.writeHead(200, headersOf(framing))
+    if (ask.method === 'HEAD') {
       slot.release()
-      ask.response.end()
+      response.end()
+    } else {
+      const feed = pages.feed(filter, framing, details)
+      const chunked = request.httpVersion !== '1.0'
+      join(hub, { response, socket: request.socket, chunked, feed, slot, after })
     }
     return { is: 'taken' }
   }
@@ -109,6 +118,28 @@ export function openStreams(settings: StreamSettings): Streams {
       hub.close()
     },
   }
+}
+
+/** Opens a stream. Releases what it holds if that fails. */
+function join(hub: ReturnType<typeof openHub>, stream: Join): void {
+  try {
+    hub.join(stream)
+  } catch (error) {
+    stream.feed.close()
+    stream.slot.release()
+    throw error
+  }
+}
+
+/** Asks where a cursor is that this node has not reached. Undefined when no wait is needed. */
+function waitForCursor(
+  { caller, response }: StreamAsk,
+  after: Seq | undefined,
+  waits: HeadWaits | null,
+  { verdictMs: msMax }: StreamLimits,
+): Promise<SeqPlace> | undefined {
+  if (waits === null || after === undefined || waits.isHere(after)) return undefined
+  return waits.wait({ seq: after, caller, msMax, placeOnly: true }, response)
 }
 
 const LIVE_PLACE = {

@@ -5,14 +5,17 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlot } from '../allowance/caller-slots.ts'
 import type { Cursor } from './cursor.ts'
-import { advanceCursor, cursorAt, isBehind } from './cursor.ts'
+import { advanceCursor, cursorAt, isAhead, isBehind } from './cursor.ts'
 import type { Packet } from './stream-frame.ts'
 import { formatPosition, formatRetry, packetOf } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Feed } from './feed-pages.ts'
 
-/** Why a stream ended: the client left, its lifetime was over, it read nothing, the node stops, or the node failed. */
-type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error'
+/**
+ * Why a stream ended: the client left, its lifetime was over, it read nothing, the node stops, the node failed, or the
+ * node did not reach its cursor.
+ */
+type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error' | 'behind'
 
 /** A stream that has ended. */
 export type StreamEnded = Readonly<{
@@ -60,6 +63,8 @@ export type Subscriber = Omit<Join, 'after'> & {
   /** Time since which the kernel has not accepted all bytes, the first ones included; null while it accepts all. */
   blockedSince: number | null
   endsAt: number
+  /** Time at which the stream ends if its cursor is still ahead of the head. */
+  aheadEndsAt: number
   /** Whether a turn is queued. */
   queued: boolean
   /** Whether its slot is released. Its socket may close a moment later. */
@@ -104,6 +109,7 @@ export function openSubscriber(context: StreamContext, join: Join): Subscriber {
     writtenAt: now,
     blockedSince: now,
     endsAt: now + limits.lifetimeMs * (1 + limits.lifetimeSpread * (2 * context.random() - 1)),
+    aheadEndsAt: now + limits.aheadMs,
     queued: false,
     ended: false,
     trailingBytes: 0,
@@ -162,9 +168,14 @@ function flush(context: StreamContext, subscriber: Subscriber): void {
 /** Whether a subscriber needs a turn: to write events or a heartbeat, or because it has stalled or expired. */
 export function isDue(subscriber: Subscriber, now: number, head: Seq, limits: StreamLimits): boolean {
   if (subscriber.ended) return now >= subscriber.endsAt + limits.lastFrameMs
-  if (now >= subscriber.endsAt) return true
+  if (now >= subscriber.endsAt || hasWaitedEnough(subscriber, now, head)) return true
   if (subscriber.blockedSince !== null) return now - subscriber.blockedSince >= limits.stallMs
   return isBehind(subscriber.cursor, head) || now - subscriber.writtenAt >= limits.heartbeatMs
+}
+
+/** Whether the node has not reached the cursor of a stream in time. */
+function hasWaitedEnough({ cursor, aheadEndsAt }: Subscriber, now: number, head: Seq): boolean {
+  return now >= aheadEndsAt && isAhead(cursor, head)
 }
 
 /** Takes one short step of a subscriber, with one write at most. Queues the next step when there is more to do. */
@@ -176,7 +187,9 @@ export function takeTurn(context: StreamContext, subscriber: Subscriber, now: nu
     if (now - subscriber.blockedSince >= limits.stallMs) disconnect(context, subscriber, 'slow')
     else if (now >= subscriber.endsAt) disconnect(context, subscriber, context.endReason())
   } else if (now >= subscriber.endsAt) {
-    end(context, subscriber, now)
+    end(context, subscriber, now, context.endReason())
+  } else if (hasWaitedEnough(subscriber, now, context.head(subscriber.cursor))) {
+    end(context, subscriber, now, 'behind')
   } else {
     if (now - subscriber.writtenAt >= limits.heartbeatMs) subscriber.cursor.positionDue = true
     writeNext(context, subscriber, now)
@@ -217,15 +230,16 @@ function positionText(
   known: Seq = context.head(subscriber.cursor),
 ): string {
   const { seq, live } = subscriber.cursor
-  // A page is read from the newest snapshot, which may be ahead of the last fan-out.
-  const head = seq > known ? seq : known
+  // A page is read from the newest snapshot, which may be ahead of the last fan-out. A stream that waits for a node that
+  // is behind its cursor is told the head of that node.
+  const head = seq > known && !isAhead(subscriber.cursor, known) ? seq : known
   return formatPosition(subscriber.feed.framing, { seq, head, live, atMs: context.now() })
 }
 
 /** Ends a stream that is not blocked. Its last frame is a position, from which the client resumes. */
-function end(context: StreamContext, subscriber: Subscriber, now: number): void {
+function end(context: StreamContext, subscriber: Subscriber, now: number, why: StreamEnd): void {
   const last = packetOf(Buffer.from(positionText(context, subscriber)))
-  release(context, subscriber, context.endReason())
+  release(context, subscriber, why)
   subscriber.endsAt = now
   write(context, subscriber, last, now)
   subscriber.response.end()

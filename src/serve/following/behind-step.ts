@@ -1,0 +1,45 @@
+import type { LogReader } from '../../log/store/reader.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Problem } from '../../protocol/problem.ts'
+import type { Step } from '../exchange/visit.ts'
+import { stepRefusal } from '../exchange/visit.ts'
+import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX } from './following-limits.ts'
+import type { HeadWaits } from './head-waits.ts'
+import { neededSeq } from './needed-seq.ts'
+
+/** Part of a node that follows a log, and may be behind what its callers have seen elsewhere. */
+export type Following = Readonly<{
+  reader: Pick<LogReader, 'head'>
+  waits: HeadWaits
+  /** Longest wait of a request in milliseconds; `BEHIND_WAIT_MS_MAX` if absent. */
+  waitMsMax?: number
+}>
+
+/**
+ * Opens the step that lets a request wait for a seq that this node does not have yet. The request then goes on, or is
+ * refused as `behind`. A seq that the whole log does not have goes on at once, and its route refuses it.
+ */
+export function openBehindStep(following: Following | null): Step {
+  if (following === null) return () => undefined
+  const { reader, waits, waitMsMax = BEHIND_WAIT_MS_MAX } = following
+  return ({ found, rawQuery, caller, response }) => {
+    if (found === undefined || found.route.streaming === true) return undefined
+    const seq = neededSeq(found, rawQuery)
+    if (seq === undefined || waits.isHere(seq)) return undefined
+    const wait = { seq, caller, msMax: waitMsMax, placeOnly: false }
+    return waits.wait(wait, response).then((place) => {
+      return place === 'here' || place === 'nowhere' ? undefined : stepRefusal(behind(reader.head().seq))
+    })
+  }
+}
+
+/** Problem of a request for a seq that this node does not have yet. */
+function behind(head: Seq): Problem {
+  return {
+    code: 'behind',
+    detail:
+      'This node is behind the event that you ask for. Send the same request again, to this node or another.',
+    members: { head },
+    retryAfterSeconds: BEHIND_RETRY_SECONDS,
+  }
+}

@@ -1,0 +1,95 @@
+import type { EventEmitter } from 'node:events'
+import type { LogReader } from '../../log/store/reader.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { CallerSlots } from '../allowance/caller-slots.ts'
+
+/**
+ * Where a seq is. `here`: this node has reached it. `nowhere`: the whole log ends before it. `elsewhere`: the log has
+ * it, and this node is behind. `unknown`: nobody could tell in time.
+ */
+export type SeqPlace = 'here' | 'nowhere' | 'elsewhere' | 'unknown'
+
+type Wait = Readonly<{
+  seq: number
+  caller: string
+  /** Longest wait in milliseconds. */
+  msMax: number
+  /** Whether `elsewhere` ends the wait too. */
+  placeOnly: boolean
+}>
+
+/** Requests of one thread that wait until this node has reached a seq. */
+export type HeadWaits = Readonly<{
+  /**
+   * Waits until this node has reached the seq, or the whole log is known to end before it. Emits nothing and reads
+   * nothing meanwhile. Ends when `gone` closes, and at once when too many requests wait.
+   */
+  wait(wait: Wait, gone: EventEmitter): Promise<SeqPlace>
+  /** Whether this node has reached the seq. */
+  isHere(seq: number): boolean
+  /** Number of waiting requests. */
+  waiting(): number
+  /** Ends all waits, and every later one at once. */
+  end(): void
+}>
+
+type HeadWaitsSettings = Readonly<{
+  reader: Pick<LogReader, 'head' | 'onHead'>
+  /** Counts the waiting requests of each caller and of the node. */
+  slots: Pick<CallerSlots, 'take'>
+  /** The head of the whole log at a moment after the call; null when it cannot be known. Never rejects. */
+  barrier(): Promise<Seq | null>
+}>
+
+type Waiting = Readonly<{ seq: number; settle(place: SeqPlace): void }>
+
+export function openHeadWaits({ reader, slots, barrier }: HeadWaitsSettings): HeadWaits {
+  const all = new Set<Waiting>()
+  let ended = false
+  const stopHead = reader.onHead((head) => {
+    for (const { seq, settle } of all) if (seq <= head.seq) settle('here')
+  })
+
+  function begin(
+    { seq, msMax, placeOnly }: Wait,
+    gone: EventEmitter,
+    release: () => void,
+  ): Promise<SeqPlace> {
+    return new Promise((resolve) => {
+      let known: SeqPlace = 'unknown'
+      const leave = (): void => settle('unknown')
+      const timer = setTimeout(() => settle(known), msMax)
+      const one: Waiting = { seq, settle }
+      function settle(place: SeqPlace): void {
+        if (!all.delete(one)) return
+        clearTimeout(timer)
+        gone.off('close', leave)
+        release()
+        resolve(place)
+      }
+      all.add(one)
+      gone.once('close', leave)
+      void barrier().then((head) => {
+        if (head === null) return
+        known = head < seq ? 'nowhere' : 'elsewhere'
+        if (head < seq || placeOnly) settle(known)
+      })
+    })
+  }
+
+  return {
+    wait(wait, gone) {
+      if (wait.seq <= reader.head().seq) return Promise.resolve('here')
+      const taken = ended ? undefined : slots.take(wait.caller)
+      if (taken?.ok !== true) return Promise.resolve('unknown')
+      return begin(wait, gone, taken.slot.release)
+    },
+    isHere: (seq) => seq <= reader.head().seq,
+    waiting: () => all.size,
+    end() {
+      ended = true
+      stopHead()
+      for (const { settle } of all) settle('unknown')
+    },
+  }
+}
