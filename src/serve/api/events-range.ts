@@ -51,7 +51,8 @@ export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot, lates
   })
 }
 
-function cursorAhead(head: Seq): Problem {
+/** Problem of a cursor that is ahead of the head. */
+export function cursorAhead(head: Seq): Problem {
   return {
     code: 'cursor-ahead',
     detail: 'The cursor is ahead of the head: it comes from another log, or from a node that is further on.',

@@ -70,6 +70,15 @@ suite('a node that follows a log', () => {
     }
   })
 
+  test('names the head of the whole log when a cursor is ahead of that', async () => {
+    await using stage = await openApiStage({ following: { barrier: headOf(HEAD + 4) }, streams: true })
+    for (const path of ['/api/v1/events', '/api/v1/stream']) {
+      const answer = await stage.get(`${path}?after=${HEAD + 5}`)
+      const { code, head } = (await answer.json()) as { code: string; head: number }
+      assert.deepEqual([code, head], ['cursor-ahead', HEAD + 4])
+    }
+  })
+
   test('answers 503 `behind` when it does not reach the event in time, with its head and Retry-After', async () => {
     for (const barrier of [headOf(NEXT), unknown, never]) {
       await using stage = await openApiStage({ following: { barrier, waitMsMax: 30 } })

@@ -1,11 +1,12 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Problem } from '../../protocol/problem.ts'
+import { cursorAhead } from '../api/events-range.ts'
 import type { Step } from '../exchange/visit.ts'
 import { stepRefusal } from '../exchange/visit.ts'
 import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX } from './following-limits.ts'
 import type { HeadWaits } from './head-waits.ts'
-import { neededSeq } from './needed-seq.ts'
+import { EVENT_PATHS, neededSeq } from './needed-seq.ts'
 
 /** Part of a node that follows a log, and may be behind what its callers have seen elsewhere. */
 export type Following = Readonly<{
@@ -28,7 +29,12 @@ export function openBehindStep(following: Following | null): Step {
     if (seq === undefined || waits.isHere(seq)) return undefined
     const wait = { seq, caller, msMax: waitMsMax, placeOnly: false }
     return waits.wait(wait, response).then((place) => {
-      return place === 'here' || place === 'nowhere' ? undefined : stepRefusal(behind(reader.head().seq))
+      if (place.is === 'here') return undefined
+      if (place.is !== 'nowhere') return stepRefusal(behind(reader.head().seq))
+      // Its route would name this node's head. The head of the whole log tells a mirror of this node more.
+      return found.segments['seq'] === undefined && EVENT_PATHS.has(found.route.path)
+        ? stepRefusal(cursorAhead(place.head))
+        : undefined
     })
   }
 }

@@ -4,10 +4,12 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlots } from '../allowance/caller-slots.ts'
 
 /**
- * Where a seq is. `here`: this node has reached it. `nowhere`: the whole log ends before it. `elsewhere`: the log has
- * it, and this node is behind. `unknown`: nobody could tell in time.
+ * Where a seq is. `here`: this node has reached it. `nowhere`: the whole log ends before it, at `head`. `elsewhere`: the
+ * log has it, and this node is behind. `unknown`: nobody could tell in time.
  */
-export type SeqPlace = 'here' | 'nowhere' | 'elsewhere' | 'unknown'
+export type SeqPlace =
+  | Readonly<{ is: 'here' | 'elsewhere' | 'unknown' }>
+  | Readonly<{ is: 'nowhere'; head: Seq }>
 
 type Wait = Readonly<{
   seq: number
@@ -41,13 +43,16 @@ type HeadWaitsSettings = Readonly<{
   barrier(): Promise<Seq | null>
 }>
 
+const HERE: SeqPlace = { is: 'here' }
+const UNKNOWN: SeqPlace = { is: 'unknown' }
+
 type Waiting = Readonly<{ seq: number; settle(place: SeqPlace): void }>
 
 export function openHeadWaits({ reader, slots, barrier }: HeadWaitsSettings): HeadWaits {
   const all = new Set<Waiting>()
   let ended = false
   const stopHead = reader.onHead((head) => {
-    for (const { seq, settle } of all) if (seq <= head.seq) settle('here')
+    for (const { seq, settle } of all) if (seq <= head.seq) settle(HERE)
   })
 
   function begin(
@@ -56,8 +61,8 @@ export function openHeadWaits({ reader, slots, barrier }: HeadWaitsSettings): He
     release: () => void,
   ): Promise<SeqPlace> {
     return new Promise((resolve) => {
-      let known: SeqPlace = 'unknown'
-      const leave = (): void => settle('unknown')
+      let known: SeqPlace = UNKNOWN
+      const leave = (): void => settle(UNKNOWN)
       const timer = setTimeout(() => settle(known), msMax)
       const one: Waiting = { seq, settle }
       function settle(place: SeqPlace): void {
@@ -71,7 +76,7 @@ export function openHeadWaits({ reader, slots, barrier }: HeadWaitsSettings): He
       gone.once('close', leave)
       void barrier().then((head) => {
         if (head === null) return
-        known = head < seq ? 'nowhere' : 'elsewhere'
+        known = head < seq ? { is: 'nowhere', head } : { is: 'elsewhere' }
         if (head < seq || placeOnly) settle(known)
       })
     })
@@ -79,9 +84,9 @@ export function openHeadWaits({ reader, slots, barrier }: HeadWaitsSettings): He
 
   return {
     wait(wait, gone) {
-      if (wait.seq <= reader.head().seq) return Promise.resolve('here')
+      if (wait.seq <= reader.head().seq) return Promise.resolve(HERE)
       const taken = ended ? undefined : slots.take(wait.caller)
-      if (taken?.ok !== true) return Promise.resolve('unknown')
+      if (taken?.ok !== true) return Promise.resolve(UNKNOWN)
       return begin(wait, gone, taken.slot.release)
     },
     isHere: (seq) => seq <= reader.head().seq,
@@ -89,7 +94,7 @@ export function openHeadWaits({ reader, slots, barrier }: HeadWaitsSettings): He
     end() {
       ended = true
       stopHead()
-      for (const { settle } of all) settle('unknown')
+      for (const { settle } of all) settle(UNKNOWN)
     },
   }
 }

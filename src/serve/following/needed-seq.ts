@@ -5,7 +5,7 @@ const SEQ = /^[1-9]\d{0,15}(?=\.|$)/
 const CURSOR = /(?:^|&)after=([1-9]\d{0,15})(?:&|$)/
 
 /** Paths of the log's events, whose `after` is a seq: those of the API and of the pages. */
-const EVENT_PATHS: ReadonlySet<string> = new Set([
+export const EVENT_PATHS: ReadonlySet<string> = new Set([
   ENDPOINT_PATHS.events,
   '/events',
   '/events.json',

@@ -23,13 +23,13 @@ export type AdmissionSettings = Readonly<{
 
 /**
  * Makes the checks that come before the first byte. An admitted stream holds a slot, which must be released. A cursor
- * ahead of the head is admitted on a node that follows a log, unless the whole log is known to end before it (`ended`).
+ * ahead of the head is admitted on a node that follows a log, unless the whole log ends before it, at `end`.
  */
 export function admit(
   settings: AdmissionSettings,
   caller: string,
   subscription: Subscription,
-  ended: boolean,
+  end: Seq | null,
 ): Parsed<Admitted> {
   const { reader, limits, latest, follows } = settings
   const { after, from } = subscription
@@ -38,8 +38,8 @@ export function admit(
     head: snapshot.head.seq,
     start: startOf({ from, after }, snapshot, latest()),
   }))
-  if (after !== undefined && after > head && (ended || !follows))
-    return refused(cursorAhead(head, subscription))
+  if (after !== undefined && after > head && (end !== null || !follows))
+    return refused(streamCursorAhead(end ?? head, subscription))
   if (!start.ok) return start
   const isLive = after === undefined && from === undefined
   const taken = settings.slots.take(caller)
@@ -60,7 +60,7 @@ function nodeFull(limits: StreamLimits): Problem {
   }
 }
 
-function cursorAhead(head: Seq, subscription: Subscription): Problem {
+function streamCursorAhead(head: Seq, subscription: Subscription): Problem {
   const message = `\`${subscription.cursorName}\` is ahead of the head of the log, which is ${head}.`
   return {
     code: 'cursor-ahead',

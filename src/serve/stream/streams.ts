@@ -73,17 +73,19 @@ export function openStreams(settings: StreamSettings): Streams {
     if (!subscription.ok) return problemReply(subscription.problem)
     if (isStopping()) return problemReply(STOPPING)
     const waited = waitForCursor(ask, subscription.value.after, waits, limits)
-    if (waited === undefined) return begin(ask, subscription.value, false)
+    if (waited === undefined) return begin(ask, subscription.value, null)
     return waited.then((place) => {
       if (ask.response.destroyed) return { is: 'taken' }
-      return isStopping() ? problemReply(STOPPING) : begin(ask, subscription.value, place === 'nowhere')
+      return isStopping()
+        ? problemReply(STOPPING)
+        : begin(ask, subscription.value, place.is === 'nowhere' ? place.head : null)
     })
   }
 
-  /** Answers after the wait for the cursor. `ended`: the whole log is known to end before it. */
-  function begin(ask: StreamAsk, subscription: Subscription, ended: boolean): Reply {
+  /** Answers after the wait for the cursor. `end`: head of the whole log, when that is before the cursor. */
+  function begin(ask: StreamAsk, subscription: Subscription, end: Seq | null): Reply {
     const { filter, framing, details } = subscription
-    const admitted = admit(admission, ask.caller, subscription, ended)
+    const admitted = admit(admission, ask.caller, subscription, end)
     if (!admitted.ok) return problemReply(admitted.problem)
     const { after, slot } = admitted.value
     const { response, request } = ask
