@@ -24,7 +24,7 @@ export const PROBLEMS = {
   'stream-capacity': { status: 503, title: 'This node serves as many streams as it may' },
   'export-capacity': { status: 503, title: 'This node sends as many whole CSV files as it may' },
   'picture-capacity': { status: 503, title: 'Too many pictures wait to be drawn' },
-  behind: { status: 503, title: 'This node is behind the log' },
+  behind: { status: 503, title: 'This node may be behind the log' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },
   // Codes of the private listener.
@@ -43,7 +43,6 @@ export const PROBLEMS = {
   'store-unavailable': { status: 503, title: 'The store does not accept events' },
   // Codes of a node whose log is on several machines.
   'outcome-unknown': { status: 503, title: 'It is not known yet whether the drafts were published' },
-  behind: { status: 503, title: 'This node may be behind the log' },
 } as const
 
 export type ProblemCode = keyof typeof PROBLEMS

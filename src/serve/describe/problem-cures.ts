@@ -106,8 +106,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   behind: {
     meaning:
-      'This node is one of several, or a mirror, and does not have the event yet. The member `head` is its newest seq.',
-    cure: 'Send the same request again after `Retry-After`, or to the node that showed you the event. Keep your cursor: it is valid.',
+      'This node is one of several, or a mirror, and does not have the event yet: `head` is its newest seq. To a publisher: the node cannot learn whether the log has newer events, and nothing of the request is published.',
+    cure: 'Send the same request again after `Retry-After`, to this node or another. A cursor stays valid.',
   },
   'not-ready': {
     meaning: 'The node is starting or stopping, or it has as many publish requests as it may have.',
@@ -178,10 +178,5 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning:
       'The node has sent the drafts to the machines that keep the log, and none has confirmed them in time. They may be published now or later.',
     cure: 'Send the same refs again, to any node, after `Retry-After`. Each draft is published once. Never send them with new refs.',
-  },
-  behind: {
-    meaning:
-      'The node cannot learn whether the log has newer events than it knows: the machines that keep the log do not answer. Nothing of the request is published.',
-    cure: 'Send the same request again after `Retry-After`, to any node.',
   },
 }
