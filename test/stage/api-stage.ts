@@ -43,7 +43,7 @@ import { openWeb } from '../../src/web/web-routes.ts'
 import type { Site } from '../../src/web/markup/site.ts'
 import { DEFAULT_SITE } from '../../src/web/markup/site.ts'
 import { fetchDescribed } from './described.ts'
-import { openFollowing } from './following.ts'
+import { openFollowing } from '../mirror/following-stage.ts'
 import { testSigner } from '../story/signing.ts'
 
 /** Moment of the first event of the stage's story. The present is two days later. */

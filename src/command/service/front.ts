@@ -1,4 +1,4 @@
-import { openBarrierCell } from '../../log/store/barrier-cell.ts'
+import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { followHead } from '../../log/head-follower.ts'
 import { openReader } from '../../log/open-reader.ts'

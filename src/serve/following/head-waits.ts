@@ -35,6 +35,14 @@ export type HeadWaits = Readonly<{
   end(): void
 }>
 
+/** Part of a node that follows a log, and may be behind what its callers have seen elsewhere. */
+export type Following = Readonly<{
+  reader: Pick<LogReader, 'head'>
+  waits: HeadWaits
+  /** Longest wait of a request in milliseconds; `BEHIND_WAIT_MS_MAX` if absent. */
+  waitMsMax?: number
+}>
+
 type HeadWaitsSettings = Readonly<{
   reader: Pick<LogReader, 'head' | 'onHead'>
   /** Counts the waiting requests of each caller and of the node. */

@@ -1,20 +1,11 @@
-import type { LogReader } from '../../log/store/reader.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { cursorAhead } from '../api/events-range.ts'
-import type { Step } from '../exchange/visit.ts'
-import { stepRefusal } from '../exchange/visit.ts'
-import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX } from './following-limits.ts'
-import type { HeadWaits } from './head-waits.ts'
-import { EVENT_PATHS, neededSeq } from './needed-seq.ts'
-
-/** Part of a node that follows a log, and may be behind what its callers have seen elsewhere. */
-export type Following = Readonly<{
-  reader: Pick<LogReader, 'head'>
-  waits: HeadWaits
-  /** Longest wait of a request in milliseconds; `BEHIND_WAIT_MS_MAX` if absent. */
-  waitMsMax?: number
-}>
+import type { Step } from './visit.ts'
+import { stepRefusal } from './visit.ts'
+import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX } from '../following/following-limits.ts'
+import type { Following } from '../following/head-waits.ts'
+import { EVENT_PATHS, neededSeq } from '../following/needed-seq.ts'
 
 /**
  * Opens the step that lets a request wait for a seq that this node does not have yet. The request then goes on, or is
