@@ -5,7 +5,7 @@ import { BEFORE_FIRST, seqOf } from '../../protocol/seq.ts'
  * Questions of all threads for the head of the whole log, in shared memory. One thread answers them. An answer covers
  * every question that was asked before the answer began.
  */
-export type BarrierCell = Readonly<{
+type BarrierCell = Readonly<{
   /** The memory with which other threads open the same cell. */
   buffer: SharedArrayBuffer
   /**
