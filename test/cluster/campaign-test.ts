@@ -22,6 +22,7 @@ const FLOORS: CampaignResult['counts'] = {
   unknowns: 1,
   refusals: 1,
   lookups: 1,
+  followed: 2,
 }
 const DELIVERIES_PER_SUBSCRIBER = 20
 
@@ -29,11 +30,12 @@ const DELIVERIES_PER_SUBSCRIBER = 20
 export async function assertCampaign(
   t: TestContext,
   open: (folder: string) => Promise<Cluster>,
-  settings: CampaignSettings,
+  sizes: Omit<CampaignSettings, 'folder'>,
 ): Promise<void> {
-  t.diagnostic(`seed: ${settings.seed} (set it with DAYBOOK_SEED)`)
+  t.diagnostic(`seed: ${sizes.seed} (set it with DAYBOOK_SEED)`)
   const folder = mkdtempSync(join(tmpdir(), 'daybook-cluster-'))
   try {
+    const settings = { ...sizes, folder }
     await using cluster = await open(folder)
     const result = await runCampaign(cluster, settings)
     const { history, fired, counts } = result

@@ -6,6 +6,8 @@ import { run } from '../stage/command-stage.ts'
 import type { Cluster, ClusterFault, FiredFault } from './cluster.ts'
 import type { ClusterPublishers } from './cluster-publishers.ts'
 import { openClusterPublishers } from './cluster-publishers.ts'
+import type { FollowedFile } from './followed-file.ts'
+import { openFollowedFile } from './followed-file.ts'
 import type { AuditFault, History, NodeState, Recovery, SeenTree } from './history.ts'
 import type { HoppingSubscribers } from './hopping-subscribers.ts'
 import { openHoppingSubscribers } from './hopping-subscribers.ts'
@@ -13,6 +15,8 @@ import { readAnswers, readEntries, readTree } from './node-answers.ts'
 
 /** Size of a campaign. */
 export type CampaignSettings = Readonly<{
+  /** Folder for files of the run. */
+  folder: string
   seed: string
   faults: number
   subscribers: number
@@ -41,6 +45,8 @@ const PAIRS = 0.3
 const CALM_MS = [100, 500] as const
 /** Share of the streams that a reset closes. */
 const RESET_SHARE = 0.5
+/** Mean time between two lines of the followed file. */
+const FOLLOWED_PACE_MS = 300
 const ROUNDS_PER_STANDSTILL = 8
 /** Longest wait for nodes, publishers and subscribers. A longer one is a violation, and the run ends. */
 const WAIT_MS_MAX = 60_000
@@ -52,6 +58,7 @@ type Stage = Readonly<{
   cluster: Cluster
   settings: CampaignSettings
   publishers: ClusterPublishers
+  followed: FollowedFile
   subscribers: HoppingSubscribers
   trees: SeenTree[]
   recoveries: Recovery[]
@@ -65,11 +72,12 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
   const { nodes, token } = cluster
   await using subscribers = openHoppingSubscribers({ ...settings, seed: `${seed} subscribers` })
   const publishers = openClusterPublishers({ ...settings, nodes, token })
+  const followed = openFollowedFile({ ...settings, cluster, paceMs: FOLLOWED_PACE_MS })
   const recorded = { trees: [], recoveries: [], standstills: [], fired: {} }
-  const stage: Stage = { cluster, settings, publishers, subscribers, ...recorded }
+  const stage: Stage = { cluster, settings, publishers, followed, subscribers, ...recorded }
   await fireAll(stage)
   await standStill(stage)
-  await publishers.end()
+  await Promise.all([publishers.end(), followed.end()])
 
   const auditFaults: AuditFault[] = []
   for (const { name, url } of nodes) auditFaults.push(...(await audit(name, 'verify', [url() ?? ''])))
@@ -86,6 +94,7 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
     history: {
       entries,
       requests,
+      followed: followed.drafts,
       visits,
       firstLines: new Map(firstLines),
       discords,
@@ -95,7 +104,14 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
       auditFaults,
     },
     fired,
-    counts: { events: size, requests: requests.length, trees: trees.length, ...publishers.counts, ...seen },
+    counts: {
+      events: size,
+      requests: requests.length,
+      followed: followed.drafts.length,
+      trees: trees.length,
+      ...publishers.counts,
+      ...seen,
+    },
   }
 }
 
@@ -179,8 +195,8 @@ async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
 
 /** Compares all nodes while nobody publishes. The last time, publishers do not go on. */
 async function standStill(stage: Stage, then: 'go on' | 'end' = 'end'): Promise<void> {
-  const { cluster, publishers, subscribers, standstills } = stage
-  await publishers.pause()
+  const { cluster, publishers, followed, subscribers, standstills } = stage
+  await Promise.all([publishers.pause(), followed.pause()])
   await agree(stage, performance.now())
   const before = await readTrees(stage)
   const size = before[0]?.size ?? 0
@@ -201,7 +217,9 @@ ${saidBy(cluster)}`,
       answers: answers.get(name) ?? new Map<string, string>(),
     })),
   )
-  if (then === 'go on') publishers.resume()
+  if (then === 'end') return
+  publishers.resume()
+  followed.resume()
 }
 
 async function audit(node: string, kind: 'verify' | 'check', rest: readonly string[]): Promise<AuditFault[]> {

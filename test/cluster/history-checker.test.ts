@@ -55,7 +55,8 @@ function sound(): History {
   const half = EVENTS / 2
   return {
     entries,
-    requests: seqs.map(request),
+    requests: seqs.slice(0, -2).map(request),
+    followed: seqs.slice(-2).flatMap((seq) => request(seq).drafts),
     visits: [
       visit(0, 'one', 1, half),
       visit(0, 'two', half + 1, EVENTS),
@@ -103,8 +104,8 @@ const refusal = { node: 'two', status: 409, code: 'wrong-state' }
 const DOCTORED: readonly (readonly [broken: string, history: History, report: RegExp])[] = [
   [
     'an acknowledged event that is lost',
-    withEntries((entries) => entries.splice(EVENTS - 1, 1)),
-    /ref-12 was acknowledged by one at 12 and is lost/,
+    withEntries((entries) => entries.splice(9, 3)),
+    /ref-10 was acknowledged by one at 10 and is lost/,
   ],
   [
     'an acknowledged event that another one has replaced',
@@ -121,6 +122,21 @@ const DOCTORED: readonly (readonly [broken: string, history: History, report: Re
     'an event that nobody sent',
     withEntries((entries) => entries.push(line(13, 77))),
     /nobody sent the event at 13/,
+  ],
+  [
+    'a followed line that is lost',
+    withEntries((entries) => entries.splice(EVENTS - 1, 1)),
+    /ref-12 of the followed file is not in the log/,
+  ],
+  [
+    'a followed line that comes twice',
+    withEntries((entries) => entries.push(line(13, 12))),
+    /ref-12 of the followed file is at 12, 13/,
+  ],
+  [
+    'followed lines in another order',
+    withEntries((entries) => entries.splice(10, 2, line(11, 12), line(12, 11))),
+    /ref-12 of the followed file is at 11, before an earlier line at 12/,
   ],
   ['a seq that is skipped', withEntries((entries) => entries.splice(4, 1, line(6, 5))), /place 5 has seq 6/],
   [

@@ -71,7 +71,7 @@ function published(draft: SentRequest['drafts'][number]): Readonly<Record<string
   return { ...draft, kots: `${whole}.${decimals.padEnd(9, '0')}` }
 }
 
-function* once({ requests }: History, events: readonly LoggedEvent[]): Generator<string> {
+function* once({ requests, followed }: History, events: readonly LoggedEvent[]): Generator<string> {
   const seqs = new Map<string, number[]>()
   for (const event of events) {
     const content = contentOf(event)
@@ -85,6 +85,17 @@ function* once({ requests }: History, events: readonly LoggedEvent[]): Generator
       if (acks.length > 0 && found.length === 0) yield `${draft.ref} was acknowledged and is not in the log`
       if (expected === 'published') seqs.delete(content)
     }
+  }
+  let newest = 0
+  for (const draft of followed) {
+    const content = contentOf(published(draft))
+    const [seq = 0, ...more] = seqs.get(content) ?? []
+    if (seq === 0) yield `${draft.ref} of the followed file is not in the log`
+    else if (seq < newest)
+      yield `${draft.ref} of the followed file is at ${seq}, before an earlier line at ${newest}`
+    if (more.length > 0) yield `${draft.ref} of the followed file is at ${seq}, ${more.join(', ')}`
+    newest = seq
+    seqs.delete(content)
   }
   for (const found of seqs.values()) yield `nobody sent the event at ${found.join(', ')}`
 }
