@@ -23,26 +23,30 @@ const FLOORS: CampaignResult['counts'] = {
   refusals: 1,
   lookups: 1,
   followed: 2,
+  held: 1,
 }
+/** Output of a node that a failure shows. */
+const SAID_CHARACTERS = 3_000
 const DELIVERIES_PER_SUBSCRIBER = 20
 
 /** Runs a campaign on a new cluster and asserts that it met enough, and that all promises hold. Prints its figures. */
 export async function assertCampaign(
   t: TestContext,
-  open: (folder: string) => Promise<Cluster>,
+  open: (folder: string, seed: string) => Promise<Cluster>,
   sizes: Omit<CampaignSettings, 'folder'>,
 ): Promise<void> {
   t.diagnostic(`seed: ${sizes.seed} (set it with DAYBOOK_SEED)`)
   const folder = mkdtempSync(join(tmpdir(), 'daybook-cluster-'))
   try {
     const settings = { ...sizes, folder }
-    await using cluster = await open(folder)
+    await using cluster = await open(folder, sizes.seed)
     const result = await runCampaign(cluster, settings)
     const { history, fired, counts } = result
     t.diagnostic(JSON.stringify({ fired, counts }))
     t.diagnostic(figuresOf(result, settings))
     const violations = violationsOf(history)
-    if (violations.length > 0) for (const { said, name } of cluster.nodes) t.diagnostic(`${name}: ${said()}`)
+    if (violations.length > 0)
+      for (const { said, name } of cluster.nodes) t.diagnostic(`${name}: ${said().slice(-SAID_CHARACTERS)}`)
     assert.deepEqual(violations, [])
     const kinds = cluster.faults.length
     const total = Object.values(fired).reduce((sum, count) => sum + count, 0)

@@ -11,7 +11,7 @@ import { openFollowedFile } from './followed-file.ts'
 import type { AuditFault, History, NodeState, Recovery, SeenTree } from './history.ts'
 import type { HoppingSubscribers } from './hopping-subscribers.ts'
 import { openHoppingSubscribers } from './hopping-subscribers.ts'
-import { readAnswers, readEntries, readTree } from './node-answers.ts'
+import { readAnswers, readEntries, readHeld, readTree } from './node-answers.ts'
 
 /** Size of a campaign. */
 export type CampaignSettings = Readonly<{
@@ -69,9 +69,9 @@ type Stage = Readonly<{
 /** Runs publishers and subscribers while faults are fired at a cluster, and records the history. Stops the nodes. */
 export async function runCampaign(cluster: Cluster, settings: CampaignSettings): Promise<CampaignResult> {
   const { seed } = settings
-  const { nodes, token } = cluster
+  const { nodes, token, pay } = cluster
   await using subscribers = openHoppingSubscribers({ ...settings, seed: `${seed} subscribers` })
-  const publishers = openClusterPublishers({ ...settings, nodes, token })
+  const publishers = openClusterPublishers({ ...settings, nodes, token, pay })
   const followed = openFollowedFile({ ...settings, cluster, paceMs: FOLLOWED_PACE_MS })
   const recorded = { trees: [], recoveries: [], standstills: [], fired: {} }
   const stage: Stage = { cluster, settings, publishers, followed, subscribers, ...recorded }
@@ -197,6 +197,7 @@ async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
 async function standStill(stage: Stage, then: 'go on' | 'end' = 'end'): Promise<void> {
   const { cluster, publishers, followed, subscribers, standstills } = stage
   await Promise.all([publishers.pause(), followed.pause()])
+  await nothingHeld(stage)
   await agree(stage, performance.now())
   const before = await readTrees(stage)
   const size = before[0]?.size ?? 0
@@ -220,6 +221,19 @@ ${saidBy(cluster)}`,
   if (then === 'end') return
   publishers.resume()
   followed.resume()
+}
+
+/** Waits until the chain has settled every held draft. */
+async function nothingHeld(stage: Stage): Promise<void> {
+  const fromMs = performance.now()
+  for (const { name, url } of stage.cluster.nodes) {
+    for (;;) {
+      const held = await readHeld(url() ?? '').catch(() => null)
+      if (held === 0) break
+      assertInTime(stage, fromMs, `${name} holds ${held} drafts`)
+      await sleep(POLL_MS)
+    }
+  }
 }
 
 async function audit(node: string, kind: 'verify' | 'check', rest: readonly string[]): Promise<AuditFault[]> {

@@ -3,7 +3,7 @@ import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
 import type { ClusterNode } from './cluster.ts'
 import { contestRequests } from './contest-drafts.ts'
-import type { PlannedRequest } from './contest-drafts.ts'
+import type { PlannedRequest, SendPayment } from './contest-drafts.ts'
 import type { Acknowledgement, SentDraft, SentRequest } from './history.ts'
 
 /** Time after which a publisher asks another node, or the same one again. */
@@ -17,6 +17,7 @@ const TWICE = 0.15
 
 type Answer =
   | Readonly<{ is: 'acknowledged'; seqs: readonly number[]; isRepeated: boolean }>
+  | Readonly<{ is: 'held' }>
   | Readonly<{ is: 'refused'; status: number; code: string }>
   | Readonly<{ is: 'unknown' }>
 
@@ -29,7 +30,16 @@ type Sent = {
 }
 
 /** `kept` and `lost`: requests without a definite answer at first, which were published by then or were not. */
-type CountName = 'acks' | 'repeats' | 'twice' | 'fallbacks' | 'unknowns' | 'kept' | 'lost' | 'refusals'
+type CountName =
+  | 'acks'
+  | 'repeats'
+  | 'twice'
+  | 'fallbacks'
+  | 'unknowns'
+  | 'kept'
+  | 'lost'
+  | 'held'
+  | 'refusals'
 
 /** Publishers of all writers. Each sends one request after another, to its own writer first. */
 export type ClusterPublishers = Readonly<{
@@ -48,6 +58,8 @@ type Settings = Readonly<{
   publishers: number
   nodes: readonly ClusterNode[]
   token: string
+  /** Null without a chain. */
+  pay: SendPayment | null
   /** Mean pause of a publisher between two requests. */
   paceMs: number
 }>
@@ -57,6 +69,7 @@ export function openClusterPublishers({
   publishers,
   nodes,
   token,
+  pay,
   paceMs,
 }: Settings): ClusterPublishers {
   const writers = nodes.filter(({ door }) => door !== null)
@@ -69,6 +82,7 @@ export function openClusterPublishers({
     unknowns: 0,
     kept: 0,
     lost: 0,
+    held: 0,
     refusals: 0,
   }
   let gate = Promise.withResolvers<void>()
@@ -91,6 +105,9 @@ export function openClusterPublishers({
       const { status } = response
       const { drafts: receipts = [] } = body
       if (status === 200) {
+        const words = new Set(receipts.map((receipt) => receipt.status))
+        if (words.has('failed') || words.has('dropped')) return { is: 'refused', status, code: 'failed' }
+        if (words.has('held')) return { is: 'held' }
         const isRepeated = receipts.every((receipt) => receipt.status === 'duplicate')
         return { is: 'acknowledged', seqs: receipts.map(({ seq }) => seq), isRepeated }
       }
@@ -110,7 +127,10 @@ export function openClusterPublishers({
       counts.unknowns += 1
       return false
     }
-    if (answer.is === 'refused') {
+    if (answer.is === 'held') {
+      counts.held += 1
+      request.holds.push(node.name)
+    } else if (answer.is === 'refused') {
       counts.refusals += 1
       request.refusals.push({ node: node.name, status: answer.status, code: answer.code })
     } else {
@@ -135,6 +155,7 @@ export function openClusterPublishers({
       publisher,
       firstSentMs: performance.now(),
       acks: [],
+      holds: [],
       refusals: [],
       unknowns: 0,
     }
@@ -157,7 +178,7 @@ export function openClusterPublishers({
   const run = async (index: number): Promise<void> => {
     const publisher = `p${index}`
     const random = randomOf(`${seed} ${publisher}`)
-    for (const planned of contestRequests(publisher, index, random)) {
+    for (const planned of contestRequests(publisher, index, random, pay)) {
       idle += 1
       wake()
       await gate.promise

@@ -1,3 +1,5 @@
+import type { SendPayment } from './contest-drafts.ts'
+
 /** A running node of a cluster. Addresses stay the same while the node is down; relays answer there. */
 export type ClusterNode = Readonly<{
   name: string
@@ -28,6 +30,8 @@ export type Cluster = AsyncDisposable &
   Readonly<{
     nodes: readonly ClusterNode[]
     token: string
+    /** Pays on the chain of the log. Null when the nodes ask no chain. */
+    pay: SendPayment | null
     faults: readonly ClusterFault[]
     /** Resolves when the engine has a leader. Rejects after a time limit. */
     hasLeader(): Promise<void>

@@ -1,7 +1,13 @@
 import type { Random } from '../../sim/random.ts'
 import type { SentDraft } from './history.ts'
 
-/** A request to send. `refused` contradicts an earlier request of the publisher, which has been acknowledged. */
+/** Sends a transaction to the chain, which includes it soon, late, or as failed. Returns its identifier. */
+export type SendPayment = (fate: 'final' | 'late' | 'failed') => string
+
+/**
+ * A request to send. `refused`: it contradicts an earlier request of the publisher, which has been acknowledged, or its
+ * transaction fails.
+ */
 export type PlannedRequest = Readonly<{
   drafts: readonly SentDraft[]
   expected: 'published' | 'refused'
@@ -11,6 +17,9 @@ export type PlannedRequest = Readonly<{
 const CONTESTS_MAX = 100_000
 const PLAYS_MAX = 5
 const PLAY_REQUESTS_MAX = 4
+/** Shares of payouts whose transaction is late, and of contests after which a transaction fails. */
+const LATE = 0.2
+const FAILED = 0.3
 const PLAN = { opensAt: '2040-01-01', closesAt: '2040-02-01' }
 
 /**
@@ -21,6 +30,7 @@ export function* contestRequests(
   publisher: string,
   index: number,
   random: Random,
+  pay: SendPayment | null,
 ): Generator<PlannedRequest, never, void> {
   let sent = 0
   const draft = (type: string, kind: string, rest: Partial<SentDraft>): SentDraft => {
@@ -37,7 +47,8 @@ export function* contestRequests(
     const contestId = (index + 1) * CONTESTS_MAX + number
     const opened = draft('contest', 'opened', { contestId })
     yield good(draft('contest', 'scheduled', { contestId, details: PLAN }))
-    yield good(opened, draft('pool', 'sponsor', { contestId, ...amount() }))
+    const opening = draft('pool', 'sponsor', { contestId, ...amount() })
+    yield good(opened, opening)
     if (random.chance(0.2)) yield bad({ ...opened, ref: `${opened.ref}-again` })
     for (let requests = random.below(PLAY_REQUESTS_MAX); requests > 0; requests -= 1) {
       const plays = random.between(1, PLAYS_MAX)
@@ -52,8 +63,11 @@ export function* contestRequests(
     if (random.chance(0.2)) yield bad(draft('play', 'entry', { contestId, ...amount() }))
     const prize = draft('prize', 'winner', { contestId, kots: pool.kots ?? '' })
     yield good(prize)
-    yield good(
-      draft('payout', 'winner', { contestId, kots: pool.kots ?? '', tx: `transaction:${prize.ref}` }),
-    )
+    const tx = pay?.(random.chance(LATE) ? 'late' : 'final') ?? `transaction:${prize.ref}`
+    yield good(draft('payout', 'winner', { contestId, kots: pool.kots ?? '', tx }))
+    yield good(draft('pool', 'returned', { contestId, kots: opening.kots ?? '' }))
+    yield good(draft('contest', 'paid', { contestId }))
+    if (pay !== null && random.chance(FAILED))
+      yield bad(draft('treasury', 'deposit', { ...amount(), tx: pay('failed') }))
   }
 }

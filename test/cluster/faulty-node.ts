@@ -36,30 +36,39 @@ type Settings = Readonly<{
   data: string
   /** Command and options of Daybook. */
   words: readonly string[]
+  /** Variables beside those of this process. */
+  env?: Readonly<Record<string, string>>
 }>
 
 /** Starts a node and waits until it serves. */
-export async function startFaultyNode({ name, kind, data, words }: Settings): Promise<FaultyNode> {
+export async function startFaultyNode({
+  name,
+  kind,
+  data,
+  words,
+  env: own = {},
+}: Settings): Promise<FaultyNode> {
   let said = ''
   let running: Running | null = null
-  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_')))
+  const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_'))
+  const env = { ...Object.fromEntries(inherited), ...own }
 
   const start = async (): Promise<void> => {
     const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
     const closed = once(child, 'close')
     const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
-    let own = ''
+    let text = ''
     const { promise: ready, resolve } = Promise.withResolvers<string>()
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (own.length < SAID_CHARACTERS_MAX) own += text
-      said = (said + text).slice(-SAID_CHARACTERS_MAX)
-      const url = PUBLIC.exec(own)?.[1]
+    child.stderr.setEncoding('utf8').on('data', (more: string) => {
+      if (text.length < SAID_CHARACTERS_MAX) text += more
+      said = (said + more).slice(-SAID_CHARACTERS_MAX)
+      const url = PUBLIC.exec(text)?.[1]
       if (url !== undefined) resolve(url)
     })
     const url = await Promise.race([ready, closed.then(() => undefined)])
     clearTimeout(late)
     assert.ok(url !== undefined, `${name} did not start:\n${said}`)
-    const doorPort = DOOR.exec(own)?.[1]
+    const doorPort = DOOR.exec(text)?.[1]
     running = { child, closed, url, doorPort: doorPort === undefined ? null : Number(doorPort) }
   }
 

@@ -30,6 +30,7 @@ function request(seq: number): SentRequest {
     drafts: [{ ref: `ref-${seq}`, type: 'treasury', kind: 'deposit', kots: `${seq}.000000001` }],
     firstSentMs: seq * 10,
     acks: NODES.map((node, index) => ({ node, seqs: [seq], atMs: seq * 10 + 5 + index })),
+    holds: [],
     refusals: [],
     expected: 'published',
     unknowns: 0,
@@ -122,6 +123,19 @@ const DOCTORED: readonly (readonly [broken: string, history: History, report: Re
     'an event that nobody sent',
     withEntries((entries) => entries.push(line(13, 77))),
     /nobody sent the event at 13/,
+  ],
+  [
+    'a held draft that is lost',
+    {
+      ...withEntries((entries) => entries.splice(9, 3)),
+      requests: [...sound().requests.slice(0, 9), { ...request(10), acks: [], holds: ['two'] }],
+    },
+    /ref-10 was held by two and is not in the log/,
+  ],
+  [
+    'an event whose transaction failed',
+    withRequest(5, { expected: 'refused', acks: [], holds: ['two'] }),
+    /nobody sent the event at 5/,
   ],
   [
     'a followed line that is lost',

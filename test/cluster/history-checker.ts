@@ -77,12 +77,14 @@ function* once({ requests, followed }: History, events: readonly LoggedEvent[]):
     const content = contentOf(event)
     seqs.set(content, [...(seqs.get(content) ?? []), event.seq])
   }
-  for (const { drafts, acks, expected } of requests) {
+  for (const { drafts, acks, holds, expected } of requests) {
     for (const draft of drafts) {
       const content = contentOf(published(draft))
       const found = seqs.get(content) ?? []
       if (found.length > 1) yield `${draft.ref} is at ${found.join(', ')}`
       if (acks.length > 0 && found.length === 0) yield `${draft.ref} was acknowledged and is not in the log`
+      if (holds.length > 0 && expected === 'published' && found.length === 0)
+        yield `${draft.ref} was held by ${holds[0]} and is not in the log`
       if (expected === 'published') seqs.delete(content)
     }
   }

@@ -19,7 +19,9 @@ export type SentRequest = Readonly<{
   firstSentMs: number
   /** Answers with seqs: the first one, and those to repeated refs. */
   acks: readonly Acknowledgement[]
-  /** Answers of 400 to 499 other than 429. */
+  /** Nodes that accepted it and hold it until its transaction is final, or drafts of its contest are published. */
+  holds: readonly string[]
+  /** Answers of 400 to 499 other than 429, and receipts of failed drafts. */
   refusals: readonly Readonly<{ node: string; status: number; code: string }>[]
   /** `refused`: every node has to refuse it, because of an earlier acknowledged request. */
   expected: 'published' | 'refused'

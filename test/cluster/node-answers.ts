@@ -20,6 +20,12 @@ export async function readTree(node: string, url: string): Promise<SeenTree> {
   return { node, size: checkpoint.size, root: Buffer.from(checkpoint.root).toString('hex') }
 }
 
+/** Number of held drafts in the status of a node. */
+export async function readHeld(url: string): Promise<number> {
+  const status = (await (await ask(url, '/api/v1/status')).json()) as { finality: { held: number } }
+  return status.finality.held
+}
+
 /** Entries of the first leaves, from the bundles of the tree. */
 export async function readEntries(url: string, size: number): Promise<readonly string[]> {
   const entries: string[] = []
