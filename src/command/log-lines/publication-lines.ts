@@ -1,4 +1,4 @@
-import type { Committed } from '../../publish/door/commit-queue.ts'
+import type { Committed } from '../../publish/commits/batch-work.ts'
 import type { LogLines } from './log-lines.ts'
 
 /** Milliseconds between two lines about publications. Commits in between share the next line. */

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
-import type { Committed } from '../../publish/door/commit-queue.ts'
+import type { Committed } from '../../publish/commits/batch-work.ts'
 import type { ClockFault } from '../../publish/door/clock-guard.ts'
 import { CLOCK_FAULTS } from '../../publish/door/clock-guard.ts'
 import type { PublishOutcome } from '../../publish/door/door.ts'

@@ -35,7 +35,9 @@ export async function heldRequest(
 ): Promise<Readonly<{ ok: true; answer: object }> | FailedOutcome> {
   if (path === '/held') {
     const page = parsePage(query ?? '')
-    return 'ok' in page ? page : { ok: true, answer: listDrafts(queue, page) }
+    if ('ok' in page) return page
+    await queue.quiet()
+    return { ok: true, answer: listDrafts(queue, page) }
   }
   if (query !== null) return doorRefusal('unknown-parameter', 'a decision takes no parameters')
   const decision = HELD_DECISIONS.find((one) => path === `/held/${one}`)

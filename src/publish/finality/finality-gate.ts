@@ -16,7 +16,7 @@ import { openWaitingDrafts } from './waiting-drafts.ts'
 type GateSettings = Readonly<{
   chain: AskedChain
   client: ChainClient
-  queue: Pick<HeldQueue, 'asked' | 'askedAbout' | 'settle'>
+  queue: Pick<HeldQueue, 'quiet' | 'asked' | 'askedAbout' | 'settle'>
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
   recheck: Recheck
@@ -50,7 +50,7 @@ const POLL_PART = 1 / 4
 
 /** Opens the gate. It sends nothing yet. */
 export function openFinalityGate(settings: GateSettings): FinalityGate {
-  const { chain, client, budgets, pace, signal, tell, monotonicMs, sleep } = settings
+  const { chain, client, queue, budgets, pace, signal, tell, monotonicMs, sleep } = settings
   const schedule = openPollSchedule(pace, settings.random)
   const look = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
@@ -65,6 +65,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
   async function poll(): Promise<number> {
+    await queue.quiet()
     look()
     const due = schedule.take(size(), monotonicMs())
     const txs = due.filter(settling.isAsked)
@@ -82,6 +83,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   async function step(): Promise<void> {
     while (!logChain.isKnown()) {
       await sleep(pace.identifyMs)
+      await queue.quiet()
       look()
       await logChain.retry()
     }

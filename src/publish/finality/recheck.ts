@@ -18,7 +18,7 @@ type RecheckSettings = Readonly<{
   chain: AskedChain
   client: ChainClient
   published: PublishedTxs
-  queue: Pick<HeldQueue, 'listSettled'>
+  queue: Pick<HeldQueue, 'quiet' | 'listSettled'>
   pace: GatePace
   now(): Ms
   monotonicMs(): number
@@ -75,6 +75,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   return {
     async step(budgets) {
       if (settings.monotonicMs() < nextMs || budgets.left() < budgets.burst * LEFT_PART) return
+      await settings.queue.quiet()
       const begin = (): Place => ({
         in: 'published',
         after: published.seqBefore(boundOf(settings.now() - PUBLISHED_MS)),

@@ -11,7 +11,7 @@ type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' |
 const MOVED_REQUESTS = 3
 
 type SettlingSettings = Readonly<{
-  queue: Pick<HeldQueue, 'askedAbout' | 'settle'>
+  queue: Pick<HeldQueue, 'quiet' | 'askedAbout' | 'settle'>
   schedule: PollSchedule
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
@@ -36,8 +36,10 @@ export function openSettling({ queue, schedule, amounts, budgets, onSettling }: 
   const words = new Map<string, SettledWord>()
 
   async function settlementsOf(taken: readonly SettledWord[]): Promise<readonly Settlement[]> {
+    await queue.quiet()
     const final = taken.filter(({ is }) => is === 'final')
     await amounts?.fetch(new Map(final.map(({ tx }) => [tx, queue.askedAbout(tx)])))
+    await queue.quiet()
     // From here to the settlement nothing waits, so that the amounts are those of the drafts that it publishes.
     const settlements = taken.map((word): Settlement | null => {
       const named = queue.askedAbout(word.tx)

@@ -47,6 +47,11 @@ export type HeldQueue = Readonly<{
   vouch(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /** Gives held drafts up. */
   drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
+  /**
+   * Settles when the held drafts can be read: no commit is being made. The reader must read at once, because the next
+   * commit begins in a later turn of the event loop.
+   */
+  quiet(): Promise<void>
   /** Drafts that wait for the word of the chain, in order of acceptance. */
   asked(): readonly HeldDraft[]
   /** Those of them whose transaction is written so. */
@@ -165,24 +170,34 @@ function settleOne(settings: ChangeSettings, draft: HeldDraft, word: Settlement)
   }
 }
 
-/** What the queue reads without a transaction: memory, and the table of settled drafts. */
+/**
+ * What the queue reads without a transaction: memory, and the table of settled drafts. `begin` is called before each
+ * reading.
+ */
 export function openHeldLists(
   held: HeldDrafts,
   tables: HeldTables,
+  begin: () => void,
 ): Pick<HeldQueue, 'asked' | 'askedAbout' | 'naming' | 'list' | 'listSettled'> {
+  const reading =
+    <Args extends readonly unknown[], Found>(read: (...args: Args) => Found) =>
+    (...args: Args): Found => {
+      begin()
+      return read(...args)
+    }
   return {
-    asked: () => [...held.all()].filter((draft) => !isReady(draft)),
-    askedAbout: (tx) => askedAbout(held, tx),
-    naming: held.naming,
-    list(after, limit, passes = () => true) {
+    asked: reading(() => [...held.all()].filter((draft) => !isReady(draft))),
+    askedAbout: reading((tx: string) => askedAbout(held, tx)),
+    naming: reading(held.naming),
+    list: reading((after: number, limit: number, passes: (draft: HeldDraft) => boolean = () => true) => {
       const page: HeldDraft[] = []
       for (const draft of held.all()) {
         if (page.length >= limit) break
         if (draft.id > after && passes(draft)) page.push(draft)
       }
       return page
-    },
-    listSettled: tables.settledAfter,
+    }),
+    listSettled: reading(tables.settledAfter),
   }
 }
 

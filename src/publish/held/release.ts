@@ -12,13 +12,15 @@ import { isReady } from './held-drafts.ts'
 
 /** Publishes held drafts whose turn has come. */
 export type Release = Readonly<{
-  /** Begins a commit, whose runs share one limit. */
-  begin(): void
+  /** Begins a commit, whose runs publish at most so many drafts. */
+  begin(publishMax: number): void
+  /** Notes again what was noted before `begin`, after a rollback. */
+  undo(): void
   /** Notes that something changed for the held drafts of a group. */
   touch(group: HeldGroup): void
   /** Notes that something changed which other groups can ask for, such as the treasury. */
   touchDependent(): void
-  /** Notes that something may have changed for all of them: a start, a rollback, a command of the operator. */
+  /** Notes that something may have changed for all of them: a start, a change of the leading node, a command of the operator. */
   touchAll(): void
   /** Publishes what can be published in the groups that were touched. Returns how many drafts that are. */
   run(): number
@@ -35,9 +37,6 @@ type ReleaseSettings = Readonly<{
   onIrregular(refusal: BooksRefusal): void
 }>
 
-/** Held drafts that one commit publishes at most. Bounds how long readers and publishers wait for the commit. */
-const RELEASE_DRAFTS_MAX = 10_000
-
 /**
  * Opens the release of held drafts. A run walks the groups in order of acceptance and asks the books again for each
  * draft that waits for no word of the chain, until a walk publishes nothing.
@@ -46,10 +45,11 @@ export function openRelease(settings: ReleaseSettings): Release {
   const { appender, held, earlier } = settings
   const touched = new Set<HeldGroup>()
   /** Drafts that this commit may still publish. */
-  let left = RELEASE_DRAFTS_MAX
-
+  let left = 0
   /** Whether the groups that ask for what others change must be asked again. */
   let dependent = false
+  /** What was noted when the commit began. */
+  let before: Readonly<{ touched: readonly HeldGroup[]; dependent: boolean }> = { touched: [], dependent }
 
   function run(): number {
     if (dependent) for (const group of held.dependentGroups()) touched.add(group)
@@ -68,7 +68,15 @@ export function openRelease(settings: ReleaseSettings): Release {
   }
 
   return {
-    begin: () => void (left = RELEASE_DRAFTS_MAX),
+    begin(publishMax) {
+      left = publishMax
+      before = { touched: [...touched], dependent }
+    },
+    undo() {
+      touched.clear()
+      for (const group of before.touched) touched.add(group)
+      dependent = before.dependent
+    },
     touch: (group) => void touched.add(group),
     touchDependent: () => void (dependent = true),
     touchAll() {

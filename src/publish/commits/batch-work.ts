@@ -1,0 +1,126 @@
+import type { Appender } from '../../log/append.ts'
+import type { HeldTables } from '../../log/held/held-tables.ts'
+import type { Head } from '../../project/fold/books.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
+import type { EarlierCache } from '../held/earlier-held.ts'
+import { openEarlierCache } from '../held/earlier-held.ts'
+import type { HeldDrafts } from '../held/held-drafts.ts'
+import { openHeldDrafts } from '../held/held-drafts.ts'
+import type { Release } from '../held/release.ts'
+import { openRelease } from '../held/release.ts'
+import type { CommitWork } from './commit-path.ts'
+import type { RequestAnswer, WaitingRequest } from './waiting-requests.ts'
+
+/**
+ * A commit: its requests, the drafts that are held after it, and the milliseconds from the arrival of its first request
+ * until it was on the disk.
+ */
+type CommitSize = Readonly<{ requests: number; held: number; ms: number }>
+/** A commit with events: its last seq and moment, and the number of its events. */
+export type Committed = CommitSize & Readonly<{ seq: Seq; atMs: Ms; events: number }>
+/** A commit without events after which more drafts are held: how many more. */
+export type CommittedHeld = CommitSize & Readonly<{ added: number }>
+
+/** What the work of a commit reads and tells. */
+export type BatchSettings = Readonly<{
+  appender: Appender
+  /** Tables of held drafts in the same store. */
+  tables: HeldTables
+  /** Whether a draft with a transaction is held until the chain says that it is final (`--finality`). */
+  asksChain: boolean
+  /** `report` publishes and reports drafts whose order or balance is wrong. */
+  balances: BalancesSetting
+  /** Read once for each commit. */
+  now(): Ms
+  monotonicMs(): number
+  /** Called after each commit, also one without events, before its requests are answered. */
+  onDurable(head: Seq): void
+  /** Called after each commit with events, before its publishers are answered. */
+  onCommit(committed: Committed): void
+  /** Called after each commit that only holds drafts. */
+  onHeld(held: CommittedHeld): void
+  /** Called for each draft that was published although its order or balance is wrong. */
+  onIrregular(refusal: BooksRefusal): void
+}>
+
+/** Held drafts in memory, their release, and the moment of the commit that is being built. */
+type BatchParts = BatchSettings & Readonly<{ held: HeldDrafts; earlier: EarlierCache; release: Release }>
+
+/** The work of commits, the same on every way. */
+export type BatchWork = Readonly<{
+  parts: BatchParts
+  /** The work of one commit, which publishes at most so many held drafts. */
+  workOf(batch: readonly WaitingRequest[], releaseMax: number): CommitWork<readonly RequestAnswer[]>
+  /** Reads the held drafts in memory again when they differ from their tables. */
+  refresh(): void
+  /** Must be called when events of another node were applied. */
+  applied(): void
+}>
+
+export function openBatchWork(settings: BatchSettings): BatchWork {
+  const { appender, tables } = settings
+  const held = openHeldDrafts(tables, settings.asksChain)
+  const earlier = openEarlierCache(appender.fold, held)
+  let moment = settings.now()
+  // A month can only end between two commits, because all events of a commit have one `at`.
+  const now = (): Ms => moment
+  let irregular: BooksRefusal[] = []
+  const onIrregular = (refusal: BooksRefusal): void => void irregular.push(refusal)
+  const release = openRelease({ ...settings, now, held, earlier, onIrregular })
+  /** Whether the held drafts in memory lack commits of other nodes, or are ahead of a commit that is not durable. */
+  let [stale, unkept] = [false, false]
+
+  function refresh(): void {
+    if (!stale && !unkept) return
+    held.reload()
+    earlier.clear()
+    if (unkept) release.undo()
+    stale = false
+    unkept = false
+  }
+
+  return {
+    parts: { ...settings, held, earlier, release, now, onIrregular },
+    workOf(batch, releaseMax) {
+      let before = { head: appender.head(), held: held.size() }
+      return {
+        drafts: batch.reduce((sum, { drafts }) => sum + drafts, 0),
+        build() {
+          refresh()
+          unkept = true
+          irregular = []
+          moment = settings.now()
+          before = { head: appender.head(), held: held.size() }
+          release.begin(releaseMax)
+          const answers = batch.map((request) => request.run())
+          release.run()
+          return answers
+        },
+        durable(head) {
+          unkept = false
+          settings.onDurable(head.seq)
+          const ms = settings.monotonicMs() - (batch[0]?.arrivedMs ?? settings.monotonicMs())
+          tellCommit(settings, before, head, { requests: batch.length, held: held.size(), ms })
+          for (const refusal of irregular) settings.onIrregular(refusal)
+        },
+      }
+    },
+    refresh,
+    applied: () => void (stale = true),
+  }
+}
+
+function tellCommit(
+  { onCommit, onHeld }: BatchSettings,
+  before: Readonly<{ head: Head; held: number }>,
+  head: Head,
+  size: CommitSize,
+): void {
+  if (head.seq > before.head.seq && head.atMs !== null) {
+    onCommit({ seq: head.seq, atMs: head.atMs, events: head.seq - before.head.seq, ...size })
+  } else if (size.held > before.held) {
+    onHeld({ added: size.held - before.held, ...size })
+  }
+}
