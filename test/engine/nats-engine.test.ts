@@ -1,0 +1,42 @@
+import type { EngineConnection } from '../../src/engine/log-engine.ts'
+import type { EngineRig } from './conformance.ts'
+import { testConformance } from './conformance.ts'
+import { skipWithoutNats } from './nats-program.ts'
+import { startNatsRig } from './nats-rig.ts'
+
+/** Three real brokers. The disturbance kills the leader, then pauses it, then cuts it off. */
+async function openNatsEngineRig(): Promise<EngineRig> {
+  const rig = await startNatsRig()
+  let stream = 0
+  let disturbances = 0
+  let heal = (): void => undefined
+  return {
+    async open(count) {
+      stream += 1
+      await rig.make(stream)
+      return Promise.all(Array.from({ length: count }, () => rig.open(stream)))
+    },
+    again: (): Promise<EngineConnection> => rig.open(stream),
+    async kill() {
+      const { leader } = await rig.leaderOf(stream)
+      disturbances += 1
+      if (disturbances % 3 === 1) {
+        await leader.kill()
+        heal = () => leader.start()
+      } else if (disturbances % 3 === 2) {
+        leader.pause()
+        heal = leader.resume
+      } else {
+        leader.network('held')
+        heal = () => leader.network('open')
+      }
+    },
+    async heal() {
+      heal()
+    },
+    now: () => performance.now(),
+    [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
+  }
+}
+
+testConformance('NATS', openNatsEngineRig, skipWithoutNats)

@@ -1,0 +1,215 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { EngineConnection } from '../../src/engine/log-engine.ts'
+import { connectNats, openNats } from '../../src/engine/nats/nats-connection.ts'
+import { accountsConfig, makeNatsUser, makeStream } from '../../src/engine/nats/nats-setup.ts'
+import type { NatsTarget } from '../../src/engine/nats/nats-target.ts'
+import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
+import type { FaultRelay } from '../cluster/fault-relay.ts'
+import { openFaultRelay } from '../cluster/fault-relay.ts'
+import { pathOf } from '../stage/test-needs.ts'
+import { NATS_SERVER } from './nats-program.ts'
+
+const READY_MS = 30_000
+const LOOK_MS = 50
+const BROKERS = 3
+
+/** One broker of the cluster, as a process of its own. */
+type NatsBroker = Readonly<{
+  name: string
+  url: string
+  /** Starts it, with other lines in its configuration if given; `jetstream` replaces the lines of that block. */
+  start(changes?: Readonly<{ jetstream?: string; top?: string }>): void
+  kill(): Promise<void>
+  pause(): void
+  resume(): void
+  /**
+   * Sets the network to the other brokers. Clients still reach the broker. `held` keeps the bytes for later, `cut` closes
+   * the connections.
+   */
+  network(state: 'open' | 'held' | 'cut'): void
+}>
+
+/** Three brokers on this machine, that sync before they acknowledge. Disposal ends them and removes their files. */
+type NatsRig = AsyncDisposable &
+  Readonly<{
+    brokers: readonly NatsBroker[]
+    /** Seeds of the two users. */
+    administrator: string
+    running: string
+    /** Opens a stream as a writer does; at given brokers only, if any. */
+    open(stream: number, at?: readonly NatsBroker[]): Promise<EngineConnection>
+    /** Connects as the administrator, for tests that do harm. */
+    admin(): Promise<NatsConnection>
+    /** Makes a stream as `cluster init` does. */
+    make(stream: number): Promise<void>
+    /** The broker that leads a stream, and the others. */
+    leaderOf(stream: number): Promise<Readonly<{ leader: NatsBroker; others: readonly NatsBroker[] }>>
+  }>
+
+/** Starts three brokers, and waits until they can make streams. */
+export async function startNatsRig(): Promise<NatsRig> {
+  await using stack = new AsyncDisposableStack()
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-nats-'))
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const administrator = makeNatsUser()
+  const running = makeNatsUser()
+  writeFileSync(join(folder, 'accounts.conf'), accountsConfig(administrator.publicKey, running.publicKey))
+  const ports = await freePorts(2 * BROKERS)
+  const relays = new Map<string, FaultRelay>()
+  for (let from = 0; from < BROKERS; from++) {
+    for (let to = 0; to < BROKERS; to++) {
+      if (from !== to)
+        relays.set(`${from}-${to}`, stack.use(await openFaultRelay(() => ports[BROKERS + to] ?? null)))
+    }
+  }
+  const brokers = Array.from({ length: BROKERS }, (_, at) =>
+    stack.use(openBroker(folder, at, ports, (from, to) => relays.get(`${from}-${to}`))),
+  )
+  const target = (at: readonly NatsBroker[]): NatsTarget =>
+    parseNatsUrl(`nats://${at.map(({ url }) => url).join(',')}`, () => '')
+  const admin = (): Promise<NatsConnection> => connectNats(target(brokers), administrator.seed)
+  for (const broker of brokers) broker.start()
+  await until('the brokers can make streams', async () => {
+    const nats = await admin()
+    try {
+      // Only the leader of the cluster answers.
+      await nats.request('$JS.API.INFO', '', { timeout: 300 })
+      return true
+    } finally {
+      await nats.close()
+    }
+  })
+  const kept = stack.move()
+  return {
+    brokers,
+    administrator: administrator.seed,
+    running: running.seed,
+    admin,
+    open: (stream, at = brokers) =>
+      openNats({ target: target(at), credentials: running.seed, stream, nowMs: () => Date.now() }),
+    async make(stream) {
+      const nats = await admin()
+      await makeStream(nats, stream).finally(() => nats.close())
+    },
+    async leaderOf(stream) {
+      const nats = await admin()
+      let leader: NatsBroker | undefined
+      await until(`stream ${stream} has a leader`, async () => {
+        const answer = await nats.request(`$JS.API.STREAM.INFO.daybook-${stream}`, '', { timeout: 1_000 })
+        const name = answer.json<{ cluster?: { leader?: string } }>().cluster?.leader
+        leader = brokers.find((one) => one.name === name)
+        return leader !== undefined
+      }).finally(() => nats.close())
+      if (leader === undefined) throw new Error('no leader')
+      return { leader, others: brokers.filter((one) => one !== leader) }
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+/** Waits until the condition holds. A condition that throws does not hold yet. */
+export async function until(
+  what: string,
+  holds: () => Promise<boolean>,
+  limitMs: number = READY_MS,
+): Promise<void> {
+  const endMs = performance.now() + limitMs
+  let last: unknown
+  while (performance.now() < endMs) {
+    try {
+      if (await holds()) return
+    } catch (error) {
+      last = error
+    }
+    await sleep(LOOK_MS)
+  }
+  throw new Error(`waited in vain until ${what}`, { cause: last })
+}
+
+function openBroker(
+  folder: string,
+  at: number,
+  ports: readonly number[],
+  relay: (from: number, to: number) => FaultRelay | undefined,
+): NatsBroker & AsyncDisposable {
+  const name = `broker-${at + 1}`
+  const home = join(folder, name)
+  mkdirSync(home)
+  const away = Array.from({ length: BROKERS }, (_, other) => relay(at, other)).filter(
+    (one) => one !== undefined,
+  )
+  const here = Array.from({ length: BROKERS }, (_, other) => relay(other, at)).filter(
+    (one) => one !== undefined,
+  )
+  const routes = away.map(({ port }) => `nats://127.0.0.1:${port}`)
+  let child: ChildProcess | null = null
+  const kill = async (): Promise<void> => {
+    const ending = child
+    child = null
+    if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return
+    const ended = once(ending, 'exit')
+    ending.kill('SIGKILL')
+    await ended
+  }
+  return {
+    name,
+    url: `127.0.0.1:${ports[at] ?? 0}`,
+    start({ jetstream = 'sync_interval: always', top = 'max_payload: 5MB' } = {}) {
+      const config = join(home, 'nats.conf')
+      writeFileSync(
+        config,
+        `server_name: ${name}
+listen: 127.0.0.1:${ports[at] ?? 0}
+${top}
+jetstream { store_dir: "${home}", ${jetstream} }
+cluster {
+  name: daybook
+  listen: 127.0.0.1:${ports[BROKERS + at] ?? 0}
+  # Nobody may go round the relays: the address that brokers tell each other is a closed port.
+  advertise: "127.0.0.1:1"
+  routes: ${JSON.stringify(routes)}
+}
+include "../accounts.conf"
+`,
+      )
+      const log = openSync(join(home, 'log'), 'a')
+      // The broker ends with this process, even when that is killed.
+      const words = pathOf('setpriv') === undefined ? [] : ['setpriv', '--pdeathsig', 'KILL']
+      const [program, ...rest] = [...words, NATS_SERVER ?? '', '-c', config]
+      child = spawn(program, rest, { stdio: ['ignore', log, log] })
+      closeSync(log)
+    },
+    kill,
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    network(state) {
+      for (const one of [...away, ...here]) {
+        if (state === 'open') one.heal()
+        else if (state === 'held') one.stall('both')
+        else one.refuse()
+      }
+    },
+    [Symbol.asyncDispose]: kill,
+  }
+}
+
+/** Ports that are free now. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  const ports: number[] = []
+  for (const server of servers) {
+    if (!server.listening) await once(server, 'listening')
+    const address = server.address()
+    if (typeof address === 'object' && address !== null) ports.push(address.port)
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))))
+  return ports
+}
