@@ -18,6 +18,8 @@ export type EngineRig = AsyncDisposable &
     heal?(): Promise<void>
     /** The clock that `wait` follows. */
     now(): number
+    /** Milliseconds of appends for each disturbance and after each repair; 3 s by default. */
+    disturbedMs?: number
     /** What `inspect` complains of in this rig, if it is not set up as an operator must: a pattern for each sentence. */
     complaints?: readonly RegExp[]
   }>
@@ -249,10 +251,8 @@ async function hasClockAndSettings(connections: Connections, { complaints = [] }
   found.forEach((complaint, index) => assert.match(complaint, complaints[index] ?? /^$/))
 }
 
-/** Milliseconds of appends for each disturbance, and after the last repair. */
-const DISTURBED_MS = 3000
-
-async function survivesDisturbance(connections: Connections, { kill, heal, now }: EngineRig): Promise<void> {
+async function survivesDisturbance(connections: Connections, rig: EngineRig): Promise<void> {
+  const { kill, heal, now, disturbedMs = 3000 } = rig
   const disturbed = new AbortController()
   const isDisturbed = (): boolean => !disturbed.signal.aborted
   const acknowledged = new Map<number, string>()
@@ -274,13 +274,13 @@ async function survivesDisturbance(connections: Connections, { kill, heal, now }
   }
   const writers = Promise.all(connections.map((connection, index) => write(connection, `writer ${index}`)))
   for (let round = 0; round < 3; round += 1) {
-    await pause(DISTURBED_MS)
+    await pause(disturbedMs)
     await kill?.()
-    await pause(DISTURBED_MS)
+    await pause(disturbedMs)
     await heal?.()
   }
   const before = acknowledged.size
-  for (let waits = 0; waits < 20 && acknowledged.size === before; waits += 1) await pause(DISTURBED_MS)
+  for (let waits = 0; waits < 20 && acknowledged.size === before; waits += 1) await pause(disturbedMs)
   assert.ok(acknowledged.size > before, 'appends go on after the repair')
   disturbed.abort()
   await writers

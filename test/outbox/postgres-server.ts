@@ -1,9 +1,10 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import postgres from 'postgres'
 
 const WAIT_MS = 30_000
@@ -62,11 +63,14 @@ export async function startPostgresServer(
     return stdout
   }
   const data = join(home, 'data')
-  if (standbyOf === null) {
-    run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
-  } else {
-    run('pg_basebackup', ['-D', data, '-d', standbyOf, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'])
-  }
+  const [program, ...words] =
+    standbyOf === null
+      ? ['initdb', '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C']
+      : ['pg_basebackup', '-d', standbyOf, '-R', '-X', 'stream', '-c', 'fast']
+  await promisify(execFile)(join(PROGRAMS, program ?? ''), ['-D', data, '--no-sync', ...words], {
+    ...as,
+    cwd: home,
+  })
   let child: ChildProcess | null = null
   const given = port === null ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`]
   const flags = [...SETTINGS, ...given, ...settings].flatMap((setting) => ['-c', setting])

@@ -35,12 +35,22 @@ export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   /** Whether the same attempt may succeed later: the server is away, starting, full or busy. */
   readonly passes: boolean
+  /** The server's answer; null when there was none: the connection is lost, or the answer came too late. */
+  readonly answer: DatabaseAnswer | null
 
-  constructor(message: string, passes: boolean, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    passes: boolean,
+    { answer = null, ...options }: ErrorOptions & { answer?: DatabaseAnswer | null } = {},
+  ) {
     super(message, options)
     this.passes = passes
+    this.answer = answer
   }
 }
+
+/** An error as the server sends it: its SQLSTATE, and the constraint that it names, if any. */
+type DatabaseAnswer = Readonly<{ code: string; constraint: string | null }>
 
 /** Settings of a session, such as `statement_timeout`, by name. */
 type SessionSettings = Readonly<Record<string, string | number>>
@@ -203,7 +213,11 @@ const PASSING = /^(?:08|40|53|55|57|58)/
 function asDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
   if (error instanceof postgres.PostgresError) {
-    return new DatabaseError(`${error.message} (${error.code})`, PASSING.test(error.code), { cause: error })
+    const answer = { code: error.code, constraint: error.constraint_name ?? null }
+    return new DatabaseError(`${error.message} (${error.code})`, PASSING.test(error.code), {
+      cause: error,
+      answer,
+    })
   }
   if (error instanceof AggregateError) return asDatabaseError(error.errors[0])
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

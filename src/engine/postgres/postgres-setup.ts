@@ -1,0 +1,45 @@
+import { EngineError } from '../log-engine.ts'
+import { commitTableSql, isPlainRole, runningRoleSql, streamNames } from './commit-table.ts'
+import type { DatabaseTarget } from './database-target.ts'
+import { findPrimary } from './primary-search.ts'
+
+const ANSWER_MS = 10_000
+
+/** Stream and role that are made. */
+type SetupOptions = Readonly<{ stream: number; role: string }>
+
+/**
+ * Makes the table of a stream, and the running role if it is missing, as an administrator, in one transaction. Returns
+ * the statements that ran. Throws an EngineError, for example when the table is there already.
+ */
+export async function setUpPostgres(
+  admin: DatabaseTarget,
+  { stream, role }: SetupOptions,
+  stop: AbortSignal,
+): Promise<readonly string[]> {
+  if (!isPlainRole(role)) {
+    throw new EngineError('the name of the role has other characters than a-z, 0-9 and _: choose another')
+  }
+  const { table } = streamNames(stream)
+  const { connection } = await findPrimary(admin, { systemId: null, timeline: 0 }, stop)
+  await using _ = connection
+  try {
+    const [state] = await connection.ask(
+      `SELECT to_regclass($1) IS NOT NULL AS made,
+        EXISTS (SELECT FROM pg_roles WHERE rolname = $2) AS known`,
+      [table, role],
+    )
+    if (state?.['made'] === true) throw new EngineError(`the table ${table} is there already`)
+    const statements = [
+      ...(state?.['known'] === true ? [] : runningRoleSql(role)),
+      ...commitTableSql(stream, role),
+    ]
+    await connection.ask(`BEGIN; SET LOCAL statement_timeout = 0; ${statements.join('; ')}; COMMIT`, [], {
+      answerMs: ANSWER_MS,
+    })
+    return statements
+  } catch (cause) {
+    if (cause instanceof EngineError) throw cause
+    throw new EngineError(`PostgreSQL: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}

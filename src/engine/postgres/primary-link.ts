@@ -1,0 +1,115 @@
+import { EngineError } from '../log-engine.ts'
+import type { DatabaseTarget } from './database-target.ts'
+import type { SeenServer } from './primary-search.ts'
+import { findPrimary, serverTarget } from './primary-search.ts'
+import type { PrimarySession, ServerIdentity } from './primary-session.ts'
+import { openPrimarySession } from './primary-session.ts'
+
+/** Waits between two attempts to connect, in ms: doubled from the first to the last. */
+const RETRY_MS_MIN = 50
+const RETRY_MS_MAX = 1_000
+/** Interval in ms at which the server must answer, and the limit of its answer. */
+const BEAT_MS = 2_000
+
+/** Listeners of a link. */
+type LinkListeners = Readonly<{
+  onChange(what: string): void
+  onNotification(channel: string, payload: string): void
+}>
+
+/** The session of the present primary, opened again whenever it is lost. */
+export type PrimaryLink = AsyncDisposable &
+  Readonly<{
+    /** The session. Waits for one, and throws an EngineError with the reason when there is none after `ms`. */
+    session(ms: number): Promise<PrimarySession>
+    /** The session, or null while there is none. */
+    now(): PrimarySession | null
+  }>
+
+/** Keeps a session with the primary among the servers of a target, until it is disposed. */
+export function openPrimaryLink(
+  target: DatabaseTarget,
+  channels: readonly string[],
+  listeners: LinkListeners,
+): PrimaryLink {
+  const stop = new AbortController()
+  let current: PrimarySession | null = null
+  let reason = 'not connected yet'
+  let next = Promise.withResolvers<void>()
+  // A call after the loss must wait for the next session instead of failing at once, again and again.
+  const forget = (session: PrimarySession): void => {
+    if (current !== session) return
+    current = null
+    next = Promise.withResolvers<void>()
+  }
+  const keep = async (): Promise<void> => {
+    let seen: SeenServer = { systemId: null, timeline: 0 }
+    let last: ServerIdentity | null = null
+    for (let waitMs = 0; !stop.signal.aborted;) {
+      await pause(waitMs, stop.signal)
+      try {
+        const found = await findPrimary(target, seen, stop.signal)
+        const { identity } = found
+        found.connection.onNotification(listeners.onNotification)
+        await using session = await openPrimarySession(serverTarget(target, found.host), found, channels)
+        seen = identity
+        current = session
+        next.resolve()
+        void session.lost.then(() => forget(session))
+        if (last !== null) listeners.onChange(changeOf(last, session))
+        last = identity
+        waitMs = RETRY_MS_MIN
+        await beat(session, stop.signal)
+        reason = `${session.shown}: the connection was lost`
+      } catch (error) {
+        reason = error instanceof Error ? error.message : String(error)
+        waitMs = Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, waitMs * 2))
+      }
+    }
+  }
+  const kept = keep()
+  return {
+    now: () => current,
+    async session(ms) {
+      if (current === null) await Promise.race([next.promise, pause(ms, stop.signal)])
+      if (current === null) throw new EngineError(`PostgreSQL cannot be used: ${reason}`)
+      return current
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await kept
+    },
+  }
+}
+
+/** Asks the server for a sign of life until the session is lost. */
+async function beat(session: PrimarySession, stop: AbortSignal): Promise<void> {
+  const ended = new AbortController()
+  void session.lost.then(() => ended.abort())
+  while (!ended.signal.aborted && !stop.aborted) {
+    await pause(BEAT_MS, AbortSignal.any([ended.signal, stop]))
+    if (!ended.signal.aborted && !stop.aborted) {
+      await session.ear.ask('SELECT 1', [], { answerMs: BEAT_MS })
+    }
+  }
+}
+
+function changeOf(before: ServerIdentity, { identity, shown }: PrimarySession): string {
+  if (before.timeline !== identity.timeline) {
+    return `the primary is ${shown} on timeline ${identity.timeline}, after timeline ${before.timeline}`
+  }
+  return before.startedAt === identity.startedAt
+    ? `the connection to ${shown} was opened again`
+    : `the server ${shown} was started again`
+}
+
+async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  if (ms === 0 || stop.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const wake = (): void => resolve()
+  stop.addEventListener('abort', wake, { once: true })
+  await promise
+  clearTimeout(timer)
+  stop.removeEventListener('abort', wake)
+}

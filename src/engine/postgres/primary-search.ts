@@ -1,0 +1,98 @@
+import { EngineError } from '../log-engine.ts'
+import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
+import type { FoundServer } from './primary-session.ts'
+import { connectServer } from './primary-session.ts'
+
+/** Time in ms for other servers to answer after the first primary did. */
+const OTHERS_MS = 300
+
+/** Newest system identifier and timeline that this node has seen. They never go back. */
+export type SeenServer = Readonly<{ systemId: string | null; timeline: number }>
+
+/**
+ * Asks all servers at once, and returns the primary with the newest timeline. Throws an EngineError when there is none,
+ * when two have the same timeline, or when the newest is older than one that was seen.
+ */
+export async function findPrimary(
+  target: DatabaseTarget,
+  seen: SeenServer,
+  stop: AbortSignal,
+): Promise<FoundServer> {
+  const hosts = target.hosts.length === 0 ? [{ host: 'localhost', port: 5_432 }] : target.hosts
+  const found: FoundServer[] = []
+  const reasons: string[] = []
+  let isOver = false
+  const probe = async (host: DatabaseHost): Promise<void> => {
+    try {
+      const { connection, identity } = await connectServer(serverTarget(target, host), stop)
+      if (isOver) await connection[Symbol.asyncDispose]()
+      else found.push({ host, connection, identity })
+    } catch (error) {
+      reasons.push(`${shown(host)}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  const isAnswered = Promise.withResolvers<void>()
+  const probes = hosts.map(async (host) => {
+    await probe(host)
+    if (found.some(({ identity }) => identity.isWritable)) setTimeout(isAnswered.resolve, OTHERS_MS)
+  })
+  await Promise.race([Promise.all(probes), isAnswered.promise])
+  isOver = true
+  const chosen = newest(found, seen, reasons)
+  const others = found.filter((one) => one !== chosen)
+  await Promise.all(others.map(({ connection }) => connection[Symbol.asyncDispose]()))
+  if (chosen === null) throw new EngineError(reasons.join('; '))
+  return chosen
+}
+
+/** The primary to use; null with reasons for none. */
+function newest(found: readonly FoundServer[], seen: SeenServer, reasons: string[]): FoundServer | null {
+  for (const { host, identity } of found) {
+    if (!identity.isWritable) reasons.push(`${shown(host)}: the server is a standby or takes no writes`)
+  }
+  const primaries = found
+    .filter(({ identity }) => identity.isWritable)
+    .toSorted((one, other) => other.identity.timeline - one.identity.timeline)
+  const [first, second] = primaries
+  if (first === undefined) return null
+  const { systemId, timeline } = first.identity
+  const stranger = primaries.find(({ identity }) => identity.systemId !== (seen.systemId ?? systemId))
+  if (stranger !== undefined) {
+    reasons.push(
+      `${shown(stranger.host)}: the system identifier is another one: this is not the database of this log`,
+    )
+    return null
+  }
+  if (timeline < seen.timeline) {
+    reasons.push(
+      `${shown(first.host)}: its timeline is ${timeline}, older than ${seen.timeline}, which was seen: this server was replaced; stop it`,
+    )
+    return null
+  }
+  if (second?.identity.timeline === timeline && second.identity.startedAt !== first.identity.startedAt) {
+    reasons.push(
+      `${shown(first.host)} and ${shown(second.host)} are both primaries of timeline ${timeline}: stop one`,
+    )
+    return null
+  }
+  return first
+}
+
+/** The target of one server. Another machine is reached with TLS only, and its certificate is checked by default. */
+export function serverTarget(target: DatabaseTarget, host: DatabaseHost): DatabaseTarget {
+  const one = { ...target, hosts: [host], shown: shown(host) }
+  if (isLocal(host)) return one
+  if (target.tls === false) {
+    throw new EngineError(`TLS is required for another machine: use sslmode=verify-full`)
+  }
+  return { ...one, tls: target.tls === 'prefer' ? { rejectUnauthorized: true } : target.tls }
+}
+
+/** Whether a host is this machine: a Unix socket or a loopback address. */
+export function isLocal({ host }: DatabaseHost): boolean {
+  return host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+}
+
+function shown({ host, port }: DatabaseHost): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}

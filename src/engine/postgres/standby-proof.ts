@@ -1,0 +1,71 @@
+import type { DatabaseConnection } from './database-connection.ts'
+
+/** A position of the write-ahead log at which a proof is asked, as SQL. */
+type WalPosition = 'pg_current_wal_flush_lsn()' | 'pg_current_wal_insert_lsn()' | '$1::pg_lsn'
+
+/** First and longest wait between two looks at the standbys, in ms. */
+const LOOK_MS_MIN = 1
+const LOOK_MS_MAX = 20
+
+/**
+ * How far the standbys are, at a position. `SyncRep` alone does not tell: an emptied `synchronous_standby_names` releases
+ * waiting commits without a warning.
+ */
+const standbysAt = (position: WalPosition): string =>
+  `WITH asked AS MATERIALIZED (SELECT ${position} AS lsn)
+   SELECT lsn::text AS lsn, current_setting('synchronous_standby_names') AS names,
+     pg_current_wal_flush_lsn() >= lsn AS local,
+     (SELECT count(*)::integer FROM pg_stat_get_wal_senders()
+       WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= lsn) AS standbys
+   FROM asked`
+
+/** State of the standbys at a position. */
+type StandbyState = Readonly<{ isProved: boolean; lsn: string }>
+
+/** Limits of a question, and whether the flush of the primary alone counts. */
+type ProofOptions = Readonly<{ isSingle: boolean; answerMs: number }>
+
+/**
+ * Asks whether everything up to a position is on the disks of the primary and of as many synchronous standbys as its
+ * settings require.
+ */
+export async function askStandbys(
+  connection: DatabaseConnection,
+  position: WalPosition | Readonly<{ lsn: string }>,
+  { isSingle, answerMs }: ProofOptions,
+): Promise<StandbyState> {
+  const isGiven = typeof position === 'object'
+  const [row] = await connection.ask(
+    standbysAt(isGiven ? '$1::pg_lsn' : position),
+    isGiven ? [position.lsn] : [],
+    {
+      answerMs,
+      prepare: true,
+    },
+  )
+  const needed = standbysNeeded(String(row?.['names']))
+  const isSafe = isSingle || (needed > 0 && Number(row?.['standbys']) >= needed)
+  return { isProved: row?.['local'] === true && isSafe, lsn: String(row?.['lsn']) }
+}
+
+/** Looks at the standbys until a position is proved, or `leftMs` has no more time. */
+export async function waitForStandbys(
+  connection: DatabaseConnection,
+  first: StandbyState,
+  { isSingle, leftMs }: Readonly<{ isSingle: boolean; leftMs: () => number }>,
+): Promise<boolean> {
+  let { isProved } = first
+  for (let waitMs = LOOK_MS_MIN; !isProved; waitMs = Math.min(waitMs * 2, LOOK_MS_MAX)) {
+    if (leftMs() <= waitMs) return false
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    isProved = (await askStandbys(connection, first, { isSingle, answerMs: leftMs() })).isProved
+  }
+  return true
+}
+
+/** Standbys that a value of `synchronous_standby_names` requires; 0 for none. */
+export function standbysNeeded(names: string): number {
+  if (names.trim() === '') return 0
+  const { count = '1' } = /^\s*(?:(?:any|first)\s+)?(?<count>\d+)\s*\(/i.exec(names)?.groups ?? {}
+  return Number(count)
+}

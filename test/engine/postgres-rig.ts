@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
+import type { EngineConnection } from '../../src/engine/log-engine.ts'
+import { openPostgresEngine } from '../../src/engine/postgres/postgres-engine.ts'
+import { setUpPostgres } from '../../src/engine/postgres/postgres-setup.ts'
+import type { PostgresServer } from '../outbox/postgres-server.ts'
+import { startPostgresServer } from '../outbox/postgres-server.ts'
+
+const WAIT_MS = 20_000
+const LOOK_MS = 10
+const CONFIGURATION = new URL('../../ops/postgres/daybook.conf', import.meta.url)
+/** Role of the nodes. */
+const ROLE = 'daybook'
+
+/** How a connection differs from an ordinary one of a node. */
+type ConnectOptions = Readonly<{
+  stream?: number
+  isSingle?: boolean
+  /** Address instead of that of both servers. */
+  url?: string
+}>
+
+/** A primary and a synchronous standby on the loopback, with the settings of ops/postgres. */
+export type PostgresRig = AsyncDisposable &
+  Readonly<{
+    folder: string
+    primary(): PostgresServer
+    standby(): PostgresServer
+    /** Address of both servers for a role. */
+    url(role?: string): string
+    /** Makes the next stream, as `daybook cluster init` does. */
+    makeStream(): Promise<number>
+    stream(): number
+    /** Connects as a node does, to the newest stream by default. */
+    connect(options?: ConnectOptions): EngineConnection
+    /** Runs statements on a server as an administrator, without waiting for a standby. */
+    sql(server: PostgresServer, statements: string): Promise<readonly postgres.Row[]>
+    /** Kills the primary and makes the standby the primary. The old primary stays dead. */
+    failOver(): Promise<void>
+    /** Replaces the dead server by a new standby of the primary. */
+    rebuildStandby(): Promise<void>
+    /** Starts the dead former primary again, as it is: a fork. */
+    startFork(): Promise<PostgresServer>
+    /** Waits until the standby is synchronous. */
+    untilSynchronous(): Promise<void>
+  }>
+
+export async function openPostgresRig(): Promise<PostgresRig> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-engine-'))
+  // The servers run as another user, who must get at their folders.
+  chmodSync(folder, 0o755)
+  const ports = [await freePort(), await freePort()] as const
+  let servers = 0
+  let streams = 0
+  /** Starts a server on one of the ports, with an empty cluster or a copy. */
+  const start = async (index: 0 | 1, standbyOf: string | null): Promise<PostgresServer> => {
+    servers += 1
+    const own = join(folder, String(servers))
+    mkdirSync(own)
+    const settings = [`cluster_name=daybook_${'ab'[index]}`, 'wal_keep_size=64MB']
+    return startPostgresServer(own, { port: ports[index], standbyOf, settings })
+  }
+  let index: 0 | 1 = 0
+  let primary = await start(0, null)
+  await configure(primary)
+  let standby = await start(1, primary.url())
+  const all = [primary, standby]
+  const url = (role = ROLE): string =>
+    `postgres://${role}@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/postgres?sslmode=disable`
+  const rig: PostgresRig = {
+    folder,
+    primary: () => primary,
+    standby: () => standby,
+    url,
+    stream: () => streams,
+    async makeStream() {
+      streams += 1
+      const admin = parseDatabaseUrl(url('tester'), null)
+      await setUpPostgres(admin, { stream: streams, role: ROLE }, AbortSignal.timeout(WAIT_MS))
+      return streams
+    },
+    connect: ({ stream = streams, isSingle = false, url: address = url() } = {}) =>
+      openPostgresEngine(parseDatabaseUrl(address, null), {
+        stream,
+        isSingle,
+        nowMs: Date.now,
+        monotonicMs: () => performance.now(),
+      }),
+    sql: administer,
+    async failOver() {
+      await primary.end('SIGKILL')
+      await administer(standby, 'SELECT pg_promote(true, 30)')
+      ;[primary, standby] = [standby, primary]
+      index = index === 0 ? 1 : 0
+    },
+    async rebuildStandby() {
+      await standby.end('SIGKILL')
+      standby = await start(index === 0 ? 1 : 0, primary.url())
+      all.push(standby)
+      await rig.untilSynchronous()
+    },
+    async startFork() {
+      await standby.start()
+      return standby
+    },
+    async untilSynchronous() {
+      const question = `SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')`
+      await until(async () => (await administer(primary, question)).length > 0)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const server of all) await server.end('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  await rig.untilSynchronous()
+  return rig
+}
+
+/** Gives a new primary the settings of ops/postgres. Its copies inherit them. */
+async function configure(server: PostgresServer): Promise<void> {
+  const file = join(server.host, 'data', 'postgresql.conf')
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\n${readFileSync(CONFIGURATION, 'utf8')}`)
+  await server.end('SIGINT')
+  await server.start()
+}
+
+async function administer(server: PostgresServer, statements: string): Promise<readonly postgres.Row[]> {
+  const { searchParams } = new URL(server.url().replace('@/', '@host/'))
+  const sql = postgres({
+    host: server.host,
+    port: Number(searchParams.get('port')),
+    database: 'postgres',
+    username: 'tester',
+    max: 1,
+    onnotice: () => undefined,
+    connection: { synchronous_commit: 'local' },
+  })
+  try {
+    return await sql.unsafe(statements)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + WAIT_MS
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error('the servers do not come to the expected state')
+    await sleep(LOOK_MS)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  return port
+}
