@@ -11,7 +11,7 @@ import { openHeldDrafts } from '../held/held-drafts.ts'
 import type { Release } from '../held/release.ts'
 import { openRelease } from '../held/release.ts'
 import type { CommitWork } from './commit-path.ts'
-import type { RequestAnswer, WaitingRequest } from './waiting-requests.ts'
+import type { WaitingRequest } from './waiting-requests.ts'
 
 /**
  * A commit: its requests, the drafts that are held after it, and the milliseconds from the arrival of its first request
@@ -28,6 +28,8 @@ export type BatchSettings = Readonly<{
   appender: Appender
   /** Tables of held drafts in the same store. */
   tables: HeldTables
+  /** The held drafts in memory; those of the tables if absent. */
+  held?: HeldDrafts
   /** Whether a draft with a transaction is held until the chain says that it is final (`--finality`). */
   asksChain: boolean
   /** `report` publishes and reports drafts whose order or balance is wrong. */
@@ -43,25 +45,27 @@ export type BatchSettings = Readonly<{
   onHeld(held: CommittedHeld): void
   /** Called for each draft that was published although its order or balance is wrong. */
   onIrregular(refusal: BooksRefusal): void
+  /** Whether the open commit has room for a further held draft. */
+  hasRoom(): boolean
 }>
 
 /** Held drafts in memory, their release, and the moment of the commit that is being built. */
 type BatchParts = BatchSettings & Readonly<{ held: HeldDrafts; earlier: EarlierCache; release: Release }>
 
-/** The work of commits, the same on every way. */
+/** The work of commits, the same on every path. */
 export type BatchWork = Readonly<{
   parts: BatchParts
-  /** The work of one commit, which publishes at most so many held drafts. */
-  workOf(batch: readonly WaitingRequest[], releaseMax: number): CommitWork<readonly RequestAnswer[]>
-  /** Reads the held drafts in memory again when they differ from their tables. */
-  refresh(): void
-  /** Must be called when events of another node were applied. */
+  /** The work of one commit. It builds what answers each request. */
+  workOf(batch: readonly WaitingRequest[]): CommitWork<readonly (() => void)[]>
+  /** Reads the held drafts in memory again, after a rollback. */
+  undone(): void
+  /** Forgets what followed from the former books, after messages of another node. */
   applied(): void
 }>
 
 export function openBatchWork(settings: BatchSettings): BatchWork {
   const { appender, tables } = settings
-  const held = openHeldDrafts(tables, settings.asksChain)
+  const held = settings.held ?? openHeldDrafts(tables, settings.asksChain)
   const earlier = openEarlierCache(appender.fold, held)
   let moment = settings.now()
   // A month can only end between two commits, because all events of a commit have one `at`.
@@ -69,58 +73,67 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
   let irregular: BooksRefusal[] = []
   const onIrregular = (refusal: BooksRefusal): void => void irregular.push(refusal)
   const release = openRelease({ ...settings, now, held, earlier, onIrregular })
-  /** Whether the held drafts in memory lack commits of other nodes, or are ahead of a commit that is not durable. */
-  let [stale, unkept] = [false, false]
 
-  function refresh(): void {
-    if (!stale && !unkept) return
+  /** Whether the commit was undone after it was built. Its message may be in the log all the same. */
+  let wasUndone = false
+
+  function undone(): void {
+    wasUndone = true
     held.reload()
     earlier.clear()
-    if (unkept) release.undo()
-    stale = false
-    unkept = false
+    release.undo()
+  }
+
+  function workOf(batch: readonly WaitingRequest[]): CommitWork<readonly (() => void)[]> {
+    let [before, after] = [stateOf(appender, held), stateOf(appender, held)]
+    return {
+      drafts: batch.reduce((sum, { drafts }) => sum + drafts, 0),
+      build() {
+        wasUndone = false
+        irregular = []
+        moment = settings.now()
+        before = stateOf(appender, held)
+        release.begin()
+        const answers = batch.map((request) => request.run())
+        release.run()
+        after = stateOf(appender, held)
+        return answers
+      },
+      durable() {
+        if (wasUndone) release.touchAll()
+        settings.onDurable(after.head.seq)
+        const ms = settings.monotonicMs() - (batch[0]?.arrivedMs ?? settings.monotonicMs())
+        tellCommit(settings, before, after, { requests: batch.length, held: after.held, ms })
+        for (const refusal of irregular) settings.onIrregular(refusal)
+      },
+      undone,
+    }
   }
 
   return {
     parts: { ...settings, held, earlier, release, now, onIrregular },
-    workOf(batch, releaseMax) {
-      let before = { head: appender.head(), held: held.size() }
-      return {
-        drafts: batch.reduce((sum, { drafts }) => sum + drafts, 0),
-        build() {
-          refresh()
-          unkept = true
-          irregular = []
-          moment = settings.now()
-          before = { head: appender.head(), held: held.size() }
-          release.begin(releaseMax)
-          const answers = batch.map((request) => request.run())
-          release.run()
-          return answers
-        },
-        durable(head) {
-          unkept = false
-          settings.onDurable(head.seq)
-          const ms = settings.monotonicMs() - (batch[0]?.arrivedMs ?? settings.monotonicMs())
-          tellCommit(settings, before, head, { requests: batch.length, held: held.size(), ms })
-          for (const refusal of irregular) settings.onIrregular(refusal)
-        },
-      }
-    },
-    refresh,
-    applied: () => void (stale = true),
+    workOf,
+    undone,
+    applied: earlier.clear,
   }
+}
+
+/** Head of the log and number of held drafts. */
+type BooksState = Readonly<{ head: Head; held: number }>
+
+function stateOf(appender: Appender, held: HeldDrafts): BooksState {
+  return { head: appender.head(), held: held.size() }
 }
 
 function tellCommit(
   { onCommit, onHeld }: BatchSettings,
-  before: Readonly<{ head: Head; held: number }>,
-  head: Head,
+  before: BooksState,
+  { head, held }: BooksState,
   size: CommitSize,
 ): void {
   if (head.seq > before.head.seq && head.atMs !== null) {
     onCommit({ seq: head.seq, atMs: head.atMs, events: head.seq - before.head.seq, ...size })
-  } else if (size.held > before.held) {
-    onHeld({ added: size.held - before.held, ...size })
+  } else if (held > before.held) {
+    onHeld({ added: held - before.held, ...size })
   }
 }

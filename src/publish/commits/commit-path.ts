@@ -1,35 +1,35 @@
-import type { Head } from '../../project/fold/books.ts'
+import type { Draft } from '../../protocol/draft.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 
 /** Work of one commit. */
 export type CommitWork<Built> = Readonly<{
-  /** Number of drafts, to estimate the bytes. */
+  /** Number of drafts. */
   drafts: number
-  /** Runs in a transaction on the newest known state. It may run again when another node was first. */
+  /** Runs in a transaction on the newest books. It may run again when another node was first. */
   build(): Built
   /** Called when the commit is on the disk, before `done`. */
-  durable(head: Head): void
+  durable(): void
+  /** Called after a rollback, when the books are as they were before `build`. */
+  undone(): void
 }>
 
-/**
- * Result of a commit. `newest`: it was made on the newest state of the whole log. False when nothing changed, and other
- * nodes may have published what this one does not know. `too-large`: nothing changed, and a smaller one may succeed.
- */
-export type CommitResult<Built> =
-  | Readonly<{ is: 'committed'; built: Built; newest: boolean }>
-  | Readonly<{ is: 'too-large' }>
+/** Result of a commit: what was built, or the refusal of all its requests. */
+export type CommitEnd<Built> =
+  | Readonly<{ is: 'committed'; built: Built }>
   | Readonly<{ is: 'failed'; outcome: FailedOutcome }>
 
 /** The way on which commits become durable: the embedded store, or the machines that keep the log. */
 export type CommitPath = Readonly<{
-  /** Most drafts of a commit, over all its requests. Bounds how long a reader waits for the next head. */
-  draftsMax: number
-  /** Most held drafts that a commit publishes. Bounds how long readers and publishers wait for it. */
-  releaseMax: number
   /** Makes one commit and calls `done` once. The embedded store does so before it returns. */
-  commit<Built>(work: CommitWork<Built>, done: (result: CommitResult<Built>) => void): void
-  /** Settles when all events are known that were acknowledged anywhere before the call; false when that cannot be had. */
-  barrier(): Promise<boolean>
-  /** Whether a transaction is open, so that nothing else may read this connection. */
+  commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void
+  /** Whether a transaction is open, so that nothing else may read the books. */
   isOpen(): boolean
+  /** Whether the open commit has room for a further held draft. */
+  hasRoom(): boolean
+  /** Size of a request with these drafts, or with a decision about so many held ones, in units of the path. */
+  sizeOf(drafts: readonly Draft[]): number
+  sizeOfDecision(drafts: number, reason: string): number
+  /** Largest size of one request, and of all requests of a commit that has several. */
+  requestMax: number
+  requestsMax: number
 }>

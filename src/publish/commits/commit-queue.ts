@@ -1,31 +1,31 @@
 import { assert } from '../../protocol/brand.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { FailedOutcome, Outcome } from '../admission/outcome.ts'
-import type { HeldQueue } from '../held/held-queue.ts'
+import type { HeldQueue, Settlement } from '../held/held-queue.ts'
 import { openHeldChanges, openHeldLists } from '../held/held-queue.ts'
 import type { BatchSettings, BatchWork } from './batch-work.ts'
 import { openBatchWork } from './batch-work.ts'
 import type { CommitFailureSettings } from './commit-failure.ts'
 import { UNAVAILABLE, WRONG_CLOCK } from './commit-failure.ts'
-import type { CommitPath, CommitResult } from './commit-path.ts'
+import type { CommitEnd, CommitPath } from './commit-path.ts'
 import { openEmbeddedPath } from './embedded-path.ts'
 import { publishRequest } from './publish-request.ts'
-import type { Fence, RequestAnswer, WaitingRequest } from './waiting-requests.ts'
+import type { WaitingRequest } from './waiting-requests.ts'
 import { openWaitingRequests } from './waiting-requests.ts'
 
 export type CommitQueue = Readonly<{
   /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */
   submit(drafts: readonly Draft[]): Promise<Outcome>
   held: HeldQueue
-  /** Must be called when events of another node were applied: the held drafts in memory are read again when needed. */
-  applied(): void
+  /** Must be called when messages of other nodes were applied to the books, and when an open commit was undone. */
+  changed(change: 'applied' | 'undone'): void
   /** Goes on with what the node of the newest message was doing. Must be called when this node leads. */
   lead(): void
   /** Ends the queue. Settles after its last commit: the store may be closed then. */
   close(): Promise<void>
 }>
 
-type CommitQueueSettings = BatchSettings &
+type CommitQueueSettings = Omit<BatchSettings, 'hasRoom'> &
   CommitFailureSettings &
   Readonly<{
     /** The way of the commits; the embedded store if absent. */
@@ -41,57 +41,84 @@ type CommitQueueSettings = BatchSettings &
  */
 export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const { appender, tables, path = openEmbeddedPath(settings) } = settings
-  const work = openBatchWork(settings)
-  const { parts, refresh } = work
+  const work = openBatchWork({ ...settings, hasRoom: path.hasRoom })
+  const { parts } = work
   const changes = openHeldChanges({ ...parts, published: appender.published })
-  const { enqueue, lead, quiet, isBroken, close } = openCommits(settings, path, work)
+  const commits = openCommits(settings, path, work)
   // The last process may have ended in the middle of a release, and an import changes the books.
-  if (settings.path === undefined) lead()
-  const change = <Result>(drafts: number, run: () => Result): Promise<Result | FailedOutcome> =>
-    enqueue(drafts, run, ALWAYS)
+  if (settings.path === undefined) commits.lead()
+
+  function decide<Result>(refs: readonly string[], reason: string, run: () => Result) {
+    return commits.enqueue({ drafts: refs.length, size: path.sizeOfDecision(refs.length, reason) }, run)
+  }
+  const lists = openHeldLists(parts.held, tables, () =>
+    assert(!path.isOpen(), 'held drafts are read while no commit is open'),
+  )
+  const sizeOfWords = (words: readonly Settlement[]): number =>
+    words.reduce((sum, word) => {
+      const named = lists.askedAbout(word.tx).length
+      return sum + path.sizeOfDecision(named, 'reason' in word ? word.reason : word.place)
+    }, 0)
 
   return {
-    submit: (drafts) => enqueue(drafts.length, () => publishRequest(parts, drafts), fenceOfPublish),
+    submit: (drafts) =>
+      commits.enqueue({ drafts: drafts.length, size: path.sizeOf(drafts) }, () =>
+        publishRequest(parts, drafts),
+      ),
     held: {
-      settle: (settlements) => change(settlements.length, () => changes.settle(settlements)),
-      release: (refs) => change(refs.length, () => changes.release(refs)),
-      vouch: (refs, reason) => change(refs.length, () => changes.vouch(refs, reason)),
-      drop: (refs, reason) => change(refs.length, () => changes.drop(refs, reason)),
-      quiet,
-      ...openHeldLists(parts.held, tables, () => {
-        assert(!path.isOpen(), 'held drafts are read while no message is offered')
-        if (!isBroken()) refresh()
-      }),
+      settle: (words) =>
+        commits.enqueue({ drafts: words.length, size: sizeOfWords(words) }, () => changes.settle(words)),
+      release: (refs) => decide(refs, '', () => changes.release(refs)),
+      vouch: (refs, reason) => decide(refs, reason, () => changes.vouch(refs, reason)),
+      drop: (refs, reason) => decide(refs, reason, () => changes.drop(refs, reason)),
+      quiet: commits.quiet,
+      ...lists,
     },
-    applied: work.applied,
-    lead,
-    close,
+    changed(change) {
+      if (change === 'undone') work.undone()
+      else work.applied()
+      commits.look()
+    },
+    lead: commits.lead,
+    close: commits.close,
   }
 }
 
 /** Commits one after another, each of the requests that wait when it begins. */
 type Commits = Readonly<{
   /** Runs the work in the next commit. Settles when that is on the disk. */
-  enqueue<Result>(drafts: number, run: () => Result, fence: Fence<Result>): Promise<Result | FailedOutcome>
+  enqueue<Result>(
+    request: Readonly<{ drafts: number; size: number }>,
+    run: () => Result,
+  ): Promise<Result | FailedOutcome>
   /** Settles when no transaction is open. */
   quiet(): Promise<void>
-  /** Whether a failure has made the store unusable for this process. */
-  isBroken(): boolean
+  /** Wakes those that wait for that. */
+  look(): void
 }> &
   Pick<CommitQueue, 'lead' | 'close'>
+
+const NOTHING = { drafts: 0, size: 0 }
 
 function openCommits(
   { clockAgrees, monotonicMs }: CommitQueueSettings,
   path: CommitPath,
-  { parts: { release }, workOf }: BatchWork,
+  { parts, workOf }: BatchWork,
 ): Commits {
-  const waiting = openWaitingRequests(path, monotonicMs, schedule)
+  const { release } = parts
+  const waiting = openWaitingRequests(path, monotonicMs)
+  const { quiet, look } = openQuiet(path)
   let [busy, isScheduled, broken, closed] = [false, false, false, false]
-  const listeners: (() => void)[] = []
+
+  const enqueue: Commits['enqueue'] = (request, work) => {
+    const settled = waiting.add(request, work)
+    schedule()
+    return settled
+  }
 
   /** Defers the next commit, so that requests of the same turn of the event loop share it. */
   function schedule(): void {
-    if (isScheduled || busy || waiting.size() === 0) return
+    if (isScheduled || busy || waiting.count() === 0) return
     isScheduled = true
     setImmediate(run)
   }
@@ -101,66 +128,57 @@ function openCommits(
     const batch = waiting.take()
     const refusal = broken ? UNAVAILABLE : clockAgrees() ? null : WRONG_CLOCK
     if (refusal !== null) {
-      refuse(batch, refusal)
+      for (const { refuse } of batch) refuse(refusal)
       return schedule()
     }
     busy = true
-    path.commit(workOf(batch, waiting.releaseMax()), (result) => {
+    path.commit(workOf(batch), (end) => {
       busy = false
-      finish(batch, result)
+      finish(batch, end)
       schedule()
-      for (const heard of listeners.splice(0)) heard()
+      look()
     })
   }
 
-  function finish(batch: readonly WaitingRequest[], result: CommitResult<readonly RequestAnswer[]>): void {
-    switch (result.is) {
-      case 'too-large':
-        return waiting.divide(batch) ? undefined : refuse(batch, TOO_LARGE)
-      case 'failed':
-        broken ||= result.outcome === UNAVAILABLE
-        return refuse(batch, result.outcome)
-      case 'committed':
-        waiting.answer(batch, result)
-        return goOn()
+  function finish(batch: readonly WaitingRequest[], end: CommitEnd<readonly (() => void)[]>): void {
+    if (end.is === 'committed') {
+      for (const answer of end.built) answer()
+      return goOn()
     }
+    broken ||= end.outcome === UNAVAILABLE
+    for (const { refuse } of batch) refuse(end.outcome)
   }
 
   /** Goes on with the release. Every commit ends with one, so this is a commit without requests. */
   function goOn(): void {
-    if (release.isUnfinished() && !closed) void waiting.add(0, () => undefined, NEVER)
+    if (release.isUnfinished() && !closed) void enqueue(NOTHING, () => undefined)
   }
 
   return {
-    enqueue: waiting.add,
-    quiet: () => (path.isOpen() ? new Promise((heard) => listeners.push(heard)) : Promise.resolve()),
-    isBroken: () => broken,
+    enqueue,
+    quiet,
+    look,
     lead() {
       release.touchAll()
       goOn()
     },
     async close() {
       closed = true
-      await waiting.settled()
-      if (busy || waiting.size() > 0) await waiting.add(0, () => undefined, NEVER)
+      if (busy || waiting.count() > 0) await enqueue(NOTHING, () => undefined)
     },
   }
 }
 
-/** A result that changes nothing is checked, except that all drafts were published before. */
-const fenceOfPublish: Fence<Outcome> = (outcome) =>
-  !outcome.ok || outcome.receipts.some(({ status }) => status !== 'duplicate')
-const ALWAYS: Fence<unknown> = () => true
-const NEVER: Fence<unknown> = () => false
-
-const TOO_LARGE: FailedOutcome = {
-  ok: false,
-  code: 'too-large',
-  index: null,
-  field: null,
-  reason: 'the request is larger than a commit may be: divide it',
-}
-
-function refuse(batch: readonly WaitingRequest[], outcome: FailedOutcome): void {
-  for (const request of batch) request.refuse(outcome)
+/** Opens the wait for the end of an open transaction. */
+function openQuiet({ isOpen }: CommitPath): Pick<Commits, 'quiet' | 'look'> {
+  let listeners: (() => void)[] = []
+  return {
+    quiet: () => (isOpen() ? new Promise((heard) => listeners.push(heard)) : Promise.resolve()),
+    look() {
+      if (isOpen()) return
+      const heard = listeners
+      listeners = []
+      for (const listener of heard) listener()
+    },
+  }
 }

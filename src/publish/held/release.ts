@@ -12,8 +12,8 @@ import { isReady } from './held-drafts.ts'
 
 /** Publishes held drafts whose turn has come. */
 export type Release = Readonly<{
-  /** Begins a commit, whose runs publish at most so many drafts. */
-  begin(publishMax: number): void
+  /** Begins a commit, whose runs share one limit. */
+  begin(): void
   /** Notes again what was noted before `begin`, after a rollback. */
   undo(): void
   /** Notes that something changed for the held drafts of a group. */
@@ -34,8 +34,13 @@ type ReleaseSettings = Readonly<{
   earlier: EarlierCache
   balances: BalancesSetting
   now(): Ms
+  /** Whether the commit has room for a further draft. */
+  hasRoom(): boolean
   onIrregular(refusal: BooksRefusal): void
 }>
+
+/** Held drafts that one commit publishes at most. Bounds how long readers and publishers wait for the commit. */
+const RELEASE_DRAFTS_MAX = 10_000
 
 /**
  * Opens the release of held drafts. A run walks the groups in order of acceptance and asks the books again for each
@@ -45,7 +50,7 @@ export function openRelease(settings: ReleaseSettings): Release {
   const { appender, held, earlier } = settings
   const touched = new Set<HeldGroup>()
   /** Drafts that this commit may still publish. */
-  let left = 0
+  let left = RELEASE_DRAFTS_MAX
   /** Whether the groups that ask for what others change must be asked again. */
   let dependent = false
   /** What was noted when the commit began. */
@@ -61,15 +66,15 @@ export function openRelease(settings: ReleaseSettings): Release {
       walked = walk(settings, groups, left)
       left -= walked
     }
-    if (left === 0) for (const group of groups) touched.add(group)
+    if (left === 0 || !settings.hasRoom()) for (const group of groups) touched.add(group)
     if (published > 0) appender.keep()
     for (const group of groups) earlier.forget(group)
     return published
   }
 
   return {
-    begin(publishMax) {
-      left = publishMax
+    begin() {
+      left = RELEASE_DRAFTS_MAX
       before = { touched: [...touched], dependent }
     },
     undo() {
@@ -98,7 +103,7 @@ function walk(settings: ReleaseSettings, groups: readonly HeldGroup[], publishMa
   )
   let published = 0
   for (const draft of inOrder(groups.map((group) => [...held.inGroup(group)]))) {
-    if (published >= publishMax) break
+    if (published >= publishMax || !settings.hasRoom()) break
     const { contestId } = draft.draft
     const found = passed.get(contestId)
     const earlier = contestId === null ? NONE_EARLIER : (found?.earlier ?? NONE_EARLIER)
