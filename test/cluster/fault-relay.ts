@@ -20,12 +20,10 @@ export type FaultRelay = AsyncDisposable &
     stall(direction: 'both' | 'out'): number
     /** Destroys the far ends. The near ends stay open and silent, also new ones. Returns the number of connections. */
     halfOpen(): number
-    /** Delays all bytes. 0 ends it. */
-    delay(ms: number): void
+    /** Delays all bytes. Returns the number of connections. */
+    delay(ms: number): number
     /** Ends every fault. Held bytes are sent. */
     heal(): void
-    /** Connections that the present fault has met, and those that were begun during it. */
-    met(): number
   }>
 
 type Link = { readonly near: Socket; readonly far: Socket; readonly ends: readonly (() => void)[] }
@@ -34,7 +32,6 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
   const links = new Set<Link>()
   let weather: Weather = 'clear'
   let delayMs = 0
-  let met = 0
 
   /** Carries bytes one way, in order, unless the weather holds them. Returns what a heal does. */
   const carry = (from: Socket, to: Socket, direction: 'out' | 'back'): (() => void) => {
@@ -60,7 +57,6 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
   }
 
   const server = createServer((near) => {
-    met += 1
     near.on('error', () => undefined)
     const port = weather === 'refusing' ? null : target()
     if (port === null) {
@@ -81,8 +77,7 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
   const address = server.address()
   const begin = (next: Weather): number => {
     weather = next
-    met = links.size
-    return met
+    return links.size
   }
   const cut = (): number => {
     for (const { near, far } of links) {
@@ -106,14 +101,13 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
     },
     delay(ms) {
       delayMs = ms
-      met = links.size
+      return links.size
     },
     heal() {
       weather = 'clear'
       delayMs = 0
       for (const { ends } of links) for (const flush of ends) flush()
     },
-    met: () => met,
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close')
       server.close()

@@ -6,11 +6,11 @@ import { MAIN } from '../stage/places.ts'
 import type { ClusterFault, ClusterNode, FiredFault } from './cluster.ts'
 import type { FaultRelay } from './fault-relay.ts'
 import { openFaultRelay } from './fault-relay.ts'
+import { relayFaults } from './relay-faults.ts'
 
 const START_MS_MAX = 60_000
 const STOP_MS_MAX = 20_000
 const SAID_CHARACTERS_MAX = 20_000
-const DELAY_MS = 120
 const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
 const DOOR = /publish door on http:\/\/127\.0\.0\.1:(\d+)/
 
@@ -22,7 +22,7 @@ type Running = Readonly<{
 }>
 
 /** A node in a process that can be killed, paused and started again, with a relay before its door. */
-type FaultyNode = AsyncDisposable &
+export type FaultyNode = AsyncDisposable &
   Readonly<{
     node: ClusterNode
     faults: readonly ClusterFault[]
@@ -36,6 +36,8 @@ type Settings = Readonly<{
   data: string
   /** Command and options of Daybook. */
   words: readonly string[]
+  /** Relays between the node and what it follows: the servers of the engine, or another node. */
+  links?: readonly FaultRelay[]
   /** Variables beside those of this process. */
   env?: Readonly<Record<string, string>>
 }>
@@ -46,6 +48,7 @@ export async function startFaultyNode({
   kind,
   data,
   words,
+  links = [],
   env: own = {},
 }: Settings): Promise<FaultyNode> {
   let said = ''
@@ -109,37 +112,13 @@ export async function startFaultyNode({
     faults: [
       { name: `kill ${name}`, place: name, fire: kill },
       { name: `pause ${name}`, place: name, fire: pause },
-      ...(relay === null ? [] : relayFaults(`door of ${name}`, relay)),
+      ...(relay === null ? [] : relayFaults(`door of ${name}`, [relay])),
+      ...relayFaults(`link of ${name}`, links),
     ],
     stop: () => end('SIGTERM'),
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')
-      await relay?.[Symbol.asyncDispose]()
+      for (const one of [relay, ...links]) await one?.[Symbol.asyncDispose]()
     },
   }
-}
-
-/** Faults of the network at a relay. Each counts as fired when it has met a connection. */
-function relayFaults(place: string, relay: FaultRelay): readonly ClusterFault[] {
-  const fault = (how: string, begin: () => number): ClusterFault => ({
-    name: `${how} ${place}`,
-    place,
-    async fire() {
-      if (begin() === 0) {
-        relay.heal()
-        return null
-      }
-      return { heal: async () => relay.heal() }
-    },
-  })
-  return [
-    fault('cut', () => relay.refuse()),
-    fault('stall', () => relay.stall('both')),
-    fault('stall one way of', () => relay.stall('out')),
-    fault('half-open', () => relay.halfOpen()),
-    fault('delay', () => {
-      relay.delay(DELAY_MS)
-      return relay.met()
-    }),
-  ]
 }
