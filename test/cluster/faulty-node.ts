@@ -22,7 +22,7 @@ type Running = Readonly<{
 }>
 
 /** A node in a process that can be killed, paused and started again, with a relay before its door. */
-export type FaultyNode = AsyncDisposable &
+type FaultyNode = AsyncDisposable &
   Readonly<{
     node: ClusterNode
     faults: readonly ClusterFault[]
