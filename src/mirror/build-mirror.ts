@@ -1,4 +1,29 @@
-import type { Contradicted, MirrorProgress, MirrorSettings } from './mirror-settings.ts'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
+import { markHighWater } from '../log/store/high-water.ts'
+import type { LogIdentity } from '../log/store/reader.ts'
+import { hasStore, StoreError } from '../log/store/store.ts'
+import { faultAtStart, headOf } from '../log/tree/log-fault.ts'
+import { openSignedTrees } from '../log/tree/signed-trees.ts'
+import { sumOfAccounts } from '../project/fold/ledger.ts'
+import { WrongError } from '../verify/reading/finding.ts'
+import type { BuildingMirror } from './book/building-mirror.ts'
+import { openBuildingMirror, removeBuildingMirror, writeListedKeys } from './book/building-mirror.ts'
+import type { FormerMirror } from './book/former-mirror.ts'
+import { openFormerMirror } from './book/former-mirror.ts'
+import { MismatchError, openMirrorBook } from './book/mirror-book.ts'
+import type { MirrorBook } from './book/mirror-book.ts'
+import { catchUpWith } from './book/catch-up.ts'
+import { ContradictionError, keepEvidence } from './proof/contradiction.ts'
+import { existingMirror } from './existing-mirror.ts'
+import type { MirrorProgress, MirrorSettings } from './mirror-settings.ts'
+import type { Contradicted } from './proof/contradiction.ts'
+import type { Origin } from './origin/open-origin.ts'
+import { openOrigin } from './origin/open-origin.ts'
+import { readOriginKeys, readOriginStatus, readOriginTree } from './origin/origin-answers.ts'
+import type { OriginKeys, Pins } from './proof/origin-keys.ts'
+import type { ProvenTree } from './proof/proven-tree.ts'
 
 /** A mirror that can be served, with the number of its events. `resumed`: an interrupted build was continued. */
 export type MirrorBuilt = Readonly<{ is: 'ready'; events: number; resumed: boolean }>
@@ -8,6 +33,12 @@ export type MirrorBuildListeners = Readonly<{
   onProgress(progress: MirrorProgress): void
   signal: AbortSignal
 }>
+
+/** Events of one durable step of a build. */
+const SLICE_EVENTS = 10_000
+/** Attempts at what is wrong, since a download or an answer may have been damaged on its way. */
+const MISTAKES_MAX = 3
+const RETRY_MS = 2_000
 
 /**
  * Builds the mirror of a log in a data directory, and resolves when a checkpoint proves it. Returns at once when the
@@ -19,6 +50,156 @@ export async function buildMirror(
   settings: MirrorSettings,
   listeners: MirrorBuildListeners,
 ): Promise<MirrorBuilt | Contradicted> {
+  const { dataDirectory } = settings
   listeners.signal.throwIfAborted()
-  throw new Error(`${settings.url} cannot be mirrored yet`)
+  const origin = openOrigin(settings.url, settings.around, () => undefined)
+  try {
+    let former: FormerMirror | null = null
+    if (hasStore(dataDirectory)) {
+      const existing = await existingMirror(settings, origin, listeners.signal)
+      if (existing.is === 'ready') return { is: 'ready', events: existing.events, resumed: false }
+      former = openFormerMirror(dataDirectory)
+    }
+    using _former = former
+    return await buildNew(settings, listeners, origin, former)
+  } catch (error) {
+    if (!(error instanceof ContradictionError)) throw error
+    removeBuildingMirror(dataDirectory)
+    return keepEvidence(dataDirectory, error, settings.now())
+  }
+}
+
+async function buildNew(
+  settings: MirrorSettings,
+  listeners: MirrorBuildListeners,
+  origin: Origin,
+  former: FormerMirror | null,
+): Promise<MirrorBuilt> {
+  for (let mistakes = 1; ; mistakes += 1) {
+    try {
+      return await buildOnce(settings, listeners, origin, former)
+    } catch (error) {
+      // What was taken before may be wrong too, and nothing of it is proved.
+      if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
+      else if (!(error instanceof WrongError)) throw error
+      if (mistakes >= MISTAKES_MAX)
+        throw new ContradictionError(error.message, origin.shown(), { cause: error })
+      await origin.around.sleep(RETRY_MS * mistakes, listeners.signal)
+    }
+  }
+}
+
+async function buildOnce(
+  settings: MirrorSettings,
+  listeners: MirrorBuildListeners,
+  origin: Origin,
+  former: FormerMirror | null,
+): Promise<MirrorBuilt> {
+  const { dataDirectory, vkeys } = settings
+  const { signal } = listeners
+  const status = await readOriginStatus(origin, signal)
+  const given = vkeys.length > 0 ? { vkeys, firstUse: false } : (former?.pins ?? null)
+  const { keys, pins } = await readOriginKeys(origin, given, signal)
+  if (keys.logId !== status.log) throw new WrongError('log/keys', 'is of another log than `/status`')
+  const { chain, simulated } = status
+  const identity: LogIdentity = {
+    id: keys.logId,
+    origin: keys.origin,
+    chain,
+    simulated,
+    former: keys.former,
+  }
+  const mirror = { of: origin.url, pins }
+  const building = openBuildingMirror(dataDirectory, settings.version, identity, mirror)
+  try {
+    const book = openMirrorBook(building.db)
+    const log = await takeLog(settings, listeners, { origin, keys, pins, building, book })
+    if (former !== null) former.demandPrefix(identity, (size) => book.treeAt(size))
+    const events = book.head().seq
+    listeners.onProgress({ stage: 'indexes', done: events, total: events })
+    building.index()
+    listeners.onProgress({ stage: 'proving', done: events, total: events })
+    proveBuilt(building, book)
+    former?.keep()
+    building.finish()
+    markHighWater(dataDirectory, { log: identity.id, checkpoint: log.note, former: identity.former })
+    rmSync(downloadFolder(dataDirectory), { recursive: true, force: true })
+    return { is: 'ready', events, resumed: building.resumed }
+  } finally {
+    building.close()
+  }
+}
+
+/** Folder for downloaded files in a data directory. */
+export function downloadFolder(dataDirectory: string): string {
+  return join(dataDirectory, 'mirroring')
+}
+
+type Built = Readonly<{
+  origin: Origin
+  keys: OriginKeys
+  pins: Pins
+  building: BuildingMirror
+  book: MirrorBook
+}>
+
+/** Takes the log up to a checkpoint that was the newest one a moment ago. Returns the tree that the store ends with. */
+async function takeLog(
+  { dataDirectory, archiveEventsMin = ARCHIVE_EVENTS_MIN }: MirrorSettings,
+  { signal, onProgress }: MirrorBuildListeners,
+  { origin, keys: listed, pins, building, book }: Built,
+): Promise<ProvenTree> {
+  for (;;) {
+    signal.throwIfAborted()
+    const { tree, keys } = await readOriginTree(origin, listed, pins, signal)
+    if (tree.size < book.head().seq)
+      throw new MismatchError('the log is shorter than what an interrupted build has read of it')
+    const stage = tree.size - book.head().seq >= archiveEventsMin ? 'months' : 'events'
+    const tell = (): void => onProgress({ stage, done: book.head().seq, total: tree.size })
+    tell()
+    book.begin()
+    try {
+      await catchUpWith(
+        {
+          origin,
+          book,
+          keys,
+          folder: downloadFolder(dataDirectory),
+          archiveEventsMin,
+          signal,
+          onBatch(uncommitted) {
+            tell()
+            if (uncommitted < SLICE_EVENTS) return false
+            book.commitUnsigned()
+            book.begin()
+            return true
+          },
+          onMonthEnd() {
+            book.commitUnsigned()
+            book.begin()
+          },
+        },
+        tree,
+      )
+      writeListedKeys(building.db, keys.listed)
+      book.commit(tree)
+    } catch (error) {
+      book.rollback()
+      throw error
+    }
+    const { tree: newest } = await readOriginTree(origin, keys, pins, signal)
+    if (newest.size - book.head().seq < archiveEventsMin) return tree
+  }
+}
+
+/** Proves the built store as a start does, with every signature of a month. */
+function proveBuilt({ db }: BuildingMirror, book: MirrorBook): void {
+  const fault = faultAtStart(db, null)
+  const wrong = openSignedTrees(db).firstWrong()
+  const reason =
+    fault?.reason ??
+    (wrong === null ? null : `the tree at seq ${wrong.upTo} is not the one that was signed`) ??
+    (sumOfAccounts(book.fold().tally) === 0n ? null : 'the accounts do not add up to zero') ??
+    (headOf(db) === book.head().seq ? null : 'it lacks events')
+  if (reason !== null) throw new StoreError(`the mirror that was built is not used: ${reason}`)
 }

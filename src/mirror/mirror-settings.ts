@@ -12,6 +12,8 @@ export type MirrorSettings = Readonly<{
   followFormer: boolean
   /** Version of this Daybook. An interrupted build is continued by the same version only. */
   version: string
+  /** Missing events from which month files are read in place of pages; 30,000 by default. */
+  archiveEventsMin?: number
   /** The current moment. */
   now(): Ms
   /** Clock, timers, randomness and `fetch` in place of those of the runtime. */
@@ -25,9 +27,3 @@ export type MirrorProgress = Readonly<{
   /** Events that the origin has shown. */
   total: number
 }>
-
-/**
- * A contradiction between the origin and what it proved before, or within what it shows. `evidence` is a folder in
- * `DIR/evidence` with the files that show it.
- */
-export type Contradicted = Readonly<{ is: 'contradicted'; reason: string; evidence: string }>

@@ -1,7 +1,22 @@
+import { backoffMs } from '../client/ask.ts'
+import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
+import { DaybookError } from '../client/daybook-error.ts'
 import type { HeadCell } from '../log/store/head-cell.ts'
+import { isFull } from '../log/store/sqlite-error.ts'
+import { StoreError } from '../log/store/store.ts'
 import type { Ms } from '../protocol/moment.ts'
-import type { Finality } from '../protocol/resources.ts'
-import type { Contradicted, MirrorSettings } from './mirror-settings.ts'
+import { WrongError } from '../verify/reading/finding.ts'
+import { downloadFolder } from './build-mirror.ts'
+import { UnknownEventError } from './book/mirror-book.ts'
+import { ContradictionError, keepEvidence } from './proof/contradiction.ts'
+import type { FollowingParts } from './live/following.ts'
+import { openFollowing } from './live/following.ts'
+import type { HeldWord, MirrorCommit, MirrorStore } from './live/mirror-store.ts'
+import { openMirrorStore } from './live/mirror-store.ts'
+import type { MirrorSettings } from './mirror-settings.ts'
+import type { Contradicted } from './proof/contradiction.ts'
+import type { Origin } from './origin/open-origin.ts'
+import { openOrigin } from './origin/open-origin.ts'
 
 /** What a mirror knows about itself and its origin. */
 export type MirrorState = Readonly<{
@@ -28,11 +43,8 @@ export type MirrorState = Readonly<{
   /** The contradiction that has stopped the mirror for good; null while it follows. */
   contradicted: Contradicted | null
   /** The origin's word about its held drafts, and when it gave it. */
-  held: Readonly<{ counts: Finality; toldAt: Ms }> | null
+  held: HeldWord | null
 }>
-
-/** Events that became visible in one commit. */
-export type MirrorCommit = Readonly<{ events: number; seq: number; atMs: Ms | null }>
 
 export type MirrorListeners = Readonly<{
   /** Called after each commit, when the head cell has moved. */
@@ -52,13 +64,136 @@ export type Mirroring = Disposable &
     state(): MirrorState
   }>
 
+/** Longest `Retry-After` of an origin that is obeyed, in milliseconds. */
+const RETRY_AFTER_MS_MAX = 3_600_000
+/** Failures after which the wait between two attempts no longer grows. */
+const ATTEMPTS_MAX = 6
+
 /** Opens the following of a mirror that `buildMirror` has made. Sends no request by itself. */
 export function openMirroring(
   settings: MirrorSettings,
   cell: HeadCell,
   listeners: MirrorListeners,
 ): Mirroring {
-  cell.move(cell.read())
-  listeners.onFault('this version of the mirror does not follow yet')
-  throw new Error(`${settings.url} cannot be followed yet`)
+  const store = openMirrorStore(settings.dataDirectory, cell, listeners.onCommitted)
+  const origin = openOrigin(settings.url, settings.around, () => watch.onContact())
+  const watch = openWatch(settings, store, origin, listeners)
+  origin.expectLog(store.identity.id)
+  let failures = 0
+
+  /** Tells a failure that may pass, and waits. Throws any other. */
+  async function recover(error: unknown, signal: AbortSignal): Promise<void> {
+    if (!mayPass(error)) throw error
+    failures = watch.isWell() ? 1 : failures + 1
+    watch.onFault(faultOf(error))
+    const asked = error instanceof DaybookError ? (error.retryAfterMs ?? 0) : 0
+    const waitMs = backoffMs(Math.min(failures, ATTEMPTS_MAX), origin.around.random)
+    await origin.around.sleep(Math.max(waitMs, Math.min(asked, RETRY_AFTER_MS_MAX)), signal)
+  }
+
+  return {
+    async run(signal) {
+      const folder = downloadFolder(settings.dataDirectory)
+      const { archiveEventsMin = ARCHIVE_EVENTS_MIN } = settings
+      const following = openFollowing({ origin, store, folder, archiveEventsMin, signal, ...watch })
+      for (;;) {
+        try {
+          await following.follow().catch((error: unknown) => recover(error, signal))
+        } catch (error) {
+          if (signal.aborted) return { is: 'stopped' }
+          if (!(error instanceof ContradictionError)) throw error
+          return watch.onContradiction(keepEvidence(settings.dataDirectory, error, settings.now()))
+        }
+      }
+    },
+    state: watch.state,
+    [Symbol.dispose]: () => store[Symbol.dispose](),
+  }
+}
+
+type Watch = Pick<FollowingParts, 'onOriginHead' | 'onProved' | 'onHeld'> &
+  Readonly<{
+    onContact(): void
+    onFault(reason: string): void
+    onContradiction(found: Contradicted): Contradicted
+    /** Whether the mirror follows without a fault. */
+    isWell(): boolean
+    state(): MirrorState
+  }>
+
+/** Opens what a mirror knows about itself. */
+function openWatch(
+  settings: MirrorSettings,
+  store: MirrorStore,
+  origin: Origin,
+  listeners: MirrorListeners,
+): Watch {
+  const head = (): number => store.book.head().seq
+  const now = (): number => origin.around.now()
+  let lastContactAt: Ms | null = null
+  let provedAt: Ms | null = null
+  let originHead = store.shownSeq()
+  let behindSince: number | null = null
+  let fault: string | null = null
+  let contradicted: Contradicted | null = null
+  let held = store.held()
+
+  function tell(reason: string | null): void {
+    if (fault === reason) return
+    fault = reason
+    listeners.onFault(reason)
+  }
+
+  function onOriginHead(seq: number): void {
+    originHead = Math.max(originHead, seq)
+    behindSince = head() >= originHead ? null : (behindSince ?? now())
+  }
+
+  return {
+    onContact: () => void (lastContactAt = settings.now()),
+    onOriginHead,
+    onFault: tell,
+    isWell: () => fault === null,
+    onProved() {
+      provedAt = settings.now()
+      onOriginHead(head())
+      tell(null)
+    },
+    onHeld(counts) {
+      const isChanged = JSON.stringify(held?.counts) !== JSON.stringify(counts)
+      held = { counts, toldAt: settings.now() }
+      if (isChanged) store.putHeld(held)
+    },
+    onContradiction(found) {
+      contradicted = found
+      tell(found.reason)
+      return found
+    },
+    state: () => ({
+      originUrl: origin.url,
+      origin: store.identity.origin,
+      log: store.identity.id,
+      pinned: store.pins.vkeys,
+      pinnedOnFirstUse: store.pins.firstUse,
+      provedAt,
+      originHead,
+      behindEvents: Math.max(0, originHead - head()),
+      behindMs: behindSince === null ? 0 : Math.round(now() - behindSince),
+      lastContactAt,
+      fault,
+      contradicted,
+      held,
+    }),
+  }
+}
+
+/** Whether following may work again later: failures of the network, of the origin, and of a full disk. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof DaybookError || error instanceof WrongError) return true
+  return error instanceof UnknownEventError || error instanceof StoreError || isFull(error)
+}
+
+function faultOf(error: unknown): string {
+  if (isFull(error)) return 'the disk is full'
+  return error instanceof Error ? error.message : String(error)
 }

@@ -67,7 +67,7 @@ async function unlistedRows(source: Source): Promise<readonly JsonObject[] | und
 async function readManifest(source: Source, month: Month): Promise<Manifest | null> {
   const place = `archive/${month}.json`
   const body = await source.read(place)
-  if (body !== undefined) return parseManifest(place, readObject(place, body), month)
+  if (body !== undefined) return parseServedManifest(place, readObject(place, body), month)
   if (source.is === 'folder') return null
   throw new WrongError(place, 'is missing, though the month is closed')
 }
@@ -99,7 +99,8 @@ function lastSeqOf(months: readonly ListedMonth[]): number {
   return months.at(-1)?.manifest?.size ?? 0
 }
 
-function parseManifest(place: string, from: JsonObject, month: Month): Manifest {
+/** Parses the manifest of a closed month. Throws a `WrongError` when it is malformed. */
+export function parseServedManifest(place: string, from: JsonObject, month: Month): Manifest {
   const malformed = (what: string): WrongError => new WrongError(place, `${what} is malformed`)
   const whole = (name: string): number => {
     const value = jsonInteger(from[name])

@@ -1,0 +1,39 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** What a store says about the log that it mirrors. Its rows are in `meta`, and only in the store of a mirror. */
+export type MirrorMeta = Readonly<{
+  /** Origin of the followed service. */
+  of: string
+  /** Verifier keys by which the log is proved. */
+  vkeys: readonly string[]
+  /** Whether the log itself gave these keys, at the first use. */
+  firstUse: boolean
+  /** The origin's last word about its held drafts, as JSON; null before it gave one. */
+  held: string | null
+}>
+
+/** Reads the rows of a mirror; null in the store of any other log. */
+export function readMirrorMeta(db: DatabaseSync): MirrorMeta | null {
+  const select = db.prepare('SELECT value FROM meta WHERE key = ?')
+  const value = (key: string): string | null => {
+    const found = select.get(key)?.['value']
+    return typeof found === 'string' ? found : null
+  }
+  const of = value('mirror_of')
+  if (of === null) return null
+  return {
+    of,
+    vkeys: JSON.parse(value('mirror_vkeys') ?? '[]'),
+    firstUse: value('mirror_first_use') === '1',
+    held: value('mirror_held'),
+  }
+}
+
+/** Writes the rows of a mirror, in the caller's transaction or in one of its own. */
+export function writeMirrorMeta(db: DatabaseSync, { of, vkeys, firstUse, held }: MirrorMeta): void {
+  const insert = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
+  insert.run('mirror_of', of)
+  insert.run('mirror_vkeys', JSON.stringify(vkeys))
+  insert.run('mirror_first_use', firstUse ? '1' : '0')
+  if (held !== null) insert.run('mirror_held', held)
+}

@@ -1,0 +1,211 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { base64 } from '@scure/base'
+import type { Appender } from '../../log/append.ts'
+import { openAppender } from '../../log/append.ts'
+import { text } from '../../log/store/codec.ts'
+import type { MonthFile } from '../../log/store/reader.ts'
+import { openStoredTree } from '../../log/tree/stored-tree.ts'
+import type { Signer } from '../../log/tree/signer.ts'
+import type { TreeWriter } from '../../log/tree/tree-writer.ts'
+import { openTreeWriter } from '../../log/tree/tree-writer.ts'
+import type { Head } from '../../project/fold/books.ts'
+import type { Fold } from '../../project/fold/fold.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { Month } from '../../protocol/moment.ts'
+import { boundOf, monthOf, nextMonth } from '../../protocol/moment.ts'
+import { nextSeq } from '../../protocol/seq.ts'
+import type { Tree } from '../../tlog/consistency.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import { isSame } from '../../tlog/hash.ts'
+import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
+import { WrongError } from '../../verify/reading/finding.ts'
+import type { ClosedMonth } from '../months/origin-months.ts'
+import type { MonthPiece } from '../months/month-pieces.ts'
+import type { ProvenTree } from '../proof/proven-tree.ts'
+import type { MirrorEntry } from '../proof/mirror-entry.ts'
+import { openServedPieces } from './served-pieces.ts'
+
+/** Thrown when a tree or month that was computed here is not the one that the origin signed or published. */
+export class MismatchError extends Error {
+  override readonly name = 'MismatchError'
+}
+
+/** Thrown when a closed month has the signed events, and its files or manifest have other bytes than the published ones. */
+class ManifestError extends MismatchError {
+  readonly month: Month
+
+  constructor(month: Month) {
+    super(`${month} is not the month of its manifest`)
+    this.month = month
+  }
+}
+
+/** Thrown for an event that this Daybook cannot apply. A newer one may. */
+export class UnknownEventError extends Error {
+  override readonly name = 'UnknownEventError'
+}
+
+/** The store of a mirror, to which only proved trees are committed. All calls but `tree` change it. */
+export type MirrorBook = Readonly<{
+  head(): Head
+  fold(): Fold
+  /** The seq of the next entry, and the earliest moment that it may have. */
+  next(): ExpectedNext
+  /** Root of the tree up to the last entry taken. */
+  root(): Hash
+  /** The stored tree of a size up to the head. */
+  treeAt(size: number): Tree
+  /** Months whose end must be given to `closeWith` before an entry of this moment can be taken. */
+  monthsBefore(month: Month): readonly Month[]
+  /** Gives the signed end of a closed month. */
+  closeWith(closed: ClosedMonth): void
+  /** Gives a segment of the origin's file, which the archive stores if it has the same lines. */
+  addPiece(month: Month, file: MonthFile, piece: MonthPiece): void
+  begin(): void
+  /** Appends the entry. Throws a `WrongError` or an `UnknownEventError` when it cannot be applied. */
+  take(entry: MirrorEntry): void
+  /** Writes what was taken. Throws a `MismatchError` when a month does not end as the origin published it. */
+  keep(): void
+  /** Commits everything as this tree, with its signature. Throws a `MismatchError` when it is another tree. */
+  commit(tree: ProvenTree): Head
+  /** Commits without a signature, while nobody reads the store. */
+  commitUnsigned(): void
+  rollback(): void
+  /** Replaces the signature of the head's tree, after a change of keys. Must be called in a transaction of the caller. */
+  signAgain(tree: ProvenTree): void
+}>
+
+/** Opens the book of a mirror's store for its only writer. */
+export function openMirrorBook(db: DatabaseSync): MirrorBook {
+  const pieces = openServedPieces()
+  const ends = openMonthEnds(db)
+  let proved: ProvenTree | null = null
+  let current: MirrorEntry | null = null
+  let tree: TreeWriter | null = null
+  const signer: Signer = { sign: (made) => sameTree(ends.endAt(made.size) ?? proved, made) }
+  const openTree: typeof openTreeWriter = (...own) => {
+    const opened = openTreeWriter(...own)
+    tree = opened
+    return {
+      ...opened,
+      add(line, details) {
+        if (line !== current?.line || details !== current.detailsLine) throw unknown(current)
+        return opened.add(line, details)
+      },
+      sign: (size) => (proved === null ? undefined : opened.sign(size)),
+    }
+  }
+  const appender = openAppender(db, signer, { segmentOf: pieces.segmentOf, openTree })
+  const signAgain = openSignatures(db)
+  const root = (): Hash => {
+    assert(tree !== null, 'the appender has opened its tree')
+    return tree.root()
+  }
+
+  return {
+    head: appender.head,
+    fold: appender.fold,
+    root,
+    next() {
+      const { seq, atMs } = appender.head()
+      return { seq: nextSeq(seq), notBefore: atMs ?? boundOf(0) }
+    },
+    treeAt: (size) => openStoredTree(db).at(size),
+    monthsBefore: (month) => ends.missingBefore(appender.head(), month),
+    closeWith: ends.add,
+    addPiece: pieces.add,
+    begin: appender.begin,
+    take(entry) {
+      current = entry
+      append(appender, entry)
+    },
+    keep() {
+      appender.keep()
+      ends.check()
+    },
+    commit(as) {
+      sameTree(as, { size: appender.head().seq, root: root() })
+      proved = as
+      try {
+        signAgain(as)
+        return appender.commit()
+      } finally {
+        proved = null
+      }
+    },
+    commitUnsigned: () => void appender.commit(),
+    rollback() {
+      appender.rollback()
+      pieces.clear()
+      ends.clear()
+    },
+    signAgain,
+  }
+}
+
+/** The signed tree, if it is the one that was computed here. Throws a `MismatchError` otherwise. */
+function sameTree(signed: ProvenTree | null, { size, root }: Tree): ProvenTree {
+  if (signed?.size === size && isSame(signed.root, root)) return signed
+  throw new MismatchError(`the tree of the first ${size} events is not the one that the log signed`)
+}
+
+function append(appender: Appender, { event, details }: MirrorEntry): void {
+  try {
+    appender.append({ ref: null, ...event, details }, null, event.atMs)
+  } catch (cause) {
+    if (cause instanceof UnknownEventError) throw cause
+    throw new WrongError(`seq ${event.seq}`, 'is an event that the books refuse', { cause })
+  }
+}
+
+/** Opens the statements that write the signature of a tree. */
+function openSignatures(db: DatabaseSync): MirrorBook['signAgain'] {
+  const head = db.prepare('UPDATE events SET signature = ? WHERE seq = ?')
+  const empty = db.prepare("INSERT OR REPLACE INTO meta VALUES ('empty_signature', ?)")
+  return ({ size, signature }) => {
+    if (size === 0) empty.run(base64.encode(signature))
+    else head.run(signature, size)
+  }
+}
+
+/** Signed ends of months that are to be closed. */
+type MonthEnds = Readonly<{
+  add(closed: ClosedMonth): void
+  /** The signed tree of this size; null when no month is to end there. */
+  endAt(size: number): ProvenTree | null
+  missingBefore(head: Head, month: Month): readonly Month[]
+  /** Compares the months that the store has closed with their published manifests, and forgets them. */
+  check(): void
+  clear(): void
+}>
+
+function openMonthEnds(db: DatabaseSync): MonthEnds {
+  const ends = new Map<Month, ClosedMonth>()
+  const manifestOf = db.prepare('SELECT manifest FROM months WHERE month = ? AND closed = 1')
+  return {
+    add: (closed) => void ends.set(closed.manifest.month, closed),
+    endAt: (size) => [...ends.values()].find(({ end }) => end.size === size)?.end ?? null,
+    missingBefore({ atMs }, month) {
+      const missing: Month[] = []
+      for (let at = atMs === null ? month : monthOf(atMs); at < month; at = nextMonth(at)) {
+        if (!ends.has(at)) missing.push(at)
+      }
+      return missing
+    },
+    check() {
+      for (const [month, { json }] of ends) {
+        const row = manifestOf.get(month)
+        if (row === undefined) continue
+        ends.delete(month)
+        if (text(row, 'manifest') !== json) throw new ManifestError(month)
+      }
+    },
+    clear: () => ends.clear(),
+  }
+}
+
+function unknown(entry: MirrorEntry | null): UnknownEventError {
+  return new UnknownEventError(
+    `seq ${entry?.event.seq ?? 0} has details that this Daybook does not know: install a newer one, which continues`,
+  )
+}

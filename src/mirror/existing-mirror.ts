@@ -1,0 +1,36 @@
+import { writeMirrorMeta } from '../log/store/mirror-meta.ts'
+import { openForWriting, readIdentity, storePath } from '../log/store/store.ts'
+import { headOf } from '../log/tree/log-fault.ts'
+import { mirrorMetaOf } from './book/mirror-rows.ts'
+import type { MirrorSettings } from './mirror-settings.ts'
+import type { Origin } from './origin/open-origin.ts'
+import { readOriginKeys } from './origin/origin-answers.ts'
+
+/** Whether the mirror of a directory can go on, or is to be built anew for the log that continues its own. */
+type Existing = Readonly<{ is: 'ready'; events: number }> | Readonly<{ is: 'followed' }>
+
+/**
+ * Looks at the store that a directory has, and writes changed settings to it. Asks the origin only with `followFormer`.
+ * Throws a `StoreError` when the store is no mirror.
+ */
+export async function existingMirror(
+  settings: MirrorSettings,
+  origin: Origin,
+  signal: AbortSignal,
+): Promise<Existing> {
+  const db = openForWriting(storePath(settings.dataDirectory))
+  try {
+    const meta = mirrorMetaOf(db, settings.dataDirectory)
+    const { vkeys } = settings
+    const pins = vkeys.length > 0 ? { vkeys, firstUse: false } : meta
+    if (meta.of !== origin.url || pins !== meta) writeMirrorMeta(db, { ...meta, ...pins, of: origin.url })
+    if (!settings.followFormer) return { is: 'ready', events: headOf(db) }
+    const { id } = readIdentity(db)
+    const { keys } = await readOriginKeys(origin, pins, signal)
+    if (keys.logId === id || !keys.former.some((log) => log.id === id))
+      return { is: 'ready', events: headOf(db) }
+    return { is: 'followed' }
+  } finally {
+    db.close()
+  }
+}

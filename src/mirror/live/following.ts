@@ -1,0 +1,196 @@
+import { WrongError } from '../../verify/reading/finding.ts'
+import { ContradictionError } from '../proof/contradiction.ts'
+import { AnotherLogError } from '../origin/open-origin.ts'
+import type { Origin } from '../origin/open-origin.ts'
+import { readOriginKeys, readOriginStatus, readOriginTree } from '../origin/origin-answers.ts'
+import type { OriginKeys } from '../proof/origin-keys.ts'
+import type { ProvenTree } from '../proof/proven-tree.ts'
+import { anotherLog } from './another-log.ts'
+import { applyFromPages, applyFromStream } from './apply-tree.ts'
+import type { TreePlace } from './judge-tree.ts'
+import { placeOfTree, rollback } from './judge-tree.ts'
+import type { HeldWord, MirrorStore } from './mirror-store.ts'
+import type { StreamFeed } from './stream-feed.ts'
+import { openStreamFeed } from './stream-feed.ts'
+
+/** Parts of the following, and what it reports. */
+export type FollowingParts = Readonly<{
+  origin: Origin
+  store: MirrorStore
+  folder: string
+  archiveEventsMin: number
+  signal: AbortSignal
+  /** Called when the origin has shown a seq. */
+  onOriginHead(seq: number): void
+  /** Called when a checkpoint agrees with everything that the mirror has. */
+  onProved(): void
+  onHeld(counts: HeldWord['counts']): void
+}>
+
+/** Follows an origin until something fails. */
+type FollowingLog = Readonly<{
+  /** Follows without end. Rejects with the failure, after which it may be called again. */
+  follow(): Promise<never>
+}>
+
+/** Shortest time between two checkpoints, in milliseconds. */
+const CHECKPOINT_MS = 2_000
+/** Time after which a checkpoint is asked for although nothing has moved. */
+const IDLE_MS = 20_000
+/** Time between two questions for the held drafts. */
+const STATUS_MS = 30_000
+/** Time for which the origin may show an older tree: a cache or a node of several may be behind. */
+const ROLLBACK_MS = 60_000
+/** Time between two checkpoints while it does. */
+const BEHIND_MS = 5_000
+/** Attempts at a checkpoint or a list of keys that is wrong. */
+const MISTAKES_MAX = 3
+
+const ONCE = { attemptsMax: 1 } as const
+
+/** Opens the following of an origin into an open store. */
+export function openFollowing(parts: FollowingParts): FollowingLog {
+  const { origin, store, signal } = parts
+  const { now } = origin.around
+  const checkpoints = openCheckpoints(parts)
+  const judge = openJudge(parts)
+  let statusAt = -STATUS_MS
+
+  /** Takes the newest checkpoint in: applies a larger tree, and judges any other. */
+  async function accept(feed: StreamFeed | null): Promise<'followed' | 'reopen'> {
+    const { tree, keys } = await checkpoints.newest()
+    const own = store.checkpoint()
+    const place = placeOfTree(store.book, own, tree)
+    if (!(await judge.isLevelOrAhead(place, tree))) return 'followed'
+    if (place === 'level') {
+      if (tree.note !== own) store.signAgain(tree, keys)
+      parts.onProved()
+      return 'followed'
+    }
+    const { folder, archiveEventsMin } = parts
+    const apply = { origin, store, keys, folder, archiveEventsMin, signal }
+    const isDone = feed !== null && (await applyFromStream(apply, feed, tree))
+    if (!isDone) await applyFromPages(apply, tree)
+    parts.onProved()
+    return isDone ? 'followed' : 'reopen'
+  }
+
+  async function askHeld(): Promise<void> {
+    if (now() - statusAt < STATUS_MS) return
+    statusAt = now()
+    const { held, head } = await readOriginStatus(origin, signal, ONCE)
+    parts.onOriginHead(head)
+    if (held !== null) parts.onHeld(held)
+  }
+
+  /** Follows with one stream, until it is of no use. */
+  async function followStream(): Promise<void> {
+    await using stack = new AsyncDisposableStack()
+    const feed = openStreamFeed(origin, store.book.next())
+    stack.defer(() => feed.close())
+    for (;;) {
+      await somethingNew(parts, feed)
+      if ((await accept(feed)) === 'reopen') return
+      judge.wasRight()
+      await askHeld()
+    }
+  }
+
+  return {
+    async follow() {
+      for (;;) {
+        try {
+          await accept(null)
+          judge.wasRight()
+          await askHeld()
+          await followStream()
+        } catch (error) {
+          signal.throwIfAborted()
+          throw await judge.judged(error)
+        }
+      }
+    },
+  }
+}
+
+/** Waits until the stream has shown a newer event, or for `IDLE_MS`. Throws what has ended the stream. */
+async function somethingNew(parts: FollowingParts, feed: StreamFeed): Promise<void> {
+  const { now } = parts.origin.around
+  const since = now()
+  do {
+    await feed.news(Math.max(0, since + IDLE_MS - now()))
+    parts.signal.throwIfAborted()
+    parts.onOriginHead(feed.head())
+    if (feed.error() !== null) throw feed.error()
+  } while (feed.head() <= parts.store.book.head().seq && now() - since < IDLE_MS)
+}
+
+type Checkpoints = Readonly<{ newest(): Promise<Readonly<{ tree: ProvenTree; keys: OriginKeys }>> }>
+
+/** Opens the questions for checkpoints, with the keys by which they are proved. */
+function openCheckpoints({ origin, store, signal, onOriginHead }: FollowingParts): Checkpoints {
+  const { now, sleep } = origin.around
+  let known: OriginKeys | null = null
+  let askedAt = -CHECKPOINT_MS
+
+  /** The keys of the store. The operator may have pinned a key that it does not list yet. */
+  async function firstKeys(): Promise<OriginKeys> {
+    try {
+      return await store.knownKeys()
+    } catch (error) {
+      if (!(error instanceof WrongError)) throw error
+      return (await readOriginKeys(origin, store.pins, signal, ONCE)).keys
+    }
+  }
+
+  return {
+    async newest() {
+      const waitMs = askedAt + CHECKPOINT_MS - now()
+      if (waitMs > 0) await sleep(waitMs, signal)
+      askedAt = now()
+      known ??= await firstKeys()
+      const read = await readOriginTree(origin, known, store.pins, signal, ONCE)
+      known = read.keys
+      onOriginHead(read.tree.size)
+      return read
+    },
+  }
+}
+
+type Judge = Readonly<{
+  /** Whether a tree may be applied. Throws a `ContradictionError` when an older one was shown for too long. */
+  isLevelOrAhead(place: TreePlace, tree: ProvenTree): Promise<boolean>
+  /** Forgets earlier mistakes. */
+  wasRight(): void
+  /** The error to report in place of this one. */
+  judged(error: unknown): Promise<unknown>
+}>
+
+/** Opens the decision whether a failure may pass. */
+function openJudge({ origin, store, signal }: FollowingParts): Judge {
+  const { now, sleep } = origin.around
+  let behindSince: number | null = null
+  let mistakes = 0
+  return {
+    async isLevelOrAhead(place, tree) {
+      if (place !== 'behind') {
+        behindSince = null
+        return true
+      }
+      behindSince ??= now()
+      if (now() - behindSince >= ROLLBACK_MS) throw rollback(store.checkpoint(), tree, store.book.head().seq)
+      await sleep(BEHIND_MS, signal)
+      return false
+    },
+    wasRight: () => void (mistakes = 0),
+    async judged(error) {
+      if (error instanceof AnotherLogError)
+        return anotherLog(origin, store.identity, store.checkpoint(), signal)
+      if (!(error instanceof WrongError)) return error
+      mistakes += 1
+      if (mistakes < MISTAKES_MAX) return error
+      const files = { 'own.checkpoint': store.checkpoint(), ...origin.shown() }
+      return new ContradictionError(error.message, files, { cause: error })
+    },
+  }
+}

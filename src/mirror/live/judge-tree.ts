@@ -1,0 +1,31 @@
+import { isSame } from '../../tlog/hash.ts'
+import type { MirrorBook } from '../book/mirror-book.ts'
+import { ContradictionError } from '../proof/contradiction.ts'
+import type { ProvenTree } from '../proof/proven-tree.ts'
+
+/** Place of a signed tree beside the mirror's: of the same size, larger, or an older one of the same log. */
+export type TreePlace = 'level' | 'ahead' | 'behind'
+
+/**
+ * Compares a tree that the log has signed with the stored one. Throws a `ContradictionError` when they cannot belong to one
+ * log: the two notes are a proof for everyone.
+ */
+export function placeOfTree(book: MirrorBook, own: string, tree: ProvenTree): TreePlace {
+  const head = book.head().seq
+  if (tree.size > head) return 'ahead'
+  if (!isSame(book.treeAt(tree.size).root, tree.root)) {
+    throw new ContradictionError(
+      `FORK: the origin has signed another history of the first ${tree.size} events than before`,
+      { 'own.checkpoint': own, 'served.checkpoint': tree.note },
+    )
+  }
+  return tree.size === head ? 'level' : 'behind'
+}
+
+/** The contradiction of an origin that has shown a shorter log for too long. */
+export function rollback(own: string, tree: ProvenTree, head: number): ContradictionError {
+  return new ContradictionError(
+    `ROLLBACK: the origin signed ${head} events and now shows ${tree.size}: it was shortened, or an old copy is served`,
+    { 'own.checkpoint': own, 'served.checkpoint': tree.note },
+  )
+}

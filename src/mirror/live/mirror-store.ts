@@ -1,0 +1,136 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { HeadCell } from '../../log/store/head-cell.ts'
+import { markHighWater, openHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { readMirrorMeta, writeMirrorMeta } from '../../log/store/mirror-meta.ts'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import { openForWriting, readIdentity, storePath, StoreError } from '../../log/store/store.ts'
+import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { newestCheckpoint } from '../../log/tree/ready-log.ts'
+import { readKeys } from '../../log/tree/signing-keys.ts'
+import type { Finality } from '../../protocol/resources.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { formatUtf8 } from '../../tlog/text.ts'
+import { writeListedKeys } from '../book/building-mirror.ts'
+import type { MirrorBook } from '../book/mirror-book.ts'
+import { openMirrorBook } from '../book/mirror-book.ts'
+import { mirrorMetaOf } from '../book/mirror-rows.ts'
+import type { OriginKeys, Pins } from '../proof/origin-keys.ts'
+import { proveKeys } from '../proof/origin-keys.ts'
+import type { ProvenTree } from '../proof/proven-tree.ts'
+
+/** The origin's word about its held drafts, and when it gave it. */
+export type HeldWord = Readonly<{ counts: Finality; toldAt: Ms }>
+
+/** Events that became visible in one commit. */
+export type MirrorCommit = Readonly<{ events: number; seq: number; atMs: Ms | null }>
+
+/** The store of a mirror that is served while it follows. */
+export type MirrorStore = Disposable &
+  Readonly<{
+    identity: LogIdentity
+    book: MirrorBook
+    pins: Pins
+    held(): HeldWord | null
+    /** The note of the newest tree. */
+    checkpoint(): string
+    /** The newest seq that readers see. */
+    shownSeq(): number
+    /** The keys as the store lists them. */
+    knownKeys(): Promise<OriginKeys>
+    /** Writes changed keys, in the transaction that has begun. */
+    putKeys(keys: OriginKeys): void
+    /** Commits the transaction as this tree, and shows it to readers. */
+    commit(tree: ProvenTree): void
+    /** Replaces the signature of the newest tree and the keys, in one transaction. */
+    signAgain(tree: ProvenTree, keys: OriginKeys): void
+    putHeld(word: HeldWord): void
+  }>
+
+/** Opens the store of a mirror for its only writer. Throws a `StoreError` when it is no mirror, or was changed. */
+export function openMirrorStore(
+  dataDirectory: string,
+  cell: HeadCell,
+  onCommitted: (commit: MirrorCommit) => void,
+): MirrorStore {
+  const db = openForWriting(storePath(dataDirectory))
+  try {
+    return storeOf(db, dataDirectory, cell, onCommitted)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function storeOf(
+  db: DatabaseSync,
+  dataDirectory: string,
+  cell: HeadCell,
+  onCommitted: (commit: MirrorCommit) => void,
+): MirrorStore {
+  const meta = mirrorMetaOf(db, dataDirectory)
+  const fault = faultAtStart(db, readHighWater(dataDirectory))
+  if (fault !== null)
+    throw new StoreError(`seq ${fault.seq}: ${fault.reason}. Remove the directory, and mirror the log again`)
+  markHighWater(dataDirectory, newestCheckpoint(db))
+  const mark = openHighWater(dataDirectory)
+  const identity = readIdentity(db)
+  const book = openMirrorBook(db)
+  let { checkpoint } = newestCheckpoint(db)
+  let shown = book.head().seq
+  cell.move(shown)
+
+  function show(tree: ProvenTree): void {
+    checkpoint = tree.note
+    mark.write({ log: identity.id, checkpoint, former: identity.former })
+    const { seq, atMs } = book.head()
+    cell.move(seq)
+    const events = seq - shown
+    shown = seq
+    onCommitted({ events, seq, atMs })
+  }
+
+  function putKeys({ listed }: OriginKeys): void {
+    if (JSON.stringify(readKeys(db)) !== JSON.stringify(listed)) writeListedKeys(db, listed)
+  }
+
+  return {
+    identity,
+    book,
+    pins: { vkeys: meta.vkeys, firstUse: meta.firstUse },
+    held: () => parseHeld(readMirrorMeta(db)?.held ?? null),
+    checkpoint: () => checkpoint,
+    shownSeq: () => shown,
+    knownKeys() {
+      const { id, origin, former } = identity
+      const list = { origin, logId: id, keys: readKeys(db), formerLogs: former }
+      return proveKeys(formatUtf8(JSON.stringify(list)), meta)
+    },
+    putKeys,
+    commit(tree) {
+      book.commit(tree)
+      show(tree)
+    },
+    signAgain(tree, keys) {
+      book.begin()
+      putKeys(keys)
+      book.signAgain(tree)
+      db.exec('COMMIT')
+      show(tree)
+    },
+    putHeld(word) {
+      const before = readMirrorMeta(db) ?? meta
+      writeMirrorMeta(db, { ...before, held: JSON.stringify(word) })
+      // Caches of answers end with the commit counter.
+      cell.move(book.head().seq)
+    },
+    [Symbol.dispose]() {
+      mark.sync()
+      mark[Symbol.dispose]()
+      if (db.isOpen) db.close()
+    },
+  }
+}
+
+function parseHeld(json: string | null): HeldWord | null {
+  return json === null ? null : JSON.parse(json)
+}

@@ -1,0 +1,57 @@
+import type { Month } from '../../protocol/moment.ts'
+import { nextMonth, parseMonth } from '../../protocol/moment.ts'
+import { parseUtf8 } from '../../tlog/text.ts'
+import { WrongError } from '../../verify/reading/finding.ts'
+import { jsonInteger, jsonString, objectsOf, readObject } from '../../verify/reading/json-values.ts'
+import type { Manifest } from '../../verify/reading/manifest.ts'
+import { parseServedManifest } from '../../verify/reading/manifest.ts'
+import type { Origin } from '../origin/open-origin.ts'
+import type { OriginKeys } from '../proof/origin-keys.ts'
+import type { ProvenTree } from '../proof/proven-tree.ts'
+import { provenMonthEnd } from '../proof/proven-tree.ts'
+
+/** A month in the origin's list. `lastSeq` is null in a month without events. */
+export type OriginMonth = Readonly<{ month: Month; closed: boolean; lastSeq: number | null }>
+
+/** A closed month with its signed end, and its manifest as served. */
+export type ClosedMonth = Readonly<{ manifest: Manifest; end: ProvenTree; json: string }>
+
+/** Bytes of the list of 12,000 months. */
+const LIST_BYTES_MAX: number = 8 * 1024 * 1024
+const MANIFEST_BYTES_MAX: number = 64 * 1024
+/** Most months of an archive: a thousand years. */
+const MONTHS_MAX = 12_000
+
+/** Reads the list of months, ascending. Throws a `WrongError` when it is malformed. */
+export async function readMonthList(origin: Origin, signal: AbortSignal): Promise<readonly OriginMonth[]> {
+  const rows = objectsOf((await origin.json('archive', { bytesMax: LIST_BYTES_MAX }, signal))['months'])
+  if (rows === undefined || rows.length > MONTHS_MAX) throw new WrongError('archive', 'lacks its months')
+  let before: Month | null = null
+  const months: OriginMonth[] = []
+  for (const row of rows) {
+    const month = parseMonth(jsonString(row['month']) ?? '')
+    if (month === undefined) throw new WrongError('archive', 'a month is malformed')
+    if (before !== null && nextMonth(before) !== month)
+      throw new WrongError('archive', `${month} does not follow ${before}`)
+    before = month
+    months.push({ month, closed: row['state'] === 'closed', lastSeq: jsonInteger(row['lastSeq']) ?? null })
+  }
+  return months
+}
+
+/** Reads the manifest of a closed month, and proves the checkpoint in it. */
+export async function readClosedMonth(
+  origin: Origin,
+  month: Month,
+  keys: OriginKeys,
+  signal: AbortSignal,
+): Promise<ClosedMonth> {
+  const place = `archive/${month}.json`
+  const body = await origin.read(place, { bytesMax: MANIFEST_BYTES_MAX }, signal)
+  if (body === undefined) throw new WrongError(place, 'is missing, though the month is closed')
+  const manifest = parseServedManifest(place, readObject(place, body), month)
+  const end = await provenMonthEnd(place, manifest.checkpoint, keys)
+  if (end.size !== manifest.size || Buffer.compare(end.root, manifest.root) !== 0)
+    throw new WrongError(place, 'its checkpoint is not of its size and root')
+  return { manifest, end, json: parseUtf8(body)?.trim() ?? '' }
+}

@@ -1,0 +1,166 @@
+import type { Answer, Ask, OpenAnswer } from '../../client/ask.ts'
+import { openAsk } from '../../client/ask.ts'
+import type { ByteStream } from '../../client/body.ts'
+import { piecesOf } from '../../client/body.ts'
+import { DaybookError } from '../../client/daybook-error.ts'
+import type { Surroundings } from '../../client/surroundings.ts'
+import { SURROUNDINGS } from '../../client/surroundings.ts'
+import type { JsonObject } from '../../verify/reading/json-values.ts'
+import { readObject } from '../../verify/reading/json-values.ts'
+import type { EvidenceFiles } from '../proof/contradiction.ts'
+
+/** Thrown when an answer names another log than the mirrored one. */
+export class AnotherLogError extends Error {
+  override readonly name = 'AnotherLogError'
+}
+
+/** The public API of the followed service, with limits on what it may send. */
+export type Origin = Readonly<{
+  url: string
+  around: Surroundings
+  /** Requests whose answers are checked for the log's id. */
+  ask: Pick<Ask, 'get' | 'open'>
+  /** Reads a small body below `/api/v1/`; undefined when there is none. Rejects as `ask` does. */
+  read(path: string, limits: BodyLimits, signal: AbortSignal): Promise<Uint8Array | undefined>
+  /** Reads a small body as a JSON object. Throws an `unexpected-answer` when it is none: a proxy may have answered. */
+  json(path: string, limits: BodyLimits, signal: AbortSignal): Promise<JsonObject>
+  /** Opens a file below `/api/v1/`. Reading it rejects beyond its limits. */
+  file(path: string, limits: BodyLimits, signal: AbortSignal): Promise<OpenAnswer>
+  /** The newest small bodies, by a file name for each kind of them: what the origin has shown. */
+  shown(): EvidenceFiles
+  /** From now on every answer must be of the log with this id, if it names one. */
+  expectLog(id: string): void
+}>
+
+/** Most bytes of a body, after any content coding, and attempts when it cannot be had. */
+export type BodyLimits = Readonly<{ bytesMax: number; attemptsMax?: number }>
+
+/** Longest time for a small body, in milliseconds, however steadily it arrives. */
+const BODY_MS_MAX = 60_000
+/** Slowest file, in bytes a second over each `PACE_MS`. */
+const FILE_BYTES_PER_S_MIN: number = 4 * 1024
+const PACE_MS = 60_000
+/** Bytes that are kept of each body that the origin has shown. */
+const SHOWN_BYTES_MAX: number = 4 * 1024 * 1024
+/** Requests for a body that breaks off. */
+const BODY_ATTEMPTS_MAX = 3
+
+/** Opens the API of a service. Sends no request by itself. `onContact` is called at each answer. */
+export function openOrigin(url: string, handed: Partial<Surroundings>, onContact: () => void): Origin {
+  const around: Surroundings = { ...SURROUNDINGS, ...handed }
+  const plain = openAsk({ base: url, ...around })
+  const shown = new Map<string, Uint8Array>()
+  let expected: string | null = null
+  const ask = checkedAsk(plain, (log) => {
+    onContact()
+    if (expected !== null && log !== null && log !== expected)
+      throw new AnotherLogError('the origin has another log than the mirrored one')
+  })
+
+  async function open(path: string, { attemptsMax }: BodyLimits, signal: AbortSignal): Promise<OpenAnswer> {
+    try {
+      const attempts = attemptsMax === undefined ? {} : { attemptsMax }
+      return await ask.open(`/api/v1/${path}`, { signal, ...attempts })
+    } catch (error) {
+      if (error instanceof DaybookError && error.status > 0) onContact()
+      throw error
+    }
+  }
+
+  async function read(
+    path: string,
+    limits: BodyLimits,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const attempts = Math.min(limits.attemptsMax ?? BODY_ATTEMPTS_MAX, BODY_ATTEMPTS_MAX)
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { stream } = await open(path, limits, signal)
+        const body = Buffer.concat(await Array.fromAsync(bounded(stream, limits.bytesMax, around, false)))
+        shown.set(shownName(path), body.subarray(0, SHOWN_BYTES_MAX))
+        return body
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof DaybookError && error.status === 404) return undefined
+        const broke = error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
+        if (!broke || attempt >= attempts) throw error
+      }
+    }
+  }
+
+  return {
+    url: plain.base,
+    around,
+    ask,
+    read,
+    shown: () => Object.fromEntries(shown),
+    expectLog: (id) => void (expected = id),
+    async json(path, limits, signal) {
+      const body = await read(path, limits, signal)
+      try {
+        return readObject(path, body ?? new Uint8Array(0))
+      } catch (cause) {
+        throw noDaybook(cause)
+      }
+    },
+    async file(path, limits, signal) {
+      const answer = await open(path, limits, signal)
+      return { ...answer, stream: ReadableStream.from(bounded(answer.stream, limits.bytesMax, around, true)) }
+    },
+  }
+}
+
+/** Requests that call `check` with the log that each answer names. It may throw. */
+function checkedAsk(plain: Ask, check: (log: string | null) => void): Origin['ask'] {
+  return {
+    async get(path, options): Promise<Answer> {
+      const answer = await plain.get(path, options)
+      check(answer.headers.get('daybook-log'))
+      return answer
+    },
+    async open(path, options) {
+      const answer = await plain.open(path, options)
+      try {
+        check(answer.headers.get('daybook-log'))
+        return answer
+      } catch (error) {
+        await answer.stream.cancel().catch(() => undefined)
+        throw error
+      }
+    },
+  }
+}
+
+/** Error for an address that answers, but not as a Daybook does. */
+export function noDaybook(cause?: unknown): DaybookError {
+  return new DaybookError('unexpected-answer', 'the address answers, but not as a Daybook does', { cause })
+}
+
+/** File name for a kind of answers: `archive-manifest.json` for all manifests. */
+function shownName(path: string): string {
+  const name = path.replace(/\?.*$/s, '')
+  return name.replace(/^archive\/.*\.json$/, 'archive-manifest.json').replaceAll(/[^\w.-]/g, '-')
+}
+
+/** Pieces of a body. Throws `too-large` beyond its limit of bytes, and `timeout` when it arrives too slowly. */
+async function* bounded(
+  stream: ByteStream,
+  bytesMax: number,
+  { now }: Pick<Surroundings, 'now'>,
+  isFile: boolean,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let bytes = 0
+  let [paceMs, paceBytes] = [now(), 0]
+  for await (const piece of piecesOf(stream)) {
+    bytes += piece.length
+    if (bytes > bytesMax)
+      throw new DaybookError('too-large', `the origin sent more than ${bytesMax} bytes in one answer`)
+    const elapsedMs = now() - paceMs
+    const isSlow = isFile
+      ? elapsedMs >= PACE_MS && ((bytes - paceBytes) * 1000) / elapsedMs < FILE_BYTES_PER_S_MIN
+      : elapsedMs >= BODY_MS_MAX
+    if (isSlow) throw new DaybookError('timeout', 'the origin sends an answer too slowly')
+    if (isFile && elapsedMs >= PACE_MS) [paceMs, paceBytes] = [now(), bytes]
+    yield piece
+  }
+}

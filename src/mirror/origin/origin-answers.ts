@@ -1,0 +1,108 @@
+import type { LogIdentity } from '../../log/store/reader.ts'
+import type { Finality } from '../../protocol/resources.ts'
+import { isChain } from '../../protocol/tx.ts'
+import { parseNote } from '../../tlog/note.ts'
+import { WrongError } from '../../verify/reading/finding.ts'
+import type { JsonObject } from '../../verify/reading/json-values.ts'
+import { isJsonObject, jsonInteger, jsonString, readObject } from '../../verify/reading/json-values.ts'
+import type { OriginKeys, Pins } from '../proof/origin-keys.ts'
+import { firstPins, proveKeys } from '../proof/origin-keys.ts'
+import type { ProvenTree } from '../proof/proven-tree.ts'
+import { isByListedKeys, provenTree } from '../proof/proven-tree.ts'
+import type { BodyLimits, Origin } from './open-origin.ts'
+import { noDaybook } from './open-origin.ts'
+
+/** The origin's word about itself. Nothing of it is signed. */
+type OriginStatus = Readonly<{
+  log: string
+  chain: LogIdentity['chain']
+  simulated: boolean
+  head: number
+  held: Finality | null
+}>
+
+const STATUS_BYTES_MAX: number = 64 * 1024
+const KEYS_BYTES_MAX: number = 1024 * 1024
+const NOTE_BYTES_MAX: number = 256 * 1024
+
+/** Reads `/status`. Throws an `unexpected-answer` when it is none of Daybook. */
+export async function readOriginStatus(
+  origin: Origin,
+  signal: AbortSignal,
+  attempts: Pick<BodyLimits, 'attemptsMax'> = {},
+): Promise<OriginStatus> {
+  const status = await origin.json('status', { bytesMax: STATUS_BYTES_MAX, ...attempts }, signal)
+  const log = jsonString(status['log'])
+  const chain = jsonString(status['chain']) ?? ''
+  const head = status['head']
+  const seq = isJsonObject(head) ? jsonInteger(head['seq']) : undefined
+  if (log === undefined || !isChain(chain) || seq === undefined) throw noDaybook()
+  const finality = status['finality']
+  const held = isJsonObject(finality) ? finalityOf(finality) : null
+  return { log, chain, simulated: status['simulated'] === true, head: seq, held }
+}
+
+/** Counts of held drafts; null when they are malformed. */
+function finalityOf(json: JsonObject): Finality | null {
+  const count = (name: string): number => jsonInteger(json[name]) ?? -1
+  const [held, refused, failed] = [count('held'), count('refused'), count('failed')]
+  const [dropped, vouched] = [count('dropped'), count('vouched')]
+  if ([held, refused, failed, dropped, vouched].includes(-1)) return null
+  const oldestAtMs = jsonInteger(json['oldestAtMs']) ?? null
+  const oldestAt = oldestAtMs === null ? null : (jsonString(json['oldestAt']) ?? null)
+  return { asked: json['asked'] === true, held, oldestAt, oldestAtMs, refused, failed, dropped, vouched }
+}
+
+/** Reads `/log/keys`. */
+export async function readKeysBody(
+  origin: Origin,
+  signal: AbortSignal,
+  attempts: Pick<BodyLimits, 'attemptsMax'> = {},
+): Promise<Uint8Array> {
+  const body = await origin.read('log/keys', { bytesMax: KEYS_BYTES_MAX, ...attempts }, signal)
+  if (body === undefined || !isJson(body)) throw noDaybook()
+  return body
+}
+
+function isJson(body: Uint8Array): boolean {
+  try {
+    readObject('', body)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Reads the keys, and proves them by the pins. Without pins the listed first keys become the pins. */
+export async function readOriginKeys(
+  origin: Origin,
+  pins: Pins | null,
+  signal: AbortSignal,
+  attempts: Pick<BodyLimits, 'attemptsMax'> = {},
+): Promise<Readonly<{ keys: OriginKeys; pins: Pins }>> {
+  const body = await readKeysBody(origin, signal, attempts)
+  const pinned = pins ?? firstPins(body)
+  return { keys: await proveKeys(body, pinned), pins: pinned }
+}
+
+/**
+ * Reads the newest checkpoint, and the keys again when it is not signed by exactly the listed ones: they may have changed.
+ */
+export async function readOriginTree(
+  origin: Origin,
+  known: OriginKeys,
+  pins: Pins,
+  signal: AbortSignal,
+  attempts: Pick<BodyLimits, 'attemptsMax'> = {},
+): Promise<Readonly<{ tree: ProvenTree; keys: OriginKeys }>> {
+  const place = 'log/checkpoint'
+  const body = await origin.read(place, { bytesMax: NOTE_BYTES_MAX, ...attempts }, signal)
+  if (body === undefined || !parseNote(body).ok) throw noDaybook()
+  const tree = await provenTree(place, body, known).catch((error: unknown) => {
+    if (error instanceof WrongError) return null
+    throw error
+  })
+  if (tree !== null && isByListedKeys(tree, known)) return { tree, keys: known }
+  const { keys } = await readOriginKeys(origin, pins, signal, attempts)
+  return { tree: await provenTree(place, body, keys), keys }
+}

@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto'
+import { sha256, verifyRawEd25519 } from '../../log/tree/signer.ts'
+import type { Primitives } from '../../verify/reading/primitives.ts'
+
+/** SHA-256 and Ed25519 of Node, for proofs of what an origin sends. */
+export const NODE_PRIMITIVES: Primitives = {
+  sha256,
+  openSha256() {
+    const hash = createHash('sha256')
+    return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() }
+  },
+  verifyEd25519: verifyRawEd25519,
+}

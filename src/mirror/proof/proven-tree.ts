@@ -1,0 +1,62 @@
+import { hex } from '@scure/base'
+import { isSignedNote, noteOf } from '../../log/tree/signer.ts'
+import type { Checkpoint } from '../../tlog/checkpoint.ts'
+import type { Tree } from '../../tlog/consistency.ts'
+import type { Note } from '../../tlog/note.ts'
+import { parseNote } from '../../tlog/note.ts'
+import { formatUtf8 } from '../../tlog/text.ts'
+import { DOUBTS } from '../../tlog/verdict.ts'
+import { WrongError } from '../../verify/reading/finding.ts'
+import { openListed, openTrusted } from '../../verify/trust.ts'
+import { NODE_PRIMITIVES } from './node-primitives.ts'
+import type { OriginKeys } from './origin-keys.ts'
+
+/** A tree that the log has signed, with its note and the signatures in the form of the store. */
+export type ProvenTree = Tree & Readonly<{ origin: string; note: string; signature: Uint8Array }>
+
+/**
+ * Opens a served checkpoint of the log. Throws a `WrongError` unless a trusted key has signed it, and every signature of a
+ * listed key is valid. Signatures of others, such as witnesses, are left out.
+ */
+export async function provenTree(place: string, served: Uint8Array, keys: OriginKeys): Promise<ProvenTree> {
+  const { checkpoint } = await openTrusted(place, served, keys.trust, NODE_PRIMITIVES)
+  return ofLog(place, served, checkpoint, keys)
+}
+
+/** Opens the checkpoint of a month's end, which a retired key or one of a former log may have signed. */
+export async function provenMonthEnd(place: string, note: string, keys: OriginKeys): Promise<ProvenTree> {
+  const served = formatUtf8(note)
+  const opened = await openListed(served, keys.trust, NODE_PRIMITIVES)
+  if (!opened.ok) throw new WrongError(place, DOUBTS[opened.doubt])
+  const tree = ofLog(place, served, opened.value, keys)
+  if (tree.note !== note) throw new WrongError(place, 'its checkpoint has a signature of an unknown key')
+  return tree
+}
+
+function ofLog(
+  place: string,
+  served: Uint8Array,
+  { origin, size, root }: Checkpoint,
+  keys: OriginKeys,
+): ProvenTree {
+  const parsed = parseNote(served)
+  if (!parsed.ok) throw new WrongError(place, DOUBTS[parsed.doubt])
+  const known = keys.trust.listed.map(({ key }) => key)
+  const own = parsed.value.signatures.filter(
+    (line) => line.name === origin && known.some((key) => key.name === line.name && key.keyId === line.keyId),
+  )
+  const note: Note = { text: parsed.value.text, signatures: own }
+  if (!isSignedNote(note, known)) throw new WrongError(place, DOUBTS['bad-signature'])
+  const signature = Buffer.concat(own.flatMap(({ keyId, signature: bytes }) => [hex.decode(keyId), bytes]))
+  return { origin, size, root, signature, note: noteOf(origin, { size, root }, signature) }
+}
+
+/** Whether the keys that signed a tree are exactly those that the log lists as signing now. */
+export function isByListedKeys({ note }: ProvenTree, { listed, origin }: OriginKeys): boolean {
+  const parsed = parseNote(formatUtf8(note))
+  const signed = parsed.ok ? parsed.value.signatures.map(({ keyId }) => keyId) : []
+  const present = listed
+    .filter(({ vkey, toSize }) => toSize === null && vkey.startsWith(`${origin}+`))
+    .map(({ vkey }) => vkey.slice(origin.length + 1).split('+')[0])
+  return signed.length === present.length && present.every((keyId) => signed.includes(keyId ?? ''))
+}
