@@ -3,6 +3,7 @@ import { skipUnless } from '../stage/test-needs.ts'
 import { hasPostgres } from '../outbox/postgres-server.ts'
 import type { EngineRig } from './conformance.ts'
 import { testConformance } from './conformance.ts'
+import { testPostgresFaults } from './postgres-fault-cases.ts'
 import type { PostgresRig } from './postgres-rig.ts'
 import { openPostgresRig } from './postgres-rig.ts'
 
@@ -42,3 +43,4 @@ async function openConformanceRig(): Promise<EngineRig> {
 }
 
 testConformance('PostgreSQL', openConformanceRig, skip)
+testPostgresFaults(openShared, skip)

@@ -40,8 +40,8 @@ export type PostgresRig = AsyncDisposable &
     stream(): number
     /** Connects as a node does, to the newest stream by default. */
     connect(options?: ConnectOptions): EngineConnection
-    /** Runs statements on a server as an administrator, without waiting for a standby. */
-    sql(server: PostgresServer, statements: string): Promise<readonly postgres.Row[]>
+    /** Runs statements on a server as an administrator, without waiting for a standby. Returns the rows of the last. */
+    sql(server: PostgresServer, ...statements: readonly string[]): Promise<readonly postgres.Row[]>
     /** Kills the primary and makes the standby the primary. The old primary stays dead. */
     failOver(): Promise<void>
     /** Replaces the dead server by a new standby of the primary. */
@@ -131,7 +131,10 @@ async function configure(server: PostgresServer): Promise<void> {
   await server.start()
 }
 
-async function administer(server: PostgresServer, statements: string): Promise<readonly postgres.Row[]> {
+async function administer(
+  server: PostgresServer,
+  ...statements: readonly string[]
+): Promise<readonly postgres.Row[]> {
   const { searchParams } = new URL(server.url().replace('@/', '@host/'))
   const sql = postgres({
     host: server.host,
@@ -143,7 +146,9 @@ async function administer(server: PostgresServer, statements: string): Promise<r
     connection: { synchronous_commit: 'local' },
   })
   try {
-    return await sql.unsafe(statements)
+    let rows: readonly postgres.Row[] = []
+    for (const statement of statements) rows = await sql.unsafe(statement)
+    return rows
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -21,7 +21,7 @@ export async function setUpPostgres(
     throw new EngineError('the name of the role has other characters than a-z, 0-9 and _: choose another')
   }
   const { table } = streamNames(stream)
-  const { connection } = await findPrimary(admin, { systemId: null, timeline: 0 }, stop)
+  const { connection } = await findPrimary(admin, null, stop)
   await using _ = connection
   try {
     const [state] = await connection.ask(

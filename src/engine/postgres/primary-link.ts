@@ -43,21 +43,19 @@ export function openPrimaryLink(
     next = Promise.withResolvers<void>()
   }
   const keep = async (): Promise<void> => {
-    let seen: SeenServer = { systemId: null, timeline: 0 }
-    let last: ServerIdentity | null = null
+    let seen: SeenServer | null = null
     for (let waitMs = 0; !stop.signal.aborted;) {
       await pause(waitMs, stop.signal)
       try {
         const found = await findPrimary(target, seen, stop.signal)
-        const { identity } = found
         found.connection.onNotification(listeners.onNotification)
         await using session = await openPrimarySession(serverTarget(target, found.host), found, channels)
-        seen = identity
+        const last: SeenServer | null = seen
+        seen = { host: found.host, identity: found.identity }
         current = session
         next.resolve()
         void session.lost.then(() => forget(session))
-        if (last !== null) listeners.onChange(changeOf(last, session))
-        last = identity
+        if (last !== null) listeners.onChange(changeOf(last.identity, session))
         waitMs = RETRY_MS_MIN
         await beat(session, stop.signal)
         reason = `${session.shown}: the connection was lost`

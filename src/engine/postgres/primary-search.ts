@@ -1,13 +1,13 @@
 import { EngineError } from '../log-engine.ts'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
-import type { FoundServer } from './primary-session.ts'
+import type { FoundServer, ServerIdentity } from './primary-session.ts'
 import { connectServer } from './primary-session.ts'
 
 /** Time in ms for other servers to answer after the first primary did. */
 const OTHERS_MS = 300
 
-/** Newest system identifier and timeline that this node has seen. They never go back. */
-export type SeenServer = Readonly<{ systemId: string | null; timeline: number }>
+/** The newest primary that this node has seen. System identifier and timeline never go back. */
+export type SeenServer = Readonly<{ host: DatabaseHost; identity: ServerIdentity }>
 
 /**
  * Asks all servers at once, and returns the primary with the newest timeline. Throws an EngineError when there is none,
@@ -15,7 +15,7 @@ export type SeenServer = Readonly<{ systemId: string | null; timeline: number }>
  */
 export async function findPrimary(
   target: DatabaseTarget,
-  seen: SeenServer,
+  seen: SeenServer | null,
   stop: AbortSignal,
 ): Promise<FoundServer> {
   const hosts = target.hosts.length === 0 ? [{ host: 'localhost', port: 5_432 }] : target.hosts
@@ -46,36 +46,53 @@ export async function findPrimary(
 }
 
 /** The primary to use; null with reasons for none. */
-function newest(found: readonly FoundServer[], seen: SeenServer, reasons: string[]): FoundServer | null {
+function newest(
+  found: readonly FoundServer[],
+  seen: SeenServer | null,
+  reasons: string[],
+): FoundServer | null {
   for (const { host, identity } of found) {
     if (!identity.isWritable) reasons.push(`${shown(host)}: the server is a standby or takes no writes`)
   }
   const primaries = found
     .filter(({ identity }) => identity.isWritable)
     .toSorted((one, other) => other.identity.timeline - one.identity.timeline)
-  const [first, second] = primaries
+  const [first] = primaries
   if (first === undefined) return null
-  const { systemId, timeline } = first.identity
-  const stranger = primaries.find(({ identity }) => identity.systemId !== (seen.systemId ?? systemId))
+  const fault = faultOf(first, primaries, seen)
+  if (fault !== null) reasons.push(fault)
+  return fault === null ? first : null
+}
+
+/** Why the newest primary cannot be used. */
+function faultOf(
+  first: FoundServer,
+  primaries: readonly FoundServer[],
+  seen: SeenServer | null,
+): string | null {
+  const { systemId, timeline, startedAt } = seen?.identity ?? first.identity
+  const stranger = primaries.find(({ identity }) => identity.systemId !== systemId)
   if (stranger !== undefined) {
-    reasons.push(
-      `${shown(stranger.host)}: the system identifier is another one: this is not the database of this log`,
-    )
-    return null
+    return `${shown(stranger.host)}: the system identifier is another one: this is not the database of this log`
   }
-  if (timeline < seen.timeline) {
-    reasons.push(
-      `${shown(first.host)}: its timeline is ${timeline}, older than ${seen.timeline}, which was seen: this server was replaced; stop it`,
-    )
-    return null
+  if (first.identity.timeline < timeline) {
+    return `${shown(first.host)}: its timeline is ${first.identity.timeline}, older than ${timeline}, which was seen: this server was replaced; stop it`
   }
-  if (second?.identity.timeline === timeline && second.identity.startedAt !== first.identity.startedAt) {
-    reasons.push(
-      `${shown(first.host)} and ${shown(second.host)} are both primaries of timeline ${timeline}: stop one`,
-    )
-    return null
+  // A promotion begins a new timeline, so that one timeline has one primary.
+  const twin = primaries.find(
+    ({ identity }) =>
+      identity.timeline === first.identity.timeline && identity.startedAt !== first.identity.startedAt,
+  )
+  if (twin !== undefined) {
+    return `${shown(first.host)} and ${shown(twin.host)} are both primaries of timeline ${timeline}: stop the one with the shorter log`
   }
-  return first
+  const isTwinOfSeen =
+    seen !== null &&
+    first.identity.timeline === timeline &&
+    first.identity.startedAt !== startedAt &&
+    shown(first.host) !== shown(seen.host)
+  if (!isTwinOfSeen) return null
+  return `${shown(first.host)} is a primary of timeline ${timeline}, as ${shown(seen.host)} was: stop the one with the shorter log`
 }
 
 /** The target of one server. Another machine is reached with TLS only, and its certificate is checked by default. */

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import type { EngineConnection } from '../../src/engine/log-engine.ts'
+import { ATTEMPT_MS_MAX, EngineError, MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
+import type { PostgresServer } from '../outbox/postgres-server.ts'
+import type { PostgresRig } from './postgres-rig.ts'
+import { appendUntilRead } from './settled-append.ts'
+
+const WAIT_MS = 10_000
+const textBytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** Tests of lost, paused and wrong servers. They leave a primary with a synchronous standby. */
+export function testPostgresFaults(openRig: () => Promise<PostgresRig>, skip: string | false): void {
+  suite('PostgreSQL', { skip, timeout: 120_000 }, () => {
+    const onRig = (check: (rig: PostgresRig) => Promise<void>) => async (): Promise<void> => {
+      const rig = await openRig()
+      await rig.makeStream()
+      await check(rig)
+    }
+    test('acknowledges and shows nothing that its standby lacks', onRig(lacksStandby))
+    test('does not trust a commit whose wait was cancelled, whatever the role is set to', onRig(isCancelled))
+    test('does not trust a commit that emptied standby names released', onRig(isReleased))
+    test('answers in time while the primary is paused', onRig(isPaused))
+    test('refuses a former primary, and two primaries of one timeline', onRig(isForked))
+  })
+}
+
+async function places({ log }: EngineConnection, from: number): Promise<readonly number[]> {
+  return (await log.read(from, MESSAGE_BYTES_MAX)).map(({ place }) => place)
+}
+
+/** Appends, and checks that the answer is in time and no acknowledgement. */
+async function isNotAcknowledged({ log }: EngineConnection, place: number): Promise<void> {
+  const beganMs = performance.now()
+  assert.notEqual(await log.append(place, textBytes(`place ${place}`)), 'appended')
+  assert.ok(performance.now() - beganMs < ATTEMPT_MS_MAX + 200, 'the attempt has a limit')
+}
+
+async function lacksStandby(rig: PostgresRig): Promise<void> {
+  await using writer = rig.connect()
+  await using reader = rig.connect()
+  assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
+  assert.deepEqual(await places(reader, 1), [1])
+  rig.standby().signal('SIGSTOP')
+  try {
+    assert.equal(await writer.log.append(2, textBytes('place 2')), 'unknown')
+    const [shown] = await Promise.all([
+      places(reader, 1),
+      isNotAcknowledged(writer, 2),
+      assert.rejects(reader.log.last(), EngineError),
+      assert.rejects(places(writer, 2), EngineError),
+    ])
+    assert.deepEqual(shown, [1], 'what was shown is shown again')
+    const [row] = await rig.sql(
+      rig.primary(),
+      "SELECT count(*)::integer AS count FROM pg_stat_activity WHERE usename = 'daybook'",
+    )
+    assert.ok(row?.['count'] <= 8, `${row?.['count']} connections: none is left behind`)
+  } finally {
+    rig.standby().signal('SIGCONT')
+  }
+  await rig.untilSynchronous()
+  assert.equal(await reader.log.last(), 2)
+  assert.deepEqual(await places(reader, 1), [1, 2])
+  assert.equal(await writer.log.append(3, textBytes('place 3')), 'appended')
+}
+
+/** Pauses the standby, begins an append, and calls `disturb` while its commit waits. */
+async function whileCommitWaits(
+  rig: PostgresRig,
+  writer: EngineConnection,
+  disturb: (pid: number) => Promise<void>,
+): Promise<void> {
+  assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
+  rig.standby().signal('SIGSTOP')
+  try {
+    const appended = writer.log.append(2, textBytes('place 2'))
+    const waiting = "SELECT pid FROM pg_stat_activity WHERE usename = 'daybook' AND wait_event = 'SyncRep'"
+    for (const endMs = performance.now() + WAIT_MS; performance.now() < endMs;) {
+      const [row] = await rig.sql(rig.primary(), waiting)
+      if (row === undefined) continue
+      await disturb(Number(row['pid']))
+      break
+    }
+    assert.equal(await appended, 'unknown')
+    await assert.rejects(places(writer, 2), EngineError)
+  } finally {
+    rig.standby().signal('SIGCONT')
+  }
+}
+
+async function isCancelled(rig: PostgresRig): Promise<void> {
+  const settings = ["client_min_messages = 'error'", 'synchronous_commit = off', "search_path = 'pg_temp'"]
+  await rig.sql(rig.primary(), ...settings.map((setting) => `ALTER ROLE daybook SET ${setting}`))
+  await using writer = rig.connect()
+  await whileCommitWaits(rig, writer, async (pid) => {
+    await rig.sql(rig.primary(), `SELECT pg_cancel_backend(${pid})`)
+  })
+  await rig.sql(rig.primary(), 'ALTER ROLE daybook RESET ALL')
+  await rig.untilSynchronous()
+  assert.deepEqual(await places(writer, 1), [1, 2])
+}
+
+async function isReleased(rig: PostgresRig): Promise<void> {
+  await using writer = rig.connect()
+  await whileCommitWaits(rig, writer, async () => {
+    await rig.sql(rig.primary(), "ALTER SYSTEM SET synchronous_standby_names = ''", 'SELECT pg_reload_conf()')
+  })
+  await isNotAcknowledged(writer, 3)
+  await rig.sql(rig.primary(), 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()')
+  await rig.untilSynchronous()
+  assert.ok((await writer.log.last()) >= 2)
+}
+
+async function isPaused(rig: PostgresRig): Promise<void> {
+  await using writer = rig.connect()
+  assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
+  rig.primary().signal('SIGSTOP')
+  try {
+    await Promise.all([isNotAcknowledged(writer, 2), assert.rejects(writer.log.last(), EngineError)])
+  } finally {
+    rig.primary().signal('SIGCONT')
+  }
+  const settled = await appendUntilRead(writer.log, 2, textBytes('place 2'), () => true)
+  assert.equal(settled?.isOurs, true)
+  assert.deepEqual(await places(writer, 1), [1, 2])
+}
+
+/** The next change that a connection tells. */
+async function nextChange(connection: EngineConnection): Promise<string> {
+  const told = new EventTarget()
+  connection.onChange((what) => void told.dispatchEvent(new CustomEvent('change', { detail: what })))
+  const [event] = (await once(told, 'change', { signal: AbortSignal.timeout(WAIT_MS) })) as [CustomEvent]
+  return String(event.detail)
+}
+
+async function isForked(rig: PostgresRig): Promise<void> {
+  await using writer = rig.connect()
+  assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
+  const change = nextChange(writer)
+  await rig.failOver()
+  assert.match(await change, /on timeline/)
+  await rig.primary().end('SIGKILL')
+
+  const former = await rig.startFork()
+  const isOlder = { name: 'EngineError', message: /timeline is \d+, older than \d+/ }
+  await Promise.all([isNotAcknowledged(writer, 2), assert.rejects(writer.log.last(), isOlder)])
+  await former.end('SIGKILL')
+
+  await promoteAlone(former, rig)
+  await rig.primary().start()
+  await using stranger = rig.connect()
+  const isTwin = { name: 'EngineError', message: /primar(?:y|ies) of timeline/ }
+  await Promise.all([stranger, writer].map(({ log }) => assert.rejects(log.last(), isTwin)))
+  await former.end('SIGKILL')
+  await rig.rebuildStandby()
+  assert.equal(await stranger.log.last(), 1)
+  const settled = await appendUntilRead(writer.log, 2, textBytes('place 2'), () => true)
+  assert.equal(settled?.isOurs, true)
+}
+
+/** Starts a dead server as a standby of nobody, and promotes it. */
+async function promoteAlone(server: PostgresServer, rig: PostgresRig): Promise<void> {
+  writeFileSync(join(server.host, 'data', 'standby.signal'), '')
+  await server.start()
+  await rig.sql(server, 'SELECT pg_promote(true, 30)')
+}
