@@ -14,7 +14,7 @@ export type MemoryConnection = EngineConnection &
   }>
 
 /** An engine in memory, shared by its connections. All of its randomness comes from `random`, and its time from `clock`. */
-type MemoryEngine = Readonly<{
+export type MemoryEngine = Readonly<{
   connect(): MemoryConnection
   setFaults(faults: EngineFaults): void
   /** Loses the newest messages, as the restore of an older state does. Returns them. */

@@ -1,0 +1,80 @@
+import type { ReplicaCatchUp, CatchUpParts } from './replica-catch-up.ts'
+import { RETRY_MS } from './replica-catch-up.ts'
+import type { CommitJob, CommitJobs } from './commit-jobs.ts'
+import type { OtherWriters } from './other-writers.ts'
+
+export type AppendParts = CatchUpParts &
+  Readonly<{
+    catchUp: ReplicaCatchUp
+    jobs: CommitJobs
+    writers: OtherWriters
+    stream(): number
+    /** Asks the other writers for their marks. */
+    ask(): void
+  }>
+
+/** Pause while the other writers are heard, in milliseconds. */
+const HEAR_MS = 250
+
+const LOST_TAIL = 'the engine has lost its newest messages'
+
+/** Reads to the end, then hears the other writers. Ends when none of them is ahead of the engine. */
+export async function hearOthers(parts: AppendParts): Promise<void> {
+  const { catchUp, hearing, log, writers } = parts
+  const began = hearing.began()
+  await catchUp.align()
+  while (await catchUp.advance());
+  if (hearing.mustAsk()) parts.ask()
+  if (hearing.isQuiet()) {
+    const farthest = writers.farthest(parts.stream())
+    const last = await log.last()
+    if (farthest <= last) {
+      await catchUp.advanceTo(last)
+      if (hearing.end(began)) return parts.onNotice({ is: 'heard', silent: hearing.silent() })
+    }
+  }
+  await catchUp.rest(HEAR_MS)
+}
+
+/** Looks for the owner of the unsettled message's place, and offers the message again while there is none. */
+export async function settleOffer(parts: AppendParts): Promise<void> {
+  const { catchUp, clock, follower, guard, hearing, line, log } = parts
+  const refusal = guard.refusal()
+  // A wrong clock does not matter here: the moment of the message is part of its bytes.
+  const mayOffer = hearing.isHeard() && (refusal === null || refusal.is === 'clock')
+  if (await line.settle(mayOffer)) return
+  if (!hearing.isHeard()) return await hearOthers(parts)
+  const { place } = follower.end()
+  if ((await log.last()) < place) catchUp.changed(LOST_TAIL)
+  else await clock.pause(RETRY_MS * parts.random())
+}
+
+/** Builds the first commit that waits, and offers it. */
+export async function attemptCommit(parts: AppendParts, job: CommitJob): Promise<void> {
+  const { catchUp, follower, guard, jobs, line, log, writers } = parts
+  const refusal = guard.refusal()
+  if (refusal?.is === 'unasked') return await catchUp.follow(RETRY_MS)
+  if (refusal !== null) return jobs.refuseAll({ is: refusal.is, reason: refusal.reason })
+  const farthest = writers.farthest(parts.stream())
+  if (farthest > follower.end().place) {
+    if ((await log.last()) < farthest)
+      return catchUp.changed('another writer has messages that the engine lacks')
+    return await catchUp.advanceTo(farthest)
+  }
+  const answer = await line.attempt(job)
+  if (answer !== null) await confirm(parts, job, answer)
+}
+
+/** Answers a commit that changes nothing, if the books had everything up to a barrier that began after its arrival. */
+async function confirm(parts: AppendParts, job: CommitJob, answer: () => void): Promise<void> {
+  const { catchUp, follower, log } = parts
+  const { place } = follower.end()
+  if (job.barrier() === null) {
+    const last = await log.last()
+    if (last < place) return catchUp.changed(LOST_TAIL)
+    job.setBarrier(last)
+  }
+  const barrier = job.barrier() ?? place
+  if (barrier <= place) answer()
+  else await catchUp.advanceTo(barrier)
+}

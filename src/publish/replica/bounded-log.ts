@@ -1,0 +1,27 @@
+import type { Appended, LogEngine } from '../../engine/log-engine.ts'
+import { ATTEMPT_MS_MAX, EngineError } from '../../engine/log-engine.ts'
+import type { ReplicaClock } from './replica-clock.ts'
+
+/** Longest duration of a question to the engine, in milliseconds. */
+const QUESTION_MS_MAX = 5000
+
+/** The same log, whose calls always end in time. An answer after that is ignored: the message is read later. */
+export function boundedLog(log: LogEngine, clock: ReplicaClock, onPlace: (place: number) => void): LogEngine {
+  async function noted(question: Promise<number>): Promise<number> {
+    const place = await question
+    onPlace(place)
+    return place
+  }
+
+  return {
+    append: (place, bytes) =>
+      clock.within<Appended>(ATTEMPT_MS_MAX, log.append(place, bytes), () => 'unknown'),
+    read: (from, bytesMax) => clock.within(QUESTION_MS_MAX, log.read(from, bytesMax), tooLate),
+    last: () => clock.within(QUESTION_MS_MAX, noted(log.last()), tooLate),
+    wait: (from, msMax) => clock.within(msMax, log.wait(from, msMax), () => undefined),
+  }
+}
+
+function tooLate(): never {
+  throw new EngineError(`the engine did not answer within ${QUESTION_MS_MAX} ms`)
+}

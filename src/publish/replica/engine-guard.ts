@@ -1,0 +1,93 @@
+import type { EngineConnection } from '../../engine/log-engine.ts'
+import { EngineError } from '../../engine/log-engine.ts'
+import type { ReplicaClock } from './replica-clock.ts'
+
+type ClockOffset = Awaited<ReturnType<EngineConnection['clockOffset']>>
+
+/** What the guard knows. Null before the first answer. */
+export type GuardReport = Readonly<{ offset: ClockOffset | null; complaints: readonly string[] | null }>
+
+/** Compares clocks every 10 s, and the engine's settings every minute and after each change. */
+export type EngineGuard = Readonly<{
+  report(): GuardReport
+  /** Why nothing may be appended: the wrong clock or settings, or no answer yet. Null when it may. */
+  refusal(): Readonly<{ is: 'clock' | 'unavailable' | 'unasked'; reason: string }> | null
+  /** Forgets the settings, which are asked for again. */
+  changed(): void
+  run(closing: AbortSignal): Promise<void>
+}>
+
+const CLOCK_MS = 10_000
+const INSPECT_MS = 60_000
+/** Time between two looks at what is due. */
+const TICK_MS = 500
+/** Longest wait for an answer. */
+const ANSWER_MS_MAX = 5000
+/** Offset from which the log is not written to, in milliseconds. */
+const OFFSET_MS_MAX = 5000
+/** Error of a measurement above which it says nothing. */
+const ERROR_MS_MAX = 1000
+
+type GuardParts = Readonly<{ connection: EngineConnection; clock: ReplicaClock }>
+
+export function openEngineGuard({ connection, clock }: GuardParts): EngineGuard {
+  let report: GuardReport = { offset: null, complaints: null }
+  let clockDueMs = Number.NEGATIVE_INFINITY
+  let inspectDueMs = Number.NEGATIVE_INFINITY
+
+  function note(news: Partial<GuardReport>): void {
+    report = { ...report, ...news }
+  }
+
+  /** The answer, or null when the engine gives none. */
+  async function answerOf<Answer>(question: () => Promise<Answer>): Promise<Answer | null> {
+    try {
+      return await clock.within<Answer | null>(ANSWER_MS_MAX, question(), () => null)
+    } catch (error) {
+      if (error instanceof EngineError) return null
+      throw error
+    }
+  }
+
+  async function ask(): Promise<void> {
+    if (clock.now() >= clockDueMs) {
+      const offset = await answerOf(() => connection.clockOffset())
+      if (offset !== null && offset.errorMs <= ERROR_MS_MAX) {
+        clockDueMs = clock.now() + CLOCK_MS
+        note({ offset })
+      }
+    }
+    if (clock.now() >= inspectDueMs) {
+      inspectDueMs = clock.now() + INSPECT_MS
+      const complaints = await answerOf(() => connection.inspect())
+      if (complaints === null) inspectDueMs = Number.NEGATIVE_INFINITY
+      else if (Number.isFinite(inspectDueMs)) note({ complaints })
+    }
+  }
+
+  return {
+    report: () => report,
+    refusal() {
+      const { offset, complaints } = report
+      if (offset === null || complaints === null) {
+        return { is: 'unasked', reason: 'the engine of the log has not answered yet' }
+      }
+      if (Math.abs(offset.offsetMs) >= OFFSET_MS_MAX) {
+        const reason = `the clocks of this machine and of the engine differ by ${Math.abs(offset.offsetMs)} ms`
+        return { is: 'clock', reason }
+      }
+      if (complaints.length === 0) return null
+      return { is: 'unavailable', reason: 'the engine of the log is not set up as it must be' }
+    },
+    changed() {
+      inspectDueMs = Number.NEGATIVE_INFINITY
+      note({ complaints: null })
+    },
+    async run(closing) {
+      while (!closing.aborted) {
+        await ask()
+        await clock.pause(TICK_MS)
+      }
+    },
+  }
+}

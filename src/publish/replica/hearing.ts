@@ -1,0 +1,70 @@
+import type { OtherWriters } from './other-writers.ts'
+import { SILENCE_MS } from './other-writers.ts'
+import type { ReplicaClock } from './replica-clock.ts'
+
+/**
+ * Whether the other writers were heard since the last change: a start, a reconnection, another leader or timeline.
+ * Before that, nothing is appended: another writer may have served messages that the engine has lost.
+ */
+export type Hearing = Readonly<{
+  isHeard(): boolean
+  /** Begins anew. */
+  begin(): void
+  /** Whether it is time to ask the others for their marks. */
+  mustAsk(): boolean
+  /** Whether all known writers were heard, or are silent for `SILENCE_MS`. */
+  isQuiet(): boolean
+  /** Ends the hearing that began before `began`; false if it has begun anew in the meantime. */
+  end(began: number): boolean
+  /** Number of hearings that have begun. */
+  began(): number
+  /** Writers that the last hearing waited for in vain, and that are silent still. */
+  silent(): readonly string[]
+}>
+
+/** Time between two questions for marks, and time to hear unknown writers. */
+const ASK_MS = 1000
+
+export function openHearing(writers: OtherWriters, clock: ReplicaClock): Hearing {
+  let heard = false
+  let began = 0
+  let sinceMs = clock.now()
+  let askedMs = Number.NEGATIVE_INFINITY
+  /** Silent writers of the last hearing, and when it ended. Nobody waits for them again before they are heard. */
+  let vain: Readonly<{ names: readonly string[]; endMs: number }> = { names: [], endMs: sinceMs }
+
+  function silent(): readonly string[] {
+    const still = new Set(writers.silentSince(vain.endMs))
+    return vain.names.filter((name) => still.has(name))
+  }
+
+  return {
+    isHeard: () => heard,
+    begin() {
+      heard = false
+      began += 1
+      sinceMs = clock.now()
+      askedMs = Number.NEGATIVE_INFINITY
+    },
+    mustAsk() {
+      if (clock.now() - askedMs < ASK_MS) return false
+      askedMs = clock.now()
+      return true
+    },
+    isQuiet() {
+      const waitedMs = clock.now() - sinceMs
+      const given = new Set(silent())
+      const missing = writers.silentSince(sinceMs).filter((name) => !given.has(name))
+      if (missing.length > 0) return waitedMs >= SILENCE_MS
+      return waitedMs >= ASK_MS || writers.heard().some(({ atMs }) => atMs >= sinceMs)
+    },
+    end(ending) {
+      if (ending !== began) return false
+      vain = { names: writers.silentSince(sinceMs), endMs: clock.now() }
+      heard = true
+      return true
+    },
+    began: () => began,
+    silent,
+  }
+}

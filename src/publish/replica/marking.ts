@@ -1,0 +1,83 @@
+import type { EngineConnection } from '../../engine/log-engine.ts'
+import type { BookFollower } from './book-follower.ts'
+import type { OtherWriters } from './other-writers.ts'
+import type { ReplicaClock } from './replica-clock.ts'
+import type { StopCause } from './replica-stop.ts'
+import type { WriterMark } from './writer-mark.ts'
+import { formatMark, parseMark } from './writer-mark.ts'
+
+/** The part of a mark that does not follow from the books of the replica. */
+export type OwnMark = Pick<
+  WriterMark,
+  'node' | 'run' | 'logId' | 'stream' | 'seq' | 'root' | 'program' | 'frames' | 'keys'
+>
+
+/** Tells the mark of this writer, and hears those of the others. */
+export type Marking = Readonly<{
+  tell(why?: Partial<Pick<WriterMark, 'asks' | 'contends'>>): void
+  run(closing: AbortSignal): Promise<void>
+}>
+
+/** Time between two marks, and between two marks of a node that leads, in milliseconds. */
+const MARK_MS = 10_000
+const LEADER_MARK_MS = 1000
+/** Time between two looks at whether a mark is due. */
+const TICK_MS = 500
+
+type MarkingParts = Readonly<{
+  connection: EngineConnection
+  clock: ReplicaClock
+  follower: BookFollower
+  writers: OtherWriters
+  own(): OwnMark
+  leads(): WriterMark['leads']
+  stopped(): string | null
+  onHeard(): void
+  /** Called when another writer has another message at a place of these books. */
+  onFork(cause: StopCause): void
+}>
+
+export function openMarking(parts: MarkingParts): Marking {
+  const { connection, clock, follower, writers } = parts
+  let toldMs = Number.NEGATIVE_INFINITY
+  let isAsked = false
+
+  function tell(why: Partial<Pick<WriterMark, 'asks' | 'contends'>> = {}): void {
+    const { place, digest } = follower.end()
+    const state = { leads: parts.leads(), stopped: parts.stopped(), asks: false, contends: false }
+    connection.tell(formatMark({ v: 1, ...parts.own(), place, digest: base64url(digest), ...state, ...why }))
+    toldMs = clock.now()
+  }
+
+  /** A fork is certain when another writer has another message at a place of these books. */
+  function compare({ node, stream, place, digest }: WriterMark): void {
+    const ours = place === 0 || stream !== parts.own().stream ? undefined : follower.digestAt(place)
+    if (ours === undefined || base64url(ours) === digest) return
+    const reason = `the writer ${node} has another message at place ${place} than this node has served`
+    parts.onFork({ is: 'fork', place, reason })
+  }
+
+  connection.onTold((bytes) => {
+    const mark = parseMark(bytes)
+    if (mark === null || !writers.hear(mark)) return
+    isAsked ||= mark.asks
+    compare(mark)
+    parts.onHeard()
+  })
+
+  return {
+    tell,
+    async run(closing) {
+      while (!closing.aborted) {
+        const everyMs = parts.leads() === null ? MARK_MS : LEADER_MARK_MS
+        if (isAsked || clock.now() - toldMs >= everyMs) {
+          isAsked = false
+          tell()
+        }
+        await clock.pause(TICK_MS)
+      }
+    },
+  }
+}
+
+const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')

@@ -1,0 +1,53 @@
+import type { ReplicaClock } from './replica-clock.ts'
+import type { WriterMark } from './writer-mark.ts'
+
+/** Names of the writers that this node has ever heard, kept over restarts. */
+export type KnownWriters = Readonly<{ names(): readonly string[]; add(name: string): void }>
+
+/** The newest mark of another writer, and when it was heard. */
+export type HeardMark = Readonly<{ mark: WriterMark; atMs: number }>
+
+/** What the other writers of the log have told. */
+export type OtherWriters = Readonly<{
+  /** Notes a mark. Returns whether it is one of another writer of this log. */
+  hear(mark: WriterMark): boolean
+  heard(): readonly HeardMark[]
+  /** Known writers without a mark since then. */
+  silentSince(ms: number): readonly string[]
+  /** The farthest mark of the writers that were heard within `SILENCE_MS`. */
+  farthest(stream: number): number
+  /** Whether another writer has lost a place within the last second. */
+  contend(): boolean
+}>
+
+/** Silence after which a writer is waited for no longer, in milliseconds. */
+export const SILENCE_MS = 10_000
+/** Time for which a lost place of another writer counts. */
+const CONTENTION_MS = 1000
+/** Most writers that are kept in mind. Marks come from users of the engine only. */
+const WRITERS_MAX = 32
+
+type OwnName = Readonly<{ run: string; logId: string }>
+
+export function openOtherWriters(own: OwnName, known: KnownWriters, clock: ReplicaClock): OtherWriters {
+  const marks = new Map<string, HeardMark>()
+  let contendedMs = Number.NEGATIVE_INFINITY
+  return {
+    hear(mark) {
+      if (mark.logId !== own.logId || mark.run === own.run) return false
+      if (!marks.has(mark.node) && marks.size >= WRITERS_MAX) return false
+      if (!known.names().includes(mark.node)) known.add(mark.node)
+      marks.set(mark.node, { mark, atMs: clock.now() })
+      if (mark.contends) contendedMs = clock.now()
+      return true
+    },
+    heard: () => [...marks.values()],
+    silentSince: (ms) =>
+      known.names().filter((name) => (marks.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) < ms),
+    farthest: (stream) =>
+      [...marks.values()]
+        .filter(({ mark, atMs }) => mark.stream === stream && clock.now() - atMs < SILENCE_MS)
+        .reduce((place, { mark }) => Math.max(place, mark.place), 0),
+    contend: () => clock.now() - contendedMs < CONTENTION_MS,
+  }
+}

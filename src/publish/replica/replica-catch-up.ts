@@ -1,0 +1,97 @@
+import type { LogEngine } from '../../engine/log-engine.ts'
+import type { AppendLine } from './append-line.ts'
+import type { BookFollower } from './book-follower.ts'
+import type { EngineGuard } from './engine-guard.ts'
+import type { Hearing } from './hearing.ts'
+import type { Leading } from './leading.ts'
+import type { LoopBell, ReplicaClock } from './replica-clock.ts'
+import type { ReplicaNotice } from './replica-notice.ts'
+import type { TailCheck } from './tail-check.ts'
+
+/** Brings the books of a replica to the end of the log, and notices when the engine is not what it was. */
+export type ReplicaCatchUp = Readonly<{
+  /** Waits for a ring, or so many milliseconds. */
+  rest(ms: number): Promise<void>
+  /** Waits for a ring, a hint of the engine, or so many milliseconds. Then advances. */
+  follow(ms: number): Promise<void>
+  /** Hears the other writers before the next append, because something has changed. */
+  changed(what: string): void
+  /** Applies what the engine shows, or settles the unsettled message. Returns whether anything moved. */
+  advance(): Promise<boolean>
+  /** Advances until the books reach a place. */
+  advanceTo(place: number): Promise<void>
+  /** Compares the newest message with the engine's, and offers what the engine has lost again. */
+  align(): Promise<void>
+  isAlignDue(): boolean
+}>
+
+/** Longest wait without a hint, in milliseconds. */
+export const IDLE_MS = 1000
+/** Pause after a failure of the engine, and between two attempts at one place; at most, in milliseconds. */
+export const RETRY_MS = 400
+/** Pause when a replica lags behind a hint. */
+const LAG_MS = 20
+/** Time between two comparisons of the newest message with the engine's. */
+const ALIGN_MS = 10_000
+
+export type CatchUpParts = Readonly<{
+  log: LogEngine
+  clock: ReplicaClock
+  bell: LoopBell
+  follower: BookFollower
+  line: AppendLine
+  tail: TailCheck
+  hearing: Hearing
+  guard: EngineGuard
+  leading: Leading
+  random(): number
+  isClosed(): boolean
+  onNotice(notice: ReplicaNotice): void
+}>
+
+export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
+  const { log, clock, bell, follower, line } = parts
+  let alignDueMs = Number.NEGATIVE_INFINITY
+  let hint: Promise<void> | null = null
+
+  function changed(what: string): void {
+    parts.hearing.begin()
+    parts.guard.changed()
+    parts.onNotice({ is: 'changed', what })
+    bell.ring()
+  }
+
+  async function advance(): Promise<boolean> {
+    if (line.state() === 'unsettled') return await line.settle(false)
+    const messages = await follower.next()
+    if (messages.length === 0) return false
+    parts.leading.newestIs('others')
+    follower.apply(messages)
+    return true
+  }
+
+  return {
+    rest: (ms) => clock.within(ms, bell.rung(), () => undefined),
+    async follow(ms) {
+      hint ??= log.wait(follower.end().place + 1, IDLE_MS).then(() => void (hint = null))
+      await clock.within(ms, Promise.race([bell.rung(), hint]), () => undefined)
+      // A hint can come before the replica that is read has the message.
+      if (!(await advance()) && hint === null) await clock.pause(LAG_MS)
+    },
+    changed,
+    advance,
+    async advanceTo(place) {
+      while (follower.end().place < place && !parts.isClosed()) {
+        if (!(await advance())) await clock.pause(RETRY_MS * parts.random())
+      }
+    },
+    async align() {
+      const messages = await parts.tail.align()
+      alignDueMs = clock.now() + ALIGN_MS
+      if (messages === 0) return
+      parts.onNotice({ is: 'offered-again', messages })
+      changed('the engine had lost its newest messages')
+    },
+    isAlignDue: () => clock.now() >= alignDueMs,
+  }
+}

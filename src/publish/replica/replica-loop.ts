@@ -1,0 +1,133 @@
+import { EngineError } from '../../engine/log-engine.ts'
+import type { AppendParts } from './append-steps.ts'
+import { attemptCommit, hearOthers, settleOffer } from './append-steps.ts'
+import type { AppendPace } from './append-pace.ts'
+import { MessageFault } from './replicated-book.ts'
+import { IDLE_MS, RETRY_MS } from './replica-catch-up.ts'
+import type { StopCause } from './replica-stop.ts'
+import { ReplicaStopped } from './replica-stop.ts'
+
+type LoopParts = AppendParts &
+  Readonly<{
+    pace: AppendPace
+    /** Whether the books can be used after this failure of the disk. */
+    mayRetry(error: unknown): boolean
+  }>
+
+/** The one loop that uses the books. Its steps never overlap. */
+export type ReplicaLoop = Readonly<{
+  /** Runs until the replica is closed. Never throws. */
+  run(): Promise<void>
+  /** Stops at the end of the present step. */
+  stopSoon(cause: StopCause): void
+  stopped(): StopCause | null
+  /** Notes a failure of the disk: nothing is built until a write succeeds. */
+  failed(error: unknown): void
+  /** Notes that the books were written. */
+  recovered(): void
+  isFailing(): boolean
+  /** Messages so far that did not continue the books. */
+  voidTotal(): number
+}>
+
+/** Pause after a failure of the disk, in milliseconds. */
+const DISK_MS = 1000
+
+const FAILING = {
+  is: 'unavailable',
+  reason: 'the disk of this node failed or is full; nothing was published',
+} as const
+const STOPPED = { is: 'stopped', reason: 'publishing has stopped until the operator acts' } as const
+const BROKEN = 'the disk of this node failed; repair it, and start the node again'
+
+/** What changes. */
+type LoopState = {
+  cause: StopCause | null
+  /** Why the loop stops before its next step. */
+  due: StopCause | null
+  isEvidenceDue: boolean
+  isFailing: boolean
+  voidTotal: number
+}
+
+export function openReplicaLoop(parts: LoopParts): ReplicaLoop {
+  const loop: LoopState = { cause: null, due: null, isEvidenceDue: false, isFailing: false, voidTotal: 0 }
+  return {
+    async run() {
+      while (!parts.isClosed()) await step(parts, loop).catch((error: unknown) => recover(parts, loop, error))
+    },
+    stopSoon(cause) {
+      loop.due ??= cause
+      parts.bell.ring()
+    },
+    stopped: () => loop.cause,
+    failed: (error) => fail(parts, loop, error),
+    recovered: () => void (loop.isFailing = false),
+    isFailing: () => loop.isFailing,
+    voidTotal: () => loop.voidTotal,
+  }
+}
+
+async function step(parts: LoopParts, loop: LoopState): Promise<void> {
+  const { bell, catchUp, clock, hearing, jobs, line, pace } = parts
+  bell.quiet()
+  if (loop.cause !== null) return await stay(parts, loop)
+  if (loop.due !== null) return halt(parts, loop, loop.due)
+  if (loop.isFailing) {
+    jobs.refuseWaiting(FAILING)
+    await clock.pause(DISK_MS)
+  }
+  if (line.state() === 'unsettled') return await settleOffer(parts)
+  if (!hearing.isHeard()) return await hearOthers(parts)
+  if (catchUp.isAlignDue()) return await catchUp.align()
+  const job = loop.isFailing ? undefined : jobs.first()
+  const waitMs = pace.waitMs()
+  if (job !== undefined && waitMs === 0) return await attemptCommit(parts, job)
+  await catchUp.follow(job === undefined ? IDLE_MS : waitMs)
+}
+
+/** Serves the old head. */
+async function stay({ catchUp, jobs, onNotice, tail }: LoopParts, loop: LoopState): Promise<void> {
+  jobs.refuseAll(STOPPED)
+  if (loop.isEvidenceDue) {
+    const messages = await tail.keepBranches()
+    loop.isEvidenceDue = false
+    onNotice({ is: 'evidence', messages })
+  }
+  await catchUp.rest(IDLE_MS)
+}
+
+function halt({ line, onNotice }: LoopParts, loop: LoopState, cause: StopCause): void {
+  loop.cause = cause
+  loop.isEvidenceDue = cause.is === 'fork'
+  line.stop()
+  onNotice({ is: 'stopped', cause })
+}
+
+function fail({ follower, mayRetry, onNotice }: LoopParts, loop: LoopState, error: unknown): void {
+  loop.isFailing = true
+  onNotice({ is: 'local-failure', error })
+  if (!mayRetry(error)) loop.due ??= { is: 'local', place: follower.end().place, reason: BROKEN }
+}
+
+async function recover(parts: LoopParts, loop: LoopState, error: unknown): Promise<void> {
+  if (error instanceof ReplicaStopped) return halt(parts, loop, error.stop)
+  if (error instanceof MessageFault) return halt(parts, loop, await judge(parts, loop, error))
+  if (!(error instanceof EngineError)) fail(parts, loop, error)
+  await parts.clock.pause(RETRY_MS * parts.random())
+}
+
+/** Why a message does not continue the books: it may be one of another branch. */
+async function judge(
+  { tail }: LoopParts,
+  loop: LoopState,
+  { place, message }: MessageFault,
+): Promise<StopCause> {
+  loop.voidTotal += 1
+  try {
+    await tail.align()
+  } catch (error) {
+    if (error instanceof ReplicaStopped) return error.stop
+  }
+  return { is: 'fault', place, reason: message }
+}

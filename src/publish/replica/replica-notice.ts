@@ -1,0 +1,13 @@
+import type { StopCause } from './replica-stop.ts'
+
+/** What a replica notices, for the lines of the log of the program. */
+export type ReplicaNotice =
+  | Readonly<{ is: 'stopped'; cause: StopCause }>
+  /** Both branches of a fork are kept: so many messages. */
+  | Readonly<{ is: 'evidence'; messages: number }>
+  /** The engine had lost so many messages, and got them again. */
+  | Readonly<{ is: 'offered-again'; messages: number }>
+  /** The other writers were heard, except for the silent ones. */
+  | Readonly<{ is: 'heard'; silent: readonly string[] }>
+  | Readonly<{ is: 'changed'; what: string }>
+  | Readonly<{ is: 'local-failure'; error: unknown }>

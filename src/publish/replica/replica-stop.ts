@@ -1,0 +1,20 @@
+/**
+ * Why a replica has stopped. It serves the head that it has, and signs nothing.
+ *
+ * - `fault`: a message does not continue the log, or this program cannot read it.
+ * - `fork`: the engine, or another writer, has another message at a place that this node has served.
+ * - `lost`: the engine lost more messages than this node has kept.
+ * - `local`: the disk of this node failed.
+ */
+export type StopCause = Readonly<{ is: 'fault' | 'fork' | 'lost' | 'local'; place: number; reason: string }>
+
+/** Ends the work of a replica until an operator acts. */
+export class ReplicaStopped extends Error {
+  override readonly name = 'ReplicaStopped'
+  readonly stop: StopCause
+
+  constructor(stop: StopCause, cause?: unknown) {
+    super(stop.reason, { cause })
+    this.stop = stop
+  }
+}

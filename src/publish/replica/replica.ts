@@ -1,0 +1,91 @@
+import type { AppendState } from './append-states.ts'
+import type { BookEnd } from './replicated-book.ts'
+import type { CommitResult } from './commit-jobs.ts'
+import type { GuardReport } from './engine-guard.ts'
+import type { HeardMark } from './other-writers.ts'
+import type { ReplicaSettings } from './replica-parts.ts'
+import { openReplicaParts } from './replica-parts.ts'
+import type { StopCause } from './replica-stop.ts'
+
+/** One writer of a log that an engine carries. */
+export type Replica = AsyncDisposable &
+  Readonly<{
+    /**
+     * Runs `build` in a transaction on the newest books, and appends what it changed. It may run several times. The
+     * result is `committed` only if no message of another writer was missing from the books: the append itself fences
+     * a commit, and a read barrier fences one that changes nothing, such as a refusal. Rejects with what `build` throws.
+     */
+    commit<Value>(build: () => Value): Promise<CommitResult<Value>>
+    /** Whether everything up to a barrier that began now is applied. False when no barrier can be had. */
+    barrier(): Promise<boolean>
+    /** Whether this node does work of its own accord, such as asking the chain. */
+    leads(): boolean
+    state(): ReplicaState
+  }>
+
+/** For `/status`, `/readyz` and metrics. */
+type ReplicaState = Readonly<{
+  append: AppendState
+  end: BookEnd
+  /** The newest place that the engine has named. */
+  last: number
+  unsettledMs: number | null
+  unknownTotal: number
+  voidTotal: number
+  /** Whether the other writers were heard since the last change. Nothing is appended before. */
+  isHeard: boolean
+  /** Writers that were waited for in vain. */
+  silent: readonly string[]
+  marks: readonly HeardMark[]
+  stopped: StopCause | null
+  /** Whether the disk failed at the last write. */
+  isFailing: boolean
+  engine: GuardReport
+}>
+
+/** Longest wait until the books reach a barrier, in milliseconds. */
+const BARRIER_MS_MAX = 5000
+
+export function openReplica(settings: ReplicaSettings): Replica {
+  const closing = new AbortController()
+  const parts = openReplicaParts(settings, closing.signal)
+  const { bell, catchUp, follower, guard, hearing, jobs, leading, line, log, loop, marking, writers } = parts
+  settings.connection.onChange(catchUp.changed)
+  const running = Promise.all([loop.run(), marking.run(closing.signal), guard.run(closing.signal)])
+
+  return {
+    commit: jobs.add,
+    async barrier() {
+      const { place } = follower.end()
+      const last = await log.last().catch(() => null)
+      if (last === null || loop.stopped() !== null) return false
+      if (last < place) {
+        catchUp.changed('the engine has lost its newest messages')
+        return false
+      }
+      bell.ring()
+      return await follower.reached(last, BARRIER_MS_MAX)
+    },
+    leads: () => loop.stopped() === null && leading.claim() !== null,
+    state: () => ({
+      append: line.state(),
+      end: follower.end(),
+      last: Math.max(parts.last(), follower.end().place),
+      unsettledMs: line.unsettledMs(),
+      unknownTotal: line.unknownTotal(),
+      voidTotal: loop.voidTotal(),
+      isHeard: hearing.isHeard(),
+      silent: hearing.silent(),
+      marks: writers.heard(),
+      stopped: loop.stopped(),
+      isFailing: loop.isFailing(),
+      engine: guard.report(),
+    }),
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      bell.ring()
+      await running
+      jobs.refuseAll({ is: 'unavailable', reason: 'this node is closing; nothing was published' })
+    },
+  }
+}

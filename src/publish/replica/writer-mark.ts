@@ -1,0 +1,79 @@
+/** A writer tells the others how far it is. It is JSON, and not trusted beyond the engine's own users. */
+export type WriterMark = Readonly<{
+  v: 1
+  /** Name of the writer's node, and a random name of its run. */
+  node: string
+  run: string
+  logId: string
+  stream: number
+  /** Place and digest (SHA-256, base64url) of the newest message in its books. */
+  place: number
+  digest: string
+  /** Events of its log, and their root (base64url). */
+  seq: number
+  root: string
+  program: string
+  /** Versions of frames that it can read. */
+  frames: readonly number[]
+  /** Ids of the keys that it holds. */
+  keys: readonly string[]
+  /** Why it does work of its own accord: it made the newest message, or nobody else does. Null: it does not. */
+  leads: 'newest' | 'silence' | null
+  /** It asks the others for their marks. */
+  asks: boolean
+  /** It has just lost a place to another writer. */
+  contends: boolean
+  /** Why it has stopped; null while it runs. */
+  stopped: string | null
+}>
+
+/** Most bytes of a mark. NOTIFY of PostgreSQL carries less than 8,000. */
+const MARK_BYTES_MAX = 4000
+const TEXT_MAX = 200
+const LIST_MAX = 20
+
+export function formatMark(mark: WriterMark): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(mark))
+}
+
+/** Reads a mark. Null for anything else, also for a mark of a later program that this one does not know. */
+export function parseMark(bytes: Uint8Array): WriterMark | null {
+  if (bytes.length > MARK_BYTES_MAX) return null
+  try {
+    const of: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return isMark(of) ? of : null
+  } catch {
+    return null
+  }
+}
+
+const isText = (of: unknown): of is string => typeof of === 'string' && of.length <= TEXT_MAX
+const isCount = (of: unknown): of is number => Number.isSafeInteger(of) && Number(of) >= 0
+const isFlag = (of: unknown): of is boolean => typeof of === 'boolean'
+const isListOf = (of: unknown, is: (member: unknown) => boolean): boolean =>
+  Array.isArray(of) && of.length <= LIST_MAX && of.every(is)
+
+/** What each member of a mark must be. */
+const MEMBERS: Readonly<Record<keyof WriterMark, (of: unknown) => boolean>> = {
+  v: (of) => of === 1,
+  node: (of) => isText(of) && of !== '',
+  run: isText,
+  logId: isText,
+  stream: isCount,
+  place: isCount,
+  digest: isText,
+  seq: isCount,
+  root: isText,
+  program: isText,
+  frames: (of) => isListOf(of, isCount),
+  keys: (of) => isListOf(of, isText),
+  leads: (of) => of === null || of === 'newest' || of === 'silence',
+  asks: isFlag,
+  contends: isFlag,
+  stopped: (of) => of === null || isText(of),
+}
+
+function isMark(of: unknown): of is WriterMark {
+  if (typeof of !== 'object' || of === null) return false
+  return Object.entries(MEMBERS).every(([name, is]) => is(Reflect.get(of, name)))
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { randomOf } from '../../sim/random.ts'
+import type { MemoryEngine } from '../engine/memory-engine.ts'
+import { openMemoryEngine } from '../engine/memory-engine.ts'
+import { openVirtualClock } from '../stage/virtual-clock.ts'
+import type { ModelWriter } from './model-writer.ts'
+import { openModelWriter } from './model-writer.ts'
+import type { Mutant } from './mutant.ts'
+import { DEAF, FORGETFUL, NO_MUTANT } from './mutant.ts'
+
+type Cluster = Readonly<{
+  engine: MemoryEngine
+  writers: readonly [ModelWriter, ModelWriter, ModelWriter]
+  /** Virtual time. */
+  sleep(ms: number): Promise<void>
+  publish(writer: ModelWriter, ref: string): Promise<string>
+}>
+
+/** Runs a story with three writers in virtual time, which have heard each other. */
+async function withCluster(mutant: Mutant, story: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const clock = openVirtualClock()
+  const random = randomOf('lost tail').next
+  const engine = openMemoryEngine({ clock, random })
+  const open = (name: string): ModelWriter =>
+    openModelWriter(name, { engine, timers: clock, random, onSigned: () => undefined, mutant })
+  const writers = [open('A'), open('B'), open('C')] as const
+  for (const writer of writers) writer.start()
+  await clock.sleep(12_000)
+  try {
+    await story({
+      engine,
+      writers,
+      sleep: clock.sleep,
+      async publish(writer, ref) {
+        const result = await writer.submit([{ ref, needs: null, attempt: ref }])
+        return result === 'died' ? result : result.is
+      },
+    })
+  } finally {
+    for (const writer of writers) writer.crash()
+  }
+}
+
+const stopOf = ({ run }: ModelWriter): string | undefined => run()?.replica.state().stopped?.is
+const placeOf = ({ run }: ModelWriter): number | undefined => run()?.replica.state().end.place
+
+/** A serves a message that the engine loses while A cannot be reached, and B has never seen it. */
+async function loseServedMessage({ engine, publish, sleep, writers: [a, b, c] }: Cluster): Promise<void> {
+  assert.equal(await publish(a, 'first'), 'committed')
+  await sleep(2000)
+  b.run()?.connection.cut()
+  c.run()?.connection.cut()
+  assert.equal(await publish(a, 'served'), 'committed')
+  a.run()?.connection.cut()
+  assert.equal(engine.loseTail(1, true).length, 1)
+  b.run()?.connection.heal()
+  c.run()?.connection.heal()
+}
+
+suite('a writer whose engine has lost its tail', () => {
+  test('offers the messages that it has kept again: same bytes, same places', () =>
+    withCluster(NO_MUTANT, async ({ engine, publish, sleep, writers: [a, b, c] }) => {
+      for (let index = 0; index < 5; index += 1) assert.equal(await publish(a, `ref ${index}`), 'committed')
+      await sleep(2000)
+      const lost = engine.loseTail(3, false)
+      await sleep(25_000)
+      assert.deepEqual(
+        engine
+          .messages()
+          .slice(2)
+          .map(({ place, bytes }) => ({ place, bytes })),
+        lost.map(({ place, bytes }) => ({ place, bytes })),
+      )
+      assert.equal(await publish(b, 'after'), 'committed')
+      await sleep(2000)
+      assert.deepEqual([a, b, c].map(placeOf), [6, 6, 6])
+      assert.deepEqual([a, b, c].map(stopOf), [undefined, undefined, undefined])
+    }))
+
+  test('hears the other writers before it appends', () =>
+    withCluster(NO_MUTANT, async (cluster) => {
+      const [a, b, c] = cluster.writers
+      await loseServedMessage(cluster)
+      const published = cluster.publish(b, 'of b')
+      await cluster.sleep(5000)
+      assert.equal(b.run()?.replica.state().isHeard, false, 'B waits for A')
+      a.run()?.connection.heal()
+      assert.equal(await published, 'committed')
+      await cluster.sleep(2000)
+      assert.deepEqual([a, b, c].map(placeOf), [3, 3, 3])
+      assert.deepEqual([a, b, c].map(stopOf), [undefined, undefined, undefined])
+    }))
+
+  test('names a writer that is silent for 10 seconds, and appends then', () =>
+    withCluster(NO_MUTANT, async (cluster) => {
+      const [a, b] = cluster.writers
+      await loseServedMessage(cluster)
+      a.crash()
+      await cluster.sleep(9000)
+      assert.equal(b.run()?.replica.state().isHeard, false)
+      await cluster.sleep(3000)
+      assert.deepEqual(b.run()?.replica.state().silent, ['A'])
+      assert.equal(await cluster.publish(b, 'of b'), 'committed')
+    }))
+
+  test('keeps both branches as evidence and stops, as all others do, when its place is taken', () =>
+    withCluster(NO_MUTANT, async (cluster) => {
+      const [a, b, c] = cluster.writers
+      await loseServedMessage(cluster)
+      await cluster.sleep(12_000)
+      assert.equal(await cluster.publish(b, 'of b'), 'committed')
+      a.run()?.connection.heal()
+      await cluster.sleep(15_000)
+      assert.deepEqual([a, b, c].map(stopOf), ['fork', 'fork', 'fork'])
+      assert.deepEqual([...a.evidence.keys()].map((name) => name.replace(/[0-9a-f]{16}/, '…')).toSorted(), [
+        '000000000002-engine-….message',
+        '000000000002-ours-….message',
+      ])
+      assert.equal(placeOf(a), 2)
+      for (const writer of cluster.writers) assert.equal(await cluster.publish(writer, 'late'), 'stopped')
+      assert.equal(cluster.engine.messages().length, 2)
+    }))
+
+  test('stops when it has not kept what is missing', () =>
+    withCluster(FORGETFUL, async ({ engine, publish, sleep, writers: [a] }) => {
+      assert.equal(await publish(a, 'first'), 'committed')
+      engine.loseTail(1, true)
+      await sleep(15_000)
+      assert.equal(stopOf(a), 'lost')
+    }))
+
+  test('would fork the log if it heard nobody', () =>
+    withCluster(DEAF, async (cluster) => {
+      const [a, b] = cluster.writers
+      await loseServedMessage(cluster)
+      assert.equal(await cluster.publish(b, 'of b'), 'committed')
+      a.run()?.connection.heal()
+      await cluster.sleep(5000)
+      assert.equal(stopOf(a), 'fork')
+    }))
+})

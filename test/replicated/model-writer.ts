@@ -1,0 +1,111 @@
+import type { Replica } from '../../src/publish/replica/replica.ts'
+import { openReplica } from '../../src/publish/replica/replica.ts'
+import type { CommitResult } from '../../src/publish/replica/commit-jobs.ts'
+import type { Timers } from '../../src/publish/replica/replica-clock.ts'
+import type { MemoryConnection, MemoryEngine } from '../engine/memory-engine.ts'
+import type { MemoryBook, ModelAnswer, ModelDisk, ModelDraft } from './memory-book.ts'
+import { DiskFull, openMemoryBook } from './memory-book.ts'
+import type { Mutant } from './mutant.ts'
+
+/** A process of a model writer. */
+type Run = Readonly<{
+  replica: Replica
+  connection: MemoryConnection
+  book: MemoryBook
+  died: Promise<'died'>
+  die(): void
+}>
+
+/** A writer of the model: a disk, and the process that uses it. */
+export type ModelWriter = Readonly<{
+  name: string
+  disk: ModelDisk
+  /** Evidence of forks, by name. */
+  evidence: ReadonlyMap<string, Uint8Array>
+  run(): Run | null
+  start(): void
+  /** Ends the process at once. What it sent may still arrive. */
+  crash(): void
+  submit(drafts: readonly ModelDraft[]): Promise<CommitResult<ModelAnswer> | 'died'>
+}>
+
+type WriterSettings = Readonly<{
+  engine: MemoryEngine
+  timers: Timers
+  random(): number
+  onSigned(size: number, root: string): void
+  mutant: Mutant
+}>
+
+export function openModelWriter(name: string, settings: WriterSettings): ModelWriter {
+  const { engine, timers, random, onSigned, mutant } = settings
+  const disk: ModelDisk = { messages: [], isFull: false }
+  const evidence = new Map<string, Uint8Array>()
+  const known = new Set<string>()
+  let run: Run | null = null
+  let runs = 0
+
+  function start(): void {
+    if (run !== null) return
+    runs += 1
+    const id = `${name} ${runs}`
+    const death = Promise.withResolvers<'died'>()
+    let isDead = false
+    const book = openMemoryBook(disk, onSigned)
+    const connection = engine.connect()
+    const replica = openReplica({
+      book: mutant.book?.(book) ?? book,
+      connection: mutant.connection?.(connection, book) ?? connection,
+      // The timers of a dead process never ring.
+      timers: {
+        now: timers.now,
+        sleep: (ms, signal) => timers.sleep(ms, signal).then(() => (isDead ? NEVER : undefined)),
+      },
+      random,
+      own: () => ({
+        node: name,
+        run: id,
+        logId: 'model',
+        stream: 1,
+        seq: 0,
+        root: '',
+        program: 'model',
+        frames: [1],
+        keys: [],
+      }),
+      known: { names: () => [...known], add: (other) => void known.add(other) },
+      evidence: { keep: (file, bytes) => void evidence.set(file, bytes) },
+      mayRetry: (error) => error instanceof DiskFull,
+      onBooks: () => undefined,
+      onNotice: () => undefined,
+    })
+    const die = (): void => {
+      isDead = true
+      book.kill()
+      connection.cut()
+      death.resolve('died')
+    }
+    run = { replica, connection, book, died: death.promise, die }
+  }
+
+  return {
+    name,
+    disk,
+    evidence,
+    run: () => run,
+    start,
+    crash() {
+      run?.die()
+      run = null
+    },
+    async submit(drafts) {
+      if (run === null) return { is: 'unavailable', reason: 'the writer is not running' }
+      const { book, died, replica } = run
+      const result = await Promise.race([replica.commit(() => book.publish(drafts)), died])
+      return result === 'died' ? result : (mutant.result?.(result) ?? result)
+    },
+  }
+}
+
+/** Settles never. */
+const NEVER = new Promise<undefined>(() => undefined)
