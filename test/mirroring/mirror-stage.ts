@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -55,14 +55,16 @@ export async function makeHistory(data: string, count: number): Promise<void> {
   assert.ok(outcome.ok)
 }
 
+/** Opens an origin with a history of so many events, or with a copy of a directory that nobody writes. */
 export async function openOrigin(
-  count: number,
+  history: number | string,
   settings: object = {},
   keys: readonly SigningKey[] = [TEST_KEY],
 ): Promise<OriginStage> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-origin-'))
   const data = join(folder, 'data')
-  if (count > 0) await makeHistory(data, count)
+  if (typeof history === 'string') cpSync(history, data, { recursive: true })
+  else if (history > 0) await makeHistory(data, history)
   const clock = openSharedClock()
   clock.set(PRESENT)
   let published = 0
