@@ -4,8 +4,10 @@ import { hasPostgres } from '../outbox/postgres-server.ts'
 import type { EngineRig } from './conformance.ts'
 import { testConformance } from './conformance.ts'
 import { testPostgresFaults } from './postgres-fault-cases.ts'
+import { testPostgresGuards } from './postgres-guard-cases.ts'
 import type { PostgresRig } from './postgres-rig.ts'
 import { openPostgresRig } from './postgres-rig.ts'
+import { testPostgresTransport } from './postgres-transport-cases.ts'
 
 /** The suites of this file share two servers, and run one after the other. */
 let opened: Promise<PostgresRig> | undefined
@@ -44,3 +46,5 @@ async function openConformanceRig(): Promise<EngineRig> {
 
 testConformance('PostgreSQL', openConformanceRig, skip)
 testPostgresFaults(openShared, skip)
+testPostgresGuards(openShared, skip)
+testPostgresTransport(openShared, skip)

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { EngineError } from '../../src/engine/log-engine.ts'
+import type { PostgresServer } from '../outbox/postgres-server.ts'
+import { startPostgresServer } from '../outbox/postgres-server.ts'
+import { skipUnless, skipWithout } from '../stage/test-needs.ts'
+import type { PostgresRig } from './postgres-rig.ts'
+import { freePort } from './postgres-rig.ts'
+
+/** An address of this machine that others reach. */
+const [address = null] = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .flatMap((one) => (one.internal || one.family !== 'IPv4' ? [] : [one.address]))
+
+/** Tests of one database that is no cluster, and that is reached over the network. */
+export function testPostgresTransport(openRig: () => Promise<PostgresRig>, skip: string | false): void {
+  const isSkipped = skip || skipWithout('openssl') || skipUnless(address !== null, 'a network')
+  suite('a single database on another machine', { skip: isSkipped, timeout: 60_000 }, () => {
+    test('is accepted only when that is wanted, with TLS, a certificate and a password', async () => {
+      const rig = await openRig()
+      const folder = join(rig.folder, 'single')
+      mkdirSync(folder)
+      const port = await freePort()
+      const settings = ['listen_addresses=*', 'fsync=on']
+      await using server = await startPostgresServer(folder, { port, settings })
+      const certificate = await secure(server, folder)
+      await rig.sql(
+        server,
+        "CREATE ROLE daybook LOGIN PASSWORD 'pass'; GRANT pg_read_all_stats TO daybook",
+        'CREATE TABLE public.daybook_commits_1 (n bigint CONSTRAINT daybook_commits_1_pkey PRIMARY KEY, body bytea NOT NULL)',
+        'GRANT SELECT, INSERT ON public.daybook_commits_1 TO daybook',
+      )
+      const root = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`
+      const connect = (query: string, isSingle = true, servers = `${address}:${port}`) =>
+        rig.connect({ stream: 1, isSingle, url: `postgres://daybook:pass@${servers}/postgres${query}` })
+
+      await allow(server, 'scram-sha-256')
+      {
+        await using engine = connect(`?${root}`)
+        assert.deepEqual(await engine.inspect(), [])
+        assert.equal(await engine.log.append(1, new Uint8Array(1)), 'appended')
+        assert.equal(await engine.log.last(), 1)
+      }
+      await using doubled = connect(`?${root}`, false)
+      assert.match((await doubled.inspect()).join(), /^synchronous_standby_names is empty/)
+      assert.equal(await doubled.log.append(2, new Uint8Array(1)), 'unknown')
+
+      const { port: other } = new URL(rig.url().replace(/,.*\//, '/'))
+      await using plain = connect('?sslmode=disable')
+      await using unknown = connect('')
+      await using mixed = connect('?sslmode=disable', true, `127.0.0.1:${other},127.0.0.1:${port}`)
+      const refused = (message: RegExp): object => ({ name: EngineError.name, message })
+      await Promise.all([
+        assert.rejects(plain.log.last(), refused(/TLS is required for another machine/)),
+        assert.rejects(unknown.log.last(), refused(/self-signed certificate/)),
+        assert.rejects(mixed.log.last(), refused(/system identifier is another one/)),
+      ])
+
+      await allow(server, 'trust')
+      await using open = connect(`?${root}`)
+      assert.match((await open.inspect()).join(), /^the server asks for no password and no certificate/)
+    })
+  })
+}
+
+/** Turns TLS on, and returns the certificate. */
+async function secure(server: PostgresServer, folder: string): Promise<string> {
+  const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')]
+  const made = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ]
+  const subject = ['-subj', '/CN=daybook', '-addext', `subjectAltName=IP:${address}`]
+  assert.equal(spawnSync('openssl', ['req', '-x509', ...subject, ...made]).status, 0)
+  chmodSync(key, 0o600)
+  const { uid, gid } = statSync(join(server.host, 'data'))
+  chownSync(key, uid, gid)
+  for (const statement of [
+    `ALTER SYSTEM SET ssl_cert_file = '${certificate}'`,
+    `ALTER SYSTEM SET ssl_key_file = '${key}'`,
+    'ALTER SYSTEM SET ssl = on',
+  ]) {
+    server.run('psql', [server.url(), '-q', '-v', 'ON_ERROR_STOP=1'], statement)
+  }
+  return certificate
+}
+
+/** Lets the role of a node in over the network, by a method of pg_hba.conf. */
+async function allow(server: PostgresServer, method: string): Promise<void> {
+  const lines = `local all all trust\nhost all all 127.0.0.1/32 trust\nhostssl all all ${address}/32 ${method}\n`
+  writeFileSync(join(server.host, 'data', 'pg_hba.conf'), lines)
+  server.run('psql', [server.url(), '-q'], 'SELECT pg_reload_conf()')
+  // The server reads its files a moment later: a new session sees them.
+  await new Promise((resolve) => setTimeout(resolve, 200))
+}
