@@ -14,7 +14,9 @@ async function openNatsEngineRig(): Promise<EngineRig> {
     async open(count) {
       stream += 1
       await rig.make(stream)
-      return Promise.all(Array.from({ length: count }, () => rig.open(stream)))
+      return Promise.all(
+        Array.from({ length: count }, (_, at) => rig.open(stream, rig.brokers.slice(at % 3, (at % 3) + 1))),
+      )
     },
     again: (): Promise<EngineConnection> => rig.open(stream),
     async kill() {

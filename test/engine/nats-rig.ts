@@ -46,8 +46,8 @@ type NatsRig = AsyncDisposable &
     running: string
     /** Opens a stream as a writer does; at given brokers only, if any. */
     open(stream: number, at?: readonly NatsBroker[]): Promise<EngineConnection>
-    /** Connects as the administrator, for tests that do harm. */
-    admin(): Promise<NatsConnection>
+    /** Connects as the administrator, for tests that do harm; at given brokers only, if any. */
+    admin(at?: readonly NatsBroker[]): Promise<NatsConnection>
     /** Makes a stream as `cluster init` does. */
     make(stream: number): Promise<void>
     /** The broker that leads a stream, and the others. */
@@ -75,7 +75,8 @@ export async function startNatsRig(): Promise<NatsRig> {
   )
   const target = (at: readonly NatsBroker[]): NatsTarget =>
     parseNatsUrl(`nats://${at.map(({ url }) => url).join(',')}`, () => '')
-  const admin = (): Promise<NatsConnection> => connectNats(target(brokers), administrator.seed)
+  const admin = (at: readonly NatsBroker[] = brokers): Promise<NatsConnection> =>
+    connectNats(target(at), administrator.seed)
   for (const broker of brokers) broker.start()
   await until('the brokers can make streams', async () => {
     const nats = await admin()
@@ -97,7 +98,11 @@ export async function startNatsRig(): Promise<NatsRig> {
       openNats({ target: target(at), credentials: running.seed, stream, nowMs: () => Date.now() }),
     async make(stream) {
       const nats = await admin()
-      await makeStream(nats, stream).finally(() => nats.close())
+      // At first the leader of the cluster has not heard of all brokers.
+      await until(`stream ${stream} is made`, async () => {
+        await makeStream(nats, stream)
+        return true
+      }).finally(() => nats.close())
     },
     async leaderOf(stream) {
       const nats = await admin()
