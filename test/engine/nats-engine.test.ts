@@ -1,7 +1,8 @@
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import type { EngineRig } from './conformance.ts'
 import { testConformance } from './conformance.ts'
-import { skipWithoutNats } from './nats-program.ts'
+import { skipUnless } from '../stage/test-needs.ts'
+import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 import { startNatsRig } from './nats-rig.ts'
 
 /** Three real brokers. The disturbance kills the leader, then pauses it, then cuts it off. */
@@ -41,4 +42,4 @@ async function openNatsEngineRig(): Promise<EngineRig> {
   }
 }
 
-testConformance('NATS', openNatsEngineRig, skipWithoutNats)
+testConformance('NATS', openNatsEngineRig, skipUnless(NATS_SERVER !== undefined, NATS_NEEDED))

@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Appended, LogEngine } from '../../src/engine/log-engine.ts'
 import { ATTEMPT_MS_MAX, EngineError } from '../../src/engine/log-engine.ts'
-import { skipWithoutNats } from './nats-program.ts'
+import { skipUnless } from '../stage/test-needs.ts'
+import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 import { startNatsRig, until } from './nats-rig.ts'
 import { readAll } from './settled-append.ts'
 
@@ -63,87 +64,90 @@ async function watchEnd(log: LogEngine, seen: Seen, signal: AbortSignal): Promis
   }
 }
 
-suite('NATS under faults', { skip: skipWithoutNats, timeout: 110_000 }, () => {
-  test('has a true end and true answers while its leader is parted, paused and killed', async (t) => {
-    await using rig = await startNatsRig()
-    await rig.make(STREAM)
-    // Each client stays with one broker, so that some ask a leader that was deposed.
-    const connections = await Promise.all(rig.brokers.map((broker) => rig.open(STREAM, [broker])))
-    await using stack = new AsyncDisposableStack()
-    for (const connection of connections) stack.use(connection)
-    const changes: string[] = []
-    for (const { onChange } of connections) onChange((what) => void changes.push(what))
-    const seen: Seen = {
-      attempts: [],
-      shown: 0,
-      acknowledged: 0,
-      barriers: 0,
-      refusedBarriers: 0,
-      quiet: [],
-    }
-    const stop = new AbortController()
-    stack.defer(() => stop.abort())
-    const clients = Promise.all(
-      connections.flatMap(({ log }, at) => [
-        write(log, rig.brokers[at]?.name ?? '', seen, stop.signal),
-        watchEnd(log, seen, stop.signal),
-      ]),
-    )
-    // A failed client ends the run.
-    const failed = clients.then(() => undefined)
-    const goesOn = async (): Promise<number> => {
-      const [startMs, before] = [performance.now(), seen.acknowledged]
-      await Promise.race([
-        until('appends go on', async () => seen.acknowledged > before + 5, SILENCE_MS_MAX),
-        failed.then(() => assert.fail('the clients have ended')),
-      ])
-      return Math.round(performance.now() - startMs)
-    }
-    await goesOn()
-    let stale = 0
-    for (const fault of ['part', 'pause', 'kill'] as const) {
-      const { leader } = await rig.leaderOf(STREAM)
-      const admin = await rig.admin([leader])
-      stack.defer(() => admin.close())
-      seen.quiet = rig.brokers.map(({ name }) => name)
-      await sleep(ATTEMPT_MS_MAX)
-      if (fault === 'part') leader.network('held')
-      else if (fault === 'pause') leader.pause()
-      else await leader.kill()
-      seen.quiet = [leader.name]
-      t.diagnostic(`${fault}: appends go on after ${await goesOn()} ms`)
-      // The deposed leader still answers: this is what a barrier must not trust.
-      const before = seen.shown
-      const told = admin
-        .request(`$JS.API.STREAM.INFO.daybook-${STREAM}`, '', { timeout: 500 })
-        .then((answer) => answer.json<{ state?: { last_seq: number } }>().state?.last_seq)
-        .catch(() => undefined)
-      if (fault === 'part') await told
-      if (fault === 'part') leader.network('open')
-      else if (fault === 'pause') leader.resume()
-      else leader.start()
-      if (((await told) ?? before) < before) stale += 1
-      await admin.close()
-      seen.quiet = []
+suite(
+  'NATS under faults',
+  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED), timeout: 110_000 },
+  () => {
+    test('has a true end and true answers while its leader is parted, paused and killed', async (t) => {
+      await using rig = await startNatsRig()
+      await rig.make(STREAM)
+      // Each client stays with one broker, so that some ask a leader that was deposed.
+      const connections = await Promise.all(rig.brokers.map((broker) => rig.open(STREAM, [broker])))
+      await using stack = new AsyncDisposableStack()
+      for (const connection of connections) stack.use(connection)
+      const changes: string[] = []
+      for (const { onChange } of connections) onChange((what) => void changes.push(what))
+      const seen: Seen = {
+        attempts: [],
+        shown: 0,
+        acknowledged: 0,
+        barriers: 0,
+        refusedBarriers: 0,
+        quiet: [],
+      }
+      const stop = new AbortController()
+      stack.defer(() => stop.abort())
+      const clients = Promise.all(
+        connections.flatMap(({ log }, at) => [
+          write(log, rig.brokers[at]?.name ?? '', seen, stop.signal),
+          watchEnd(log, seen, stop.signal),
+        ]),
+      )
+      // A failed client ends the run.
+      const failed = clients.then(() => undefined)
+      const goesOn = async (): Promise<number> => {
+        const [startMs, before] = [performance.now(), seen.acknowledged]
+        await Promise.race([
+          until('appends go on', async () => seen.acknowledged > before + 5, SILENCE_MS_MAX),
+          failed.then(() => assert.fail('the clients have ended')),
+        ])
+        return Math.round(performance.now() - startMs)
+      }
       await goesOn()
-    }
-    stop.abort()
-    await clients
-    const logs = await Promise.all(connections.map(({ log }) => readAll(log)))
-    const [texts = [], ...others] = logs.map((all) => all.map(({ bytes }) => Buffer.from(bytes).toString()))
-    for (const other of others) assert.deepEqual(other, texts, 'each broker shows the same log')
-    assert.equal(new Set(texts).size, texts.length, 'no message is there twice')
-    for (const { place, text, answer } of seen.attempts) {
-      if (answer === 'appended') assert.equal(texts[place - 1], text, `acknowledged at ${place}`)
-      if (answer === 'taken')
-        assert.ok(!texts.includes(text), `"${text}" was refused at ${place}, and is there`)
-      if (answer === 'unknown' && texts.includes(text)) assert.equal(texts[place - 1], text, 'its place only')
-    }
-    assert.ok(changes.length > 0, 'the writers learn of another leader')
-    const unknown = seen.attempts.filter(({ answer }) => answer === 'unknown').length
-    t.diagnostic(
-      `${seen.attempts.length} attempts, ${seen.acknowledged} acknowledged, ${unknown} unknown; ` +
-        `${seen.barriers} barriers, ${seen.refusedBarriers} refused; ${stale} stale answers of a leader`,
-    )
-  })
-})
+      let stale = 0
+      for (const fault of ['part', 'pause', 'kill'] as const) {
+        const { leader } = await rig.leaderOf(STREAM)
+        const admin = await rig.admin([leader])
+        seen.quiet = rig.brokers.map(({ name }) => name)
+        await sleep(ATTEMPT_MS_MAX)
+        if (fault === 'part') leader.network('held')
+        else if (fault === 'pause') leader.pause()
+        else await leader.kill()
+        seen.quiet = [leader.name]
+        t.diagnostic(`${fault}: appends go on after ${await goesOn()} ms`)
+        // The deposed leader still answers: this is what a barrier must not trust.
+        const before = seen.shown
+        const told = admin
+          .request(`$JS.API.STREAM.INFO.daybook-${STREAM}`, '', { timeout: 500 })
+          .then((answer) => answer.json<{ state?: { last_seq: number } }>().state?.last_seq)
+          .catch(() => undefined)
+        if (fault === 'part') await told
+        if (fault === 'part') leader.network('open')
+        else if (fault === 'pause') leader.resume()
+        else leader.start()
+        if (((await told) ?? before) < before) stale += 1
+        seen.quiet = []
+        await goesOn()
+      }
+      stop.abort()
+      await clients
+      const logs = await Promise.all(connections.map(({ log }) => readAll(log)))
+      const [texts = [], ...others] = logs.map((all) => all.map(({ bytes }) => Buffer.from(bytes).toString()))
+      for (const other of others) assert.deepEqual(other, texts, 'each broker shows the same log')
+      assert.equal(new Set(texts).size, texts.length, 'no message is there twice')
+      for (const { place, text, answer } of seen.attempts) {
+        if (answer === 'appended') assert.equal(texts[place - 1], text, `acknowledged at ${place}`)
+        if (answer === 'taken')
+          assert.ok(!texts.includes(text), `"${text}" was refused at ${place}, and is there`)
+        if (answer === 'unknown' && texts.includes(text))
+          assert.equal(texts[place - 1], text, 'its place only')
+      }
+      assert.ok(changes.length > 0, 'the writers learn of another leader')
+      const unknown = seen.attempts.filter(({ answer }) => answer === 'unknown').length
+      t.diagnostic(
+        `${seen.attempts.length} attempts, ${seen.acknowledged} acknowledged, ${unknown} unknown; ` +
+          `${seen.barriers} barriers, ${seen.refusedBarriers} refused; ${stale} stale answers of a leader`,
+      )
+    })
+  },
+)

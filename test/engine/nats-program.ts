@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../stage/places.ts'
-import { pathOf, skipUnless } from '../stage/test-needs.ts'
+import { pathOf } from '../stage/test-needs.ts'
 
 /** Folder in which `.ci/run` unpacks a newer package, beside what npm installs. */
 const UNPACKED = join(ROOT, 'node_modules', '.cache', 'nats-server', '*', 'usr', 'sbin', 'nats-server')
@@ -13,11 +13,8 @@ export const NATS_SERVER: string | undefined = [pathOf('nats-server'), ...globSy
   (path) => path !== undefined && isNewEnough(path),
 )
 
-/** Skip option of a test that needs brokers. */
-export const skipWithoutNats: string | false = skipUnless(
-  NATS_SERVER !== undefined,
-  `nats-server ${VERSION_MIN.join('.')} or newer`,
-)
+/** Name of the program, for a test that is skipped without it. */
+export const NATS_NEEDED: string = `nats-server ${VERSION_MIN.join('.')} or newer`
 
 function isNewEnough(path: string): boolean {
   const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })

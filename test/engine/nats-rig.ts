@@ -46,7 +46,7 @@ type NatsRig = AsyncDisposable &
     running: string
     /** Opens a stream as a writer does; at given brokers only, if any. */
     open(stream: number, at?: readonly NatsBroker[]): Promise<EngineConnection>
-    /** Connects as the administrator, for tests that do harm; at given brokers only, if any. */
+    /** Connects as the administrator until the rig ends, for tests that do harm; at given brokers only, if any. */
     admin(at?: readonly NatsBroker[]): Promise<NatsConnection>
     /** Makes a stream as `cluster init` does. */
     make(stream: number): Promise<void>
@@ -93,7 +93,11 @@ export async function startNatsRig(): Promise<NatsRig> {
     brokers,
     administrator: administrator.seed,
     running: running.seed,
-    admin,
+    async admin(at) {
+      const nats = await admin(at)
+      kept.defer(() => nats.close())
+      return nats
+    },
     open: (stream, at = brokers) =>
       openNats({ target: target(at), credentials: running.seed, stream, nowMs: () => Date.now() }),
     async make(stream) {

@@ -25,7 +25,8 @@ export type RaftGroup = Readonly<{
 export type StreamReplica = Readonly<{
   name: string
   config: Readonly<Record<string, unknown>>
-  cluster?: Readonly<{ raft_group: string }> | undefined
+  /** `raft_group` is absent when the stream has one replica. */
+  cluster?: Readonly<{ raft_group?: string | undefined }> | undefined
   state: Readonly<{ messages: number; first_seq: number; last_seq: number; num_deleted: number }>
 }>
 
@@ -78,7 +79,7 @@ export const RAFTZ: BrokerQuestion<
 const streamReplica: z.ZodType<StreamReplica> = z.object({
   name: z.string(),
   config: z.record(z.string(), z.unknown()).default({}),
-  cluster: z.object({ raft_group: z.string() }).optional(),
+  cluster: z.object({ raft_group: z.string().optional() }).optional(),
   state: z.object({
     messages: z.number(),
     first_seq: z.number(),

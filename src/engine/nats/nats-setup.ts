@@ -86,7 +86,8 @@ export async function makeStream(nats: NatsConnection, stream: number): Promise<
     }
     if (faults.length > 0)
       throw new EngineError(`there is a stream ${name} with other settings: ${faults.join('; ')}`)
-    return true
+    // Another replica may have messages that this one lacks.
+    return false
   })
   if (isThere) return 'there'
   const subject = `$JS.API.STREAM.CREATE.${name}`

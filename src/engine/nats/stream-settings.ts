@@ -25,6 +25,7 @@ export function expectedConfig(stream: number): Readonly<Record<string, unknown>
     max_age: 0,
     max_msg_size: PAYLOAD_BYTES_MIN,
     max_consumers: -1,
+    first_seq: 1,
     // No message has an id, so nothing is ever a duplicate.
     duplicate_window: 120 * NANOS_OF_SECOND,
     compression: 'none',
@@ -56,7 +57,7 @@ export function configFaults(stream: number, config: Readonly<Record<string, unk
 function isSame(name: string, value: unknown, expected: unknown): boolean {
   // `default` is what a broker may write for a stream that acknowledges after its sync; the other mode is `async`.
   if (name === 'persist_mode') return value === undefined || value === 'default'
-  // The first message of an empty stream may be written as 0 or 1.
+  // Absent and 0 mean 1.
   if (name === 'first_seq') return value === undefined || value === 0 || value === 1
   return isDeepStrictEqual(value, expected) || (isOff(value) && isOff(expected))
 }
