@@ -17,7 +17,7 @@ import type { Ms } from '../protocol/moment.ts'
 import { boundOf, later, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import { nextSeq, seqOf } from '../protocol/seq.ts'
-import type { SegmentOf } from './archive/archive-writer.ts'
+import type { ArchiveWriter, SegmentOf } from './archive/archive-writer.ts'
 import { openArchiveWriter } from './archive/archive-writer.ts'
 import type { BlockEnd } from './books/contest-list.ts'
 import { LIST_EVENTS } from './books/contest-list.ts'
@@ -46,6 +46,8 @@ export type Appender = Readonly<{
   published(ref: string): Readonly<{ seq: Seq; digest: Uint8Array }> | undefined
   /** Makes the draft an event: it gets the next seq, and `at` is the later of `atMs` and the last event's `at`. */
   append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent
+  /** Appends an event that another node published, with its lines byte for byte. It must be the next one. */
+  follow(entry: Entry, lines: EntryLines, ref: DraftRef): void
   /** Writes the batch to the store, inside the transaction that `begin` opened. */
   keep(): void
   /** Forgets the batch. Batches that were kept before stay. */
@@ -58,6 +60,9 @@ export type Appender = Readonly<{
   /** Undoes everything since `begin`. */
   rollback(): void
 }>
+
+/** The line of an event and its details line, null without details. */
+type EntryLines = Readonly<{ line: string; detailsLine: string | null }>
 
 /** Everything in memory that a batch changes before it is kept. */
 type State = Readonly<{
@@ -83,18 +88,15 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
   let state = withOwnTally(kept)
   const tree = (parts.openTree ?? openTreeWriter)(db, signer, kept.head.seq)
 
+  function add(entry: Entry, lines: EntryLines, ref: DraftRef): void {
+    state = appendEntry(state, { entry, lines, ref }, { inserts, archive, tree })
+  }
+
   function append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent {
-    const { fold, head } = state
-    const { type, kind, contestId, kots, tx, details } = draft
-    const at = head.atMs === null ? atMs : later(atMs, head.atMs)
-    const event = { seq: nextSeq(head.seq), type, kind, atMs: at, contestId, kots, tx }
-    const chunk = reachChunk(state, event, inserts)
-    const weeks = reachWeek(state.weeks, at, fold.tally, inserts)
-    apply(fold, { event, details })
-    archive.add(event, tree.root)
-    insertEntry({ event, details }, ref, tree, inserts)
-    const blockEnd = event.seq % LIST_EVENTS === 0 ? new Map(fold.changes.contests) : state.blockEnd
-    state = { fold, head: { seq: event.seq, atMs: at }, chunk, weeks, blockEnd }
+    const event = nextEvent(draft, state.head, atMs)
+    const { details } = draft
+    const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
+    add({ event, details }, { line: formatEvent(event), detailsLine }, ref)
     return event
   }
 
@@ -120,6 +122,10 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
     head: () => state.head,
     published: openPublished(db, inserts),
     append,
+    follow(entry, lines, ref) {
+      assertNext(state.head, entry.event)
+      add(entry, lines, ref)
+    },
     keep,
     drop,
     begin: () => db.exec('BEGIN IMMEDIATE'),
@@ -143,10 +149,44 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
   }
 }
 
-/** Writes an entry's line, details line, leaf and ref. */
-function insertEntry({ event, details }: Entry, ref: DraftRef, tree: TreeWriter, inserts: Inserts): void {
-  const line = formatEvent(event)
-  const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
+/** The event that a draft becomes after the head. */
+function nextEvent(draft: Draft, head: Head, atMs: Ms): DaybookEvent {
+  const { type, kind, contestId, kots, tx } = draft
+  const at = head.atMs === null ? atMs : later(atMs, head.atMs)
+  return { seq: nextSeq(head.seq), type, kind, atMs: at, contestId, kots, tx }
+}
+
+function assertNext({ seq, atMs }: Head, event: DaybookEvent): void {
+  assert(event.seq === seq + 1 && event.atMs >= (atMs ?? 0), `seq ${event.seq} follows seq ${seq}`)
+}
+
+type EntryParts = Readonly<{ inserts: Inserts; archive: ArchiveWriter; tree: TreeWriter }>
+
+type NextEntry = Readonly<{ entry: Entry; lines: EntryLines; ref: DraftRef }>
+
+/** The state with the next entry, whose rows wait to be written. */
+function appendEntry(state: State, { entry, lines, ref }: NextEntry, parts: EntryParts): State {
+  const { inserts, archive, tree } = parts
+  const { fold } = state
+  const { event } = entry
+  const { seq, atMs } = event
+  const chunk = reachChunk(state, event, inserts)
+  const weeks = reachWeek(state.weeks, atMs, fold.tally, inserts)
+  apply(fold, entry)
+  archive.add(event, tree.root)
+  insertEntry(event, lines, ref, tree, inserts)
+  const blockEnd = seq % LIST_EVENTS === 0 ? new Map(fold.changes.contests) : state.blockEnd
+  return { fold, head: { seq, atMs }, chunk, weeks, blockEnd }
+}
+
+/** Writes an event's line, details line, leaf and ref. */
+function insertEntry(
+  event: DaybookEvent,
+  { line, detailsLine }: EntryLines,
+  ref: DraftRef,
+  tree: TreeWriter,
+  inserts: Inserts,
+): void {
   const { leaf, completed, signature } = tree.add(line, detailsLine)
   inserts.event(event, line, leaf, signature)
   for (const hash of completed) inserts.treeHash(hash)

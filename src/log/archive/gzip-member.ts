@@ -1,4 +1,4 @@
-import { constants, crc32, deflateRawSync } from 'node:zlib'
+import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 
 // A month's file is one gzip member (RFC 1952) that is joined from parts and never compressed again: the header,
 // deflate segments that each end on a byte boundary, an empty final block, and the trailer.
@@ -35,6 +35,36 @@ export function deflateSegment(raw: Uint8Array): Uint8Array {
     // Large enough for all output: zlib may repeat the flush marker when its buffer is full at that point.
     chunkSize: deflateBytesMax(raw.length),
   })
+}
+
+/** Most bytes of a stored block of deflate. */
+const BLOCK_BYTES_MAX = 0xffff
+const BLOCK_HEAD_BYTES = 5
+
+/** The same in stored blocks (RFC 1951, section 3.2.4), without compression: the result depends only on `raw`. */
+export function storeSegment(raw: Uint8Array): Uint8Array {
+  const blocks = Math.ceil(raw.length / BLOCK_BYTES_MAX)
+  const stored = Buffer.alloc(raw.length + blocks * BLOCK_HEAD_BYTES)
+  let end = 0
+  for (let at = 0; at < raw.length; at += BLOCK_BYTES_MAX) {
+    const block = raw.subarray(at, at + BLOCK_BYTES_MAX)
+    stored.writeUInt16LE(block.length, end + 1)
+    stored.writeUInt16LE(BLOCK_BYTES_MAX - block.length, end + 3)
+    stored.set(block, end + BLOCK_HEAD_BYTES)
+    end += BLOCK_HEAD_BYTES + block.length
+  }
+  return stored
+}
+
+/** Whether a segment's bytes are exactly these lines, compressed or not. */
+export function inflatesTo(segment: Uint8Array, raw: Uint8Array): boolean {
+  try {
+    const finishFlush = constants.Z_SYNC_FLUSH
+    const inflated = inflateRawSync(segment, { finishFlush, maxOutputLength: raw.length + 1 })
+    return Buffer.compare(inflated, raw) === 0
+  } catch {
+    return false
+  }
 }
 
 /** The end of a member: the final block, the CRC-32 and the size modulo 2^32, little-endian. */

@@ -23,8 +23,8 @@ import {
 
 // A section is text: one line for each event or change, each with its newline. An empty line stands for null.
 
-/** Bytes of a digest of a draft. */
-const DIGEST_BYTES = 32
+/** Most bytes of a digest of a draft. */
+const DIGEST_BYTES_MAX = 32
 
 /** The sections of a commit as bytes. */
 export function formatSections(commit: Commit): Readonly<Record<SectionName, Uint8Array>> {
@@ -86,7 +86,7 @@ function readRef(line: string): PublishedRef | null {
   if (line === '') return null
   const of = objectOfJson(line, 'refs')
   const ref = { ref: textIn(of, '0'), digest: bytesOfBase64(of['1'], 'refs') }
-  if (ref.digest.length !== DIGEST_BYTES) throw new Malformed('refs has a digest that is no SHA-256')
+  if (ref.digest.length > DIGEST_BYTES_MAX) throw new Malformed('refs has a digest that is too long')
   return inOneForm(ref, formatRef, line, 'refs')
 }
 
@@ -110,8 +110,12 @@ function readNote(line: string): MovedSignatures['notes'][number] {
 function formatHeldChange(change: HeldChange): string {
   switch (change.is) {
     case 'hold': {
-      const { id, draft, acceptedAt, chain, place, settledAt, vouch, reason } = change.held
+      const { id, draft, acceptedAt, chain, ...later } = change.held
       const sent: unknown = JSON.parse(formatDraft(draft))
+      // A new draft has none of these, and a commit may hold thousands.
+      const place = later.place ?? undefined
+      const settledAt = later.settledAt ?? undefined
+      const [vouch, reason] = [later.vouch ?? undefined, later.reason ?? undefined]
       return JSON.stringify({
         is: 'hold',
         id,
@@ -178,9 +182,11 @@ function readHeld(of: Fields): HeldDraft {
     ref,
     draft: draftIn(of, ref),
     acceptedAt: momentIn(of, 'acceptedAt'),
-    ...changeableIn(of),
+    ...changeableIn({ ...NOTHING_LATER, ...of }),
   }
 }
+
+const NOTHING_LATER = { place: null, settledAt: null, vouch: null, reason: null } as const
 
 function draftIn(of: Fields, ref: string): HeldDraft['draft'] {
   try {

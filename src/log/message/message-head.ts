@@ -151,7 +151,7 @@ function readSegment(of: Fields): SegmentHead {
     month,
     file: wordIn(of, 'file', MONTH_FILES),
     start: countIn(of, 'start'),
-    bytes: countIn(of, 'bytes', 1),
+    bytes: countIn(of, 'bytes'),
   }
 }
 

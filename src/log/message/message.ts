@@ -54,8 +54,13 @@ export type Commit = Readonly<{
 /** The operator's ref of a draft, and the digest of its content. */
 export type PublishedRef = Readonly<{ ref: string; digest: Uint8Array }>
 
-/** Compressed bytes of a segment, which begin at the offset `start` of their month file. */
+/**
+ * Compressed bytes of a segment, which begin at the offset `start` of their month file. No bytes stand for a segment that
+ * does not fit its message: each node stores it uncompressed (`storeSegment`).
+ */
 export type CarriedSegment = Readonly<{ month: Month; file: MonthFile; start: number; bytes: Uint8Array }>
+
+export const STORED_SEGMENT: Uint8Array = new Uint8Array(0)
 
 /** Stored signatures of trees, by size, and the signed notes in the manifests of months that the commit closes. */
 export type MovedSignatures = Readonly<{

@@ -54,7 +54,7 @@ function certificateText(logId: string, publicKey: Uint8Array): Uint8Array {
 }
 
 /** Tells messages of this log's nodes from foreign ones. */
-type NodeVerifier = Readonly<{
+export type NodeVerifier = Readonly<{
   /** Why a message is foreign; null when a key of the log certified its node's key and that signed the digest. */
   refusalOf(
     of: Readonly<{

@@ -58,12 +58,14 @@ export type NewLog = Omit<LogIdentity, 'id' | 'former'>
 
 /**
  * Creates an empty log in a new file, with a random id unless `begun` gives one. The file gets its name when it is
- * complete and on the disk, so that an interrupted start leaves no log that the next start would refuse.
+ * complete and on the disk, so that an interrupted start leaves no log that the next start would refuse. `fill` writes
+ * more rows in the same transaction.
  */
 export function createStore(
   path: string,
   log: NewLog,
   begun: Pick<LogIdentity, 'id' | 'former'> = { id: newLogId(), former: [] },
+  fill: (db: DatabaseSync) => void = () => undefined,
 ): void {
   mkdirSync(dirname(path), { recursive: true })
   if (existsSync(path)) throw new Error(`${path} exists already: a new log must not replace it`)
@@ -79,6 +81,7 @@ export function createStore(
     db.exec(TABLES)
     writeIdentity(db, { ...log, ...begun })
     writeNeeds(db)
+    fill(db)
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   } finally {
     // Closing the last connection moves the write-ahead log into the file.

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { base64 } from '@scure/base'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
+import { refuseEngineLog } from '../stream/engine-position.ts'
 import type { HighWater } from '../store/high-water.ts'
 import { markHighWater, readHighWater } from '../store/high-water.ts'
 import { faultAtStart, headOf } from './log-fault.ts'
@@ -40,6 +41,7 @@ export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing
   const db = openForWriting(storePath(dataDirectory))
   try {
     const mark = readHighWater(dataDirectory)
+    refuseEngineLog(db)
     if (!isNew) proveLog(db, mark, signing)
     changeKeys(db, signing)
     markHighWater(dataDirectory, newestCheckpoint(db))
@@ -159,7 +161,8 @@ function originAfter(name: string, id: string): string {
   return `${name}/${id.slice(0, ORIGIN_DIGITS)}`
 }
 
-function signNewest(db: DatabaseSync, keys: readonly SigningKey[]): void {
+/** Signs the newest tree with these keys, in the caller's transaction. */
+export function signNewest(db: DatabaseSync, keys: readonly SigningKey[]): void {
   const size = headOf(db)
   const { signature } = openSigner(readIdentity(db).origin, keys).sign(openStoredTree(db).at(size))
   if (size > 0) db.prepare('UPDATE events SET signature = ? WHERE seq = ?').run(signature, size)

@@ -89,6 +89,15 @@ export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }:
   return changes > 0
 }
 
+/** Puts this list of keys in the place of the log's own, in the caller's transaction. */
+export function replaceKeys(db: DatabaseSync, keys: readonly ListedKey[]): void {
+  db.exec('DELETE FROM signing_keys')
+  const insert = db.prepare(
+    'INSERT INTO signing_keys (vkey, from_size, to_size, statement) VALUES (?, ?, ?, ?)',
+  )
+  for (const { vkey, fromSize, toSize, statement } of keys) insert.run(vkey, fromSize, toSize, statement)
+}
+
 /** The statement in which an older key of the log vouches for a new one, as a signed note. */
 function statementOf(
   voucher: SigningKey & Readonly<{ verifier: VerifierKey }>,

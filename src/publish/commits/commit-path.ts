@@ -29,6 +29,8 @@ export type CommitPath = Readonly<{
   /** Size of a request with these drafts, or with a decision about so many held ones, in units of the path. */
   sizeOf(drafts: readonly Draft[]): number
   sizeOfDecision(drafts: number, reason: string): number
+  /** Size of the chain's word about a transaction that so many held drafts name. */
+  sizeOfWord(drafts: number, text: string): number
   /** Largest size of one request, and of all requests of a commit that has several. */
   requestMax: number
   requestsMax: number

@@ -57,7 +57,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const sizeOfWords = (words: readonly Settlement[]): number =>
     words.reduce((sum, word) => {
       const named = lists.askedAbout(word.tx).length
-      return sum + path.sizeOfDecision(named, 'reason' in word ? word.reason : word.place)
+      return sum + path.sizeOfWord(named, 'reason' in word ? word.reason : word.place)
     }, 0)
 
   return {

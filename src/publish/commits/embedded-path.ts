@@ -16,6 +16,7 @@ export function openEmbeddedPath(settings: EmbeddedSettings): CommitPath {
     hasRoom: () => true,
     sizeOf: ({ length }) => length,
     sizeOfDecision: (drafts) => drafts,
+    sizeOfWord: (drafts) => drafts,
     requestMax: Number.POSITIVE_INFINITY,
     requestsMax: COMMIT_DRAFTS_MAX,
   }

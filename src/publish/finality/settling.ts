@@ -7,6 +7,8 @@ import type { RpcBudgets } from './rpc-budgets.ts'
 /** Word of the chain about a transaction that is settled. */
 type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
 
+/** Words of one settlement at most. It is one commit, and with an engine one message. */
+const WORDS_MAX = 2_000
 /** Requests about what one transaction moved, roughly and at most. */
 const MOVED_REQUESTS = 3
 
@@ -58,7 +60,8 @@ export function openSettling({ queue, schedule, amounts, budgets, onSettling }: 
     add: (word) => void words.set(word.tx, word),
     size: () => words.size,
     async run() {
-      const max = amounts === null ? words.size : Math.max(1, budgets.left() / MOVED_REQUESTS)
+      const affordable = amounts === null ? WORDS_MAX : Math.max(1, budgets.left() / MOVED_REQUESTS)
+      const max = Math.min(affordable, WORDS_MAX)
       const taken = [...words.values()].slice(0, max)
       for (const { tx } of taken) words.delete(tx)
       const settlements = await settlementsOf(taken)

@@ -15,6 +15,8 @@ export type HeldGroup = ContestId | null
 export type HeldDrafts = Readonly<{
   size(): number
   find(ref: string): HeldDraft | undefined
+  /** The held draft with this number in the order of acceptance. */
+  numbered(id: number): HeldDraft | undefined
   /** The draft with this ref that will never be published. */
   settled(ref: string): SettledDraft | undefined
   /** All held drafts, or those of a group, in order of acceptance. */
@@ -37,6 +39,12 @@ export type HeldDrafts = Readonly<{
   published(held: HeldDraft, seq: Seq, at: Ms): void
   /** Removes a draft that will never be published. */
   settle(held: HeldDraft, end: Pick<SettledDraft, 'state' | 'settledAt' | 'place' | 'reason'>): void
+  /** Holds a draft that another node has held, with its number. */
+  add(held: HeldDraft): void
+  /** Removes a draft that another node has published. */
+  remove(held: HeldDraft): void
+  /** Notes that an event was published on the operator's word. */
+  vouch(seq: Seq, reason: string, at: Ms): void
   /** Reads the tables again, after a rollback. */
   reload(): void
 }>
@@ -46,6 +54,7 @@ type Group = { readonly drafts: Map<number, HeldDraft>; ready: number; dependent
 /** Everything in memory. Maps iterate in order of acceptance. */
 type State = {
   readonly byRef: Map<string, HeldDraft>
+  readonly byId: Map<number, HeldDraft>
   readonly groups: Map<HeldGroup, Group>
   /** Drafts of each transaction, by its canonical text. */
   readonly byTx: Map<string, Map<number, HeldDraft>>
@@ -67,6 +76,7 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
   return {
     size: () => state.byRef.size,
     find: (ref) => state.byRef.get(ref),
+    numbered: (id) => state.byId.get(id),
     settled: (ref) => (state.anySettled ? tables.settled(ref) : undefined),
     all: () => state.byRef.values(),
     inGroup: (group) => state.groups.get(group)?.drafts.values() ?? [],
@@ -105,6 +115,13 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
       tables.settle({ id, ref, draft, acceptedAt, ...end })
       state.anySettled = true
     },
+    add(held) {
+      tables.add(held)
+      put(state, asAsked(held, asksChain))
+      state.nextId = Math.max(state.nextId, held.id + 1)
+    },
+    remove,
+    vouch: tables.vouch,
     reload() {
       state = load(tables, asksChain)
       unkept = []
@@ -115,21 +132,23 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
 function load(tables: HeldTables, asksChain: boolean): State {
   const state: State = {
     byRef: new Map(),
+    byId: new Map(),
     groups: new Map(),
     byTx: new Map(),
     nextId: tables.nextId(),
     anySettled: tables.anySettled(),
   }
-  for (const held of tables.all()) {
-    // A transaction that was accepted while nobody asked the chain is asked about now.
-    const asked = asksChain && held.chain === 'none' && held.draft.tx !== null
-    put(state, asked ? { ...held, chain: 'asked' } : held)
-  }
+  for (const held of tables.all()) put(state, asAsked(held, asksChain))
   return state
 }
 
+/** A transaction that was accepted while nobody asked the chain is asked about now. */
+function asAsked(held: HeldDraft, asksChain: boolean): HeldDraft {
+  return asksChain && held.chain === 'none' && held.draft.tx !== null ? { ...held, chain: 'asked' } : held
+}
+
 /** Adds a held draft, or replaces it in its place. */
-function put({ byRef, groups, byTx }: State, held: HeldDraft): void {
+function put({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0, dependent: 0 }
   const before = group.drafts.get(held.id)
@@ -138,15 +157,17 @@ function put({ byRef, groups, byTx }: State, held: HeldDraft): void {
   group.drafts.set(held.id, held)
   groups.set(contestId, group)
   byRef.set(held.ref, held)
+  byId.set(held.id, held)
   if (tx === null) return
   const key = canonicalTx(tx)
   const named = byTx.get(key) ?? new Map<number, HeldDraft>()
   byTx.set(key, named.set(held.id, held))
 }
 
-function forget({ byRef, groups, byTx }: State, held: HeldDraft): void {
+function forget({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   byRef.delete(held.ref)
+  byId.delete(held.id)
   const key = canonicalTx(tx ?? '')
   const named = byTx.get(key)
   named?.delete(held.id)

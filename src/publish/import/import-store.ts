@@ -3,6 +3,7 @@ import { copyFile } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { renameDurably } from '../../log/store/durable-rename.ts'
 import { openPrefixReader } from '../../log/books/prefix-reader.ts'
+import { refuseEngineLog } from '../../log/stream/engine-position.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint, proveLog, refuseLostStore, changeKeys } from '../../log/tree/ready-log.ts'
@@ -61,7 +62,10 @@ export async function openNewStore(
   let db: DatabaseSync
   try {
     const signing = { keys, acceptNewKey: false, acceptLoss: false }
-    if (old !== null) proveLog(old, readHighWater(dataDirectory), signing)
+    if (old !== null) {
+      refuseEngineLog(old)
+      proveLog(old, readHighWater(dataDirectory), signing)
+    }
     if (old === null) createStore(building, newLog)
     else await copyLog(old, path, building)
     db = openForBulk(building)

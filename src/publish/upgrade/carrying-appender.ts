@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { constants, inflateRawSync } from 'node:zlib'
 import type { Appender } from '../../log/append.ts'
 import { openAppender } from '../../log/append.ts'
 import type { SegmentOf } from '../../log/archive/archive-writer.ts'
-import { deflateSegment } from '../../log/archive/gzip-member.ts'
+import { deflateSegment, inflatesTo } from '../../log/archive/gzip-member.ts'
 import { entryOfRow } from '../../log/books/shelf.ts'
 import type { Row } from '../../log/store/codec.ts'
 import { bytes, number } from '../../log/store/codec.ts'
@@ -128,15 +127,5 @@ function segmentsOf(old: OldStore): SegmentOf {
   return ({ month, file, start }, raw) => {
     const kept = old.segmentAt(month, file, start)
     return kept !== undefined && inflatesTo(kept, raw) ? kept : deflateSegment(raw)
-  }
-}
-
-function inflatesTo(segment: Uint8Array, raw: Uint8Array): boolean {
-  try {
-    const finishFlush = constants.Z_SYNC_FLUSH
-    const inflated = inflateRawSync(segment, { finishFlush, maxOutputLength: raw.length + 1 })
-    return Buffer.compare(inflated, raw) === 0
-  } catch {
-    return false
   }
 }

@@ -1,0 +1,80 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { EngineMessage } from '../../engine/log-engine.ts'
+import { openKeptMessages } from '../../log/stream/kept-messages.ts'
+import type { Message, MessagePlace } from '../../log/message/message.ts'
+import { MESSAGE_VERSION } from '../../log/message/message.ts'
+import { digestOfMessage } from '../../log/message/message-frame.ts'
+import type { EnginePosition } from '../../log/stream/engine-position.ts'
+import { readPosition, writePosition } from '../../log/stream/engine-position.ts'
+import { readIdentity, StoreError } from '../../log/store/store.ts'
+
+/** The stream of a store: its newest message, and the kept ones. Changes belong to the caller's transaction. */
+export type BookStream = Readonly<{
+  position(): EnginePosition
+  kept(from: number): readonly EngineMessage[]
+  /** The place of the next message. */
+  next(): MessagePlace
+  /** Why a message that the engine has at a place is not the next one of this stream; null when it is. */
+  refusalOf(message: Message, place: number): string | null
+  /** Notes the next message. */
+  note(bytes: Uint8Array, kind: Message['is']): void
+  /** Writes the position. */
+  write(): void
+  /** Undoes what was noted since the last commit. */
+  rollback(): void
+}>
+
+/** Opens the stream of a store. Throws a StoreError when its log is on no engine. */
+export function openBookStream(db: DatabaseSync): BookStream {
+  const { id: logId } = readIdentity(db)
+  const kept = openKeptMessages(db)
+  let position = positionOf(db)
+  let isChanged = false
+
+  const next = (): MessagePlace => {
+    const { stream, place, digest: prev } = position
+    return { v: MESSAGE_VERSION, logId, stream, place: place + 1, prev }
+  }
+
+  return {
+    position: () => position,
+    kept: kept.from,
+    next,
+    refusalOf(message, place) {
+      const want = next()
+      if (place !== want.place) return `it is at place ${place}, and place ${want.place} is missing`
+      if (message.logId !== logId) return 'it is of another log'
+      if (message.stream !== want.stream) return `it is of stream ${message.stream} instead of ${want.stream}`
+      if (message.place !== place) return `it was made for place ${message.place}`
+      if (Buffer.compare(message.prev, want.prev) !== 0)
+        return `it does not follow the message at place ${place - 1} of this node`
+      if ((message.is === 'genesis') !== (place === 1))
+        return 'a stream begins with a genesis, and has no other'
+      return null
+    },
+    note(bytes, kind) {
+      const { stream, place } = next()
+      const digest = digestOfMessage(bytes)
+      if (place === 1) kept.clear()
+      kept.add({ place, bytes })
+      position = kind === 'seal' ? { stream: stream + 1, place: 0, digest } : { stream, place, digest }
+      isChanged = true
+    },
+    write() {
+      writePosition(db, position)
+      isChanged = false
+    },
+    rollback() {
+      if (isChanged) kept.reload()
+      position = positionOf(db)
+      isChanged = false
+    },
+  }
+}
+
+function positionOf(db: DatabaseSync): EnginePosition {
+  const position = readPosition(db)
+  if (position === null)
+    throw new StoreError('the log of this store is on no engine: move it with daybook cluster move')
+  return position
+}

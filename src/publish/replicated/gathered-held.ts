@@ -1,0 +1,97 @@
+import type { HeldChange } from '../../log/held/held-change.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import type { HeldDrafts } from '../held/held-drafts.ts'
+import { changeBytes, ID_BYTES } from './message-room.ts'
+
+/** The changes of held drafts since the last commit, in order. */
+export type GatheredHeld = Readonly<{
+  /** The held drafts, with their changes gathered. */
+  drafts: HeldDrafts
+  changes(): readonly HeldChange[]
+  /** Most bytes of the changes in a message. */
+  bytes(): number
+  clear(): void
+}>
+
+/** A change, and its list of ids, to which those of equal changes are added. */
+type Run = Readonly<{ change: HeldChange; ids: number[] }>
+
+export function gatherHeld(drafts: HeldDrafts): GatheredHeld {
+  let runs: Run[] = []
+  let bytes = 0
+  /** Drafts of the present request that are held. */
+  let unkept: HeldDraft[] = []
+
+  function note(change: HeldChange, ids: number[] = []): void {
+    const last = runs.at(-1)
+    if (last !== undefined && isAlike(last.change, change)) {
+      last.ids.push(...ids)
+      bytes += ID_BYTES * ids.length
+    } else {
+      runs.push({ change, ids })
+      bytes += changeBytes(change)
+    }
+  }
+
+  return {
+    drafts: {
+      ...drafts,
+      hold(...sent) {
+        const held = drafts.hold(...sent)
+        unkept.push(held)
+        return held
+      },
+      keep() {
+        drafts.keep()
+        for (const held of unkept) note({ is: 'hold', held })
+        unkept = []
+      },
+      drop() {
+        drafts.drop()
+        unkept = []
+      },
+      change(held) {
+        drafts.change(held)
+        const { id, chain, place, settledAt, vouch, reason } = held
+        const ids = [id]
+        note({ is: 'change', ids, chain, place, settledAt, vouch, reason }, ids)
+      },
+      published(held, seq, at) {
+        drafts.published(held, seq, at)
+        const ids = [held.id]
+        note({ is: 'remove', ids }, ids)
+        if (held.vouch !== null) note({ is: 'vouch', seq, reason: held.vouch, at })
+      },
+      settle(held, { state, settledAt, place, reason }) {
+        drafts.settle(held, { state, settledAt, place, reason })
+        const ids = [held.id]
+        note({ is: 'settle', ids, state, settledAt, place, reason }, ids)
+      },
+    },
+    changes: () => runs.map(({ change }) => change),
+    bytes: () => bytes,
+    clear() {
+      runs = []
+      unkept = []
+      bytes = 0
+    },
+  }
+}
+
+/** Whether two changes differ only in their ids. */
+function isAlike(one: HeldChange, other: HeldChange): boolean {
+  switch (one.is) {
+    case 'change':
+      return other.is === 'change' && CHANGEABLE.every((name) => one[name] === other[name])
+    case 'remove':
+      return other.is === 'remove'
+    case 'settle':
+      return other.is === 'settle' && ENDED.every((name) => one[name] === other[name])
+    case 'hold':
+    case 'vouch':
+      return false
+  }
+}
+
+const CHANGEABLE = ['chain', 'place', 'settledAt', 'vouch', 'reason'] as const
+const ENDED = ['state', 'settledAt', 'place', 'reason'] as const

@@ -1,0 +1,102 @@
+import type { HeldChange } from '../../log/held/held-change.ts'
+import type { PublishedRef } from '../../log/message/message.ts'
+import { FRAME_BYTES_MAX } from '../../log/message/message-frame.ts'
+import { formatAmount } from '../../protocol/amount.ts'
+import { assert } from '../../protocol/brand.ts'
+import { formatDetails } from '../../protocol/details.ts'
+import type { Draft } from '../../protocol/draft.ts'
+
+/** Limits of the message that carries a commit. */
+export type MessageRoom = Readonly<{
+  /** Whether the present message has no room for further held drafts. */
+  isFull(): boolean
+  /** Most bytes of drafts in a message. */
+  draftsBytes(drafts: readonly Draft[]): number
+  /** Most bytes of a decision of the operator about so many held drafts. */
+  decisionBytes(drafts: number, reason: string): number
+  /** Most bytes of the chain's word about a transaction that so many held drafts name. */
+  wordBytes(drafts: number, text: string): number
+  /** Most bytes of one request, and of the requests of one commit when there are several. */
+  requestBytesMax: number
+  requestsBytesMax: number
+}>
+
+// A message has 4 MiB at most. Requests are weighed before they are built, so the bounds here are upper ones.
+
+const KIB = 1024
+const MIB: number = 1024 * KIB
+
+/** Bytes of a message for all but what a commit changes: head, keys and signatures. */
+const HEAD_BYTES: number = 16 * KIB
+/** Bytes of a commit's events, changes of held drafts, and segments. */
+export const COMMIT_BYTES_MAX: number = FRAME_BYTES_MAX - HEAD_BYTES
+/** Bytes of one request, and of all requests of a commit that has several. Its segments have the rest. */
+const REQUEST_BYTES_MAX: number = 3.25 * MIB
+const REQUESTS_BYTES_MAX: number = 2 * MIB
+/** A commit with less room than this releases no further held drafts. */
+const RELEASE_BYTES: number = 512 * KIB
+/** Bytes that a segment leaves free, for changes of held drafts that come after it. */
+export const SPARE_BYTES: number = 64 * KIB
+
+assert(REQUEST_BYTES_MAX + RELEASE_BYTES <= COMMIT_BYTES_MAX, 'the largest request fits a message')
+
+/** Bytes of `["",""]` with a digest in base64, and of three newlines. */
+const REF_BYTES = 55
+/** Bytes of a number of 13 digits and a comma. */
+export const ID_BYTES = 14
+/** Bytes of a change of held drafts without its texts: the names of its members, and its numbers. */
+const CHANGE_BYTES = 180
+/** Bytes of a draft's line and ref without their texts, or of its change when it is held, whichever is more. */
+const DRAFT_BYTES = 196
+/** Bytes of a details line without its details. */
+const DETAILS_BYTES = 40
+
+/** Bytes of a text in JSON. */
+function jsonBytes(text: string | null): number {
+  return text === null ? 0 : Buffer.byteLength(JSON.stringify(text))
+}
+
+/** Bytes of an event's lines in a message. */
+export function eventBytes(line: string, details: string | null): number {
+  return Buffer.byteLength(line) + Buffer.byteLength(details ?? '')
+}
+
+/** Bytes of its ref, with the newlines of all three. */
+export function refBytes(ref: PublishedRef | null): number {
+  return REF_BYTES + jsonBytes(ref?.ref ?? null)
+}
+
+/** Most bytes of a draft in a message, whether it is published or held. */
+function draftBytes({ ref, type, kind, contestId, kots, tx, details }: Draft): number {
+  const numbers = String(contestId).length + (kots === null ? 0 : formatAmount(kots).length)
+  const more = details === null ? 0 : DETAILS_BYTES + Buffer.byteLength(formatDetails(details))
+  return DRAFT_BYTES + type.length + kind.length + numbers + (tx?.length ?? 0) + jsonBytes(ref) + more
+}
+
+/** Most bytes of a change of held drafts. */
+export function changeBytes(change: HeldChange): number {
+  switch (change.is) {
+    case 'hold':
+      return draftBytes(change.held.draft)
+    case 'change':
+      return CHANGE_BYTES + jsonBytes(change.place) + jsonBytes(change.vouch) + jsonBytes(change.reason)
+    case 'settle':
+      return CHANGE_BYTES + jsonBytes(change.place) + jsonBytes(change.reason)
+    case 'remove':
+      return CHANGE_BYTES
+    case 'vouch':
+      return CHANGE_BYTES + jsonBytes(change.reason)
+  }
+}
+
+/** Limits of a message. `bytesLeft` are those of the commit that is being built. */
+export function messageRoom(bytesLeft: () => number): MessageRoom {
+  return {
+    isFull: () => bytesLeft() < RELEASE_BYTES,
+    draftsBytes: (drafts) => drafts.reduce((sum, draft) => sum + draftBytes(draft), 0),
+    decisionBytes: (drafts, reason) => drafts * (CHANGE_BYTES + jsonBytes(reason)),
+    wordBytes: (drafts, text) => CHANGE_BYTES + jsonBytes(text) + drafts * ID_BYTES,
+    requestBytesMax: REQUEST_BYTES_MAX,
+    requestsBytesMax: REQUESTS_BYTES_MAX,
+  }
+}
