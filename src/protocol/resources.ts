@@ -1,4 +1,5 @@
 import type { EventWire } from './event.ts'
+import type { Mirror } from './mirror-resource.ts'
 import type { EventType } from './rules.ts'
 import type { JsonSchema } from './schema.ts'
 
@@ -239,6 +240,8 @@ export type Status = Readonly<{
   simulated: boolean
   following: Readonly<{ state: 'leader' | 'follower'; behind: number }>
   finality: Finality
+  /** Null on a node that is no mirror. */
+  mirror: Mirror | null
 }>
 
 /** Details of an event, each moment as a pair; null for an event without details. */

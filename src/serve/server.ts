@@ -5,7 +5,7 @@ import { assert } from '../protocol/brand.ts'
 import type { ConnectionCount } from './allowance/caller-connections.ts'
 import type { RequestPathParts } from './exchange/request-path.ts'
 import { openRequestPath } from './exchange/request-path.ts'
-import { ALLOWED_METHODS, CORS_HEADERS } from './http/headers.ts'
+import { ALLOWED_METHODS, CORS_HEADERS, mirrorHeader } from './http/headers.ts'
 import { isTargetTooLong } from './overflow.ts'
 import { HEADERS_MAX } from './http/request-form.ts'
 import { drainServer } from './server-drain.ts'
@@ -135,10 +135,11 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
 /** Answers what never becomes a request: broken syntax, silence, tunnels, expectations. */
 function refuseWhatIsNoRequest(
   server: HttpServer,
-  { metrics }: RequestPathParts,
+  { metrics, mirrorOf }: RequestPathParts,
   /** Closes a connection after its pending answers; false if it has none. */
   endAfterAnswers: (socket: Socket) => boolean,
 ): void {
+  const common = { ...CORS_HEADERS, ...mirrorHeader(mirrorOf) }
   server.on('clientError', (error: ParseError, socket: Socket) => {
     const { status, reason } = failureOf(error)
     metrics.clientErrors.inc({ reason })
@@ -149,14 +150,15 @@ function refuseWhatIsNoRequest(
       socket.destroySoon()
       return
     }
-    refuse(socket, status)
+    refuse(socket, status, common)
   })
   server.on('connect', (_, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    if (!endAfterAnswers(socket)) refuse(socket, '405 Method Not Allowed', { Allow: ALLOWED_METHODS })
+    if (!endAfterAnswers(socket))
+      refuse(socket, '405 Method Not Allowed', { ...common, Allow: ALLOWED_METHODS })
   })
   server.on('checkExpectation', (_, response) => {
-    response.writeHead(417, { ...CORS_HEADERS, Connection: 'close', 'Content-Length': 0 }).end()
+    response.writeHead(417, { ...common, Connection: 'close', 'Content-Length': 0 }).end()
   })
 }
 
@@ -177,9 +179,8 @@ function failureOf({ code = '', rawPacket, bytesParsed = 0 }: ParseError): Failu
   return FAILURES.get(code) ?? { status: '400 Bad Request', reason: 'syntax' }
 }
 
-function refuse(socket: Socket, status: string, headers: Readonly<Record<string, string>> = {}): void {
+function refuse(socket: Socket, status: string, headers: Readonly<Record<string, string>>): void {
   const lines = Object.entries({
-    ...CORS_HEADERS,
     ...headers,
     'Cache-Control': 'no-store',
     'Content-Length': '0',

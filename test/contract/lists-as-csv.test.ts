@@ -16,7 +16,8 @@ import type { TableEndpoint } from '../../src/protocol/endpoints/endpoint-rows.t
 import { ENDPOINTS, isTableEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
-import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { LAUNCH, plan } from '../story/api-story.ts'
 import { csvRows } from './csv-rows.ts'
 import { textOf } from '../stage/document.ts'
 

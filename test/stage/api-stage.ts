@@ -10,14 +10,10 @@ import { openHeldTables } from '../../src/log/held/held-tables.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { LogReader } from '../../src/log/store/reader.ts'
 import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
-import { parseDraftAmount } from '../../src/protocol/amount.ts'
-import type { Details } from '../../src/protocol/details.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
-import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS, msOf, parseMonth } from '../../src/protocol/moment.ts'
+import { DAY_MS, floorTo, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Problem } from '../../src/protocol/problem.ts'
-import type { EventType } from '../../src/protocol/rules.ts'
-import { contestIdOf } from '../../src/protocol/seq.ts'
 import { openAnswerCache } from '../../src/serve/http/answer-cache.ts'
 import { openPictureDrawing } from '../../src/command/service/picture-drawing.ts'
 import { openPictures } from '../../src/serve/exchange/pictures.ts'
@@ -27,6 +23,7 @@ import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { datasetRoutes } from '../../src/serve/datasets/dataset-routes.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
 import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
+import type { MirrorReport } from '../../src/serve/api/status-route.ts'
 import { rootRoutes } from '../../src/serve/api/root-routes.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import type { Route } from '../../src/serve/http/route.ts'
@@ -44,66 +41,14 @@ import type { Site } from '../../src/web/markup/site.ts'
 import { DEFAULT_SITE } from '../../src/web/markup/site.ts'
 import { fetchDescribed } from './described.ts'
 import { openFollowing } from '../mirror/following-stage.ts'
+import type { StoryEvent } from '../story/api-story.ts'
+import { API_STORY, LAUNCH, storyDraft } from '../story/api-story.ts'
 import { testSigner } from '../story/signing.ts'
-
-/** Moment of the first event of the stage's story. The present is two days later. */
-export const LAUNCH: Ms = msOf(Date.UTC(2026, 9, 1))
-
-/** An event of a story, before the log appends it. */
-export type StoryEvent = Readonly<{
-  type: EventType
-  kind: string
-  contestId?: number
-  kots?: string
-  tx?: string
-  details?: Details
-}>
-
-const MONTH = parseMonth('2026-09') ?? undefined
 
 const STREAMS_MAX = 1_000
 
 /** Draws the pictures of all stages, since a start of its thread takes longer than a drawing. */
 const drawing = openPictureDrawing()
-
-/** Default story: a contest up to its prizes, a planned contest, and a scheduled loyalty month. */
-const STORY: readonly StoryEvent[] = [
-  { type: 'treasury', kind: 'deposit', kots: '1000' },
-  plan(1, 'First', HOUR_MS),
-  { type: 'contest', kind: 'opened', contestId: 1 },
-  { type: 'play', kind: 'entry', contestId: 1, kots: '10.5' },
-  { type: 'play', kind: 'vote', contestId: 1, kots: '2.25' },
-  { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
-  { type: 'contest', kind: 'closed', contestId: 1 },
-  { type: 'prize', kind: 'winner', contestId: 1, kots: '60', details: { claim: true } },
-  { type: 'prize', kind: 'voter_share', contestId: 1, kots: '40' },
-  { type: 'payout', kind: 'voter_share', contestId: 1, kots: '15', tx: 'transaction-0001' },
-  { type: 'burn', kind: 'platform_income', kots: '1.000000001' },
-  plan(2, null, 5 * DAY_MS),
-  ...(MONTH === undefined
-    ? []
-    : [
-        {
-          type: 'loyalty',
-          kind: 'scheduled',
-          details: { month: MONTH, paysAt: msOf(LAUNCH + 9 * DAY_MS) },
-        } as const,
-      ]),
-]
-
-/** The plan of a contest that opens `opensInMs` after the launch and lasts a day. */
-export function plan(id: number, title: string | null, opensInMs: number): StoryEvent {
-  const opensAt = msOf(LAUNCH + opensInMs)
-  const details = { ...(title === null ? {} : { title }), opensAt, closesAt: msOf(opensAt + DAY_MS) }
-  return { type: 'contest', kind: 'scheduled', contestId: id, details }
-}
-
-function draftOf(event: StoryEvent): Draft {
-  const kots = event.kots === undefined ? null : (parseDraftAmount(event.kots) ?? null)
-  const contestId = event.contestId === undefined ? null : contestIdOf(event.contestId)
-  const { type, kind, tx = null, details = null } = event
-  return { ref: null, atMs: null, type, kind, contestId, kots, tx, details }
-}
 
 /** A log with a story, and a server of its API and pages on a free local port. */
 export type ApiStage = AsyncDisposable &
@@ -136,7 +81,7 @@ type ApiStageSettings = Readonly<{
   site?: Partial<Site>
   /** Time between events; a minute by default. */
   apartMs?: number
-  /** Events of the log; `STORY` by default. */
+  /** Events of the log; `API_STORY` by default. */
   story?: readonly StoryEvent[]
   /** Wraps the reader, for example so that a read fails. */
   reader?: (reader: LogReader) => LogReader
@@ -144,10 +89,11 @@ type ApiStageSettings = Readonly<{
   exports?: Partial<ExportLimits>
   /** Whether the node says that it asks the blockchain. */
   asksChain?: boolean
-  /** Whether the server has the stream. */
   streams?: boolean
   streamLimits?: Parameters<typeof openStreams>[0]['limits']
   following?: Parameters<typeof openFollowing>[1]
+  /** What the node says as a mirror. */
+  mirror?: () => MirrorReport
 }>
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
@@ -166,7 +112,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     appender.keep()
     appender.commit()
   }
-  append((settings.story ?? STORY).map(draftOf))
+  append((settings.story ?? API_STORY).map(storyDraft))
 
   const opened = openReader(directory, null)
   const reader = settings.reader?.(opened) ?? opened
@@ -177,12 +123,15 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   let unready: Problem | undefined
   const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
   // Its URL is set below, when the port is known.
-  const site = { ...DEFAULT_SITE, ...settings.site }
+  const mirror = settings.mirror
+  const mirrored = mirror === undefined ? {} : { mirror: () => mirror().mirror }
+  const site = { ...DEFAULT_SITE, ...mirrored, ...settings.site }
   const node = {
     version: '0.0.1',
     licence: site.licence,
     following: () => ({ state: 'leader', behind: 0 }) as const,
     asksChain: settings.asksChain ?? false,
+    ...(mirror === undefined ? {} : { mirror }),
   }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   const web = openWeb(api, {
@@ -239,6 +188,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     },
     {
       identity: reader.identity,
+      mirrorOf: mirror?.().mirror.of ?? null,
       licence: site.licence,
       requestIds: openRequestIds('t'),
       router,
@@ -271,8 +221,8 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     drawn,
     metrics: registry,
     trade: (count) =>
-      append(Array.from({ length: count }, () => draftOf({ type: 'trade', kind: 'buy', kots: '1' }))),
-    append: (events) => append(events.map(draftOf)),
+      append(Array.from({ length: count }, () => storyDraft({ type: 'trade', kind: 'buy', kots: '1' }))),
+    append: (events) => append(events.map(storyDraft)),
     held(change) {
       db.exec('BEGIN')
       change(tables)

@@ -77,6 +77,7 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
     },
     {
       identity: log.identity,
+      mirrorOf: null,
       licence: null,
       requestIds: openRequestIds('t'),
       router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'))),

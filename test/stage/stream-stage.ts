@@ -161,6 +161,7 @@ function collaborators(
 ): RequestPathParts {
   return {
     identity: reader.identity,
+    mirrorOf: null,
     licence: null,
     requestIds: openRequestIds('t'),
     router: openRouter(streams.routes),

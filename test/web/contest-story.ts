@@ -5,8 +5,9 @@ import { HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { parseExplorer } from '../../src/web/markup/site.ts'
 import { assertParity, sourcesOf } from './parity/parity.ts'
-import type { StoryEvent } from '../stage/api-stage.ts'
-import { LAUNCH, openApiStage, plan } from '../stage/api-stage.ts'
+import type { StoryEvent } from '../story/api-story.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { LAUNCH, plan } from '../story/api-story.ts'
 
 // Events of one contest, for tests of its pages.
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
-import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { LAUNCH } from '../story/api-story.ts'
 import { heldDraft, PRIVATE, settledDraft } from '../story/held-story.ts'
 import { ADDRESSES } from './parity/web-addresses.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { openApiStage, plan } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { plan } from '../story/api-story.ts'
 import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'

@@ -3,7 +3,8 @@ import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Flows, Funds } from '../../src/protocol/range-resources.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
-import { LAUNCH, openApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { LAUNCH } from '../story/api-story.ts'
 import { assertParity, sourcesOf } from './parity/parity.ts'
 
 let stage: ApiStage

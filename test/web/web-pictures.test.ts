@@ -4,7 +4,8 @@ import { HOUR_MS } from '../../src/protocol/moment.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
-import { openApiStage, plan } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { plan } from '../story/api-story.ts'
 import { textOf as documentText } from '../stage/document.ts'
 
 let stage: ApiStage

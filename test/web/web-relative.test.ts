@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
-import { LAUNCH } from '../stage/api-stage.ts'
+import { LAUNCH } from '../story/api-story.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 

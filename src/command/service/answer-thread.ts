@@ -9,17 +9,12 @@ import { openAnswerer } from '../../serve/exchange/answerer.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
-import type { Site } from '../../web/markup/site.ts'
+import type { ShownSettings } from './front-routes.ts'
 import { frontRoutesOf } from './front-routes.ts'
 import { yieldToServing } from './thread-priority.ts'
 
 /** Settings that the thread starts with. */
-export type AnswerThreadSettings = Readonly<{
-  data: string
-  head: SharedArrayBuffer
-  site: Site
-  asksChain: boolean
-}>
+export type AnswerThreadSettings = ShownSettings & Readonly<{ data: string; head: SharedArrayBuffer }>
 
 /** Messages from the serving thread. */
 export type ToAnswerThread =

@@ -1,5 +1,4 @@
 import type { LogReader } from '../../log/store/reader.ts'
-import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Question } from '../../serve/exchange/thread-question.ts'
 import type { Timed } from '../../serve/fairness/fair-places.ts'
 import type { Reply } from '../../serve/http/route.ts'
@@ -8,10 +7,12 @@ import type { AnswerInTurn } from '../../serve/exchange/thread-question.ts'
 import { openPictures } from '../../serve/exchange/pictures.ts'
 import { openSharedAnswers } from '../../serve/exchange/shared-answers.ts'
 import { openScripts } from '../../web/assets/assets.ts'
-import type { Site } from '../../web/markup/site.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
+import { openMirrorCell } from './mirror-cell.ts'
+import type { ShownSettings } from './front-routes.ts'
+import { presentOf } from './front-routes.ts'
 import { openPictureDrawing } from './picture-drawing.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { FrontMemory } from './front-memory.ts'
@@ -34,7 +35,7 @@ export function openAnswers(
   const scripts = openScripts()
   let { port } = settings
   const threads = openAnswerThreads(
-    () => ({ data: settings.data, head: memory.head, ...shownBy(settings, port) }),
+    () => ({ data: settings.data, head: memory.head, ...shownBy(settings, memory, port) }),
     { scripts },
   )
   stack.use(threads)
@@ -44,7 +45,8 @@ export function openAnswers(
     if (head > reader.head().seq) reader.snapshot(() => undefined)
     return { value: reply, tookMs }
   }
-  const present = ({ now }: Question): string => `${reader.version()} ${floorTo(now, MINUTE_MS)}`
+  const mirror = settings.mirrorOf === null ? null : openMirrorCell(memory.mirror)
+  const present = ({ now }: Question): string => presentOf(reader, mirror, now)
   const { monotonicMs } = world
   const shared = openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs })
   const drawing = openPictureDrawing()
@@ -65,12 +67,14 @@ export function openAnswers(
 
 /** Settings that answers show. The site's address is `publicUrl`, or else the address of the listener. */
 export function shownBy(
-  { site, publicUrl, host, asksChain }: FrontSettings,
+  { site, publicUrl, host, asksChain, mirrorOf }: FrontSettings,
+  memory: Pick<FrontMemory, 'mirror'>,
   port: number,
-): Readonly<{ site: Site; asksChain: boolean }> {
+): ShownSettings {
   const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
   const url = publicUrl ?? `http://${hostInUrl(name)}:${port}`
-  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain }
+  const mirror = mirrorOf === null ? null : memory.mirror
+  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain, mirror }
 }
 
 /** Hosts of a listener on every address of the machine. */

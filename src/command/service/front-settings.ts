@@ -18,6 +18,8 @@ export type FrontSettings = Readonly<{
   asksChain: boolean
   /** Whether this node follows a log that others write too, so that it may be behind what its callers have seen. */
   following: boolean
+  /** Public address of the service that this mirror follows; null on a node that is no mirror. */
+  mirrorOf: string | null
   streamsMax: number
   /** Milliseconds over which streams end at a stop. */
   drainMs: number

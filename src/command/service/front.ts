@@ -89,9 +89,10 @@ export async function openFront(
     'Requests that wait for an event which this node does not have yet',
     () => waits?.waiting() ?? 0,
   )
-  const { api, web } = frontRoutesOf(reader, shownBy(settings, settings.port), answers.scripts)
+  const { api, web } = frontRoutesOf(reader, shownBy(settings, memory, settings.port), answers.scripts)
   const server = await start(listenerOf(settings, memory, networks, tools), {
     identity: reader.identity,
+    mirrorOf: settings.mirrorOf,
     licence: settings.site?.licence ?? null,
     requestIds: openRequestIds(Math.floor(world.random() * REQUEST_PREFIXES).toString(36)),
     router: openRouter([...exports.over([...api, ...web.routes]), ...streams.routes]),

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
 import type { Signing } from '../../log/tree/ready-log.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
@@ -19,13 +17,12 @@ import type { NodeState } from '../../serve/metrics/metrics.ts'
 import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
-import { connectionLimit } from './connection-limit.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
-import type { FrontSettings, FrontTools } from './front-settings.ts'
+import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
-import { openFront } from './front.ts'
-import { allocateFront, sayStopping, sayWrong } from './front-memory.ts'
-import { startFrontThreads } from './front-threads.ts'
+import { sayStopping, sayWrong } from './front-memory.ts'
+import type { NodeSettings } from './node-threads.ts'
+import { drainThreads, openMainFront, planThreads, startThreads } from './node-threads.ts'
 import type { Serving } from './node-report.ts'
 import { openNodeReport } from './node-report.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
@@ -37,10 +34,7 @@ import type { World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
 
 /** Settings of `serve`, already checked. */
-export type ServiceSettings = Omit<
-  FrontSettings,
-  'reusePort' | 'connectionsMax' | 'asksChain' | 'following'
-> &
+export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
   Readonly<{
     publishHost: string
     publishPort: number
@@ -55,10 +49,6 @@ export type ServiceSettings = Omit<
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
     auditPace?: AuditPace
     balances: 'refuse' | 'report'
-    /** Requests of one caller in any 60 s; null = no limit. */
-    rateLimit: number | null
-    /** Number of serving threads, including the main thread. */
-    workers: number
     /** How the chain is asked whether a transaction is final; null when the operator vouches for it. */
     finality: FinalitySettings | null
     /** Clock of the writer in place of the machine's clock (`openSharedClock`). */
@@ -84,7 +74,9 @@ export async function startService(
   stack.use(takeDirectory(settings.data))
   const audits = openAuditLines(lines, world.monotonicMs)
   const chain = await readyChain(settings, world, audits)
-  const { workers, shared, memory } = planThreads(settings, world, lines)
+  const asksChain = settings.finality !== null
+  const plan = planThreads({ ...settings, asksChain, following: false, mirrorOf: null }, world, lines)
+  const { memory } = plan
   const registry = openRegistry(settings)
   const metrics = openServiceMetrics(registry, world.now)
   const broken = Promise.withResolvers<string>()
@@ -103,17 +95,14 @@ export async function startService(
   })
   const writer = await orRefused(orTaken('--publish-port', writing))
   stack.use(writer)
-  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, lines, registry })
-  const front = await orTaken('--port', opening)
+  const front = await openMainFront(plan, { world, lines, registry })
   stack.use(front)
   watchState(registry, front, async () => {
     const { store, serving } = await report.readiness()
     return { store, serving, accepting_publishes: state.accepting }
   })
   watchHeldDrafts(settings, { registry, lines }, front)
-  const others = { ...frontSettings(shared), port: front.port, reusePort: true }
-  const threadSettings = { settings: others, memory, lineChoice: lines.choice() }
-  const threads = await startFrontThreads(workers - 1, threadSettings, lines, broken.resolve)
+  const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(settings.data, lines))
@@ -131,9 +120,7 @@ export async function startService(
   stack.defer(async () => {
     sayStopping(memory)
     writer.stop()
-    // All threads answer idle connections until the last stream of the service has ended.
-    const quiet = Promise.all([front.endStreams(), threads.endStreams()]).then(() => undefined)
-    await Promise.all([front.drain(quiet), threads.drain(quiet)])
+    await drainThreads(front, threads)
   })
   const owned = stack.move()
   return {
@@ -204,21 +191,6 @@ async function orRefused(writing: Promise<Writer>): Promise<Writer> {
   }
 }
 
-/** Number of serving threads, connections of each, and the memory that they share. */
-function planThreads(settings: ServiceSettings, world: World, lines: LogLines) {
-  const workers = world.sharesPorts ? settings.workers : 1
-  if (workers < settings.workers) lines.say('one-thread', {})
-  const each = connectionsOf(settings, workers, world, lines)
-  const secret = randomBytes(16).toString('hex')
-  const limits = { ...settings, connectionsMax: each * workers }
-  const memory = allocateFront(openHeadCell().buffer, limits, secret)
-  return {
-    workers,
-    shared: { ...settings, following: false, asksChain: settings.finality !== null, connectionsMax: each },
-    memory,
-  }
-}
-
 /** Prepares the log for its writer; returns the chain of its transactions. */
 async function readyChain(
   { data, verifyFirst, newLog, signing }: ServiceSettings,
@@ -242,41 +214,6 @@ function watchState(registry: Registry, front: Front, checks: NodeState['checks'
     limiterKeys: front.limiterKeys,
     checks,
   })
-}
-
-/** Settings of a front that may be passed to another thread. */
-function frontSettings(settings: Omit<FrontSettings, 'reusePort'>): Omit<FrontSettings, 'reusePort'> {
-  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, connectionsMax, site, publicUrl } =
-    settings
-  return {
-    asksChain: settings.asksChain,
-    following: settings.following,
-    data,
-    host,
-    port,
-    trustProxy,
-    limitStore,
-    streamsMax,
-    drainMs,
-    publicUrl: publicUrl ?? null,
-    connectionsMax,
-    ...(site === undefined ? {} : { site }),
-  }
-}
-
-/** Connections of each serving thread. Warns if open files are too few for all of them. */
-function connectionsOf(
-  { streamsMax }: ServiceSettings,
-  threads: number,
-  world: World,
-  lines: LogLines,
-): number {
-  const openFiles = world.openFilesMax?.() ?? null
-  const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
-  if (each * threads < wanted) {
-    lines.say('few-files', { openFiles: openFiles ?? 0, connectionsMax: each, wanted, threads })
-  }
-  return each
 }
 
 function writerSettings(

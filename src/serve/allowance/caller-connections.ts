@@ -14,7 +14,12 @@ export type ConnectionCount = Readonly<{
 }>
 
 /** Parts of the answer that a connection over the limit gets. */
-type ConnectionRefusal = Readonly<{ identity: LogIdentity; problemBase: string; requestIds: RequestIds }>
+type ConnectionRefusal = Readonly<{
+  identity: LogIdentity
+  mirrorOf: string | null
+  problemBase: string
+  requestIds: RequestIds
+}>
 
 /** Connections over the limit that may wait for their refusal; further ones are closed at once. */
 const REFUSALS_MAX = 256
@@ -26,7 +31,7 @@ const REFUSALS_MAX = 256
 export function openCallerConnections(
   server: Server,
   count: ConnectionCount | null,
-  { identity, problemBase, requestIds }: ConnectionRefusal,
+  { identity, mirrorOf, problemBase, requestIds }: ConnectionRefusal,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   if (count === null) return () => false
   const { slots, addressOf } = count
@@ -40,7 +45,7 @@ export function openCallerConnections(
     problemBase,
   )
   const headers = {
-    ...commonHeaders(identity),
+    ...commonHeaders(identity, mirrorOf),
     'Cache-Control': 'no-store',
     'Content-Type': 'application/problem+json',
     'Content-Length': Buffer.byteLength(body),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { LAUNCH, openApiStage } from '../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
+import { LAUNCH } from '../../../test/story/api-story.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
 import { openAnswerCache } from '../http/answer-cache.ts'
 import { CODINGS, compress } from '../http/coding.ts'

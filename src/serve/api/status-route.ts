@@ -2,6 +2,7 @@ import { asOf } from '../../project/answers/as-of.ts'
 import { moment } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { FinalityCounts } from '../../log/store/reader.ts'
+import type { Mirror } from '../../protocol/mirror-resource.ts'
 import type { Finality, Status } from '../../protocol/resources.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
@@ -15,6 +16,16 @@ export type NodeReport = Readonly<{
   following: () => Status['following']
   /** Whether the node asks the blockchain about transactions. */
   asksChain: boolean
+  /** What a mirror says; null or absent on a node that is no mirror. */
+  mirror?: () => MirrorReport | null
+}>
+
+/** Report of a mirror about itself. Its version changes with everything else in it. */
+export type MirrorReport = Readonly<{
+  version: number
+  mirror: Mirror
+  /** The origin's word about held drafts; null before it has given it. */
+  finality: Finality | null
 }>
 
 /** Reply of `/status`: the head and its age as of the present minute. */
@@ -23,9 +34,10 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
   return (ask) =>
     project(desk, ask, ({ head, held }, present) => {
       const counts = held()
+      const mirror = node.mirror?.() ?? null
       return parsed({
         ground: 'minute',
-        beside: `${counts.version}${node.asksChain ? 'a' : ''}`,
+        beside: mirror === null ? `${counts.version}${node.asksChain ? 'a' : ''}` : `m${mirror.version}`,
         compute() {
           // The head may be newer than the start of the minute; then its age is 0.
           const ageMs = head.atMs === null ? null : Math.max(0, present - head.atMs)
@@ -39,7 +51,9 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
             chain,
             simulated,
             following: node.following(),
-            finality: finalityOf(counts, node.asksChain),
+            // A mirror holds no drafts, and passes on the word of its origin.
+            finality: mirror?.finality ?? finalityOf(counts, node.asksChain),
+            mirror: mirror?.mirror ?? null,
           }
           return parsed(jsonProjection(status))
         },

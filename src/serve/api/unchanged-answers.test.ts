@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage, StoryEvent } from '../../../test/stage/api-stage.ts'
-import { LAUNCH, openApiStage, plan } from '../../../test/stage/api-stage.ts'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import type { StoryEvent } from '../../../test/story/api-story.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
+import { LAUNCH, plan } from '../../../test/story/api-story.ts'
 import { HOUR_MS, msOf, parseMonth } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 

@@ -56,6 +56,7 @@ Before you send a request:
   Retry-After. Events of a stream are free. Answers that never change are marked immutable: cache them.
 - An unknown parameter, a value out of bounds, or a second value for a parameter that takes one, gets 400 and a problem
   (RFC 9457) that names the parameter and the allowed values. Lists take commas or repeated parameters. ${PROBLEM_BASE}/{code} explains each problem and its cure.
+- The header Daybook-Mirror names the service that a mirror follows. A mirror has the same events and answers.
 - The header Daybook-Simulated and ${status} tell whether the platform is simulated.
 
 ## Descriptions

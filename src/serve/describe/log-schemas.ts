@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MIRROR_STATES } from '../../protocol/mirror-resource.ts'
 import type * as resources from '../../protocol/resources.ts'
 import {
   asOfSchema,
@@ -110,6 +111,41 @@ const finality = z
   })
   .describe('What waits for the blockchain; counts and ages only')
 
+const mirror = z
+  .strictObject({
+    of: textSchema.describe('Public address of the service that this mirror follows'),
+    state: z
+      .enum(MIRROR_STATES)
+      .describe(
+        '`waiting` without contact; `stopped` for good, because the origin contradicts what it signed',
+      ),
+    originSeq: seq.describe('Newest seq that the origin has shown, proved or not'),
+    behindEvents: numberSchema.meta({
+      description: 'Events that the origin has shown and this mirror has not proved',
+      'x-unit': 'events',
+    }),
+    behindMs: numberSchema.meta({
+      description: 'For how long the mirror has been behind; 0 when it is not',
+      'x-unit': 'milliseconds',
+    }),
+    ...momentOrNull(
+      'provedAt',
+      'When the origin last showed a checkpoint that agrees with all that this mirror has; null before the first',
+    ),
+    ...momentOrNull('contactAt', 'When the origin last answered; null before the first answer'),
+    keys: z
+      .array(textSchema.describe('Verifier key in the format of C2SP signed-note'))
+      .describe('Keys by which this mirror proves the log'),
+    keysFrom: z
+      .enum(['operator', 'first_use'])
+      .describe('Whether the mirror’s operator named the keys, or the log itself at the first use'),
+    ...momentOrNull('heldAt', 'When the origin told the counts of `finality`; null before it has'),
+    contradiction: textSchema
+      .nullable()
+      .describe('What the origin contradicts; null unless this mirror has stopped'),
+  })
+  .describe('This node is a mirror of another service')
+
 export const status: z.ZodType<resources.Status> = z
   .strictObject({
     asOf: asOfSchema,
@@ -136,5 +172,6 @@ export const status: z.ZodType<resources.Status> = z
       })
       .describe('Whether this node keeps up with the log'),
     finality,
+    mirror: mirror.nullable().describe('Null on a node that is no mirror'),
   })
   .describe('The head of the log, and this node')

@@ -39,6 +39,7 @@ export const HEADERS: Readonly<Record<string, JsonSchema>> = {
     ...text('Id of the request; the line that the service logs for it has the same'),
     required: true,
   },
+  'Daybook-Mirror': text('On a mirror, the address of the service that it follows; otherwise absent'),
   'Daybook-Simulated': text('`1` when the platform is simulated; otherwise absent'),
   'Cache-Control': {
     ...text('Whether the answer may be cached: for ever, with revalidation, or not at all'),
@@ -81,7 +82,15 @@ function headers(...names: readonly string[]): JsonSchema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-const ALWAYS = ['Daybook-Log', 'Daybook-Simulated', 'Cache-Control', 'Link', 'RateLimit-Policy', 'RateLimit']
+const ALWAYS = [
+  'Daybook-Log',
+  'Daybook-Mirror',
+  'Daybook-Simulated',
+  'Cache-Control',
+  'Link',
+  'RateLimit-Policy',
+  'RateLimit',
+]
 const PAGE = ['Daybook-Scanned-To', 'Daybook-Has-More', 'Content-Disposition']
 const MONTH = [
   'Accept-Ranges',

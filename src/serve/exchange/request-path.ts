@@ -35,6 +35,8 @@ import { openVisits } from './visit.ts'
 /** Parts of a serving thread that its requests pass; nothing here is read from the environment. */
 export type RequestPathParts = Readonly<{
   identity: LogIdentity
+  /** Address of the service that this mirror follows; null on a node that is no mirror. */
+  mirrorOf: string | null
   licence: string | null
   requestIds: RequestIds
   router: Router

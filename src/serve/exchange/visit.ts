@@ -48,6 +48,7 @@ type OpenVisit = (
 
 type VisitParts = Readonly<{
   identity: LogIdentity
+  mirrorOf: string | null
   /** URL of the licence of the published log, which every answer of the API links; null if none. */
   licence: string | null
   requestIds: RequestIds
@@ -61,10 +62,10 @@ const API = /^\/api\//
 
 /** Opens the reading of requests: a visit has the parts that decide its answer. */
 export function openVisits(
-  { identity, licence, requestIds, router, problemBase, metrics: { tallies } }: VisitParts,
+  { identity, mirrorOf, licence, requestIds, router, problemBase, metrics: { tallies } }: VisitParts,
   ready: ReadyReplies,
 ): OpenVisit {
-  const common = headerList([], commonHeaders(identity))
+  const common = headerList([], commonHeaders(identity, mirrorOf))
   const commonOfApi = headerList(common, licenceLink(licence))
   const commonOfOwn = sameOriginHeaders(common)
   return (request, response, caller, decision) => {

@@ -13,6 +13,7 @@ const EXPOSED = [
   'Content-Disposition',
   'Repr-Digest',
   'Daybook-Log',
+  'Daybook-Mirror',
   'Daybook-Request',
   'Daybook-Seq',
   'Daybook-Simulated',
@@ -68,10 +69,19 @@ export function sameOriginHeaders(list: HeaderList): HeaderList {
   return [...own, 'Cross-Origin-Resource-Policy', 'same-origin']
 }
 
-/** Headers of every answer of one log. */
-export function commonHeaders(identity: LogIdentity): Readonly<Record<string, string>> {
+/** Header of every answer of a mirror: the address of its origin. */
+export function mirrorHeader(mirrorOf: string | null): Readonly<Record<string, string>> {
+  return mirrorOf === null ? {} : { 'Daybook-Mirror': mirrorOf }
+}
+
+/** Headers of every answer of one log. `mirrorOf` is the address of a mirror's origin. */
+export function commonHeaders(
+  identity: LogIdentity,
+  mirrorOf: string | null,
+): Readonly<Record<string, string>> {
   return {
     ...CORS_HEADERS,
+    ...mirrorHeader(mirrorOf),
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
     'Daybook-Log': identity.id,

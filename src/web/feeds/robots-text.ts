@@ -1,5 +1,6 @@
 import type { AnswerRoute } from '../../serve/http/route.ts'
 import type { Site } from '../markup/site.ts'
+import { canonicalBase } from '../markup/site.ts'
 
 /** Path of the sitemap, which robots.txt names. */
 export const SITEMAP_PATH = '/sitemap.xml'
@@ -31,7 +32,7 @@ export function robotsRoute(site: Site): AnswerRoute {
       keep: 'revalidate',
       etag: 'of-content',
       type: 'text/plain; charset=utf-8',
-      body: robotsText(site.url),
+      body: robotsText(canonicalBase(site)),
     }),
   }
 }

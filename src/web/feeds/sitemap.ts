@@ -8,6 +8,7 @@ import { etagOf } from '../../serve/http/etag.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import { escapeText } from '../markup/html.ts'
+import { canonicalBase } from '../markup/site.ts'
 import { openPageCache } from '../frame/page-cache.ts'
 import type { Web } from '../frame/page-routes.ts'
 import { pagePath } from '../frame/page-routes.ts'
@@ -47,7 +48,7 @@ export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
   const replyOf = async (ask: RouteRequest, minute: number): Promise<Reply> => {
     const entries = await entriesAt(ask, minute)
     if (!entries.ok) return problemReply(entries.problem)
-    const body = Buffer.from(sitemapOf(entries.value, web.site.url))
+    const body = Buffer.from(sitemapOf(entries.value, canonicalBase(web.site)))
     return {
       is: 'body',
       keep: 'revalidate',

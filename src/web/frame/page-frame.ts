@@ -5,6 +5,7 @@ import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { ICON_HREF } from './icon.ts'
+import { mirrorLine } from './mirror-line.ts'
 import { navigation, subNavigation } from './navigation.ts'
 import { momentText, presentText } from '../markup/moment-html.ts'
 import { linkPreviewText, leadOf } from '../markup/page-lead.ts'
@@ -131,7 +132,7 @@ function masthead(frame: PageFrame): Html {
           ${navigation(frame)} ${livePill(frame)}
         </div>
       </div>
-      ${frame.identity.simulated ? SIMULATED : null}
+      ${frame.identity.simulated ? SIMULATED : null} ${mirrorLine(frame.site)}
     </header>
     ${subNavigation(frame)}`
 }

@@ -38,6 +38,7 @@ import type { AnyPage, View } from './page.ts'
 import { endpointPagePath } from './page.ts'
 import { PAGE_ROWS_MAX, limitRows } from './page-rows.ts'
 import type { Site } from '../markup/site.ts'
+import { canonicalBase } from '../markup/site.ts'
 import { viewBar } from './view-bar.ts'
 
 /** Settings and services that all pages share. */
@@ -268,7 +269,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     // An event is immutable, but not a view of the past.
     past: view.past && asOf !== null,
     live: !view.past && (view.api !== null || page.live === true),
-    canonical: `${view.site.url}${page.canonical ?? `${view.path}${view.query.format()}`}`,
+    canonical: `${canonicalBase(view.site)}${page.canonical ?? `${view.path}${view.query.format()}`}`,
     island: page.island ?? 'frame',
     head,
     preview: page.preview === undefined ? null : suffixedOf(permalink, '.png'),

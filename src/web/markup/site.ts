@@ -1,6 +1,7 @@
 import { ADDRESS_PROMISE } from '../../protocol/address-promise.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
+import type { Mirror } from '../../protocol/mirror-resource.ts'
 
 /** Operator's settings for the pages. */
 export type Site = Readonly<{
@@ -20,7 +21,14 @@ export type Site = Readonly<{
   contact: string | null
   /** Start of the service, by which the operator confirms these settings. */
   startedAt: Ms
+  /** What a mirror says about itself; absent on a node that is no mirror. */
+  mirror?: () => Mirror | null
 }>
+
+/** Base of addresses for search engines. A mirror's pages are copies of those of its origin. */
+export function canonicalBase({ url, mirror }: Site): string {
+  return mirror?.()?.of ?? url
+}
 
 /** Block explorer: its host, and the URL of a transaction with `{tx}` for its id. */
 export type Explorer = Readonly<{ host: string; template: string }>

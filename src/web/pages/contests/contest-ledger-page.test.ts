@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openApiStage, plan } from '../../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { plan } from '../../../../test/story/api-story.ts'
 import {
   closed,
   correction,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { StoryEvent } from '../../../../test/stage/api-stage.ts'
+import type { StoryEvent } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
 import { drawnBars } from '../../../../test/web/drawn-bars.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'

@@ -1,4 +1,4 @@
-import type { Finality, Status } from '../../../protocol/resources.ts'
+import type { Status } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { facts, sectionHead } from '../../markup/book.ts'
 import type { Html, Part } from '../../markup/html.ts'
@@ -16,14 +16,21 @@ export const statusPage: EndpointPage<'status'> = {
   csv: tableOf,
   heading: verdictOf,
   render: (status, view) =>
-    html`${waitingOf(status.finality, view)}
+    html`${waitingOf(status, view)}
       <div class="two">
-        <section>${factsOf(status, view)}</section>
+        <section>${factsOf(status, view)} ${mirrorOf(status, view)}</section>
         ${asideOf(view)}
       </div>`,
 }
 
-function verdictOf({ head, following }: Status, view: View): Html {
+function verdictOf({ head, following, mirror }: Status, view: View): Html {
+  if (mirror?.state === 'stopped') {
+    return html`<h1 data-at="/mirror/state">Stopped</h1>
+      <p class="lead" data-at="/mirror/contradiction">
+        The origin of this mirror contradicts what it signed: ${mirror.contradiction}. This mirror shows what
+        was proved before, and follows no further.
+      </p>`
+  }
   if (following.behind > 0) {
     return html`<h1 data-at="/following/behind">
       ${countHtml(following.behind)} ${following.behind === 1 ? 'event' : 'events'} behind the log
@@ -38,6 +45,30 @@ function verdictOf({ head, following }: Status, view: View): Html {
       The newest event is ${eventLink(head.seq)}, published ${clockMoment(head.at, view)},
       ${untilMoment(head.at, view)}.
     </p>`
+}
+
+/** Facts about a mirror and its origin. */
+function mirrorOf({ mirror }: Status, view: View): Html | null {
+  if (mirror === null) return null
+  const at = (name: string, value: Part): Html => html`<span data-at="/mirror/${name}">${value}</span>`
+  const moment = (name: 'provedAt' | 'contactAt'): Part => {
+    const value = mirror[name]
+    return value === null ? 'not yet' : at(name, clockMoment(value, view))
+  }
+  const who = mirror.keysFrom === 'operator' ? 'the operator of this mirror' : 'the log, at the first use'
+  return html`<h2>This mirror</h2>
+    ${facts([
+      ['Follows', at('of', html`<a href="${mirror.of}/status">${mirror.of}</a>`)],
+      ['State', at('state', mirror.state)],
+      ['Events not proved yet', at('behindEvents', countHtml(mirror.behindEvents))],
+      ['Behind for, ms', at('behindMs', countHtml(mirror.behindMs))],
+      ['The log was last proved', moment('provedAt')],
+      ['The origin last answered', moment('contactAt')],
+      ['Its keys were named by', who],
+      ...(mirror.contradiction === null
+        ? []
+        : [['It has stopped, because', at('contradiction', mirror.contradiction)] as const]),
+    ])}`
 }
 
 function asideOf({ paths }: View): Html {
@@ -60,10 +91,14 @@ function asideOf({ paths }: View): Html {
 }
 
 /** Sentence of what waits for the blockchain. */
-function waitingOf({ asked, held, oldestAt }: Finality, view: View): Html {
-  const who = asked
-    ? 'This service publishes a payment when the blockchain says that it is final.'
-    : 'This service does not ask the blockchain: the operator vouches that each payment was final.'
+function waitingOf({ finality, mirror }: Status, view: View): Html {
+  const { asked, held, oldestAt } = finality
+  const who =
+    mirror !== null
+      ? 'This is the word of the origin, which no proof covers.'
+      : asked
+        ? 'This service publishes a payment when the blockchain says that it is final.'
+        : 'This service does not ask the blockchain: the operator vouches that each payment was final.'
   if (held === 0 || oldestAt === null) return html`<p class="waits">${who} None waits now.</p>`
   const what = held === 1 ? 'One waits' : html`${countHtml(held)} wait, with the events that depend on them`
   return html`<p class="waits" data-at="/finality/held? /finality/oldestAt">
@@ -134,6 +169,12 @@ const COLUMNS: readonly (readonly [
   ['finality.failed', ({ finality }) => finality.failed],
   ['finality.dropped', ({ finality }) => finality.dropped],
   ['finality.vouched', ({ finality }) => finality.vouched],
+  ['mirror.of', ({ mirror }) => mirror?.of ?? null],
+  ['mirror.state', ({ mirror }) => mirror?.state ?? null],
+  ['mirror.behindEvents', ({ mirror }) => mirror?.behindEvents ?? null],
+  ['mirror.behindMs', ({ mirror }) => mirror?.behindMs ?? null],
+  ['mirror.provedAt', ({ mirror }) => mirror?.provedAt ?? null],
+  ['mirror.provedAtMs', ({ mirror }) => mirror?.provedAtMs ?? null],
 ]
 
 function tableOf(status: Status): AnswerTable {

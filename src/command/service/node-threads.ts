@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import type { Registry } from 'prom-client'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import type { World } from '../terminal/world.ts'
+import { connectionLimit } from './connection-limit.ts'
+import type { FrontMemory } from './front-memory.ts'
+import { allocateFront } from './front-memory.ts'
+import type { FrontSettings } from './front-settings.ts'
+import type { FrontThreads } from './front-threads.ts'
+import { startFrontThreads } from './front-threads.ts'
+import type { Front } from './front.ts'
+import { openFront } from './front.ts'
+import { orTaken } from './taken-port.ts'
+
+/** Settings of the serving threads of a node. */
+export type NodeSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'> &
+  Readonly<{
+    /** Requests of one caller in any 60 s; null = no limit. */
+    rateLimit: number | null
+    /** Number of serving threads, including the main thread. */
+    workers: number
+  }>
+
+/** Number of serving threads, settings of each, and the memory that they share. */
+export type ThreadPlan = Readonly<{
+  workers: number
+  shared: Omit<FrontSettings, 'reusePort'>
+  memory: FrontMemory
+}>
+
+/** Plans the serving threads of a node. */
+export function planThreads(settings: NodeSettings, world: World, lines: LogLines): ThreadPlan {
+  const workers = world.sharesPorts ? settings.workers : 1
+  if (workers < settings.workers) lines.say('one-thread', {})
+  const each = connectionsOf(settings, workers, world, lines)
+  const secret = randomBytes(16).toString('hex')
+  const limits = { ...settings, connectionsMax: each * workers }
+  const memory = allocateFront(openHeadCell().buffer, limits, secret)
+  return { workers, shared: frontSettings(settings, each), memory }
+}
+
+/** Tools of the serving threads. */
+type ThreadTools = Readonly<{
+  world: World
+  lines: LogLines
+  registry: Registry
+  /** Called with the reason when a thread stops by itself. */
+  broken(reason: string): void
+}>
+
+/** Starts the listener of the main thread, before any other thread takes the port. */
+export async function openMainFront(
+  { workers, shared, memory }: ThreadPlan,
+  { world, lines, registry }: Omit<ThreadTools, 'broken'>,
+): Promise<Front> {
+  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, lines, registry })
+  return await orTaken('--port', opening)
+}
+
+/** Starts the other serving threads on the port of the main thread. */
+export async function startThreads(
+  { workers, shared, memory }: ThreadPlan,
+  front: Front,
+  { lines, broken }: Pick<ThreadTools, 'lines' | 'broken'>,
+): Promise<FrontThreads> {
+  const others = { ...shared, port: front.port, reusePort: true }
+  const settings = { settings: others, memory, lineChoice: lines.choice() }
+  return await startFrontThreads(workers - 1, settings, lines, broken)
+}
+
+/** Ends the streams of all threads at the same time. All threads answer idle connections until the last one has ended. */
+export async function drainThreads(front: Front, threads: FrontThreads): Promise<void> {
+  const quiet = Promise.all([front.endStreams(), threads.endStreams()]).then(() => undefined)
+  await Promise.all([front.drain(quiet), threads.drain(quiet)])
+}
+
+/** Settings of a front that may be passed to another thread. */
+function frontSettings(settings: NodeSettings, connectionsMax: number): Omit<FrontSettings, 'reusePort'> {
+  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, site, publicUrl } = settings
+  const { asksChain, following, mirrorOf } = settings
+  return {
+    asksChain,
+    following,
+    mirrorOf,
+    data,
+    host,
+    port,
+    trustProxy,
+    limitStore,
+    streamsMax,
+    drainMs,
+    publicUrl: publicUrl ?? null,
+    connectionsMax,
+    ...(site === undefined ? {} : { site }),
+  }
+}
+
+/** Connections of each serving thread. Warns if open files are too few for all of them. */
+function connectionsOf({ streamsMax }: NodeSettings, threads: number, world: World, lines: LogLines): number {
+  const openFiles = world.openFilesMax?.() ?? null
+  const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
+  if (each * threads < wanted) {
+    lines.say('few-files', { openFiles: openFiles ?? 0, connectionsMax: each, wanted, threads })
+  }
+  return each
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Mirror } from '../../src/protocol/mirror-resource.ts'
+import type { Finality, Status } from '../../src/protocol/resources.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { sendRaw } from '../stage/raw-request.ts'
+
+const OF = 'https://data.example.org'
+const FOLLOWING: Mirror = {
+  of: OF,
+  state: 'following',
+  originSeq: 13,
+  behindEvents: 0,
+  behindMs: 0,
+  provedAt: '2026-10-02T23:59:30.000Z',
+  provedAtMs: Date.UTC(2026, 9, 2, 23, 59, 30),
+  contactAt: '2026-10-02T23:59:30.000Z',
+  contactAtMs: Date.UTC(2026, 9, 2, 23, 59, 30),
+  keys: ['daybook.test/api+00000000+AAAA'],
+  keysFrom: 'first_use',
+  heldAt: null,
+  heldAtMs: null,
+  contradiction: null,
+}
+const STOPPED: Mirror = { ...FOLLOWING, state: 'stopped', contradiction: 'two trees of 12 events differ' }
+const HELD: Finality = {
+  asked: true,
+  held: 3,
+  oldestAt: '2026-10-01T00:00:00.000Z',
+  oldestAtMs: Date.UTC(2026, 9, 1),
+  refused: 1,
+  failed: 2,
+  dropped: 0,
+  vouched: 4,
+}
+
+const mirrorOf = (mirror: Mirror, finality: Finality | null = null) => ({
+  mirror: () => ({ version: 1, mirror, finality }),
+})
+
+suite('a mirror', () => {
+  test('names its origin in a header of every answer', async () => {
+    await using stage = await openApiStage({ ...mirrorOf(FOLLOWING), streams: true })
+    const etag = (await stage.get('/api/v1/summary')).headers.get('etag') ?? ''
+    for (const [path, status, headers, method] of [
+      ['/api/v1/summary', 200, {}, 'GET'],
+      ['/api/v1/summary', 304, { 'If-None-Match': etag }, 'GET'],
+      ['/api/v1/summary', 204, {}, 'OPTIONS'],
+      ['/api/v1/summary', 405, {}, 'POST'],
+      ['/api/v1/nothing', 404, {}, 'GET'],
+      ['/api/v1/events?limit=0', 400, {}, 'GET'],
+      ['/api/v1/events?after=0&limit=1', 200, {}, 'GET'],
+      ['/api/v1/events?after=0&limit=1', 200, {}, 'GET'],
+      ['/api/v1/events?format=csv', 200, {}, 'GET'],
+      ['/api/v1/archive/2026-10.jsonl.gz', 200, {}, 'GET'],
+      ['/api/v1/log/checkpoint', 200, {}, 'GET'],
+      ['/api/v1/stream', 200, {}, 'HEAD'],
+      ['/', 200, {}, 'GET'],
+      ['/summary.png', 200, {}, 'HEAD'],
+      ['/live', 200, {}, 'HEAD'],
+      ['/nothing', 404, {}, 'GET'],
+      ['/llms.txt', 200, {}, 'GET'],
+      ['/assets/nothing.js', 404, {}, 'GET'],
+    ] as const) {
+      const answer = await stage.get(path, headers, method)
+      await answer.arrayBuffer()
+      assert.equal(answer.status, status, path)
+      assert.equal(answer.headers.get('daybook-mirror'), OF, `${method} ${path}`)
+    }
+    assert.match(
+      (await stage.get('/api/v1/status')).headers.get('access-control-expose-headers') ?? '',
+      /Daybook-Mirror/,
+    )
+  })
+
+  test('names its origin also when the request is no HTTP', async () => {
+    await using stage = await openApiStage(mirrorOf(FOLLOWING))
+    assert.match(
+      (await sendRaw(stage.port, 'nonsense\r\n\r\n')).text,
+      new RegExp(`\r\nDaybook-Mirror: ${OF}\r\n`),
+    )
+  })
+
+  test('has no such header and no `mirror` in /status when it is none', async () => {
+    await using stage = await openApiStage()
+    const answer = await stage.get('/api/v1/status')
+    assert.equal(answer.headers.get('daybook-mirror'), null)
+    assert.equal(((await answer.json()) as Status).mirror, null)
+    assert.doesNotMatch(await (await stage.get('/')).text(), /is a mirror of/)
+  })
+
+  test('says in /status whom it follows, and passes on the origin’s counts of held drafts', async () => {
+    await using stage = await openApiStage(mirrorOf(FOLLOWING, HELD))
+    const status = (await (await stage.get('/api/v1/status')).json()) as Status
+    assert.deepEqual([status.mirror, status.finality], [FOLLOWING, HELD])
+    const page = await (await stage.get('/status')).text()
+    assert.match(page, /This mirror/)
+    assert.match(page, /word of the origin/)
+  })
+
+  test('says on every page what it is, how late it is, and that it has stopped', async () => {
+    for (const [mirror, words] of [
+      [
+        FOLLOWING,
+        /This is a mirror of <a href="https:\/\/data\.example\.org">data\.example\.org<\/a>, up to date\./,
+      ],
+      [{ ...FOLLOWING, behindMs: 1_999 }, /, up to date\./],
+      [{ ...FOLLOWING, behindMs: 3_400 }, /, 3 seconds behind\./],
+      [{ ...FOLLOWING, behindMs: 47_000 }, /, 40 seconds behind\./],
+      [{ ...FOLLOWING, behindMs: 61_000 }, /, 1 minute behind\./],
+      [{ ...FOLLOWING, behindMs: 7_300_000 }, /, 2 hours behind\./],
+      [{ ...FOLLOWING, state: 'waiting' }, /which has not answered since <time/],
+      [{ ...FOLLOWING, state: 'waiting', contactAt: null }, /which has not answered yet\./],
+      [STOPPED, /It has stopped, because its origin contradicts what it signed/],
+    ] as const) {
+      await using stage = await openApiStage(mirrorOf(mirror))
+      for (const path of ['/', '/status', '/events/3', '/contests', '/api', '/nothing', '/events/99'])
+        assert.match(await (await stage.get(path)).text(), words, path)
+    }
+  })
+
+  test('says in the heading of /status why it has stopped', async () => {
+    await using stage = await openApiStage(mirrorOf(STOPPED))
+    assert.match(
+      await (await stage.get('/status')).text(),
+      /<h1[^>]*>Stopped<\/h1>[^]*two trees of 12 events differ/,
+    )
+  })
+
+  test('leads search engines to its origin, and other readers to itself', async () => {
+    const site = { url: 'https://mirror.example.net' }
+    await using stage = await openApiStage({ ...mirrorOf(FOLLOWING), site })
+    const text = async (path: string): Promise<string> => (await stage.get(path)).text()
+    assert.match(
+      await text('/events/3'),
+      /<link rel="canonical" href="https:\/\/data\.example\.org\/events\/3"/,
+    )
+    assert.match(await text('/sitemap.xml'), /<loc>https:\/\/data\.example\.org\/contests<\/loc>/)
+    assert.match(await text('/robots.txt'), /Sitemap: https:\/\/data\.example\.org\/sitemap\.xml/)
+    assert.match(await text('/feed.atom'), /https:\/\/mirror\.example\.net\/events\/3/)
+    assert.match(await text('/datapackage.json'), /https:\/\/mirror\.example\.net\//)
+    assert.match(await text('/api/v1/openapi.json'), /"servers":\[\{"url":"\/"/)
+  })
+})
