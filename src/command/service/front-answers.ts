@@ -12,7 +12,7 @@ import { hostInUrl } from '../terminal/host-in-url.ts'
 import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
 import { openMirrorCell } from './mirror-cell.ts'
 import type { ShownSettings } from './front-routes.ts'
-import { presentOf } from './front-routes.ts'
+import { shownPresent } from './front-routes.ts'
 import { openPictureDrawing } from './picture-drawing.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { FrontMemory } from './front-memory.ts'
@@ -46,7 +46,7 @@ export function openAnswers(
     return { value: reply, tookMs }
   }
   const mirror = settings.mirrorOf === null ? null : openMirrorCell(memory.mirror)
-  const present = ({ now }: Question): string => presentOf(reader, mirror, now)
+  const present = ({ now }: Question): string => shownPresent(reader, mirror, now)
   const { monotonicMs } = world
   const shared = openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs })
   const drawing = openPictureDrawing()

@@ -29,7 +29,7 @@ export type ShownSettings = Readonly<{
 }>
 
 /** Name of the state that a page depends on: it changes with each commit, each minute, and the words about a mirror. */
-export function presentOf(
+export function shownPresent(
   reader: Pick<LogReader, 'version'>,
   mirror: Pick<MirrorCell, 'read'> | null,
   now: Ms,
@@ -66,7 +66,7 @@ export function frontRoutesOf(
     identity: reader.identity,
     site,
     assets: openAssets(scripts),
-    present: (now) => presentOf(reader, cell, now),
+    present: (now) => shownPresent(reader, cell, now),
   })
   return { api: [...api, ...rootRoutes(), ...datasetRoutes(reader, site)], web }
 }
