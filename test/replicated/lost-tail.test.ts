@@ -1,52 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { randomOf } from '../../sim/random.ts'
-import type { MemoryEngine } from '../engine/memory-engine.ts'
-import { openMemoryEngine } from '../engine/memory-engine.ts'
-import { openVirtualClock } from '../stage/virtual-clock.ts'
-import type { ModelWriter } from './model-writer.ts'
-import { openModelWriter } from './model-writer.ts'
-import type { Mutant } from './mutant.ts'
+import type { ModelCluster } from './model-cluster.ts'
+import { placeOf, stopOf, withCluster } from './model-cluster.ts'
 import { DEAF, FORGETFUL, NO_MUTANT } from './mutant.ts'
 
-type Cluster = Readonly<{
-  engine: MemoryEngine
-  writers: readonly [ModelWriter, ModelWriter, ModelWriter]
-  /** Virtual time. */
-  sleep(ms: number): Promise<void>
-  publish(writer: ModelWriter, ref: string): Promise<string>
-}>
-
-/** Runs a story with three writers in virtual time, which have heard each other. */
-async function withCluster(mutant: Mutant, story: (cluster: Cluster) => Promise<void>): Promise<void> {
-  const clock = openVirtualClock()
-  const random = randomOf('lost tail').next
-  const engine = openMemoryEngine({ clock, random })
-  const open = (name: string): ModelWriter =>
-    openModelWriter(name, { engine, timers: clock, random, onSigned: () => undefined, mutant })
-  const writers = [open('A'), open('B'), open('C')] as const
-  for (const writer of writers) writer.start()
-  await clock.sleep(12_000)
-  try {
-    await story({
-      engine,
-      writers,
-      sleep: clock.sleep,
-      async publish(writer, ref) {
-        const result = await writer.submit([{ ref, needs: null, attempt: ref }])
-        return result === 'died' ? result : result.is
-      },
-    })
-  } finally {
-    for (const writer of writers) writer.crash()
-  }
-}
-
-const stopOf = ({ run }: ModelWriter): string | undefined => run()?.replica.state().stopped?.is
-const placeOf = ({ run }: ModelWriter): number | undefined => run()?.replica.state().end.place
-
 /** A serves a message that the engine loses while A cannot be reached, and B has never seen it. */
-async function loseServedMessage({ engine, publish, sleep, writers: [a, b, c] }: Cluster): Promise<void> {
+async function loseServedMessage({
+  engine,
+  publish,
+  sleep,
+  writers: [a, b, c],
+}: ModelCluster): Promise<void> {
   assert.equal(await publish(a, 'first'), 'committed')
   await sleep(2000)
   b.run()?.connection.cut()

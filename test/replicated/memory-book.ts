@@ -126,7 +126,7 @@ export function openMemoryBook(disk: ModelDisk, onSigned: (size: number, root: s
     kept: (from) =>
       disk.messages
         .map((bytes, index) => ({ place: index + 1, bytes }))
-        .slice(Math.max(from - 1, disk.messages.length - KEPT_MAX)),
+        .slice(Math.max(0, from - 1, disk.messages.length - KEPT_MAX)),
     kill: () => void (isDead = true),
   }
 }

@@ -43,6 +43,8 @@ type Happening =
 const DISTURBED_MS = 40_000
 const CALM_MS = 90_000
 const PUBLICATIONS = 40
+/** Longest time until a writer that runs notices a lost tail by itself, and offers it again. */
+const UNNOTICED_MS = 25_000
 
 type World = Readonly<{
   kind: ScheduleKind
@@ -52,6 +54,8 @@ type World = Readonly<{
   writers: readonly ModelWriter[]
   oracle: ModelOracle
   counts: Record<Happening, number>
+  /** Virtual time until which a lost tail may not be noticed yet. */
+  loss: { untilMs: number }
   /** Ends the publications. */
   over: AbortController
 }>
@@ -108,7 +112,17 @@ function openWorld(seed: string, kind: ScheduleKind, mutant: Mutant): World {
     loss: 0,
     evidence: 0,
   }
-  return { kind, random, clock, engine, writers, oracle, counts, over: new AbortController() }
+  return {
+    kind,
+    random,
+    clock,
+    engine,
+    writers,
+    oracle,
+    counts,
+    loss: { untilMs: 0 },
+    over: new AbortController(),
+  }
 }
 
 /** Sends one publication until it is acknowledged. A second one then needs the first, at any writer. */
@@ -125,7 +139,7 @@ async function publish(world: World, index: number): Promise<void> {
 }
 
 async function send(
-  { clock, counts, oracle, over, random, writers }: World,
+  { clock, counts, loss, oracle, over, random, writers }: World,
   name: string,
   refs: readonly string[],
   needs: string | null,
@@ -145,7 +159,7 @@ async function send(
       oracle.denied(drafts)
     } else if ('missing' in result.value) {
       counts.refused += 1
-      oracle.missing(result.value.missing, before)
+      if (clock.now() > loss.untilMs) oracle.missing(result.value.missing, before)
       oracle.denied(drafts)
       return 'refused'
     } else {
@@ -168,6 +182,7 @@ async function disturb(world: World): Promise<void> {
     if (!isLost && clock.now() >= lossMs) {
       isLost = true
       if (kind === 'restore') await settleDown(world)
+      world.loss.untilMs = clock.now() + UNNOTICED_MS
       world.counts.loss += engine.loseTail(random.between(1, 4), random.chance(0.5)).length
       if (kind === 'restore') await clock.sleep(15_000)
     }

@@ -27,7 +27,7 @@ export type BookFollower = Readonly<{
 /** Bytes of one question for messages. */
 const READ_BYTES_MAX = 8 * 1024 * 1024
 /** Digests of newest messages that are kept in memory. */
-const DIGESTS_MAX = 4096
+const DIGESTS_MAX = 1024
 
 type FollowerParts = Readonly<{
   book: Book
@@ -61,7 +61,10 @@ export function openBookFollower({ book, log, clock, onBooks }: FollowerParts): 
     }
   }
 
-  digests.set(book.applied().place, book.applied().digest)
+  const { place: newest, digest: newestDigest } = book.applied()
+  for (const { place, bytes } of book.kept(Math.max(1, newest - DIGESTS_MAX + 1)))
+    keepDigest(place, sha256(bytes))
+  keepDigest(newest, newestDigest)
   return {
     end: book.applied,
     digestAt: (place) => digests.get(place),

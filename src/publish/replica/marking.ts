@@ -49,11 +49,15 @@ export function openMarking(parts: MarkingParts): Marking {
     toldMs = clock.now()
   }
 
-  /** A fork is certain when another writer has another message at a place of these books. */
-  function compare({ node, stream, place, digest }: WriterMark): void {
-    const ours = place === 0 || stream !== parts.own().stream ? undefined : follower.digestAt(place)
-    if (ours === undefined || base64url(ours) === digest) return
-    const reason = `the writer ${node} has another message at place ${place} than this node has served`
+  /** A fork is certain when another writer has another message at a place of these books, or knows of a fork itself. */
+  function compare({ node, stream, place, digest, stopped }: WriterMark): void {
+    if (stream !== parts.own().stream) return
+    const ours = place === 0 ? undefined : follower.digestAt(place)
+    const differs = ours !== undefined && base64url(ours) !== digest
+    if (!differs && stopped !== 'fork') return
+    const reason = differs
+      ? `the writer ${node} has another message at place ${place} than this node has served`
+      : `the writer ${node} has stopped because the log has forked`
     parts.onFork({ is: 'fork', place, reason })
   }
 
