@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { Readable } from 'node:stream'
 import { backupCommand } from './backups/backup-program.ts'
 import { restoreCommand } from './backups/restore-command.ts'
+import { clusterCommand } from './cluster/cluster-program.ts'
 import type { MainLines } from './log-lines/log-lines.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
@@ -50,6 +51,7 @@ export function openProgram(
   program.addCommand(verifyCommand(world, done))
   program.addCommand(heldCommand(world, done))
   program.addCommand(upgradeCommand(world, done))
+  program.addCommand(clusterCommand(world, done))
   addOperatorCommands(program, world, done)
   addDoctorCommand(program, world, done)
   return program

@@ -7,6 +7,7 @@ import { testPostgresFaults } from './postgres-fault-cases.ts'
 import { testPostgresGuards } from './postgres-guard-cases.ts'
 import type { PostgresRig } from './postgres-rig.ts'
 import { openPostgresRig } from './postgres-rig.ts'
+import { testPostgresSetup } from './postgres-setup-cases.ts'
 import { testPostgresTransport } from './postgres-transport-cases.ts'
 
 /** The suites of this file share two servers, and run one after the other. */
@@ -48,3 +49,4 @@ testConformance('PostgreSQL', openConformanceRig, skip)
 testPostgresFaults(openShared, skip)
 testPostgresGuards(openShared, skip)
 testPostgresTransport(openShared, skip)
+testPostgresSetup(openShared, skip)

@@ -83,7 +83,8 @@ export async function openPostgresRig(): Promise<PostgresRig> {
     async makeStream() {
       streams += 1
       const admin = parseDatabaseUrl(url('tester'), null)
-      await setUpPostgres(admin, { stream: streams, role: ROLE }, AbortSignal.timeout(WAIT_MS))
+      const setup = { stream: streams, role: ROLE, isSingle: false }
+      await setUpPostgres(admin, setup, AbortSignal.timeout(WAIT_MS))
       return streams
     },
     connect: ({ stream = streams, isSingle = false, url: address = url() } = {}) =>

@@ -107,7 +107,7 @@ export async function inspectPostgres(
   try {
     return await session.read.use(async (connection) => [
       ...(await found(connection, SERVER_GUARDS, '')),
-      ...(isSingle ? [] : await standbyFaults(connection)),
+      ...(isSingle ? [] : await findStandbyFaults(connection)),
       ...(isLocal(session.host) ? [] : await transportFaults(connection)),
       ...(await found(connection, ROLE_GUARDS, 'FROM pg_roles AS me WHERE me.rolname = current_user')),
       ...(await tableFaults(connection, names)),
@@ -130,7 +130,8 @@ async function found(
   return guards.flatMap(([, complaint], index) => (row?.[`c${index}`] === false ? [] : [complaint]))
 }
 
-async function standbyFaults(connection: DatabaseConnection): Promise<readonly string[]> {
+/** What is wrong with the synchronous standbys, in one sentence. */
+export async function findStandbyFaults(connection: DatabaseConnection): Promise<readonly string[]> {
   const [row] = await connection.ask(
     `SELECT current_setting('synchronous_standby_names') AS names, (SELECT count(*)::integer
       FROM pg_stat_get_wal_senders() WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')) AS standbys`,

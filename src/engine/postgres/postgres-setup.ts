@@ -1,20 +1,29 @@
 import { EngineError } from '../log-engine.ts'
 import { commitTableSql, isPlainRole, runningRoleSql, streamNames } from './commit-table.ts'
 import type { DatabaseTarget } from './database-target.ts'
+import { findStandbyFaults } from './postgres-guards.ts'
 import { findPrimary } from './primary-search.ts'
 
 const ANSWER_MS = 10_000
 
-/** Stream and role that are made. */
-type SetupOptions = Readonly<{ stream: number; role: string }>
+/** Settings that each server needs, as lines of postgresql.conf. `ops/postgres/daybook.conf` explains them. */
+export const POSTGRES_SETTINGS: readonly string[] = [
+  "synchronous_standby_names = 'ANY 1 (daybook_a, daybook_b, daybook_c)'",
+  'synchronous_commit = on',
+  'fsync = on',
+  'full_page_writes = on',
+]
+
+/** Stream and role that are made, and whether one database without a standby is accepted. */
+export type PostgresSetup = Readonly<{ stream: number; role: string; isSingle: boolean }>
 
 /**
  * Makes the table of a stream, and the running role if it is missing, as an administrator, in one transaction. Returns
- * the statements that ran. Throws an EngineError, for example when the table is there already.
+ * the statements that ran. Throws an EngineError, for example when the table is there already or the standby is not.
  */
 export async function setUpPostgres(
   admin: DatabaseTarget,
-  { stream, role }: SetupOptions,
+  { stream, role, isSingle }: PostgresSetup,
   stop: AbortSignal,
 ): Promise<readonly string[]> {
   if (!isPlainRole(role)) {
@@ -30,6 +39,9 @@ export async function setUpPostgres(
       [table, role],
     )
     if (state?.['made'] === true) throw new EngineError(`the table ${table} is there already`)
+    // Without a standby the commit below would wait for ever.
+    const [fault] = isSingle ? [] : await findStandbyFaults(connection)
+    if (fault !== undefined) throw new EngineError(fault)
     const statements = [
       ...(state?.['known'] === true ? [] : runningRoleSql(role)),
       ...commitTableSql(stream, role),
