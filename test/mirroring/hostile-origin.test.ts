@@ -11,15 +11,13 @@ import {
   EMPTY_SUM,
 } from '../../src/log/archive/gzip-member.ts'
 import { storePath } from '../../src/log/store/store.ts'
-import type { SigningKey } from '../../src/log/tree/signer.ts'
-import { openSigner, verifierKeyOf } from '../../src/log/tree/signer.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
+import { openSigner } from '../../src/log/tree/signer.ts'
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { basename } from 'node:path'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 import type { Changes } from './changing-proxy.ts'
 import { openChangingProxy } from './changing-proxy.ts'
-import { NEW_LOG, openMirror, openOrigin } from './mirror-stage.ts'
+import { NEW_LOG, openMirror, openOrigin, vkeyOf } from './mirror-stage.ts'
 
 type Origin = Awaited<ReturnType<typeof openOrigin>>
 
@@ -64,8 +62,6 @@ function signedByOther(note: Buffer): Buffer {
   assert.ok(tree !== undefined)
   return Buffer.from(openSigner(NEW_LOG.origin, [OTHER_KEY]).sign(tree).note)
 }
-
-const vkeyOf = ({ publicKey }: SigningKey): string => formatVkey(verifierKeyOf(NEW_LOG.origin, publicKey))
 
 /** Tampered answers of a first build, and what the mirror says. */
 const BUILDS: readonly (readonly [name: string, body: NonNullable<Changes['body']>, reason: RegExp])[] = [

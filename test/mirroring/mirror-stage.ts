@@ -8,6 +8,8 @@ import type { Service } from '../../src/command/service/service.ts'
 import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
+import { verifierKeyOf } from '../../src/log/tree/signer.ts'
+import { formatVkey } from '../../src/tlog/vkey.ts'
 import type { MirrorBuildListeners, MirrorBuilt } from '../../src/mirror/build-mirror.ts'
 import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import type { MirrorProgress, MirrorSettings } from '../../src/mirror/mirror-settings.ts'
@@ -16,7 +18,7 @@ import { openMirroring } from '../../src/mirror/mirroring.ts'
 import type { Contradicted } from '../../src/mirror/proof/contradiction.ts'
 import { SURROUNDINGS } from '../../src/client/surroundings.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
-import { msOf } from '../../src/protocol/moment.ts'
+import { DAY_MS, msOf } from '../../src/protocol/moment.ts'
 import type { SharedClock } from '../../src/publish/door/shared-clock.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
@@ -29,6 +31,11 @@ const SPEED = 40
 const DEADLINE_MS = 20_000
 
 export const NEW_LOG = { origin: 'daybook.example/log', chain: 'solana', simulated: false } as const
+/** The verifier key of a key for the log of these tests. */
+export function vkeyOf({ publicKey }: SigningKey): string {
+  return formatVkey(verifierKeyOf(NEW_LOG.origin, publicKey))
+}
+
 /** Moment of the origin's clock after its history. */
 const PRESENT: Ms = msOf(Date.UTC(2026, 5, 1))
 
@@ -41,6 +48,10 @@ type OriginStage = AsyncDisposable &
     trade(count: number): Promise<void>
     publish(drafts: readonly object[]): Promise<void>
     clock: SharedClock
+    /** The moment so many days after the present one. */
+    later(days: number): Ms
+    /** Verifier key of the newest signing key. */
+    vkey(): string
     /** Starts the service again, with other keys if they are given. */
     restart(keys?: readonly SigningKey[], signing?: object): Promise<void>
     stop(): Promise<void>
@@ -88,6 +99,8 @@ export async function openOrigin(
   const stage: OriginStage = {
     data,
     clock,
+    later: (days) => msOf(clock.now() + days * DAY_MS),
+    vkey: () => vkeyOf(present.at(-1) ?? TEST_KEY),
     url: () => `http://127.0.0.1:${running().port}`,
     async publish(drafts) {
       clock.set(msOf(clock.now() + 60_000))

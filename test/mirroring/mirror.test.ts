@@ -1,44 +1,153 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { cpSync, readdirSync } from 'node:fs'
+import { after, before, suite, test } from 'node:test'
+import { hasStore } from '../../src/log/store/store.ts'
+import { runCheck } from '../story/damaged-log.ts'
+import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 import { openChangingProxy } from './changing-proxy.ts'
 import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
 
+type Origin = Awaited<ReturnType<typeof openOrigin>>
+
+/** More than two segments of an archive file in one month. */
+const EVENTS = 20_000
+const MONTHS = { archiveEventsMin: 1_000 }
+
 suite('a mirror', () => {
+  let origin: Origin
+  before(async () => {
+    origin = await openOrigin(EVENTS)
+  })
+  after(() => origin[Symbol.asyncDispose]())
+
   test('is built from months and pages, and has every row of its origin', async () => {
-    await using origin = await openOrigin(20_000)
-    await using mirror = openMirror(origin.url)
-    const built = await mirror.build({ archiveEventsMin: 5_000 })
-    assert.deepEqual(built, { is: 'ready', events: 20_000, resumed: false })
+    await using mirror = openMirror(origin.url, MONTHS)
+    assert.deepEqual(await mirror.build(), { is: 'ready', events: EVENTS, resumed: false })
     assertMirrors(mirror.data, origin.data)
+    assert.deepEqual(readdirSync(mirror.data).toSorted(), ['daybook.db', 'high-water'])
+    const { code, said } = await runCheck(mirror.data, [])
+    assert.equal(code, 0, said)
+    // A second build finds the mirror, and asks for nothing.
+    assert.deepEqual(await mirror.build({ url: 'http://127.0.0.1:1' }), {
+      is: 'ready',
+      events: EVENTS,
+      resumed: false,
+    })
   })
 
-  test('follows what is published', async () => {
-    await using origin = await openOrigin(300)
-    await using mirror = openMirror(origin.url)
+  test('follows what is published, also into the next months', async () => {
+    await using mirror = openMirror(origin.url, MONTHS)
     await mirror.follow()
-    assert.equal(mirror.head(), 300)
+    const head = mirror.head()
     await origin.trade(3)
-    await mirror.reach(303)
+    await mirror.reach(head + 3)
+    origin.clock.set(origin.later(80))
     await origin.trade(1)
-    await mirror.reach(304)
-    const state = await mirror.until(({ provedAt }) => provedAt !== null)
-    assert.deepEqual([state.behindEvents, state.fault, state.originHead], [0, null, 304])
+    await mirror.reach(head + 4)
+    const state = await mirror.until(({ provedAt, behindEvents }) => provedAt !== null && behindEvents === 0)
+    assert.deepEqual([state.fault, state.originHead, state.pinnedOnFirstUse], [null, head + 4, true])
+    assert.equal(state.held?.counts.held, 0)
     await mirror.stop()
     assertMirrors(mirror.data, origin.data)
   })
 
+  test('goes on after a long absence, from months', async () => {
+    await using mirror = openMirror(origin.url, MONTHS)
+    await mirror.follow()
+    await mirror.stop()
+    await origin.trade(5_000)
+    origin.clock.set(origin.later(40))
+    await origin.trade(2_000)
+    await mirror.follow()
+    await mirror.until(({ provedAt, behindEvents }) => provedAt !== null && behindEvents === 0)
+    await mirror.stop()
+    assertMirrors(mirror.data, origin.data)
+  })
+
+  test('of a mirror has every row of the origin', async () => {
+    await using first = openMirror(origin.url, MONTHS)
+    await first.build()
+    await using served = await openOrigin(first.data)
+    await using second = openMirror(served.url, MONTHS)
+    assert.equal((await second.build()).is, 'ready')
+    assertMirrors(second.data, origin.data)
+  })
+
   test('keeps what it has while its origin is gone, and goes on when it is back', async () => {
-    await using origin = await openOrigin(200)
     await using proxy = await openChangingProxy(origin.url())
-    await using mirror = openMirror(() => proxy.url)
+    await using mirror = openMirror(() => proxy.url, MONTHS)
     await mirror.follow()
     await mirror.until(({ provedAt }) => provedAt !== null)
+    const head = mirror.head()
     proxy.lead(null)
     const away = await mirror.until(({ fault }) => fault !== null)
     assert.equal(away.contradicted, null)
     await origin.trade(2)
+    await origin.restart()
     proxy.lead(origin.url())
-    await mirror.reach(202)
+    await mirror.reach(head + 2)
     assert.equal((await mirror.until(({ fault }) => fault === null)).behindEvents, 0)
+  })
+
+  test('refuses a directory with a log of its own', async () => {
+    await using own = await openOrigin(0)
+    await using mirror = openMirror(origin.url)
+    await own.stop()
+    cpSync(own.data, mirror.data, { recursive: true })
+    await assert.rejects(mirror.build(), /holds a log of its own: give a mirror an empty directory/)
+  })
+
+  test('is not made when its origin cannot be reached', async () => {
+    await using mirror = openMirror(() => 'http://127.0.0.1:1')
+    await assert.rejects(mirror.build(), /the connection failed/)
+    assert.equal(hasStore(mirror.data), false)
+  })
+})
+
+suite('a mirror of a log', () => {
+  test('without events waits for the first', async () => {
+    await using origin = await openOrigin(0)
+    await using mirror = openMirror(origin.url)
+    await mirror.follow()
+    assert.equal((await mirror.until(({ provedAt }) => provedAt !== null)).originHead, 0)
+    await origin.trade(1)
+    await mirror.reach(1)
+    await mirror.stop()
+    assertMirrors(mirror.data, origin.data)
+    assert.equal((await runCheck(mirror.data, [])).code, 0)
+  })
+
+  test('takes over new keys that an older one has named', async () => {
+    await using origin = await openOrigin(30)
+    await using proxy = await openChangingProxy(origin.url())
+    await using mirror = openMirror(() => proxy.url)
+    await mirror.follow()
+    await origin.restart([TEST_KEY, OTHER_KEY])
+    proxy.lead(origin.url())
+    await origin.trade(1)
+    await mirror.reach(31)
+    await origin.restart([OTHER_KEY])
+    proxy.lead(origin.url())
+    await origin.trade(1)
+    await mirror.reach(32)
+    await mirror.stop()
+    assertMirrors(mirror.data, origin.data)
+    assert.equal((await runCheck(mirror.data, [])).code, 0)
+  })
+
+  test('stops at a new key that no older one has named, and goes on when the operator gives it', async () => {
+    await using origin = await openOrigin(30)
+    await using proxy = await openChangingProxy(origin.url())
+    await using mirror = openMirror(() => proxy.url)
+    await mirror.follow()
+    await origin.restart([OTHER_KEY], { acceptNewKey: true })
+    proxy.lead(origin.url())
+    const { contradicted } = await mirror.until((state) => state.contradicted !== null)
+    assert.match(contradicted?.reason ?? '', /no trusted key has named/)
+    await mirror.stop()
+    await mirror.follow({ vkeys: [origin.vkey()] })
+    await origin.trade(1)
+    await mirror.reach(31)
+    assert.equal(mirror.state().pinnedOnFirstUse, false)
   })
 })

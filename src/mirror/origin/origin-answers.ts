@@ -102,7 +102,7 @@ export async function readOriginTree(
     if (error instanceof WrongError) return null
     throw error
   })
-  if (tree !== null && isByListedKeys(tree, known)) return { tree, keys: known }
+  if (tree !== null && isByListedKeys(body, known)) return { tree, keys: known }
   const { keys } = await readOriginKeys(origin, pins, signal, attempts)
   return { tree: await provenTree(place, body, keys), keys }
 }

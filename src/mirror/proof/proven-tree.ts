@@ -51,10 +51,11 @@ function ofLog(
   return { origin, size, root, signature, note: noteOf(origin, { size, root }, signature) }
 }
 
-/** Whether the keys that signed a tree are exactly those that the log lists as signing now. */
-export function isByListedKeys({ note }: ProvenTree, { listed, origin }: OriginKeys): boolean {
-  const parsed = parseNote(formatUtf8(note))
-  const signed = parsed.ok ? parsed.value.signatures.map(({ keyId }) => keyId) : []
+/** Whether the keys of the log that signed a served note are exactly those that it lists as signing now. */
+export function isByListedKeys(served: Uint8Array, { listed, origin }: OriginKeys): boolean {
+  const parsed = parseNote(served)
+  const lines = parsed.ok ? parsed.value.signatures.filter(({ name }) => name === origin) : []
+  const signed = lines.map(({ keyId }) => keyId)
   const present = listed
     .filter(({ vkey, toSize }) => toSize === null && vkey.startsWith(`${origin}+`))
     .map(({ vkey }) => vkey.slice(origin.length + 1).split('+')[0])
