@@ -128,6 +128,22 @@ export async function openOrigin(
   return stage
 }
 
+/** Settings of a mirror that waits `SPEED` times faster than usual. */
+export function fastSettings(url: string, dataDirectory: string): MirrorSettings {
+  return {
+    url,
+    dataDirectory,
+    vkeys: [],
+    followFormer: false,
+    version: 'test',
+    now: () => msOf(Date.now()),
+    around: {
+      now: () => performance.now() * SPEED,
+      sleep: (ms, signal) => SURROUNDINGS.sleep(ms / SPEED, signal),
+    },
+  }
+}
+
 /** A data directory for a mirror, and the mirror on it while it follows. */
 type MirrorStage = AsyncDisposable &
   Readonly<{
@@ -165,16 +181,7 @@ export function openMirror(url: () => string, own: Partial<MirrorSettings> = {})
     for (const listener of listeners) listener()
   }
   const settingsFor = (more: Partial<MirrorSettings>): MirrorSettings => ({
-    url: url(),
-    dataDirectory: data,
-    vkeys: [],
-    followFormer: false,
-    version: 'test',
-    now: () => msOf(Date.now()),
-    around: {
-      now: () => performance.now() * SPEED,
-      sleep: (ms, signal) => SURROUNDINGS.sleep(ms / SPEED, signal),
-    },
+    ...fastSettings(url(), data),
     ...own,
     ...more,
   })

@@ -5,10 +5,13 @@ import { monthOf } from '../../protocol/moment.ts'
 import type { MirrorBook } from './mirror-book.ts'
 import { MismatchError } from './mirror-book.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
+import type { MonthFiles } from '../months/file-entries.ts'
 import { fileEntries } from '../months/file-entries.ts'
+import type { DownloadedFile } from '../months/month-download.ts'
 import { downloadMonth } from '../months/month-download.ts'
+import type { MonthFile } from '../../log/store/reader.ts'
 import type { ClosedMonth, OriginMonth } from '../months/origin-months.ts'
-import { readClosedMonth, readMonthList } from '../months/origin-months.ts'
+import { readClosedMonth, readOriginMonths } from '../months/origin-months.ts'
 import type { Origin } from '../origin/open-origin.ts'
 import { pageEntries } from '../origin/page-entries.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
@@ -44,12 +47,12 @@ export function openEntryTaker(
   { origin, book, keys, signal }: Pick<CatchUp, 'origin' | 'book' | 'keys' | 'signal'>,
   onKept: () => void,
 ): EntryTaker {
-  const months = new Map<Month, ClosedMonth>()
+  const months = new Map<Month, Promise<ClosedMonth>>()
   let month: Month | null = null
   let unkept = 0
 
-  async function closed(of: Month): Promise<ClosedMonth> {
-    const found = months.get(of) ?? (await readClosedMonth(origin, of, keys, signal))
+  function closed(of: Month): Promise<ClosedMonth> {
+    const found = months.get(of) ?? readClosedMonth(origin, of, keys, signal)
     months.set(of, found)
     return found
   }
@@ -86,64 +89,102 @@ export async function catchUpWith(parts: CatchUp, target: ProvenTree): Promise<v
   const taker = openEntryTaker(parts, () => {
     if (parts.onBatch(book.head().seq - committed)) committed = book.head().seq
   })
-  const left = (): number => target.size - book.head().seq
-  if (left() >= parts.archiveEventsMin) {
-    let before = 0
-    for (const month of await readMonthList(origin, signal)) {
-      const firstSeq = before + 1
-      before = month.lastSeq ?? before
-      if (before <= book.head().seq || left() <= 0) continue
-      if (!month.closed && left() < parts.archiveEventsMin) continue
-      const end = await readMonth(parts, taker, month, firstSeq, target)
-      if (end === null) continue
-      parts.onMonthEnd(end)
-      committed = book.head().seq
-    }
-  }
+  await takeMonths(parts, taker, target, () => {
+    committed = book.head().seq
+  })
   for await (const entries of pageEntries(origin, target.size, book.next, signal)) {
     await taker.take(entries, target.size)
   }
 }
 
-/** Reads one month from its files. Returns its signed end; null for the open month, or one that ends beyond the target. */
-async function readMonth(
+/** Takes events from month files, while many are missing. The files of the next month are downloaded meanwhile. */
+async function takeMonths(
   parts: CatchUp,
   taker: EntryTaker,
-  { month, closed }: OriginMonth,
-  firstSeq: number,
+  target: ProvenTree,
+  onMonthEnd: () => void,
+): Promise<void> {
+  const { book, archiveEventsMin } = parts
+  const left = (): number => target.size - book.head().seq
+  if (left() < archiveEventsMin) return
+  const stop = new AbortController()
+  const signal = AbortSignal.any([parts.signal, stop.signal])
+  const months = await missingMonths(parts, target.size)
+  let ahead: Promise<FetchedMonth> | null = null
+  try {
+    for (const [index, month] of months.entries()) {
+      if (!month.closed && left() < archiveEventsMin) break
+      const fetched: FetchedMonth = await (ahead ?? fetchMonth(parts, taker, month, signal))
+      const next = months[index + 1]
+      // The open month grows, so it is fetched when its turn comes.
+      ahead = next?.closed === true ? fetchMonth(parts, taker, next, signal) : null
+      ahead?.catch(() => undefined)
+      const end = await takeMonth(parts, taker, fetched, target)
+      if (end === null) continue
+      parts.onMonthEnd(end)
+      onMonthEnd()
+    }
+  } finally {
+    stop.abort()
+    await ahead?.catch(() => undefined)
+  }
+}
+
+type MissingMonth = OriginMonth & Readonly<{ firstSeq: number }>
+
+/** Months that have events which the book lacks, up to a seq. */
+async function missingMonths(
+  { book, origin, signal }: CatchUp,
+  upTo: number,
+): Promise<readonly MissingMonth[]> {
+  const missing: MissingMonth[] = []
+  let before = 0
+  for (const month of await readOriginMonths(origin, signal)) {
+    const firstSeq = before + 1
+    before = month.lastSeq ?? before
+    if (before > book.head().seq && firstSeq <= upTo) missing.push({ ...month, firstSeq })
+  }
+  return missing
+}
+
+type FetchedMonth = MonthFiles & Readonly<{ closed: ClosedMonth | null }>
+
+/** Downloads the files of a month, and reads its manifest if it is closed. */
+async function fetchMonth(
+  { origin, folder }: CatchUp,
+  taker: EntryTaker,
+  { month, closed: isClosed, firstSeq }: MissingMonth,
+  signal: AbortSignal,
+): Promise<FetchedMonth> {
+  const closed = isClosed ? await taker.closed(month) : null
+  const download = (file: MonthFile): Promise<DownloadedFile> => {
+    const expected = file === 'events' ? closed?.manifest.gzip : closed?.manifest.details
+    return downloadMonth(origin, folder, { month, file, expected: expected ?? null }, signal)
+  }
+  // In this order: the details of an open month may have grown meanwhile, and must not lack any.
+  const files = { events: await download('events'), details: await download('details') }
+  return { month, firstSeq, lastSeq: closed?.manifest.lastSeq ?? files.events.lastSeq, files, closed }
+}
+
+/** Takes one month from its files. Returns its signed end; null for an open month, or one that ends beyond the target. */
+async function takeMonth(
+  { book, signal }: CatchUp,
+  taker: EntryTaker,
+  fetched: FetchedMonth,
   target: ProvenTree,
 ): Promise<ProvenTree | null> {
-  const { origin, folder, signal, book } = parts
-  const end = closed ? await taker.closed(month) : null
-  const manifest = end?.manifest ?? null
-  const events = await downloadMonth(
-    origin,
-    folder,
-    { month, file: 'events', expected: manifest?.gzip ?? null },
-    signal,
-  )
-  const details = await downloadMonth(
-    origin,
-    folder,
-    { month, file: 'details', expected: manifest?.details ?? null },
-    signal,
-  )
+  const { month, files, closed } = fetched
   // Another node may answer for the details of an open month, and be behind.
-  const upTo = Math.min(target.size, manifest?.lastSeq ?? details.lastSeq ?? 0)
-  const lastSeq = manifest?.lastSeq ?? events.lastSeq
-  for (const entries of fileEntries(
-    { month, files: { events, details }, firstSeq, lastSeq },
-    book.next,
-    book.addPiece,
-  )) {
+  const upTo = Math.min(target.size, closed?.manifest.lastSeq ?? files.details.lastSeq ?? 0)
+  for (const entries of fileEntries(fetched, book.next, book.addPiece)) {
     await taker.take(entries, upTo)
     await turn()
     signal.throwIfAborted()
     if (book.head().seq >= upTo) break
   }
-  for (const { path } of [events, details]) rmSync(path, { force: true })
-  if (end === null || end.end.size !== book.head().seq) return null
-  if (Buffer.compare(book.root(), end.end.root) !== 0)
+  for (const { path } of [files.events, files.details]) rmSync(path, { force: true })
+  if (closed === null || closed.end.size !== book.head().seq) return null
+  if (Buffer.compare(book.root(), closed.end.root) !== 0)
     throw new MismatchError(`the tree at the end of ${month} is not the one that the log signed`)
-  return end.end
+  return closed.end
 }

@@ -23,7 +23,7 @@ const MANIFEST_BYTES_MAX: number = 64 * 1024
 const MONTHS_MAX = 12_000
 
 /** Reads the list of months, ascending. Throws a `WrongError` when it is malformed. */
-export async function readMonthList(origin: Origin, signal: AbortSignal): Promise<readonly OriginMonth[]> {
+export async function readOriginMonths(origin: Origin, signal: AbortSignal): Promise<readonly OriginMonth[]> {
   const rows = objectsOf((await origin.json('archive', { bytesMax: LIST_BYTES_MAX }, signal))['months'])
   if (rows === undefined || rows.length > MONTHS_MAX) throw new WrongError('archive', 'lacks its months')
   let before: Month | null = null

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hasStore } from '../../src/log/store/store.ts'
+import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
+
+const CHILD = join(import.meta.dirname, 'mirror-child.ts')
+const EVENTS = 20_000
+const MONTHS = { archiveEventsMin: 1_000 }
+/** Random points at which a mirror is killed while it follows. */
+const KILLS = 3
+
+/** Runs a mirror in a child process, and kills it `afterMs` after it has written the line. */
+async function killAt(words: readonly string[], line: string, afterMs = 0): Promise<void> {
+  const child = spawn(process.execPath, [CHILD, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const closed = once(child, 'close')
+  for await (const said of createInterface({ input: child.stdout })) {
+    if (said !== line) continue
+    await sleep(afterMs)
+    child.kill('SIGKILL')
+  }
+  await closed
+  assert.equal(child.signalCode, 'SIGKILL')
+}
+
+suite('a mirror that is killed', () => {
+  let origin: Awaited<ReturnType<typeof openOrigin>>
+  before(async () => {
+    origin = await openOrigin(EVENTS)
+  })
+  after(() => origin[Symbol.asyncDispose]())
+
+  for (const [stage, done, resumed] of [
+    ['months', 1, true],
+    ['months', 14_000, true],
+    ['indexes', 0, true],
+    ['proving', 0, true],
+  ] as const) {
+    test(`at its build, ${stage} from ${done} events on, has no store, and the next build continues`, async () => {
+      await using mirror = openMirror(origin.url, MONTHS)
+      await killAt([origin.url(), mirror.data, stage, String(done)], 'here')
+      assert.equal(hasStore(mirror.data), false)
+      assert.deepEqual(await mirror.build(), { is: 'ready', events: EVENTS, resumed })
+      assertMirrors(mirror.data, origin.data)
+    })
+  }
+
+  test('while it follows, at any instant, goes on with what it had shown', async () => {
+    await using own = await openOrigin(EVENTS)
+    await using mirror = openMirror(own.url, MONTHS)
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const killed = killAt([own.url(), mirror.data], 'committed', Math.random() * 60)
+      for (let ended = false; !ended;) {
+        await own.trade(50)
+        ended = await Promise.race([killed.then(() => true), sleep(20).then(() => false)])
+      }
+    }
+    await mirror.follow()
+    await mirror.until(({ provedAt, behindEvents }) => provedAt !== null && behindEvents === 0)
+    await mirror.stop()
+    assertMirrors(mirror.data, own.data)
+  })
+})
