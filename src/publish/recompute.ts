@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openAppender } from '../log/append.ts'
+import { segmentsOf } from '../log/archive/stored-segments.ts'
 import { LOT_COLUMNS } from '../log/store/codec.ts'
 import { CONTEST_COLUMNS } from '../log/books/contest-rows.ts'
 import { BULK_TXS } from '../log/store/store-schema.ts'
@@ -50,7 +51,8 @@ export type Difference = Readonly<{ table: string; rows: number; first: string }
 export type Recomputed = Readonly<{ events: number; differences: readonly Difference[] }>
 
 /**
- * Publishes the lines of a store again into a second store, and compares every table of the two. It also compares the
+ * Publishes the lines of a store again into a second store, and compares every table of the two. Segments of month files
+ * that hold their lines are right, whichever zlib has compressed them. It also compares the
  * indexes of the first store with its events. A line that cannot be published is reported as the only difference,
  * because nothing after it can be computed. `scratch` is the path of the second store, which the caller removes. Yields
  * the number of events done.
@@ -90,7 +92,7 @@ type AppendResult = Readonly<{ events: number; broken: Difference | null }>
 
 /** Appends the lines up to the first that is no event or cannot follow the lines before it. */
 function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<number, AppendResult> {
-  const appender = openAppender(computed, openStoredSigner(stored))
+  const appender = openAppender(computed, openStoredSigner(stored), { segmentOf: segmentsOf(stored) })
   const rows = stored
     .prepare(
       'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq ORDER BY e.seq',

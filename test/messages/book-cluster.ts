@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { EngineMessage } from '../../src/engine/log-engine.ts'
 import { beginStream, createStoreFrom, genesisOf } from '../../src/log/message/genesis.ts'
 import { encodeMessage } from '../../src/log/message/message-frame.ts'
+import type { NodeSigner } from '../../src/log/message/node-key.ts'
 import { certifyNode } from '../../src/log/message/node-key.ts'
 import { createStore, openForWriting, readIdentity } from '../../src/log/store/store.ts'
 import { changeKeys } from '../../src/log/tree/ready-log.ts'
@@ -22,6 +23,11 @@ import { signingKeyOf, TEST_KEY } from '../story/signing.ts'
 /** Key of the node with this number. */
 function nodeKeyOf(node: number): SigningKey {
   return signingKeyOf(String(node + 10).repeat(32))
+}
+
+/** The key of a node with its certificate. */
+export function nodeSigner(logId: string, node: number): NodeSigner {
+  return certifyNode(logId, nodeKeyOf(node), TEST_KEY)
 }
 
 /** A node: a store, its book, and the queue of commits on it, which is opened when the node begins to write. */
@@ -42,6 +48,8 @@ export type BookCluster = Disposable &
     nodes: readonly BookNode[]
     node(index: number): BookNode
     messages: readonly EngineMessage[]
+    /** Adds a message that a node has committed. */
+    append(message: EngineMessage): void
     /** Applies on a node the messages that it lacks: so many at most, in batches of a size. */
     follow(index: number, most?: number, batch?: number): void
   }>
@@ -71,6 +79,7 @@ export function openCluster(settings: ClusterSettings): BookCluster {
     nodes,
     node,
     messages,
+    append: (message) => void messages.push(message),
     follow(index, most = Number.MAX_SAFE_INTEGER, batch = 256) {
       const book = node(index).book()
       const { place } = book.applied()

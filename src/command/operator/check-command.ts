@@ -2,6 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { HighWater } from '../../log/store/high-water.ts'
+import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
@@ -89,7 +90,7 @@ function remove(scratch: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
 }
 
-/** First fault of the log by its tree, signatures, keys and high-water mark; null when there is none. */
+/** First fault of the log by its tree, signatures, high-water mark, kept messages and keys; null when there is none. */
 async function auditFault(
   store: string,
   mark: HighWater | null,
@@ -100,7 +101,7 @@ async function auditFault(
   try {
     const { fault: found } = await auditWhole(db, () => null, world)
     const fault = found ?? faultAtStart(db, mark, keys)
-    return fault === null ? await faultOfKeys(db) : textOfFault(fault)
+    return fault === null ? (faultOfMessages(db) ?? (await faultOfKeys(db))) : textOfFault(fault)
   } finally {
     db.close()
   }

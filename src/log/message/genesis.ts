@@ -44,6 +44,8 @@ export function beginStream(db: DatabaseSync, bytes: Uint8Array, own: readonly S
   if (!isGenesisOf(db, genesis)) {
     throw new StoreError(`the stream begins with another log than that of this store at seq ${headOf(db)}`)
   }
+  // The keys sign in the order of the list, so that the store of a node that joins has the same signature.
+  if (genesis.head === 0) signNewest(db, signingKeys(db, genesis, own))
   noteGenesis(db, genesis, bytes)
 }
 
@@ -61,13 +63,15 @@ export function createStoreFrom(path: string, bytes: Uint8Array, own: readonly S
   const { identity, keys } = genesis
   createStore(path, identity, identity, (db) => {
     replaceKeys(db, keys)
-    const vkeys = new Map(own.map((key) => [vkeyOf(genesis, key), key]))
-    const signing = readKeys(db).flatMap(({ vkey, toSize }) =>
-      toSize === null ? (vkeys.get(vkey) ?? []) : [],
-    )
-    signNewest(db, signing)
+    signNewest(db, signingKeys(db, genesis, own))
     noteGenesis(db, genesis, bytes)
   })
+}
+
+/** The keys that sign the log, in the order of its list. */
+function signingKeys(db: DatabaseSync, genesis: Genesis, own: readonly SigningKey[]): readonly SigningKey[] {
+  const keys = new Map(own.map((key) => [vkeyOf(genesis, key), key]))
+  return readKeys(db).flatMap(({ vkey, toSize }) => (toSize === null ? (keys.get(vkey) ?? []) : []))
 }
 
 function noteGenesis(db: DatabaseSync, { stream, place }: Genesis, bytes: Uint8Array): void {

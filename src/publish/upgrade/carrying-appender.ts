@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
 import { openAppender } from '../../log/append.ts'
-import type { SegmentOf } from '../../log/archive/archive-writer.ts'
-import { deflateSegment, inflatesTo } from '../../log/archive/gzip-member.ts'
+import { segmentsOf } from '../../log/archive/stored-segments.ts'
 import { entryOfRow } from '../../log/books/shelf.ts'
 import type { Row } from '../../log/store/codec.ts'
 import { bytes, number } from '../../log/store/codec.ts'
@@ -35,7 +34,7 @@ export function openCarryingAppender(db: DatabaseSync, old: OldStore): CarryingA
     sign: ({ size }: Readonly<{ size: number }>) => ({ signature: NOTHING, note: old.noteAt(size) ?? '' }),
   }
   const openTree = openCheckedTree(() => current.row)
-  const appender = openAppender(db, signer, { openTree, segmentOf: segmentsOf(old) })
+  const appender = openAppender(db, signer, { openTree, segmentOf: segmentsOf(old.db) })
   const sign = db.prepare('UPDATE main.events SET signature = ?1 WHERE seq = ?2 AND signature IS NOT ?1')
 
   function take(row: Row): void {
@@ -116,16 +115,5 @@ function openCheckedTree(current: () => Row): typeof openTreeWriter {
       },
       sign: () => undefined,
     }
-  }
-}
-
-/**
- * Gives the segments of the old store. Another version of zlib may compress otherwise, and then the bytes of a published
- * month, and their digests, would change. A segment that does not hold exactly the lines is compressed again.
- */
-function segmentsOf(old: OldStore): SegmentOf {
-  return ({ month, file, start }, raw) => {
-    const kept = old.segmentAt(month, file, start)
-    return kept !== undefined && inflatesTo(kept, raw) ? kept : deflateSegment(raw)
   }
 }

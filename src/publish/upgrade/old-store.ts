@@ -1,9 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { MonthFile } from '../../log/store/reader.ts'
-import { FILE_CODES } from '../../log/store/archive-tables.ts'
 import type { Row } from '../../log/store/codec.ts'
 import { openAnySchema, storeSchema } from '../../log/store/store.ts'
-import type { Month } from '../../protocol/moment.ts'
 
 /**
  * The store that an upgrade reads, of any released schema. Each method reads in a transaction of its own, which ends when
@@ -15,8 +12,6 @@ export type OldStore = Readonly<{
   schema: number
   /** Events from `seq` on with their details and signatures, at most `limit`. */
   rowsFrom(seq: number, limit: number): readonly Row[]
-  /** The bytes of a segment of a month's file; undefined when no segment begins there. */
-  segmentAt(month: Month, file: MonthFile, start: number): Uint8Array | undefined
   /** The signed note of the tree at the end of a month with events; undefined when no closed month ends there. */
   noteAt(size: number): string | undefined
   /** Closes the store, unless it is closed. */
@@ -29,7 +24,6 @@ export function openOldStore(path: string): OldStore {
     `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, e.signature AS signature, d.line AS details
      FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq LIMIT ?`,
   )
-  const segment = db.prepare('SELECT bytes FROM segments WHERE month = ? AND file = ? AND start = ?')
   const note = db.prepare(
     `SELECT json_extract(manifest, '$.checkpoint') AS note FROM months WHERE closed = 1 AND last_seq = ?`,
   )
@@ -38,10 +32,6 @@ export function openOldStore(path: string): OldStore {
     db,
     schema: storeSchema(db),
     rowsFrom: (seq, limit) => rows.all(seq, limit),
-    segmentAt(month, file, start) {
-      const found = segment.get(month, FILE_CODES[file], start)?.['bytes']
-      return found instanceof Uint8Array ? found : undefined
-    },
     noteAt(size) {
       const found = note.get(size)?.['note']
       return typeof found === 'string' ? found : undefined

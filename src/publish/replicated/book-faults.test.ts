@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { BookCluster } from '../../../test/messages/book-cluster.ts'
+import { assertSameTables, nodeSigner, openCluster } from '../../../test/messages/book-cluster.ts'
+import { OTHER_KEY } from '../../../test/story/signing.ts'
+import { billionths } from '../../protocol/amount.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { DAY_MS, msOf } from '../../protocol/moment.ts'
+import { certifyNode } from '../../log/message/node-key.ts'
+import type { Message } from '../../log/message/message.ts'
+import { decodeMessage, encodeMessage } from '../../log/message/message-frame.ts'
+import { MessageFault } from '../replica/replicated-book.ts'
+
+type Commit = Extract<Message, { is: 'commit' }>
+
+const ZEROS = new Uint8Array(32)
+
+function trade(ref: string, more: Partial<Draft> = {}): Draft {
+  const facts = { atMs: null, type: 'trade', kind: 'buy', contestId: null, tx: null, details: null } as const
+  return { ...facts, ref, kots: billionths(1n), ...more }
+}
+
+/** Two nodes; the first has written four messages, of which the third closes a month and the fourth holds a draft. */
+async function openWritten(): Promise<BookCluster> {
+  let nowMs = Date.UTC(2026, 0, 31)
+  const cluster = openCluster({ nodes: 2, asksChain: true, balances: 'refuse', now: () => msOf(nowMs) })
+  const queue = cluster.node(0).queue()
+  await queue.submit([trade('a'), trade('b')])
+  nowMs += 2 * DAY_MS
+  await queue.submit([trade('c')])
+  await queue.submit([trade('d', { tx: 'transaction-d' })])
+  await queue.held.drop(['d'], 'not paid')
+  await queue.close()
+  return cluster
+}
+
+/** The message at a place with other content, signed by the node that made it. */
+function changed(
+  { messages }: BookCluster,
+  place: number,
+  change: (commit: Commit) => Partial<Message>,
+): Uint8Array {
+  const decoded = decodeMessage(messages[place - 1]?.bytes ?? ZEROS)
+  assert.ok(decoded.ok)
+  const { message } = decoded.signed
+  assert.ok(message.is === 'commit')
+  return encodeMessage({ ...message, ...change(message) } as Message, nodeSigner(message.logId, 0))
+}
+
+/** Wrong messages in place of one of the log: name of the fault, place, change of its content, and the reason. */
+const WRONG: readonly (readonly [string, number, (commit: Commit) => Partial<Message>, RegExp])[] = [
+  ['another log id', 2, () => ({ logId: 'f'.repeat(32) }), /^it is of another log$/],
+  ['another stream', 2, () => ({ stream: 2 }), /^it is of stream 2 instead of 1$/],
+  ['another place inside', 2, () => ({ place: 9 }), /^it was made for place 9$/],
+  [
+    'another message before it',
+    2,
+    () => ({ prev: ZEROS }),
+    /^it does not follow the message at place 1 of this node$/,
+  ],
+  ['another first seq', 2, () => ({ first: 2 }), /^it begins with seq 2 after seq 0$/],
+  ['another root', 2, () => ({ root: ZEROS }), /^its root is not that of its events$/],
+  ['a line too few', 2, cut, /^its root is not that of its events$/],
+  [
+    'a line that is no event',
+    2,
+    ({ lines }) => ({ lines: ['{}', ...lines.slice(1)] }),
+    /^seq 1 is no event$/,
+  ],
+  [
+    'a line that is no JSON',
+    2,
+    ({ lines }) => ({ lines: ['nonsense', ...lines.slice(1)] }),
+    /^seq 1 is no event$/,
+  ],
+  [
+    'a line with a space',
+    2,
+    ({ lines }) => ({ lines: lines.map((line) => line.replace(':', ': ')) }),
+    /^seq 1 is no event$/,
+  ],
+  ['a line twice', 2, ({ lines }) => ({ lines: [lines[0] ?? '', lines[0] ?? ''] }), /^seq 2 is no event$/],
+  ['events that go back in time', 3, backInTime, /^seq 3 is before the event before it$/],
+  [
+    'details of another event',
+    2,
+    () => ({ details: ['{"seq":7,"details":{}}', null] }),
+    /^seq 1 has details of another event$/,
+  ],
+  ['a ref that was used', 3, () => ({ refs: [{ ref: 'a', digest: ZEROS }] }), /UNIQUE constraint failed/],
+  [
+    'no segment of the month that ends',
+    3,
+    () => ({ segments: [] }),
+    /^it lacks the segment of 2026-01 \(events\) at byte 10$/,
+  ],
+  [
+    'a segment of other lines',
+    3,
+    ({ segments }) => ({ segments: segments.map((one) => ({ ...one, bytes: Buffer.from('no') })) }),
+    /^its segment of 2026-01 \(events\) at byte 10 does not hold its lines$/,
+  ],
+  [
+    'a segment that ends nowhere',
+    2,
+    () => ({ segments: [{ month: '2026-01' as never, file: 'events', start: 10, bytes: ZEROS }] }),
+    /^it carries the segment of 2026-01 \(events\) at byte 10, which does not end here$/,
+  ],
+  [
+    'a change of a draft that is not held',
+    5,
+    ({ held }) => ({ held: [...held, ...held] }),
+    /^it changes a draft that is not held$/,
+  ],
+  [
+    'a draft that is held already',
+    4,
+    ({ held }) => ({ held: [...held, ...held] }),
+    /^it holds a draft that is held$/,
+  ],
+]
+
+function cut({ lines, details, refs }: Commit): Partial<Commit> {
+  return {
+    lines: lines.slice(1).map((line) => line.replace('"seq":2', '"seq":1')),
+    details: details.slice(1),
+    refs: refs.slice(1),
+  }
+}
+
+function backInTime({ lines }: Commit): Partial<Commit> {
+  const [line = ''] = lines
+  return {
+    lines: [line.replace('2026-02-02', '2026-01-02').replace(/"atMs":\d+/, `"atMs":${Date.UTC(2026, 0, 2)}`)],
+  }
+}
+
+suite('a message with', () => {
+  for (const [name, place, change, reason] of WRONG) {
+    test(`${name} stops the node at its place, and leaves its books as they were`, async () => {
+      using cluster = await openWritten()
+      const [one, other] = [cluster.node(0), cluster.node(1)]
+      cluster.follow(1, place - 2)
+      const before = other.book().applied()
+      const wrong = { place, bytes: changed(cluster, place, change) }
+      assert.throws(() => other.book().apply([wrong]), faultWith(place, reason))
+      assert.deepEqual(other.book().applied(), before)
+      cluster.follow(1)
+      assertSameTables(one.db(), other.db())
+    })
+  }
+
+  test('any fault leaves nothing of the messages before it in the same transaction', async () => {
+    using cluster = await openWritten()
+    const { book, db } = cluster.node(1)
+    const wrong = { place: 4, bytes: changed(cluster, 4, () => ({ root: ZEROS })) }
+    assert.throws(() => book().apply([...cluster.messages.slice(1, 3), wrong]), faultWith(4, /root/))
+    assert.deepEqual([book().applied().place, book().appender.head().seq], [1, 0])
+    cluster.follow(1)
+    assertSameTables(cluster.node(0).db(), db())
+  })
+})
+
+suite('a message', () => {
+  test('after a gap stops the node', async () => {
+    using cluster = await openWritten()
+    const [, , third] = cluster.messages
+    assert.ok(third !== undefined)
+    assert.throws(
+      () => cluster.node(1).book().apply([third]),
+      faultWith(3, /^it is at place 3, and place 2 is missing$/),
+    )
+  })
+
+  test('that cannot be decoded, or is of a newer version, stops the node', async () => {
+    using cluster = await openWritten()
+    const book = cluster.node(1).book()
+    const bytes = Buffer.from(cluster.messages[1]?.bytes ?? ZEROS)
+    assert.throws(
+      () => book.apply([{ place: 2, bytes: bytes.subarray(1) }]),
+      faultWith(2, /^it does not begin as a message$/),
+    )
+    bytes.write('2', 3)
+    assert.throws(() => book.apply([{ place: 2, bytes }]), faultWith(2, /^it is of frame version 2$/))
+  })
+
+  test('of a node that no key of the log certified stops the node', async () => {
+    using cluster = await openWritten()
+    const decoded = decodeMessage(cluster.messages[1]?.bytes ?? ZEROS)
+    assert.ok(decoded.ok)
+    const { message } = decoded.signed
+    const foreign = encodeMessage(message, certifyNode(message.logId, OTHER_KEY, OTHER_KEY))
+    const reason = /^no key of the log has certified the node that signed it$/
+    assert.throws(
+      () =>
+        cluster
+          .node(1)
+          .book()
+          .apply([{ place: 2, bytes: foreign }]),
+      faultWith(2, reason),
+    )
+  })
+
+  test('is kept, so that a node that is ahead of the engine can offer it again', async () => {
+    using cluster = await openWritten()
+    cluster.follow(1)
+    for (const { book } of cluster.nodes) {
+      assert.deepEqual(book().kept(2).map(plain), cluster.messages.slice(1).map(plain))
+    }
+  })
+
+  test('is null of a commit that changed nothing, and the next commit is built on the same books', async () => {
+    using cluster = await openWritten()
+    const { book } = cluster.node(0)
+    const { appender, held } = book()
+    book().begin()
+    appender.append(trade('e'), { ref: 'e', digest: ZEROS }, msOf(0))
+    held.hold(trade('f'), 'f', 'none', msOf(0))
+    appender.drop()
+    held.drop()
+    assert.equal(book().message(), null)
+    book().rollback()
+    await cluster
+      .node(0)
+      .queue()
+      .submit([trade('g')])
+    cluster.follow(1)
+    assertSameTables(cluster.node(0).db(), cluster.node(1).db())
+  })
+
+  test('that was accepted while the local commit failed is applied like that of another node', async () => {
+    using cluster = await openWritten()
+    const { book, db } = cluster.node(0)
+    book().begin()
+    book().appender.append(trade('e'), { ref: 'e', digest: ZEROS }, msOf(0))
+    book().appender.keep()
+    const bytes = book().message() ?? ZEROS
+    book().rollback()
+    const accepted = { place: book().applied().place + 1, bytes }
+    book().apply([accepted])
+    cluster.follow(1)
+    cluster.node(1).book().apply([accepted])
+    assertSameTables(db(), cluster.node(1).db())
+  })
+})
+
+function plain({ place, bytes }: Readonly<{ place: number; bytes: Uint8Array }>): readonly unknown[] {
+  return [place, Buffer.from(bytes).toString('hex')]
+}
+
+function faultWith(place: number, reason: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof MessageFault, String(error))
+    assert.equal(error.place, place)
+    assert.match(error.message, reason)
+    return true
+  }
+}

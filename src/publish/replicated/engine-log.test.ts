@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { TEST_KEY } from '../../../test/story/signing.ts'
+import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
+import { writePosition } from '../../log/stream/engine-position.ts'
+import { readyLog } from '../../log/tree/ready-log.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { importFiles } from '../import/import.ts'
+
+const NEW_LOG = { origin: 'daybook.test/engine', chain: 'opaque', simulated: false } as const
+const REFUSAL = new StoreError(
+  'this log is on an engine: serve it with --log-store, or take it off with daybook cluster move --back',
+)
+
+suite('a log on an engine', () => {
+  test('is not served without it, and nothing is imported into it', async (t) => {
+    const data = mkdtempSync(join(tmpdir(), 'daybook-engine-'))
+    t.after(() => rmSync(data, { recursive: true }))
+    const signing = { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false }
+    readyLog(data, NEW_LOG, signing)
+    const db = openForWriting(storePath(data))
+    writePosition(db, { stream: 1, place: 7, digest: new Uint8Array(32) })
+    db.close()
+    assert.throws(() => readyLog(data, NEW_LOG, signing), REFUSAL)
+    const file = join(data, 'drafts.jsonl')
+    writeFileSync(file, '{"type":"trade","kind":"buy","kots":"1","at":"2026-01-01T00:00:00.000Z"}\n')
+    const imported = importFiles({
+      files: [file],
+      dataDirectory: data,
+      newLog: NEW_LOG,
+      keys: [TEST_KEY],
+      balances: 'refuse',
+      now: msOf(Date.UTC(2026, 5, 1)),
+      monotonicMs: () => 0,
+      onProgress: () => undefined,
+      signal: new AbortController().signal,
+    })
+    await assert.rejects(imported, REFUSAL)
+  })
+})
