@@ -86,7 +86,7 @@ async function whileCommitWaits(
       break
     }
     assert.equal(await appended, 'unknown')
-    await assert.rejects(places(writer, 2), EngineError)
+    await Promise.all([assert.rejects(places(writer, 2), EngineError), isNotAcknowledged(writer, 3)])
   } finally {
     rig.standby().signal('SIGCONT')
   }
@@ -101,7 +101,7 @@ async function isCancelled(rig: PostgresRig): Promise<void> {
   })
   await rig.sql(rig.primary(), 'ALTER ROLE daybook RESET ALL')
   await rig.untilSynchronous()
-  assert.deepEqual(await places(writer, 1), [1, 2])
+  assert.ok((await writer.log.last()) >= 2)
 }
 
 async function isReleased(rig: PostgresRig): Promise<void> {
@@ -109,7 +109,6 @@ async function isReleased(rig: PostgresRig): Promise<void> {
   await whileCommitWaits(rig, writer, async () => {
     await rig.sql(rig.primary(), "ALTER SYSTEM SET synchronous_standby_names = ''", 'SELECT pg_reload_conf()')
   })
-  await isNotAcknowledged(writer, 3)
   await rig.sql(rig.primary(), 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()')
   await rig.untilSynchronous()
   assert.ok((await writer.log.last()) >= 2)

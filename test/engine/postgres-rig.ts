@@ -64,7 +64,8 @@ export async function openPostgresRig(): Promise<PostgresRig> {
     servers += 1
     const own = join(folder, String(servers))
     mkdirSync(own)
-    const settings = [`cluster_name=daybook_${'ab'[index]}`, 'wal_keep_size=64MB']
+    const quick = ['wal_keep_size=64MB', 'wal_retrieve_retry_interval=100ms']
+    const settings = [`cluster_name=daybook_${'ab'[index]}`, ...quick]
     return startPostgresServer(own, { port: ports[index], standbyOf, settings })
   }
   let index: 0 | 1 = 0
