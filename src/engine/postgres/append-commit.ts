@@ -15,7 +15,7 @@ const UNIQUE_VIOLATION = '23505'
 /** Inserts the row of a place, unless the place is not the next free one. Every doubt is `unknown`. */
 export async function appendCommit(context: LogContext, place: number, bytes: Uint8Array): Promise<Appended> {
   const left = timeLimit(context, APPEND_MS)
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   const late = Promise.withResolvers<Appended>()
   const timer = setTimeout(() => late.resolve('unknown'), APPEND_MS)
   try {
@@ -51,7 +51,7 @@ async function insert(
   // The question about the standbys follows in the same packet, and so costs no round trip.
   const [inserted, standbys] = await Promise.allSettled([
     connection.ask(
-      `INSERT INTO ${names.table} (n, body) SELECT $1::bigint, decode($2::text, 'hex')
+      `INSERT INTO ${names.table} (n, body) SELECT $1::bigint, decode($2::text, 'base64')
         WHERE $1::bigint = 1 OR EXISTS (SELECT FROM ${names.table} WHERE n = $1::bigint - 1) RETURNING n`,
       [place, body],
       { answerMs: left(), prepare: true },

@@ -42,7 +42,7 @@ async function rowsFrom(
   bytesMax: number,
 ): Promise<readonly EngineMessage[]> {
   const rows = await connection.ask(
-    `SELECT n, body FROM (
+    `SELECT n, encode(body, 'base64') AS text FROM (
        SELECT n, body, sum(octet_length(body)) OVER (ORDER BY n) AS total
        FROM (SELECT n, body FROM ${names.table} WHERE n >= $1::bigint ORDER BY n LIMIT ${READ_ROWS}) AS near
      ) AS summed WHERE total <= $2::bigint OR total = octet_length(body) ORDER BY n`,
@@ -50,14 +50,11 @@ async function rowsFrom(
     { answerMs: left(), prepare: true },
   )
   return rows.map((row, index) => {
-    const [place, bytes]: readonly unknown[] = [Number(row['n']), row['body']]
+    const place = Number(row['n'])
     if (place !== from + index) {
-      throw new EngineError(`the table ${names.table} has row ${String(place)}, but no row ${from + index}`)
+      throw new EngineError(`the table ${names.table} has row ${place}, but no row ${from + index}`)
     }
-    if (!(bytes instanceof Uint8Array)) {
-      throw new EngineError(`the table ${names.table} has a body that is no bytea`)
-    }
-    return { place: from + index, bytes }
+    return { place, bytes: Buffer.from(String(row['text']), 'base64') }
   })
 }
 
