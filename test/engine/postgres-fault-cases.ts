@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import { ATTEMPT_MS_MAX, EngineError, MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
+import { openFaultRelay } from '../cluster/fault-relay.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import type { PostgresRig } from './postgres-rig.ts'
+import { portOf } from './postgres-rig.ts'
 import { appendUntilRead } from './settled-append.ts'
 
 const WAIT_MS = 10_000
@@ -24,6 +26,8 @@ export function testPostgresFaults(openRig: () => Promise<PostgresRig>, skip: st
     test('does not trust a commit whose wait was cancelled, whatever the role is set to', onRig(isCancelled))
     test('does not trust a commit that emptied standby names released', onRig(isReleased))
     test('answers in time while the primary is paused', onRig(isPaused))
+    test('stops at an address that leads to another server', onRig(isMoved))
+    test('leaves a primary that takes no writes', onRig(isReadOnly))
     test('refuses a former primary, and two primaries of one timeline', onRig(isForked))
   })
 }
@@ -126,6 +130,43 @@ async function isPaused(rig: PostgresRig): Promise<void> {
   const settled = await appendUntilRead(writer.log, 2, textBytes('place 2'), () => true)
   assert.equal(settled?.isOurs, true)
   assert.deepEqual(await places(writer, 1), [1, 2])
+}
+
+async function isMoved(rig: PostgresRig): Promise<void> {
+  let target = rig.primary()
+  await using relay = await openFaultRelay(() => portOf(target))
+  const url = `postgres://daybook@127.0.0.1:${relay.port}/postgres?sslmode=disable`
+  await using writer = rig.connect({ url })
+  assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
+  target = rig.standby()
+  const change = nextChange(writer)
+  await rig.sql(
+    rig.primary(),
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'daybook' AND query LIKE 'WITH asked%'",
+  )
+  await isNotAcknowledged(writer, 2)
+  await assert.rejects(writer.log.last(), {
+    name: 'EngineError',
+    message: /is a standby|leads to another server/,
+  })
+  target = rig.primary()
+  assert.match(await change, /was opened again/)
+  assert.equal(await writer.log.append(2, textBytes('place 2')), 'appended')
+}
+
+async function isReadOnly(rig: PostgresRig): Promise<void> {
+  await using writer = rig.connect()
+  assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
+  const name = 'default_transaction_read_only'
+  await rig.sql(rig.primary(), `ALTER SYSTEM SET ${name} = on`, 'SELECT pg_reload_conf()')
+  try {
+    await isNotAcknowledged(writer, 3)
+    await isNotAcknowledged(writer, 2)
+    await assert.rejects(writer.log.last(), { name: 'EngineError', message: /takes no writes/ })
+  } finally {
+    await rig.sql(rig.primary(), `ALTER SYSTEM RESET ${name}`, 'SELECT pg_reload_conf()')
+  }
+  assert.equal(await writer.log.last(), 1)
 }
 
 /** The next change that a connection tells. */

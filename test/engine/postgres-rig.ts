@@ -133,14 +133,18 @@ async function configure(server: PostgresServer): Promise<void> {
   await server.start()
 }
 
+/** Port of a server, on the loopback and of its socket. */
+export function portOf(server: PostgresServer): number {
+  return Number(/&port=(\d+)/.exec(server.url())?.[1])
+}
+
 async function administer(
   server: PostgresServer,
   ...statements: readonly string[]
 ): Promise<readonly postgres.Row[]> {
-  const { searchParams } = new URL(server.url().replace('@/', '@host/'))
   const sql = postgres({
     host: server.host,
-    port: Number(searchParams.get('port')),
+    port: portOf(server),
     database: 'postgres',
     username: 'tester',
     max: 1,

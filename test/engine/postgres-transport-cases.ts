@@ -7,9 +7,10 @@ import { suite, test } from 'node:test'
 import { EngineError } from '../../src/engine/log-engine.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import { startPostgresServer } from '../outbox/postgres-server.ts'
+import { textOf } from '../stage/document.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import type { PostgresRig } from './postgres-rig.ts'
-import { freePort } from './postgres-rig.ts'
+import { freePort, portOf } from './postgres-rig.ts'
 
 /** An address of this machine that others reach. */
 const [address = null] = Object.values(networkInterfaces())
@@ -47,10 +48,13 @@ export function testPostgresTransport(openRig: () => Promise<PostgresRig>, skip:
       }
       await using doubled = connect(`?${root}`, false)
       assert.match((await doubled.inspect()).join(), /^synchronous_standby_names is empty/)
-      const { port: other } = new URL(rig.url().replace(/,.*\//, '/'))
       await using plain = connect('?sslmode=disable')
       await using unknown = connect('')
-      await using mixed = connect('?sslmode=disable', true, `127.0.0.1:${other},127.0.0.1:${port}`)
+      await using mixed = connect(
+        '?sslmode=disable',
+        true,
+        `127.0.0.1:${portOf(rig.primary())},127.0.0.1:${port}`,
+      )
       const refused = (message: RegExp): object => ({ name: EngineError.name, message })
       const [appended] = await Promise.all([
         doubled.log.append(2, new Uint8Array(1)),
@@ -96,9 +100,14 @@ async function secure(server: PostgresServer, folder: string): Promise<string> {
   return certificate
 }
 
-/** Lets the role of a node in over the network, by a method of pg_hba.conf. */
+/** Lets the role of a node in over the network, as ops/postgres/pg_hba.conf does, with a method. */
 async function allow(server: PostgresServer, method: string): Promise<void> {
-  const lines = `local all all trust\nhost all all 127.0.0.1/32 trust\nhostssl all all ${address}/32 ${method}\n`
+  const example = textOf('ops/postgres/pg_hba.conf')
+    .replace(/^(hostssl +)daybook /m, '$1postgres ')
+    .replaceAll('10.0.0.0/24', `${address}/32`)
+    .replaceAll('scram-sha-256', method)
+  assert.ok(example.includes(`${address}/32   ${method}`), 'the example has the line')
+  const lines = `local all all trust\nhost all all 127.0.0.1/32 trust\n${example}`
   writeFileSync(join(server.host, 'data', 'pg_hba.conf'), lines)
   server.run('psql', [server.url(), '-q'], 'SELECT pg_reload_conf()')
   // The server reads its files a moment later: a new session sees them.
