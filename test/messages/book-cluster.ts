@@ -145,7 +145,7 @@ function openNode(
           messages.push({ place: book.applied().place + 1, bytes })
           book.commit(bytes)
         }
-        work.durable()
+        work.durable('committed')
         done({ is: 'committed', built })
       },
     }

@@ -73,6 +73,7 @@ export function startLocalNode(
       acceptClock: false,
       verifyFirst: false,
       balances: 'refuse',
+      logStore: null,
       trustProxy: '',
       workers: 1,
       rateLimit: null,

@@ -47,12 +47,12 @@ export async function startNode(
   data: string,
   options: readonly string[] = [],
   wrapper: readonly string[] = [],
-  own: 'serve' | 'demo' = 'serve',
+  own: 'serve' | 'demo' | 'cluster' = 'serve',
 ): Promise<NodeProcess> {
   const tokenFile = `${data}.token`
   writeFileSync(tokenFile, TOKEN)
-  const log = ['--data', data, '--chain', 'opaque', '--development']
-  const words = [own, ...log, '--port', '0', '--publish-port', '0']
+  const log = own === 'cluster' ? ['--data', data] : ['--data', data, '--chain', 'opaque', '--development']
+  const words = [own === 'cluster' ? 'serve' : own, ...log, '--port', '0', '--publish-port', '0']
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
   // The last of two equal options counts, so `options` override the fixed ones.
   const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words, ...fixed, ...options]

@@ -41,10 +41,10 @@ export function finalityOptions(command: Command): Command {
 }
 
 /**
- * Settings of finality for a log of this chain; null without `--finality`. Errors never repeat what was given: a URL may
+ * Settings of finality for a log of this chain, which is null when it is not known yet; null without `--finality`. Errors never repeat what was given: a URL may
  * hold an API key, and an address is private. So commander, which repeats it, does not parse these options.
  */
-export function finalityOf(options: FinalityOptions, chain: Chain): FinalitySettings | null {
+export function finalityOf(options: FinalityOptions, chain: Chain | null): FinalitySettings | null {
   const { finality, finalityAmounts, finalityRequests } = options
   if (finality === undefined) {
     if (finalityAmounts === undefined) return null
@@ -57,14 +57,14 @@ export function finalityOf(options: FinalityOptions, chain: Chain): FinalitySett
       '--finality: this log has --chain opaque, whose transactions nobody can be asked about',
     )
   }
-  if (name !== chain) {
+  if (chain !== null && name !== chain) {
     throw new CommandError(2, `--finality: this log has --chain ${chain}: give ${chain}=URL, not ${name}=URL`)
   }
   return {
-    chain,
+    chain: name,
     urls,
     requestsPerMinute: finalityRequests,
-    amounts: finalityAmounts === undefined ? null : readAmounts(finalityAmounts, chain),
+    amounts: finalityAmounts === undefined ? null : readAmounts(finalityAmounts, name),
   }
 }
 

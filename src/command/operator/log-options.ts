@@ -62,13 +62,17 @@ export function requireLog(data: string): void {
 }
 
 /**
- * Identity of the log in the data directory, or of a new one. Refuses options that contradict an existing log, and a new
+ * Identity of the log in the data directory, or of a new one. A node that `joins` gets it from its engine. Refuses options that contradict an existing log, and a new
  * log without a name.
  */
-export function newLogOf(options: LogOptions & Readonly<{ data: string }>, simulated: boolean): NewLog {
+export function newLogOf(
+  options: LogOptions & Readonly<{ data: string }>,
+  simulated: boolean,
+  joins = false,
+): NewLog {
   const origin = options.origin === undefined ? undefined : nameOf(options.origin, simulated)
   if (!hasStore(options.data)) {
-    const isNamed = origin !== undefined || simulated || options.development === true
+    const isNamed = origin !== undefined || simulated || options.development === true || joins
     // A lost log keeps its name, which is in the high-water mark.
     if (!isNamed && readHighWater(options.data) === null) throw new CommandError(2, NO_NAME)
     return { chain: options.chain ?? 'solana', origin: origin ?? nameOf(ORIGIN, simulated), simulated }

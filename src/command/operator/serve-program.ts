@@ -10,6 +10,8 @@ import type { FinalityOptions } from './finality-options.ts'
 import { finalityOf, finalityOptions } from './finality-options.ts'
 import type { LogOptions } from './log-options.ts'
 import { directoryOption, logOptions, newLogOf } from './log-options.ts'
+import type { LogStoreOptions } from './log-store-options.ts'
+import { logStoreOf, logStoreOptions } from './log-store-options.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import type { LineOptions } from '../log-lines/line-options.ts'
 import { lineOptions } from '../log-lines/line-options.ts'
@@ -18,7 +20,7 @@ import { openPlainOutput } from '../log-lines/plain-output.ts'
 import { VERSION } from '../terminal/version.ts'
 import { serve } from './serve.ts'
 import { shownSettings } from './shown-settings.ts'
-import { readSigningKeys } from './signing-key-file.ts'
+import { readClusterKeys, readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 import { readTokens } from './token-file.ts'
@@ -32,6 +34,7 @@ type ServeOptions = LogOptions &
   SiteOptions &
   FinalityOptions &
   LineOptions &
+  LogStoreOptions &
   Readonly<{
     data: string
     host: string
@@ -129,7 +132,7 @@ function sayStart(lines: MainLines, command: Command): void {
 /** Adds the options of `serve` and `demo`. */
 export function serveOptions(command: Command): Command {
   const port = wholeBetween(0, 65_535)
-  return lineOptions(finalityOptions(siteOptions(logOptions(command))))
+  return lineOptions(finalityOptions(siteOptions(logStoreOptions(logOptions(command)))))
     .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
       new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
@@ -189,10 +192,13 @@ export function serveOptions(command: Command): Command {
 }
 
 function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
-  const newLog = newLogOf(options, simulated)
+  const logStore = logStoreOf(options)
+  if (logStore !== null) refuseWithEngine(options, simulated)
+  const newLog = newLogOf(options, simulated, logStore !== null)
   makeFolder(options.data, '--data')
   // Before the key and the token are made: a mistake leaves nothing behind.
-  const finality = finalityOf(options, newLog.chain)
+  const isUnknown = logStore !== null && !hasStore(options.data)
+  const finality = finalityOf(options, isUnknown ? null : newLog.chain)
   return {
     data: options.data,
     host: options.host,
@@ -202,7 +208,10 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     tokens: readTokens(options.publishTokenFile ?? null, options.data),
     newLog,
     signing: {
-      keys: readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world),
+      keys:
+        logStore === null
+          ? readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
+          : readClusterKeys(options.signingKeyFile, options.data, world),
       acceptNewKey: options.acceptNewKey === true,
       acceptLoss: options.acceptLoss === true,
     },
@@ -218,5 +227,20 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     site: siteOf(options, world.now()),
     publicUrl: options.publicUrl ?? null,
     finality,
+    logStore,
   }
+}
+
+/** Refuses options that would make another log, or sign this one with another key. */
+function refuseWithEngine(options: ServeOptions, simulated: boolean): void {
+  const { acceptLoss, acceptNewKey, origin, development, upgrade } = options
+  const given = { acceptLoss, acceptNewKey, origin, development, upgrade }
+  const [refused] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
+  if (simulated) throw new CommandError(2, 'the simulated platform has one node: leave out --log-store')
+  if (refused === undefined) return
+  const name = refused.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  throw new CommandError(
+    2,
+    `--${name} changes the log, which --log-store keeps for all nodes: leave it out, and see docs/clusters.md`,
+  )
 }

@@ -13,6 +13,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'host',
   'licence',
   'log-level',
+  'node-name',
   'origin',
   'public-url',
   'publish-host',
@@ -28,6 +29,7 @@ const PLAIN: ReadonlySet<string> = new Set([
 const REDUCED: ReadonlyMap<string, (value: unknown) => Shown> = new Map<string, (value: unknown) => Shown>([
   ['finality', (value) => serversOf(String(value))],
   ['limit-store', (value) => serverOf(String(value))],
+  ['log-store', (value) => serverOf(String(value))],
 ])
 
 /** Shown for an option that is in neither table, such as `--finality-amounts`, whose accounts are private. */

@@ -49,6 +49,21 @@ export function readSigningKeys(
   return keys
 }
 
+/** Keys of a log that an engine carries: those of the files, or of the default file, which must exist. */
+export function readClusterKeys(
+  files: readonly string[] | undefined,
+  data: string,
+  world: World,
+): readonly SigningKey[] {
+  if (files === undefined && !existsSync(defaultKeyFile(data))) {
+    throw new CommandError(
+      2,
+      `every writer of a log has its key: give the file with --signing-key-file, or copy it to ${defaultKeyFile(data)}`,
+    )
+  }
+  return (files ?? [defaultKeyFile(data)]).map((path) => readKeyFile(path, world))
+}
+
 /** Keys that must have signed a log which is only checked: those of the files, or the default key if it exists. */
 export function readKnownKeys(
   files: readonly string[] | undefined,

@@ -13,6 +13,8 @@ import type { Streams } from '../../serve/stream/streams.ts'
 /** Metrics of the writer. */
 export type ServiceMetrics = Readonly<{
   committed(committed: Committed): void
+  /** Number of events of other nodes that were applied. */
+  followed(events: number): void
   publishRequests(outcome: PublishOutcome, count: number): void
   irregular(field: string): void
   /** Progress of an audit of the log. */
@@ -70,6 +72,7 @@ export function openServiceMetrics(registry: Registry, now: () => Ms): ServiceMe
       events.inc(committed.events)
       seconds.observe(committed.ms / 1000)
     },
+    followed: (count) => events.inc(count),
     publishRequests: (outcome, count) => requests.inc({ outcome }, count),
     irregular: (field) => irregular.inc({ field }),
     audited(state) {

@@ -3,9 +3,11 @@ import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
 import type { Signing } from '../../log/tree/ready-log.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
 import type { NewLog } from '../../log/store/store.ts'
-import { hasStore, readStoreIdentity } from '../../log/store/store.ts'
+import { hasStore } from '../../log/store/store.ts'
 import type { Writer, WriterListeners } from '../../publish/door/writer.ts'
 import { startWriter, WriterRefusal } from '../../publish/door/writer.ts'
+import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
+import type { OperationsPath } from '../../publish/door/operations.ts'
 import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { AuditLines } from '../log-lines/audit-lines.ts'
@@ -17,6 +19,8 @@ import type { NodeState } from '../../serve/metrics/metrics.ts'
 import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
+import { answerBarriers } from '../nodes/barrier-answers.ts'
+import { openClusterTelling } from '../nodes/cluster-telling.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
 import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
@@ -51,6 +55,8 @@ export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mi
     balances: 'refuse' | 'report'
     /** How the chain is asked whether a transaction is final; null when the operator vouches for it. */
     finality: FinalitySettings | null
+    /** The engine that carries the log; null for a log that only this node writes. */
+    logStore: LogStoreSettings | null
     /** Clock of the writer in place of the machine's clock (`openSharedClock`). */
     writerClock?: SharedArrayBuffer
   }>
@@ -73,9 +79,10 @@ export async function startService(
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
   const audits = openAuditLines(lines, world.monotonicMs)
-  const chain = await readyChain(settings, world, audits)
+  await readyStore(settings, world, audits)
   const asksChain = settings.finality !== null
-  const plan = planThreads({ ...settings, asksChain, following: false, mirrorOf: null }, world, lines)
+  const following = settings.logStore !== null
+  const plan = planThreads({ ...settings, asksChain, following, mirrorOf: null }, world, lines)
   const { memory } = plan
   const registry = openRegistry(settings)
   const metrics = openServiceMetrics(registry, world.now)
@@ -84,17 +91,20 @@ export async function startService(
   const report = openNodeReport({ memory, registry, lines, serving: () => state.serving })
 
   // The writer starts first, because it sets the head that the fronts begin with.
-  const writing = startWriter(writerSettings(settings, chain, memory.head, lines), {
+  const listeners = {
     ...whatIsTold(metrics, lines, world, stack),
+    ...openClusterTelling(lines, metrics),
     onFinality: openFinalityMetrics(registry, lines, world.now),
     onBroken: broken.resolve,
-    operations(path, accepting) {
+    operations(path: OperationsPath, accepting: boolean) {
       state.accepting = accepting
       return report.answer(path, accepting)
     },
-  })
+  }
+  const writing = startWriter(writerSettings(settings, memory.head, lines), listeners, world.stop)
   const writer = await orRefused(orTaken('--publish-port', writing))
   stack.use(writer)
+  stack.use(answerBarriers(memory.barrier, writer))
   const front = await openMainFront(plan, { world, lines, registry })
   stack.use(front)
   watchState(registry, front, async () => {
@@ -191,17 +201,16 @@ async function orRefused(writing: Promise<Writer>): Promise<Writer> {
   }
 }
 
-/** Prepares the log for its writer; returns the chain of its transactions. */
-async function readyChain(
-  { data, verifyFirst, newLog, signing }: ServiceSettings,
+/** Prepares the store for its writer. With an engine, a start changes nothing of it. */
+async function readyStore(
+  { data, verifyFirst, newLog, signing, logStore }: ServiceSettings,
   world: World,
   audits: AuditLines,
-): Promise<NewLog['chain']> {
+): Promise<void> {
   // Checked before anything is signed.
   if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world, audits)
-  readyLog(data, newLog, signing)
+  if (logStore === null) readyLog(data, newLog, signing)
   forgetFault(data)
-  return readStoreIdentity(data).chain
 }
 
 /** Registers the metrics of the whole service that are read at each collection. */
@@ -218,14 +227,13 @@ function watchState(registry: Registry, front: Front, checks: NodeState['checks'
 
 function writerSettings(
   settings: ServiceSettings,
-  chain: NewLog['chain'],
   head: SharedArrayBuffer,
   lines: LogLines,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
-  const { acceptClock, signing, finality, writerClock: clock } = settings
+  const { acceptClock, signing, finality, logStore, writerClock: clock } = settings
   const { keys } = signing
   const tellsAccepted = lines.wants('debug')
-  const own = { balances, finality, keys, acceptClock, clock, tellsAccepted }
-  return { dataDirectory, head, host, port, tokens, chain, ...own }
+  const own = { balances, finality, keys, logStore, acceptClock, clock, tellsAccepted, program: VERSION }
+  return { dataDirectory, head, host, port, tokens, ...own }
 }

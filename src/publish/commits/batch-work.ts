@@ -79,7 +79,8 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
 
   function undone(): void {
     wasUndone = true
-    held.reload()
+    // A given set of held drafts is undone with its tables.
+    if (settings.held === undefined) held.reload()
     earlier.clear()
     release.undo()
   }
@@ -99,11 +100,12 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
         after = stateOf(appender, held)
         return answers
       },
-      durable() {
+      durable(how) {
         if (wasUndone) release.touchAll()
         settings.onDurable(after.head.seq)
         const ms = settings.monotonicMs() - (batch[0]?.arrivedMs ?? settings.monotonicMs())
-        tellCommit(settings, before, after, { requests: batch.length, held: after.held, ms })
+        if (how === 'committed')
+          tellCommit(settings, before, after, { requests: batch.length, held: after.held, ms })
         for (const refusal of irregular) settings.onIrregular(refusal)
       },
       undone,

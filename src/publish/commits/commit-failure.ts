@@ -20,7 +20,8 @@ export const UNAVAILABLE: FailedOutcome = {
   reason: 'the store does not accept events',
 }
 
-const FULL: FailedOutcome = {
+/** Refuses a commit for which the disk has no room. */
+export const FULL: FailedOutcome = {
   ok: false,
   code: 'store-full',
   index: null,
@@ -53,19 +54,28 @@ export function afterFailure(
   error: unknown,
   drafts: number,
 ): FailedOutcome {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
   try {
     appender.rollback()
   } catch (cause) {
     onBroken(new Error('the store could not be rolled back', { cause }))
     return UNAVAILABLE
   }
-  const bytes = COMMIT_BYTES + DRAFT_BYTES * drafts
-  if ((code & 0xff) === SQLITE_FULL || (code === SQLITE_IOERR_WRITE && isDiskFull(bytes))) {
+  if (lacksRoom(error, drafts, isDiskFull)) {
     onFull()
     return FULL
   }
-  const what = (code & 0xff) === SQLITE_IOERR ? 'the disk failed' : 'a commit failed'
+  const what = (codeOf(error) & 0xff) === SQLITE_IOERR ? 'the disk failed' : 'a commit failed'
   onBroken(new Error(what, { cause: error }))
   return UNAVAILABLE
+}
+
+/** Whether an error of SQLite means that the disk has no room for a commit of so many drafts. */
+export function lacksRoom(error: unknown, drafts: number, isDiskFull: (bytes: number) => boolean): boolean {
+  const code = codeOf(error)
+  const bytes = COMMIT_BYTES + DRAFT_BYTES * drafts
+  return (code & 0xff) === SQLITE_FULL || (code === SQLITE_IOERR_WRITE && isDiskFull(bytes))
+}
+
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
 }

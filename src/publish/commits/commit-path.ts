@@ -7,8 +7,11 @@ export type CommitWork<Built> = Readonly<{
   drafts: number
   /** Runs in a transaction on the newest books. It may run again when another node was first. */
   build(): Built
-  /** Called when the commit is on the disk, before `done`. */
-  durable(): void
+  /**
+   * Called when the commit is on the disk, before `done`. `followed`: its message was read from the log, as those of other
+   * nodes are.
+   */
+  durable(how: 'committed' | 'followed'): void
   /** Called after a rollback, when the books are as they were before `build`. */
   undone(): void
 }>

@@ -41,7 +41,7 @@ export const PUBLISH_OUTCOMES = [
 /** Outcome of a publish request in the metrics. */
 export type PublishOutcome = (typeof PUBLISH_OUTCOMES)[number]
 
-type DoorSettings = Readonly<{
+export type DoorSettings = Readonly<{
   /** Id of the log, which every answer names. */
   log: string
   queue: CommitQueue

@@ -1,6 +1,10 @@
 import type { SigningKey } from '../../log/tree/signer.ts'
-import type { Chain } from '../../protocol/tx.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
+import type { ClusterNotice } from '../cluster/cluster-notice.ts'
+import type { ClusterReport } from '../cluster/cluster-report.ts'
+import type { LogStoreSettings } from '../cluster/log-store-settings.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
 import type { FinalitySettings } from '../finality/finality-settings.ts'
 import type { ClockFault } from './clock-guard.ts'
@@ -17,12 +21,15 @@ export type WriterSettings = Readonly<{
   host: string
   port: number
   tokens: readonly string[]
-  chain: Chain
   balances: BalancesSetting
   /** How the chain is asked about drafts with a transaction; null when the operator vouches for them. */
   finality: FinalitySettings | null
   /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
+  /** The engine that carries the log; null for a log that only this node writes. */
+  logStore: LogStoreSettings | null
+  /** Version of this program. */
+  program: string
   /** Whether a clock that is behind the newest event is accepted. */
   acceptClock: boolean
   /** Whether `requests` tells of accepted requests too. */
@@ -36,6 +43,13 @@ export type FromWriter =
   | Readonly<{ is: 'listening'; port: number }>
   | Readonly<{ is: 'committed'; committed: Committed }>
   | Readonly<{ is: 'held'; held: CommittedHeld }>
+  /** Events of other nodes were applied. */
+  | Readonly<{ is: 'followed'; seq: Seq; atMs: Ms; events: number }>
+  /** What the node knows of its cluster, every second. */
+  | Readonly<{ is: 'cluster'; report: ClusterReport }>
+  | Readonly<{ is: 'replica'; notice: ClusterNotice }>
+  /** Head of the whole log; null when it cannot be known. */
+  | Readonly<{ is: 'barrier'; id: number; seq: Seq | null }>
   | Readonly<{
       is: 'requests'
       outcomes: ReadonlyMap<PublishOutcome, number>
@@ -55,5 +69,6 @@ export type FromWriter =
 /** Messages of the main thread to the writer's thread. */
 export type ToWriter =
   | Readonly<{ is: 'operations'; id: number; answer: OperationsAnswer }>
+  | Readonly<{ is: 'barrier'; id: number }>
   | Readonly<{ is: 'stopping' }>
   | Readonly<{ is: 'close' }>

@@ -1,34 +1,31 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Appender } from '../../log/append.ts'
-import { openAppender } from '../../log/append.ts'
-import { openHeldTables } from '../../log/held/held-tables.ts'
 import { isDiskFull } from '../../log/store/disk-probe.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openHighWater } from '../../log/store/high-water.ts'
-import { openSigner } from '../../log/tree/signer.ts'
-import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
+import { readIdentity } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
-import type { Head } from '../../project/fold/books.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import type { SharedLog } from '../cluster/shared-log.ts'
 import { openClockGuard } from './clock-guard.ts'
 import type { ClockGuard } from './clock-guard.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import { openCommitQueue } from '../commits/commit-queue.ts'
-import type { PublishOutcome } from './door.ts'
 import { createDoor } from './door.ts'
-import type { DoorReport } from './door-replies.ts'
 import type { OperationsAnswer } from './operations.ts'
 import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
 import { openSharedClock } from './shared-clock.ts'
+import { isPublishable, openSharedOf, reportCluster } from './writer-cluster.ts'
+import type { WriterLog } from './writer-log.ts'
+import { openOwnLog, sharedWriterLog } from './writer-log.ts'
+import { openReports } from './writer-reports.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 import type { WriterState } from './writer-state.ts'
 import { openGate } from './writer-gate.ts'
@@ -36,8 +33,6 @@ import { openWriterState } from './writer-state.ts'
 
 /** Milliseconds in which requests in progress must end when the writer closes. */
 const CLOSE_MS = 5_000
-/** Number of prefixes of request ids, so that no two starts are likely to share one. */
-const REQUEST_PREFIXES = 2 ** 32
 /** Milliseconds between two sweeps of idle connections while the writer closes. */
 const SWEEP_MS = 20
 
@@ -47,41 +42,45 @@ const SWEEP_MS = 20
  */
 async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const say = (message: FromWriter): void => port.postMessage(message)
-  const db = openForWriting(storePath(settings.dataDirectory))
-  const identity = readIdentity(db)
-  const appender = openAppender(db, openSigner(identity.origin, settings.keys))
-  using mark = openHighWater(settings.dataDirectory)
-  const head = openHeadCell(settings.head)
-  head.move(appender.head().seq)
-  const asked = openQuestions<OperationsAnswer>()
-  const clock = openClock(settings, appender.head(), say)
+  const own = settings.logStore === null ? openOwnLog(settings) : null
+  const clock = openClock(settings, own?.appender.head().atMs ?? null, say)
   const state = openWriterState(settings.dataDirectory, clock.guard, say)
-  const { accepting } = state
   process.on('unhandledRejection', (error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
+  const asked = openQuestions<OperationsAnswer>()
+  const open: OpenParts = { door: null, shared: null }
+  port.on('message', (message: ToWriter) => hear(message, { open, asked, state, say }))
 
-  const queue = openQueue(settings, {
-    db,
-    appender,
-    clock,
-    state,
-    say,
-    // Every thread sees the new head, and what is held, from here on.
-    onDurable: head.move,
-    onPublic: () =>
-      mark.write({ log: identity.id, checkpoint: appender.checkpoint(), former: identity.former }),
-  })
-  const gate = await openGate(settings, surroundingsOf({ db, queue, clock, state }), say)
-  if (gate === undefined) {
-    await queue.close()
-    db.close()
-    return port.close()
+  const shared = await openSharedOf(settings, { state, say, ...CLOCKS })
+  const log = own ?? (shared === null ? null : sharedWriterLog(shared))
+  if (log === null) return port.close()
+  open.shared = shared
+  using highWater = openHighWater(settings.dataDirectory)
+  const head = openHeadCell(settings.head)
+  head.move(log.appender.head().seq)
+  const writeMark = (): void => {
+    const mark = log.mark()
+    if (mark !== null) highWater.write(mark)
   }
+  // Every thread sees the new head, and what is held, from here on.
+  const seen = shared === null ? { onDurable: head.move, onPublic: writeMark } : SEEN_AT_APPLY
+  const queue = openQueue(settings, { log, clock, state, say, ...seen })
+  const leads = shared?.leads ?? (() => true)
+  const end = async (): Promise<void> => {
+    await shared?.[Symbol.asyncDispose]()
+    await queue.close()
+    highWater.sync()
+    log.db.close()
+    port.close()
+  }
+  const gate = await openGate(settings, { ...surroundingsOf({ log, queue, clock, state }), leads }, say)
+  if (gate === undefined) return await end()
+  const accepting = (): boolean => state.accepting() && isPublishable(shared)
   const door = createDoor({
-    log: identity.id,
+    log: readIdentity(log.db).id,
     queue,
-    chain: settings.chain,
+    chain: readIdentity(log.db).chain,
     tokens: settings.tokens,
     operations: openOperations({
       accepting,
@@ -91,38 +90,61 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     stopping: state.isStopping,
     monotonicMs: () => performance.now(),
     pause: (ms) => sleep(ms),
-    ...openReports(settings, say),
+    ...openReports(settings, { say, random: Math.random }),
   })
-  port.on('message', (message: ToWriter) => {
-    switch (message.is) {
-      case 'operations':
-        return asked.answer(message.id, message.answer)
-      case 'stopping':
-        return state.stop()
-      case 'close':
-        state.stop()
-        return close(door)
-    }
+  open.door = door
+  shared?.start({
+    queue,
+    onHead({ seq, atMs }, followed) {
+      head.move(seq)
+      writeMark()
+      if (followed > 0 && atMs !== null) say({ is: 'followed', seq, atMs, events: followed })
+    },
+    onOtherLog: state.breakDown,
   })
-
   say({ is: 'listening', port: await listen(door, settings) })
+  using _reports = reportCluster(settings, shared, { say, ...CLOCKS })
   const asking = gate?.run()
   await once(door, 'close')
   await asking
-  await queue.close()
-  mark.sync()
-  db.close()
-  port.close()
+  await end()
 }
 
-/** Opens the reports of the door to the main thread. */
-function openReports({ tellsAccepted }: WriterSettings, say: (message: FromWriter) => void) {
-  return {
-    ...openRequestCount((outcomes, answers) => say({ is: 'requests', outcomes, answers })),
-    tellsAccepted,
-    requestPrefix: `d${Math.floor(Math.random() * REQUEST_PREFIXES).toString(36)}`,
-    onFailure: (error: unknown, answer: DoorReport) =>
-      say({ is: 'failure', reason: reasonOf(error), answer }),
+const CLOCKS = {
+  nowMs: (): number => Date.now(),
+  monotonicMs: (): number => performance.now(),
+  random: Math.random,
+  sleep: (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms, undefined, { signal }),
+}
+
+/** With an engine, the head moves when a message is applied, whoever has sent it. */
+const SEEN_AT_APPLY = { onDurable: (): void => undefined, onPublic: (): void => undefined }
+
+/** Parts that messages of the main thread concern; null until they are open. */
+type OpenParts = { door: Server | null; shared: SharedLog | null }
+
+type Hearing = Readonly<{
+  open: OpenParts
+  asked: ReturnType<typeof openQuestions<OperationsAnswer>>
+  state: WriterState
+  say(message: FromWriter): void
+}>
+
+/** Does what the main thread asks. */
+function hear(message: ToWriter, { open, asked, state, say }: Hearing): void {
+  switch (message.is) {
+    case 'operations':
+      return asked.answer(message.id, message.answer)
+    case 'barrier': {
+      const { id } = message
+      const head = open.shared?.barrier() ?? Promise.resolve(null)
+      return void head.catch(() => null).then((seq) => say({ is: 'barrier', id, seq }))
+    }
+    case 'stopping':
+      return state.stop()
+    case 'close':
+      state.stop()
+      if (open.door !== null) close(open.door)
   }
 }
 
@@ -136,8 +158,7 @@ async function listen(door: Server, { port, host }: WriterSettings): Promise<num
 }
 
 type WriterParts = Readonly<{
-  db: DatabaseSync
-  appender: Appender
+  log: WriterLog
   clock: WriterClock
   state: WriterState
   say(message: FromWriter): void
@@ -149,10 +170,13 @@ type WriterParts = Readonly<{
 
 /** Opens the queue of commits on the writer's store. */
 function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
-  const { db, appender, clock, state, say, onDurable, onPublic } = parts
+  const { log, clock, state, say, onDurable, onPublic } = parts
+  const { appender, tables, held, path } = log
   return openCommitQueue({
+    ...(held !== undefined && { held }),
+    ...(path !== undefined && { path }),
     appender,
-    tables: openHeldTables(db),
+    tables,
     asksChain: settings.finality !== null,
     balances: settings.balances,
     now: clock.now,
@@ -165,7 +189,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
       onPublic()
       say({ is: 'committed', committed })
     },
-    onHeld: (held) => say({ is: 'held', held }),
+    onHeld: (more) => say({ is: 'held', held: more }),
     onIrregular: ({ field }) => say({ is: 'irregular', field }),
     isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
     onFull: state.full,
@@ -175,18 +199,16 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
 
 /** What the gate needs of this thread. */
 function surroundingsOf({
-  db,
+  log,
   queue,
   clock,
   state,
-}: Pick<WriterParts, 'db' | 'clock' | 'state'> & { queue: CommitQueue }) {
+}: Pick<WriterParts, 'log' | 'clock' | 'state'> & { queue: CommitQueue }) {
   return {
-    db,
+    db: log.db,
     queue: queue.held,
     now: clock.now,
-    monotonicMs: () => performance.now(),
-    random: Math.random,
-    sleep: (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }),
+    ...CLOCKS,
     defer: (work: () => void) => void setImmediate(work),
     signal: state.stopped,
   }
@@ -197,7 +219,7 @@ type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>
 /** The machine's clock with its guard, or the shared clock of a test without one. */
 function openClock(
   { clock, acceptClock }: WriterSettings,
-  head: Head,
+  headAtMs: Ms | null,
   say: (message: FromWriter) => void,
 ): WriterClock {
   if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
@@ -205,37 +227,11 @@ function openClock(
   const guard = openClockGuard({
     now,
     monotonicMs: () => performance.now(),
-    headAtMs: head.atMs,
+    headAtMs,
     accepted: acceptClock,
     onChange: (fault) => say({ is: 'clock', fault }),
   })
   return { now, guard }
-}
-
-/** Opens a counter of requests that sends one message for each turn of the event loop, because messages are costly. */
-function openRequestCount(
-  tell: (outcomes: ReadonlyMap<PublishOutcome, number>, answers: readonly DoorReport[]) => void,
-): Readonly<{ onRequest(outcome: PublishOutcome): void; onAnswered(answer: DoorReport): void }> {
-  const outcomes = new Map<PublishOutcome, number>()
-  const answers: DoorReport[] = []
-  function schedule(): void {
-    if (outcomes.size > 0 || answers.length > 0) return
-    setImmediate(() => {
-      tell(outcomes, answers)
-      outcomes.clear()
-      answers.length = 0
-    })
-  }
-  return {
-    onRequest(outcome) {
-      schedule()
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-    },
-    onAnswered(answer) {
-      schedule()
-      answers.push(answer)
-    },
-  }
 }
 
 /** Closes the listener, answers the requests in progress, and cuts connections that are left after `CLOSE_MS`. */

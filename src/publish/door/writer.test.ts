@@ -27,12 +27,13 @@ async function withWriter(
     host: '127.0.0.1',
     port: 0,
     tokens: [DOOR_TOKEN],
-    chain: 'opaque',
     balances: 'refuse',
     finality: null,
     acceptClock: false,
     tellsAccepted: false,
     keys: [TEST_KEY],
+    logStore: null,
+    program: '0.0.0',
   } as const
   try {
     await using writer = await startWriter(settings, {
@@ -44,6 +45,9 @@ async function withWriter(
       onRoom: () => undefined,
       onClock: () => undefined,
       onFinality: () => undefined,
+      onFollowed: () => undefined,
+      onCluster: () => undefined,
+      onNotice: () => undefined,
       onFailure: (reason) => failures.push(reason),
       onBroken: (reason) => assert.fail(reason),
       operations,

@@ -1,5 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../../protocol/error-reason.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { ClusterNotice } from '../cluster/cluster-notice.ts'
+import type { ClusterReport } from '../cluster/cluster-report.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
 import type { ClockFault } from './clock-guard.ts'
 import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
@@ -7,6 +11,7 @@ import type { PublishOutcome } from './door.ts'
 import type { DoorReport } from './door-replies.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
 import { notMade } from './operations.ts'
+import { LATE, openQuestions } from './questions.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** Listeners of the main thread to the writer. */
@@ -28,6 +33,12 @@ export type WriterListeners = Readonly<{
   onRoom(room: boolean): void
   /** Called when the clock can no longer be believed, or can again (null). */
   onClock(fault: ClockFault | null): void
+  /** Called after events of other nodes were applied. */
+  onFollowed(followed: Readonly<{ seq: Seq; atMs: Ms; events: number }>): void
+  /** Called every second with what the node knows of its cluster. */
+  onCluster(report: ClusterReport): void
+  /** Called with what the node notices of its engine. */
+  onNotice(notice: ClusterNotice): void
   /** Called with news of the questions to the chain. */
   onFinality(report: FinalityReport): void
   /** Answers a question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
@@ -39,6 +50,8 @@ export type Writer = Readonly<{
   port: number
   /** Refuses all further publish requests. The private listener answers until the writer is disposed. */
   stop(): void
+  /** Head of the whole log at a moment after the call; null when that cannot be known within `msMax`. */
+  barrier(msMax: number): Promise<Seq | null>
   /** Stops at once, like a crash. Nothing more is signed. */
   kill(): Promise<void>
 }> &
@@ -65,6 +78,38 @@ function tellRequests(
   for (const answer of answers) onAnswered(answer)
 }
 
+/** News of the writer, which need no answer. */
+type WriterNews = Exclude<FromWriter, { is: 'listening' | 'operations' | 'barrier' | 'refused' }>
+
+function tellListeners(listeners: WriterListeners, message: WriterNews): void {
+  switch (message.is) {
+    case 'committed':
+      return listeners.onCommitted(message.committed)
+    case 'held':
+      return listeners.onHeld(message.held)
+    case 'requests':
+      return tellRequests(listeners, message)
+    case 'irregular':
+      return listeners.onIrregular(message.field)
+    case 'failure':
+      return listeners.onFailure(message.reason, message.answer)
+    case 'broken':
+      return listeners.onBroken(message.reason)
+    case 'room':
+      return listeners.onRoom(message.room)
+    case 'clock':
+      return listeners.onClock(message.fault)
+    case 'finality':
+      return listeners.onFinality(message.report)
+    case 'followed':
+      return listeners.onFollowed(message)
+    case 'cluster':
+      return listeners.onCluster(message.report)
+    case 'replica':
+      return listeners.onNotice(message.notice)
+  }
+}
+
 type OperationsQuestion = Extract<FromWriter, { is: 'operations' }>
 
 /** Settings with which the writer does not start. The message says what to change. */
@@ -72,13 +117,26 @@ export class WriterRefusal extends Error {
   override readonly name = 'WriterRefusal'
 }
 
-/** Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work. */
-export async function startWriter(settings: WriterSettings, listeners: WriterListeners): Promise<Writer> {
+/**
+ * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work. A writer
+ * that joins a log may wait for its engine; `stop` ends that.
+ */
+export async function startWriter(
+  settings: WriterSettings,
+  listeners: WriterListeners,
+  stop?: AbortSignal,
+): Promise<Writer> {
   const worker = new Worker(new URL(import.meta.resolve('./writer-thread.ts')), { workerData: settings })
   const tell = (message: ToWriter): void => worker.postMessage(message)
   // `once` of node:events would reject when the thread fails. The 'error' listener below reports that.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const heads = openQuestions<Seq | null>()
   let closing = false
+  const giveUp = (): void => {
+    closing = true
+    tell({ is: 'close' })
+  }
+  stop?.addEventListener('abort', giveUp, { once: true })
 
   const port = await new Promise<number>((resolve, reject) => {
     worker.on('error', (cause: Error) => {
@@ -90,35 +148,15 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
       if (!closing) listeners.onBroken('the writer stopped')
     })
     worker.on('message', (message: FromWriter) => {
-      switch (message.is) {
-        case 'listening':
-          return resolve(message.port)
-        case 'committed':
-          return listeners.onCommitted(message.committed)
-        case 'held':
-          return listeners.onHeld(message.held)
-        case 'requests':
-          return tellRequests(listeners, message)
-        case 'irregular':
-          return listeners.onIrregular(message.field)
-        case 'failure':
-          return listeners.onFailure(message.reason, message.answer)
-        case 'broken':
-          return listeners.onBroken(message.reason)
-        case 'operations':
-          return void answer(message)
-        case 'room':
-          return listeners.onRoom(message.room)
-        case 'clock':
-          return listeners.onClock(message.fault)
-        case 'finality':
-          return listeners.onFinality(message.report)
-        case 'refused':
-          closing = true
-          return reject(new WriterRefusal(message.reason))
-      }
+      if (message.is === 'listening') return resolve(message.port)
+      if (message.is === 'operations') return void answer(message)
+      if (message.is === 'barrier') return heads.answer(message.id, message.seq)
+      if (message.is !== 'refused') return tellListeners(listeners, message)
+      closing = true
+      return reject(new WriterRefusal(message.reason))
     })
   })
+  stop?.removeEventListener('abort', giveUp)
 
   async function answer(question: OperationsQuestion): Promise<void> {
     tell({ is: 'operations', id: question.id, answer: await answerOf(listeners, question) })
@@ -127,6 +165,10 @@ export async function startWriter(settings: WriterSettings, listeners: WriterLis
   return {
     port,
     stop: () => tell({ is: 'stopping' }),
+    async barrier(msMax) {
+      const seq = await heads.ask(msMax, (id) => tell({ is: 'barrier', id }))
+      return seq === LATE ? null : seq
+    },
     async kill() {
       closing = true
       await worker.terminate()

@@ -26,6 +26,8 @@ type GateSettings = Readonly<{
   chainId: string | null
   /** Called with the chain's id before its first settlement. */
   onFirstSettling(id: string): void
+  /** Whether this node asks: with an engine, one node does. */
+  leads(): boolean
   now(): Ms
   monotonicMs(): number
   random(): number
@@ -101,7 +103,8 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     async run() {
       while (!signal.aborted) {
         try {
-          await step()
+          if (settings.leads()) await step()
+          else await sleep(pace.firstMs / LOOKS)
         } catch (error) {
           if (signal.aborted) return
           tell({ is: 'failure', reason: reasonOf(error) })

@@ -19,6 +19,8 @@ import { openRpcBudgets } from './rpc-budgets.ts'
 export type FinalitySurroundings = Readonly<{
   db: DatabaseSync
   queue: HeldQueue
+  /** Whether this node asks: with an engine, one node does. */
+  leads(): boolean
   now(): Ms
   monotonicMs(): number
   random(): number
@@ -64,6 +66,7 @@ export function openFinality(settings: FinalitySettings, world: FinalitySurround
     pace,
     chainId: readChainId(db),
     onFirstSettling: (id) => writeChainId(db, id),
+    leads: world.leads,
     now,
     monotonicMs,
     random: world.random,

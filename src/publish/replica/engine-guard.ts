@@ -24,7 +24,7 @@ const TICK_MS = 500
 /** Longest wait for an answer. */
 const ANSWER_MS_MAX = 5000
 /** Offset from which the log is not written to, in milliseconds. */
-const OFFSET_MS_MAX = 5000
+export const OFFSET_MS_MAX = 5000
 /** Error of a measurement above which it says nothing. */
 const ERROR_MS_MAX = 1000
 

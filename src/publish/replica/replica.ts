@@ -24,7 +24,7 @@ export type Replica = AsyncDisposable &
   }>
 
 /** For `/status`, `/readyz` and metrics. */
-type ReplicaState = Readonly<{
+export type ReplicaState = Readonly<{
   append: AppendState
   end: BookEnd
   /** The newest place that the engine has named. */

@@ -1,0 +1,90 @@
+import type { ReplicaState } from '../replica/replica.ts'
+import { OFFSET_MS_MAX } from '../replica/engine-guard.ts'
+import { SILENCE_MS } from '../replica/other-writers.ts'
+
+/**
+ * Why a node takes no drafts.
+ *
+ * - `starting`: it has not heard the engine or the other writers since its start or a change.
+ * - `engine`: the engine does not answer, or is not set up as it must be.
+ * - `unsettled`: a message was sent to the engine, and its outcome is not known.
+ * - `clock`: the clocks of this node and of the engine differ by 5 s or more.
+ * - `disk`: the disk of this node is full or failed.
+ * - `forked`: there is another message at a place that this node has served.
+ * - `stopped`: a message does not continue the log, or the disk is broken.
+ */
+const UNPUBLISHABLE = ['starting', 'engine', 'unsettled', 'clock', 'disk', 'forked', 'stopped'] as const
+type Unpublishable = (typeof UNPUBLISHABLE)[number]
+
+/** Another writer of the log, as its last mark says. */
+type ReportedWriter = Readonly<{
+  name: string
+  /** Events of its log. */
+  seq: number
+  /** Milliseconds since its last mark. */
+  heardMs: number
+  isSilent: boolean
+}>
+
+/** What a node knows of itself, the engine and the other writers. */
+export type ClusterReport = Readonly<{
+  node: string
+  leads: boolean
+  /** Why no drafts are taken; null when they are. */
+  refusal: Unpublishable | null
+  /** Messages that the engine has, and that this node has not applied yet. */
+  lag: number
+  unsettledMs: number | null
+  unknownTotal: number
+  voidTotal: number
+  writers: readonly ReportedWriter[]
+  /** The engine's clock minus ours; null before it was measured. */
+  offsetMs: number | null
+  /** What is wrong with the settings of the engine. It may name machines, so it is not public. */
+  complaints: readonly string[]
+}>
+
+/** Time after which a message whose outcome is unknown makes publishing impossible. An attempt takes a second. */
+const UNSETTLED_MS_MAX = 2_000
+
+export function clusterReport(
+  node: string,
+  leads: boolean,
+  state: ReplicaState,
+  nowMs: number,
+): ClusterReport {
+  const { marks, engine, end, last, silent } = state
+  const writers = marks.map(({ mark, atMs }): ReportedWriter => {
+    const heardMs = Math.max(0, nowMs - atMs)
+    return { name: mark.node, seq: mark.seq, heardMs, isSilent: heardMs > 2 * SILENCE_MS }
+  })
+  const heard = new Set(writers.map(({ name }) => name))
+  const unheard = silent.filter((name) => !heard.has(name))
+  return {
+    node,
+    leads,
+    refusal: publishingFault(state),
+    lag: Math.max(0, last - end.place),
+    unsettledMs: state.unsettledMs,
+    unknownTotal: state.unknownTotal,
+    voidTotal: state.voidTotal,
+    writers: [
+      ...writers,
+      ...unheard.map((name) => ({ name, seq: 0, heardMs: Number.POSITIVE_INFINITY, isSilent: true })),
+    ].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    offsetMs: engine.offset?.offsetMs ?? null,
+    complaints: engine.complaints ?? [],
+  }
+}
+
+/** Why a replica takes no commits now; null when it does. */
+export function publishingFault(state: ReplicaState): Unpublishable | null {
+  const { stopped, isFailing, isHeard, engine, unsettledMs } = state
+  if (stopped !== null) return stopped.is === 'fork' || stopped.is === 'lost' ? 'forked' : 'stopped'
+  if (isFailing) return 'disk'
+  if ((unsettledMs ?? 0) > UNSETTLED_MS_MAX) return 'unsettled'
+  if (engine.offset !== null && Math.abs(engine.offset.offsetMs) >= OFFSET_MS_MAX) return 'clock'
+  if (engine.complaints !== null && engine.complaints.length > 0) return 'engine'
+  if (!isHeard || engine.offset === null || engine.complaints === null) return 'starting'
+  return null
+}

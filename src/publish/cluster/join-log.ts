@@ -1,0 +1,71 @@
+import type { EngineConnection } from '../../engine/log-engine.ts'
+import { EngineError } from '../../engine/log-engine.ts'
+import { createStoreFrom } from '../../log/message/genesis.ts'
+import { readPosition } from '../../log/stream/engine-position.ts'
+import type { HighWater } from '../../log/store/high-water.ts'
+import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { hasStore, openForWriting, StoreError, storePath } from '../../log/store/store.ts'
+import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { newestCheckpoint } from '../../log/tree/ready-log.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+
+/** First stream of every log. A node whose directory is empty begins with it. */
+const FIRST_STREAM = 1
+/** Most bytes of the question for the first message. */
+const FIRST_BYTES = 1
+
+type JoinSettings = Readonly<{
+  dataDirectory: string
+  keys: readonly SigningKey[]
+  connect(stream: number): Promise<EngineConnection>
+  /** Called after an attempt to read the first message that failed. Rejects when the node stops. */
+  wait(reason: string): Promise<void>
+}>
+
+/**
+ * Prepares the data directory of a node whose log is on an engine. An empty one gets the store of the log as the stream
+ * begins. Changes no identity, key or signature of a log. Returns the high-water mark that the node must reach again, null
+ * when the store has all that it has served. Throws a StoreError that says what is wrong.
+ */
+export async function joinLog(settings: JoinSettings): Promise<HighWater | null> {
+  const { dataDirectory, keys } = settings
+  const mark = readHighWater(dataDirectory)
+  if (!hasStore(dataDirectory)) {
+    createStoreFrom(storePath(dataDirectory), await firstMessage(settings), keys)
+  }
+  const db = openForWriting(storePath(dataDirectory))
+  try {
+    if (readPosition(db) === null) {
+      throw new StoreError(
+        'the log of this directory is on no engine: move it with daybook cluster move, or start with an empty directory',
+      )
+    }
+    const fault = faultAtStart(db, mark, keys)
+    // What is missing comes from the engine, and must be what was served.
+    if (fault?.lost === true) return mark
+    if (fault !== null) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
+    markHighWater(dataDirectory, newestCheckpoint(db))
+    return null
+  } finally {
+    db.close()
+  }
+}
+
+/** The first message of the log. Waits until the engine has one. */
+async function firstMessage({ connect, wait }: JoinSettings): Promise<Uint8Array> {
+  for (;;) {
+    try {
+      await using connection = await connect(FIRST_STREAM)
+      const last = await connection.log.last()
+      const [first] = last === 0 ? [] : await connection.log.read(1, FIRST_BYTES)
+      if (first !== undefined) return first.bytes
+      if (last === 0) throw new StoreError(NOTHING_THERE)
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error
+      await wait(error.message)
+    }
+  }
+}
+
+const NOTHING_THERE =
+  'the engine has no log yet: put one there with daybook cluster move, then start this node with an empty directory'

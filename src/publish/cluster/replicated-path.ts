@@ -1,0 +1,108 @@
+import type { FailedOutcome } from '../admission/outcome.ts'
+import type { CommitEnd, CommitPath, CommitWork } from '../commits/commit-path.ts'
+import { FULL, lacksRoom, UNAVAILABLE } from '../commits/commit-failure.ts'
+import type { CommitFailureSettings } from '../commits/commit-failure.ts'
+import type { Book } from '../replica/replicated-book.ts'
+import type { CommitResult } from '../replica/commit-jobs.ts'
+import type { MessageRoom } from '../replicated/message-room.ts'
+import type { Replica } from '../replica/replica.ts'
+
+type ReplicatedSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'isDiskFull'> &
+  Readonly<{
+    book: Book & Readonly<{ room: MessageRoom }>
+    /** The replica of the present stream; null while there is none. */
+    replica(): Replica | null
+  }>
+
+/** The path of commits to the machines that keep the log, and the book that the replica must use. */
+type ReplicatedPath = Readonly<{ path: CommitPath; book: Book }>
+
+/** Opens the path of a log that an engine carries. */
+export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath {
+  const { book } = settings
+  const { room } = book
+  /** Whether a transaction is open, whether it changed anything, and whether its commit succeeded here. */
+  const open = { is: false, isUnchanged: false, isKept: false }
+  let undone = (): void => undefined
+
+  function commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void {
+    const { replica } = settings
+    const present = replica()
+    if (present === null) return done(failed('behind', 'this node is not connected with the log yet'))
+    undone = work.undone
+    present.commit(work.build).then(
+      (result) => done(endOf(result, work)),
+      (error: unknown) => done({ is: 'failed', outcome: failureOf(settings, error, work.drafts) }),
+    )
+  }
+
+  function endOf<Built>(result: CommitResult<Built>, work: CommitWork<Built>): CommitEnd<Built> {
+    if (result.is !== 'committed') return failed(CODES[result.is], result.reason)
+    work.durable(open.isKept ? 'committed' : 'followed')
+    return { is: 'committed', built: result.value }
+  }
+
+  return {
+    path: {
+      commit,
+      isOpen: () => open.is,
+      hasRoom: () => !room.isFull(),
+      sizeOf: room.draftsBytes,
+      sizeOfDecision: room.decisionBytes,
+      sizeOfWord: room.wordBytes,
+      requestMax: room.requestBytesMax,
+      requestsMax: room.requestsBytesMax,
+    },
+    book: {
+      ...book,
+      begin() {
+        Object.assign(open, { is: true, isUnchanged: false, isKept: false })
+        book.begin()
+      },
+      message() {
+        const bytes = book.message()
+        open.isUnchanged = bytes === null
+        return bytes
+      },
+      commit(bytes) {
+        book.commit(bytes)
+        open.is = false
+        open.isKept = true
+      },
+      rollback() {
+        open.is = false
+        book.rollback()
+        // What changed nothing leaves nothing in memory.
+        if (!open.isUnchanged) undone()
+      },
+    },
+  }
+}
+
+const CODES: Readonly<Record<Exclude<CommitResult<unknown>['is'], 'committed'>, FailedOutcome['code']>> = {
+  unknown: 'outcome-unknown',
+  unavailable: 'behind',
+  clock: 'clock',
+  stopped: 'store-unavailable',
+}
+
+function failed(
+  code: FailedOutcome['code'],
+  reason: string,
+): Readonly<{ is: 'failed'; outcome: FailedOutcome }> {
+  return { is: 'failed', outcome: { ok: false, code, index: null, field: null, reason } }
+}
+
+/** What refuses a commit whose work failed. It is undone. Only a full disk may pass. */
+function failureOf(
+  { isDiskFull, onFull, onBroken }: ReplicatedSettings,
+  error: unknown,
+  drafts: number,
+): FailedOutcome {
+  if (lacksRoom(error, drafts, isDiskFull)) {
+    onFull()
+    return FULL
+  }
+  onBroken(new Error('a commit failed', { cause: error }))
+  return UNAVAILABLE
+}

@@ -1,0 +1,231 @@
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { EngineConnection } from '../../engine/log-engine.ts'
+import { MESSAGE_VERSION } from '../../log/message/message.ts'
+import { openNodeKey } from '../../log/message/node-key.ts'
+import type { HighWater } from '../../log/store/high-water.ts'
+import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
+import { openServedTree, treeInNote, vkeysOf } from '../../log/tree/served-tree.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import type { Head } from '../../project/fold/books.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { CommitFailureSettings } from '../commits/commit-failure.ts'
+import { lacksRoom } from '../commits/commit-failure.ts'
+import type { CommitPath } from '../commits/commit-path.ts'
+import type { CommitQueue } from '../commits/commit-queue.ts'
+import type { BookChange } from '../replica/book-follower.ts'
+import type { OwnMark } from '../replica/marking.ts'
+import { openForkFiles, openKnownWriters } from '../replica/replica-files.ts'
+import type { ReplicaNotice } from '../replica/replica-notice.ts'
+import type { Replica, ReplicaState } from '../replica/replica.ts'
+import type { StoreBook } from '../replicated/store-book.ts'
+import { openBook } from '../replicated/store-book.ts'
+import { joinLog } from './join-log.ts'
+import type { LogStoreSettings } from './log-store-settings.ts'
+import { openEngine } from './open-engine.ts'
+import { openReplicatedPath } from './replicated-path.ts'
+import type { StreamSession } from './stream-session.ts'
+import { openStreamSession } from './stream-session.ts'
+
+/** Settings and surroundings of a log that an engine carries. */
+type SharedSettings = CommitFailureSettings &
+  Readonly<{
+    dataDirectory: string
+    logStore: LogStoreSettings
+    keys: readonly SigningKey[]
+    /** Whether drafts with a transaction wait for the chain, as on all nodes. */
+    asksChain: boolean
+    /** Version of this program, and a random name of its run. */
+    program: string
+    run: string
+    nowMs(): number
+    monotonicMs(): number
+    random(): number
+    sleep(ms: number, signal: AbortSignal): Promise<unknown>
+    /** Aborted when the node stops. */
+    signal: AbortSignal
+    onNotice(notice: ReplicaNotice): void
+    /** Called after each attempt to reach the engine that failed. */
+    onRefused(reason: string): void
+  }>
+
+/** Listeners to the books, which the messages of all nodes change. */
+type SharedListeners = Readonly<{
+  queue: Pick<CommitQueue, 'changed' | 'lead'>
+  /** Called after each change, with the number of events that came from other nodes. */
+  onHead(head: Head, followed: number): void
+  /** Called when the engine has another log than this node has served. */
+  onOtherLog(reason: string): void
+}>
+
+/** The log of a node, as an engine carries it. */
+export type SharedLog = AsyncDisposable &
+  Readonly<{
+    db: DatabaseSync
+    book: StoreBook
+    path: CommitPath
+    /** Begins to follow the log. */
+    start(listeners: SharedListeners): void
+    /** Head of the whole log at a moment after the call; null when it cannot be known. */
+    barrier(): Promise<Seq | null>
+    leads(): boolean
+    /** Null before the start. */
+    state(): ReplicaState | null
+    /** The newest signed tree, unless the node has served a larger one. */
+    mark(): HighWater | null
+  }>
+
+/** File in the data directory with the names of the other writers, and folder with the evidence of a fork. */
+const WRITERS_FILE = 'writers'
+const EVIDENCE_FOLDER = 'evidence'
+/** Time between two looks at whether this node leads. */
+const LEAD_LOOK_MS = 250
+
+/** Opens the log of a data directory, which joins it when it is empty. Throws a `StoreError` that says what is wrong. */
+export async function openSharedLog(settings: SharedSettings): Promise<SharedLog> {
+  const { dataDirectory, logStore, keys, asksChain, signal, sleep } = settings
+  const connect = (stream: number): Promise<EngineConnection> => openEngine(logStore, stream, settings)
+  const owed = await joinLog({
+    dataDirectory,
+    keys,
+    connect,
+    async wait(reason) {
+      settings.onRefused(reason)
+      await sleep(LEAD_LOOK_MS, signal)
+    },
+  })
+  const db = openForWriting(storePath(dataDirectory))
+  const book = openBook({ db, keys, nodeKey: openNodeKey(dataDirectory), asksChain })
+  const identity = readIdentity(db)
+  const { id, former } = identity
+  const sessions = openSessions(settings, connect, book, identity)
+  const { path } = sessions
+  const served = openServedTree(db, owed)
+  let looking: NodeJS.Timeout | undefined
+  let leads = false
+  let seq = book.appender.head().seq
+
+  return {
+    db,
+    book,
+    path,
+    start({ queue, onHead, onOtherLog }) {
+      sessions.start((change) => {
+        const head = book.appender.head()
+        if (change === 'applied') queue.changed('applied')
+        if (change === 'undone') return queue.changed('undone')
+        if (served.differs(head.seq))
+          return onOtherLog('the engine has another log than this node has served')
+        const followed = change === 'applied' ? head.seq - seq : 0
+        seq = head.seq
+        onHead(head, followed)
+      })
+      looking = setInterval(() => {
+        const now = sessions.replica()?.leads() ?? false
+        if (now && !leads) queue.lead()
+        leads = now
+      }, LEAD_LOOK_MS)
+    },
+    async barrier() {
+      const replica = sessions.replica()
+      return replica !== null && (await replica.barrier()) ? seq : null
+    },
+    leads: () => leads,
+    state: () => sessions.replica()?.state() ?? null,
+    mark: () => (served.isReached() ? { log: id, checkpoint: book.checkpoint(), former } : null),
+    async [Symbol.asyncDispose]() {
+      clearInterval(looking)
+      await sessions[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The replica of the present stream. After a seal it is the one of the next stream. */
+type Sessions = AsyncDisposable &
+  Readonly<{
+    path: CommitPath
+    start(onBooks: (change: BookChange) => void): void
+    replica(): Replica | null
+  }>
+
+function openSessions(
+  settings: SharedSettings,
+  connect: (stream: number) => Promise<EngineConnection>,
+  book: StoreBook,
+  identity: Readonly<{ id: string; origin: string }>,
+): Sessions {
+  const { dataDirectory, isDiskFull, onFull } = settings
+  let session: StreamSession | null = null
+  let ending: Promise<void> = Promise.resolve()
+  let isClosed = false
+  const replica = (): Replica | null => (isClosed ? null : (session?.replica ?? null))
+  const replicated = openReplicatedPath({ ...settings, book, replica })
+  const known = openKnownWriters(join(dataDirectory, WRITERS_FILE))
+  const evidence = openForkFiles(join(dataDirectory, EVIDENCE_FOLDER))
+  const own = openOwnMark(settings, book, identity)
+  const mayRetry = (error: unknown): boolean => {
+    const passes = lacksRoom(error, 0, isDiskFull)
+    if (passes) onFull()
+    return passes
+  }
+
+  function open(onBooks: (change: BookChange) => void): void {
+    const opened = openStreamSession({
+      ...settings,
+      book: replicated.book,
+      present: () => book.applied().stream,
+      connect,
+      own,
+      known,
+      evidence,
+      mayRetry,
+      onBooks(change) {
+        onBooks(change)
+        if (session !== opened || book.applied().stream === opened.stream || isClosed) return
+        session = null
+        ending = Promise.resolve(opened[Symbol.asyncDispose]()).then(() => {
+          if (!isClosed) open(onBooks)
+        })
+      },
+    })
+    session = opened
+  }
+
+  return {
+    path: replicated.path,
+    start: open,
+    replica,
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      await ending
+      await session?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What this node tells the others about itself. */
+function openOwnMark(
+  settings: SharedSettings,
+  book: StoreBook,
+  identity: Readonly<{ id: string; origin: string }>,
+): () => OwnMark {
+  const { logStore, run, program, keys } = settings
+  const { id: logId, origin } = identity
+  const vkeys = vkeysOf(origin, keys)
+  return () => {
+    // The newest signed tree. A message that is building is in no mark.
+    const { size: seq, root } = treeInNote(book.checkpoint())
+    const { stream } = book.applied()
+    return {
+      node: logStore.nodeName,
+      run,
+      logId,
+      stream,
+      seq,
+      root,
+      program,
+      frames: [MESSAGE_VERSION],
+      keys: vkeys,
+    }
+  }
+}

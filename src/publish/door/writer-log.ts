@@ -1,0 +1,42 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Appender } from '../../log/append.ts'
+import { openAppender } from '../../log/append.ts'
+import type { HeldTables } from '../../log/held/held-tables.ts'
+import { openHeldTables } from '../../log/held/held-tables.ts'
+import type { HighWater } from '../../log/store/high-water.ts'
+import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
+import { openSigner } from '../../log/tree/signer.ts'
+import type { CommitPath } from '../commits/commit-path.ts'
+import type { HeldDrafts } from '../held/held-drafts.ts'
+import type { SharedLog } from '../cluster/shared-log.ts'
+import type { WriterSettings } from './writer-messages.ts'
+
+/** The log that the writer's thread writes. */
+export type WriterLog = Readonly<{
+  db: DatabaseSync
+  appender: Appender
+  tables: HeldTables
+  /** Newest signed tree for the high-water mark; null when the node has served a larger one. */
+  mark(): HighWater | null
+  /** Held drafts and path of commits of a log on an engine; absent for a log of this node alone. */
+  held?: HeldDrafts
+  path?: CommitPath
+}>
+
+/** Opens the store of a log that only this node writes. */
+export function openOwnLog({ dataDirectory, keys }: WriterSettings): WriterLog {
+  const db = openForWriting(storePath(dataDirectory))
+  const { id, origin, former } = readIdentity(db)
+  const appender = openAppender(db, openSigner(origin, keys))
+  return {
+    db,
+    appender,
+    tables: openHeldTables(db),
+    mark: () => ({ log: id, checkpoint: appender.checkpoint(), former }),
+  }
+}
+
+/** The log of a node on an engine, for the thread. */
+export function sharedWriterLog({ db, book, path, mark }: SharedLog): WriterLog {
+  return { db, appender: book.appender, tables: book.tables, held: book.held, path, mark }
+}
