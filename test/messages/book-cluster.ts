@@ -8,6 +8,7 @@ import { beginStream, createStoreFrom, genesisOf } from '../../src/log/message/g
 import { encodeMessage } from '../../src/log/message/message-frame.ts'
 import type { NodeSigner } from '../../src/log/message/node-key.ts'
 import { certifyNode } from '../../src/log/message/node-key.ts'
+import { openHeldTables } from '../../src/log/held/held-tables.ts'
 import { createStore, openForWriting, readIdentity } from '../../src/log/store/store.ts'
 import { changeKeys } from '../../src/log/tree/ready-log.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
@@ -16,6 +17,7 @@ import type { BalancesSetting } from '../../src/publish/admission/admission.ts'
 import type { CommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import type { CommitPath } from '../../src/publish/commits/commit-path.ts'
 import { openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
+import { openHeldDrafts } from '../../src/publish/held/held-drafts.ts'
 import type { StoreBook } from '../../src/publish/replicated/store-book.ts'
 import { openBook } from '../../src/publish/replicated/store-book.ts'
 import { signingKeyOf, TEST_KEY } from '../story/signing.ts'
@@ -36,6 +38,8 @@ type BookNode = Readonly<{
   book(): StoreBook
   db(): DatabaseSync
   queue(): CommitQueue
+  /** Lets the next commit lose its place once, so that it is built twice. */
+  lose(): void
   /** Ends the queue after its last commit. The next question for it opens another. */
   endWriting(): Promise<void>
   /** Closes the store and opens it again. Its queue must have ended. */
@@ -137,6 +141,15 @@ function openNode(
       requestMax: room.requestBytesMax,
       requestsMax: room.requestsBytesMax,
       commit(work, done) {
+        if (loses) {
+          loses = false
+          book.begin()
+          work.build()
+          book.message()
+          book.rollback()
+          work.undone()
+          assertHeldInMemory(book, db, asksChain)
+        }
         book.begin()
         const built = work.build()
         const bytes = book.message()
@@ -173,12 +186,14 @@ function openNode(
   }
 
   let opened = open()
+  let loses = false
   let queue: CommitQueue | undefined
   return {
     path,
     book: () => opened.book,
     db: () => opened.db,
     queue: () => (queue ??= openQueue(opened)),
+    lose: () => void (loses = true),
     async endWriting() {
       await queue?.close()
       queue = undefined
@@ -201,6 +216,18 @@ export function assertSameTables(one: DatabaseSync, other: DatabaseSync): void {
         .all()
         .map(comparable)
     assert.deepEqual(rows(one), rows(other), `the rows of ${String(name)}`)
+  }
+}
+
+/** Asserts that the held drafts in memory are those of the tables. */
+function assertHeldInMemory(book: StoreBook, db: DatabaseSync, asksChain: boolean): void {
+  const stored = openHeldDrafts(openHeldTables(db), asksChain)
+  assert.deepEqual([...book.held.all()], [...stored.all()])
+  assert.deepEqual(new Set(book.held.readyGroups()), new Set(stored.readyGroups()))
+  assert.deepEqual(new Set(book.held.dependentGroups()), new Set(stored.dependentGroups()))
+  for (const { draft } of stored.all()) {
+    assert.deepEqual(book.held.naming(draft.tx ?? ''), stored.naming(draft.tx ?? ''))
+    assert.deepEqual([...book.held.inGroup(draft.contestId)], [...stored.inGroup(draft.contestId)])
   }
 }
 

@@ -45,6 +45,11 @@ export type HeldDrafts = Readonly<{
   remove(held: HeldDraft): void
   /** Notes that an event was published on the operator's word. */
   vouch(seq: Seq, reason: string, at: Ms): void
+  /**
+   * Undoes changes in memory, after a rollback: forgets the drafts `added`, and holds those of `before` as they were. It is
+   * much faster than reading the tables again.
+   */
+  restore(added: Iterable<HeldDraft>, before: Iterable<HeldDraft>): void
   /** Reads the tables again, after a rollback. */
   reload(): void
 }>
@@ -122,6 +127,10 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
     },
     remove,
     vouch: tables.vouch,
+    restore(added, before) {
+      for (const held of added) forget(state, held)
+      state = { ...restored(state, [...before]), nextId: tables.nextId(), anySettled: tables.anySettled() }
+    },
     reload() {
       state = load(tables, asksChain)
       unkept = []
@@ -130,16 +139,28 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
 }
 
 function load(tables: HeldTables, asksChain: boolean): State {
-  const state: State = {
-    byRef: new Map(),
-    byId: new Map(),
-    groups: new Map(),
-    byTx: new Map(),
-    nextId: tables.nextId(),
-    anySettled: tables.anySettled(),
-  }
+  const state = { ...noDrafts(), nextId: tables.nextId(), anySettled: tables.anySettled() }
   for (const held of tables.all()) put(state, asAsked(held, asksChain))
   return state
+}
+
+type Maps = Omit<State, 'nextId' | 'anySettled'>
+
+function noDrafts(): Maps {
+  return { byRef: new Map(), byId: new Map(), groups: new Map(), byTx: new Map() }
+}
+
+/** The maps with these drafts as they are given. Maps with a draft that was gone are built again, in order. */
+function restored(maps: Maps, before: readonly HeldDraft[]): Maps {
+  if (before.every(({ id }) => maps.byId.has(id))) {
+    for (const held of before) put(maps, held)
+    return maps
+  }
+  const drafts = new Map(maps.byId)
+  for (const held of before) drafts.set(held.id, held)
+  const built = noDrafts()
+  for (const held of [...drafts.values()].toSorted((a, b) => a.id - b.id)) put(built, held)
+  return built
 }
 
 /** A transaction that was accepted while nobody asked the chain is asked about now. */
@@ -148,7 +169,7 @@ function asAsked(held: HeldDraft, asksChain: boolean): HeldDraft {
 }
 
 /** Adds a held draft, or replaces it in its place. */
-function put({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
+function put({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0, dependent: 0 }
   const before = group.drafts.get(held.id)
@@ -164,7 +185,7 @@ function put({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
   byTx.set(key, named.set(held.id, held))
 }
 
-function forget({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
+function forget({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   byRef.delete(held.ref)
   byId.delete(held.id)

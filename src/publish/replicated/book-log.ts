@@ -47,6 +47,8 @@ export function openBookLog(db: DatabaseSync, signer: () => Signer, asksChain: b
   const held = gatherHeld(drafts)
   const gathered = openGatheredCommit(held)
   let followed: FollowedCommit | null = null
+  /** Whether held drafts of other nodes were changed in this transaction. */
+  let hasFollowed = false
   const head = (): number => plain.head().seq
   const tree = bookTree({ gathered, head, signer, followed: () => followed })
   const plain = openAppender(db, tree.signer, {
@@ -64,6 +66,7 @@ export function openBookLog(db: DatabaseSync, signer: () => Signer, asksChain: b
     followed = null
     if (Buffer.compare(tree.tree().root(), commit.root) !== 0)
       throw new Unfitting('its root is not that of its events')
+    hasFollowed ||= commit.held.length > 0
     for (const change of commit.held) {
       const fault = followHeld(drafts, change)
       if (fault !== null) throw new Unfitting(fault)
@@ -86,12 +89,15 @@ export function openBookLog(db: DatabaseSync, signer: () => Signer, asksChain: b
     commit() {
       plain.commit()
       gathered.clear()
+      hasFollowed = false
     },
     rollback() {
       followed = null
-      gathered.clear()
       plain.rollback()
-      drafts.reload()
+      held.undo()
+      if (hasFollowed) drafts.reload()
+      hasFollowed = false
+      gathered.clear()
     },
     leave() {
       db.exec('ROLLBACK')

@@ -11,6 +11,8 @@ export type GatheredHeld = Readonly<{
   /** Most bytes of the changes in a message. */
   bytes(): number
   clear(): void
+  /** Undoes the changes in memory, after a rollback. */
+  undo(): void
 }>
 
 /** A change, and its list of ids, to which those of equal changes are added. */
@@ -19,8 +21,9 @@ type Run = Readonly<{ change: HeldChange; ids: number[] }>
 export function gatherHeld(drafts: HeldDrafts): GatheredHeld {
   let runs: Run[] = []
   let bytes = 0
-  /** Drafts of the present request that are held. */
-  let unkept: HeldDraft[] = []
+  /** Drafts that are held since the last commit, and earlier ones as they were then. */
+  const added = new Map<number, HeldDraft>()
+  const before = new Map<number, HeldDraft>()
 
   function note(change: HeldChange, ids: number[] = []): void {
     const last = runs.at(-1)
@@ -31,50 +34,81 @@ export function gatherHeld(drafts: HeldDrafts): GatheredHeld {
       runs.push({ change, ids })
       bytes += changeBytes(change)
     }
+    if (change.is === 'hold') added.set(change.held.id, change.held)
   }
 
+  function noteBefore({ id }: HeldDraft): void {
+    const held = drafts.numbered(id)
+    if (held !== undefined && !added.has(id) && !before.has(id)) before.set(id, held)
+  }
+
+  function clear(): void {
+    runs = []
+    bytes = 0
+    added.clear()
+    before.clear()
+  }
+
+  const own = gatheredDrafts(drafts, note, noteBefore)
   return {
-    drafts: {
-      ...drafts,
-      hold(...sent) {
-        const held = drafts.hold(...sent)
-        unkept.push(held)
-        return held
-      },
-      keep() {
-        drafts.keep()
-        for (const held of unkept) note({ is: 'hold', held })
-        unkept = []
-      },
-      drop() {
-        drafts.drop()
-        unkept = []
-      },
-      change(held) {
-        drafts.change(held)
-        const { id, chain, place, settledAt, vouch, reason } = held
-        const ids = [id]
-        note({ is: 'change', ids, chain, place, settledAt, vouch, reason }, ids)
-      },
-      published(held, seq, at) {
-        drafts.published(held, seq, at)
-        const ids = [held.id]
-        note({ is: 'remove', ids }, ids)
-        if (held.vouch !== null) note({ is: 'vouch', seq, reason: held.vouch, at })
-      },
-      settle(held, { state, settledAt, place, reason }) {
-        drafts.settle(held, { state, settledAt, place, reason })
-        const ids = [held.id]
-        note({ is: 'settle', ids, state, settledAt, place, reason }, ids)
-      },
-    },
+    drafts: own,
     changes: () => runs.map(({ change }) => change),
     bytes: () => bytes,
-    clear() {
-      runs = []
-      unkept = []
-      bytes = 0
+    clear,
+    undo() {
+      own.drop()
+      if (added.size + before.size > 0) drafts.restore(added.values(), before.values())
+      clear()
     },
+  }
+}
+
+/** The held drafts, of which each change is noted, and before it the draft as it was. */
+function gatheredDrafts(
+  drafts: HeldDrafts,
+  note: (change: HeldChange, ids?: number[]) => void,
+  noteBefore: (held: HeldDraft) => void,
+): HeldDrafts {
+  /** Drafts of the present request that are held. */
+  let unkept: HeldDraft[] = []
+  return {
+    ...drafts,
+    hold(...sent) {
+      const held = drafts.hold(...sent)
+      unkept.push(held)
+      return held
+    },
+    keep() {
+      drafts.keep()
+      for (const held of unkept) note({ is: 'hold', held })
+      unkept = []
+    },
+    drop() {
+      drafts.drop()
+      unkept = []
+    },
+    change(held) {
+      noteBefore(held)
+      drafts.change(held)
+      const { id, chain, place, settledAt, vouch, reason } = held
+      const ids = [id]
+      note({ is: 'change', ids, chain, place, settledAt, vouch, reason }, ids)
+    },
+    published(held, seq, at) {
+      noteBefore(held)
+      drafts.published(held, seq, at)
+      const ids = [held.id]
+      note({ is: 'remove', ids }, ids)
+      if (held.vouch !== null) note({ is: 'vouch', seq, reason: held.vouch, at })
+    },
+    settle(held, { state, settledAt, place, reason }) {
+      noteBefore(held)
+      drafts.settle(held, { state, settledAt, place, reason })
+      const ids = [held.id]
+      note({ is: 'settle', ids, state, settledAt, place, reason }, ids)
+    },
+    // The book undoes what it rolls back.
+    reload: () => undefined,
   }
 }
 

@@ -7,7 +7,6 @@ import { BEGINNING, draftChoices, draftOf, TXS } from '../../../test/held/random
 import type { BookCluster } from '../../../test/messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../../../test/messages/book-cluster.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
-import { billionths } from '../../protocol/amount.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Entry } from '../../protocol/event.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
@@ -126,7 +125,7 @@ async function runSteps(
         writer = 1 - writer
         break
       case 'lose':
-        loseRace(cluster, writer, number)
+        cluster.node(writer).lose()
         break
       case 'catchUp':
         cluster.follow(LAGGING, step.most, step.batch)
@@ -136,24 +135,6 @@ async function runSteps(
     cluster.follow(1 - writer, undefined, 1)
   }
   await cluster.node(writer).endWriting()
-}
-
-/** Builds a commit on a node and gives it up, because another node has the place. */
-function loseRace(cluster: BookCluster, node: number, number: number): void {
-  const { appender, begin, message, rollback, held } = cluster.node(node).book()
-  const lost: Draft = { ...draftNamed('trade', 'buy'), ref: `lost-${number}`, kots: billionths(1n) }
-  const atMs = appender.head().atMs ?? msOf(0)
-  begin()
-  appender.append(lost, { ref: `lost-${number}`, digest: new Uint8Array(32) }, atMs)
-  appender.keep()
-  held.hold({ ...lost, ref: `lost-too-${number}` }, `lost-too-${number}`, 'none', atMs)
-  held.keep()
-  assert.notEqual(message(), null)
-  rollback()
-}
-
-function draftNamed(type: Draft['type'], kind: string): Draft {
-  return { ref: null, atMs: null, type, kind, contestId: null, kots: null, tx: null, details: null }
 }
 
 suite('the books of several nodes', () => {
