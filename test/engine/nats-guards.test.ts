@@ -3,7 +3,8 @@ import { after, suite, test } from 'node:test'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { EngineError } from '../../src/engine/log-engine.ts'
 import { connectNats, openNats } from '../../src/engine/nats/nats-connection.ts'
-import { makeNatsUser, makeStream } from '../../src/engine/nats/nats-setup.ts'
+import { inspectNats } from '../../src/engine/nats/nats-guards.ts'
+import { makeNatsUser, makeStream, natsUserOf } from '../../src/engine/nats/nats-setup.ts'
 import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
 import { expectedConfig } from '../../src/engine/nats/stream-settings.ts'
 import { skipUnless } from '../stage/test-needs.ts'
@@ -186,6 +187,36 @@ suite(
         })
       }
       await assert.rejects(connectNats(target, 'password'), /neither the seed of a user/)
+    })
+
+    test('name brokers on other machines that have no TLS, or let anybody in', async () => {
+      const [, , broker] = rig.brokers
+      assert.ok(broker !== undefined)
+      const nats = await rig.admin()
+      await broker.kill()
+      const running = natsUserOf(rig.running).publicKey
+      broker.start({ top: `max_payload: 5MB\nno_auth_user: ${running}`, cluster: '0.0.0.0' })
+      const far = { ...target, isLoopback: false }
+      const named = [
+        `the broker at ${broker.url} lets anybody in: give it users, and no \`no_auth_user\``,
+        ...rig.brokers.map(({ name }) => `the broker ${name} accepts connections without TLS: set \`tls\``),
+        'the broker broker-3 talks to the other brokers without TLS: set `tls` in `cluster`',
+      ]
+      await until('they are named', async () => {
+        const faults = await inspectNats(nats, 1, far)
+        assert.deepEqual(
+          faults.filter((fault) => !fault.includes('running user')).toSorted(),
+          named.toSorted(),
+        )
+        return true
+      })
+      await broker.kill()
+      broker.start()
+      for (const address of ['nats://a.example.org', 'nats://127.0.0.1,10.0.0.1']) {
+        const elsewhere = parseNatsUrl(address, () => '')
+        assert.notEqual(elsewhere.tls, null)
+        await assert.rejects(connectNats(elsewhere, null), /on other machines: give a credentials file/)
+      }
     })
 
     test('refuse a broker without TLS when TLS is asked for', async () => {

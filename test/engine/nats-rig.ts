@@ -25,8 +25,8 @@ const BROKERS = 3
 type NatsBroker = Readonly<{
   name: string
   url: string
-  /** Starts it, with other lines in its configuration if given; `jetstream` replaces the lines of that block. */
-  start(changes?: Readonly<{ jetstream?: string; top?: string }>): void
+  /** Starts it, with other lines in its configuration if given, and another address for the other brokers. */
+  start(changes?: Readonly<{ jetstream?: string; top?: string; cluster?: string }>): void
   kill(): Promise<void>
   pause(): void
   resume(): void
@@ -171,7 +171,7 @@ function openBroker(
   return {
     name,
     url: `127.0.0.1:${ports[at] ?? 0}`,
-    start({ jetstream = 'sync_interval: always', top = 'max_payload: 5MB' } = {}) {
+    start({ jetstream = 'sync_interval: always', top = 'max_payload: 5MB', cluster = '127.0.0.1' } = {}) {
       const config = join(home, 'nats.conf')
       writeFileSync(
         config,
@@ -181,7 +181,7 @@ ${top}
 jetstream { store_dir: "${home}", ${jetstream} }
 cluster {
   name: daybook
-  listen: 127.0.0.1:${ports[BROKERS + at] ?? 0}
+  listen: ${cluster}:${ports[BROKERS + at] ?? 0}
   # Nobody may go round the relays: the address that brokers tell each other is a closed port.
   advertise: "127.0.0.1:1"
   routes: ${JSON.stringify(routes)}

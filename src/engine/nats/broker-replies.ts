@@ -42,7 +42,6 @@ type StreamList = Readonly<{
 export type BrokerSettings = Readonly<{
   version: string
   max_payload: number
-  auth_required: boolean
   tls_required: boolean
   cluster: Readonly<{ addr: string; tls_required: boolean }>
   /** Absent when the broker has no JetStream. */
@@ -104,7 +103,6 @@ export const VARZ: BrokerQuestion<BrokerSettings> = {
   answer: z.object({
     version: z.string(),
     max_payload: z.number(),
-    auth_required: z.boolean().default(false),
     tls_required: z.boolean().default(false),
     cluster: z
       .object({ addr: z.string().default(''), tls_required: z.boolean().default(false) })

@@ -80,7 +80,7 @@ export async function openNats({
     },
     onChange: (listener) => void listeners.push(listener),
     clockOffset: () => measureClocks(nats, nowMs),
-    inspect: () => inspectNats(nats, stream, target.isLoopback),
+    inspect: () => inspectNats(nats, stream, target),
     async [Symbol.asyncDispose]() {
       clearInterval(look)
       await nats.close()

@@ -1,13 +1,16 @@
+import { connect } from '@nats-io/transport-node'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { EngineError } from '../log-engine.ts'
 import type { BrokerSettings, RunningUser, StreamReplica } from './broker-replies.ts'
 import { askBrokers, askUser, JSZ, streamIn, VARZ } from './broker-replies.ts'
 import { covers, NEEDED, streamName } from './nats-names.ts'
+import type { NatsTarget } from './nats-target.ts'
 import { isLoopbackHost } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
 import { configFaults, PAYLOAD_BYTES_MIN } from './stream-settings.ts'
 
 const VERSION_MIN: readonly [number, number] = [2, 12]
+const STRANGER_MS = 2_000
 /** Wait for further brokers: the cluster may have more than those of the stream. */
 const STALL_MS = 200
 
@@ -18,12 +21,12 @@ const STALL_MS = 200
 export async function inspectNats(
   nats: NatsConnection,
   stream: number,
-  isLoopback: boolean,
+  target: NatsTarget,
 ): Promise<readonly string[]> {
   const user = await askUser(nats)
-  const faults = [...userFaults(user)]
+  const faults = [...userFaults(user), ...(target.isLoopback ? [] : await strangerFaults(target))]
   await askBrokers(nats, VARZ, {}, { stallMs: STALL_MS }, ({ broker, said }) => {
-    faults.push(...brokerFaults(broker.name, said, isLoopback))
+    faults.push(...brokerFaults(broker.name, said, target.isLoopback))
     return false
   })
   const replicas: StreamReplica[] = []
@@ -57,12 +60,33 @@ function brokerFaults(name: string, broker: BrokerSettings, isLoopback: boolean)
   if (broker.max_payload < PAYLOAD_BYTES_MIN) {
     faults.push(`has max_payload ${broker.max_payload}: it must be ${PAYLOAD_BYTES_MIN} at least`)
   }
-  if (!broker.auth_required) faults.push('lets anybody in: give it users, as docs/clusters.md shows')
   if (!isLoopback && !broker.tls_required) faults.push('accepts connections without TLS: set `tls`')
   if (!isLoopbackHost(broker.cluster.addr) && !broker.cluster.tls_required) {
     faults.push('talks to the other brokers without TLS: set `tls` in `cluster`')
   }
   return faults.map((fault) => `the broker ${name} ${fault}`)
+}
+
+/** Connects without credentials: only that shows `no_auth_user`, which lets anybody in as a user. */
+async function strangerFaults({ servers, tls }: NatsTarget): Promise<readonly string[]> {
+  const lets = await Promise.all(
+    servers.map(async (server) => {
+      try {
+        const stranger = await connect({
+          servers: server,
+          tls,
+          reconnect: false,
+          ignoreClusterUpdates: true,
+          timeout: STRANGER_MS,
+        })
+        await stranger.close()
+        return [`the broker at ${server} lets anybody in: give it users, and no \`no_auth_user\``]
+      } catch {
+        return []
+      }
+    }),
+  )
+  return lets.flat()
 }
 
 function gapFaults({ name, state }: StreamReplica): readonly string[] {

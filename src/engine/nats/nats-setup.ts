@@ -19,7 +19,7 @@ export function makeNatsUser(): NatsUser {
 }
 
 /** The user of a seed. Throws when it is none. */
-function natsUserOf(seed: string): NatsUser {
+export function natsUserOf(seed: string): NatsUser {
   return {
     publicKey: nkeys.fromSeed(new TextEncoder().encode(seed.trim())).getPublicKey(),
     seed: seed.trim(),
