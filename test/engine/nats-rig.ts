@@ -102,11 +102,7 @@ export async function startNatsRig(): Promise<NatsRig> {
       openNats({ target: target(at), credentials: running.seed, stream, nowMs: () => Date.now() }),
     async make(stream) {
       const nats = await admin()
-      // At first the leader of the cluster has not heard of all brokers.
-      await until(`stream ${stream} is made`, async () => {
-        await makeStream(nats, stream)
-        return true
-      }).finally(() => nats.close())
+      await makeStream(nats, stream).finally(() => nats.close())
     },
     async leaderOf(stream) {
       const nats = await admin()
@@ -211,7 +207,7 @@ include "../accounts.conf"
 }
 
 /** Ports that are free now. */
-async function freePorts(count: number): Promise<readonly number[]> {
+export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   const ports: number[] = []
   for (const server of servers) {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
+import { initNats } from './init-nats.ts'
 import { initPostgres } from './init-postgres.ts'
 
 const STREAM_MAX = 1_000_000
@@ -11,6 +12,7 @@ type InitOptions = Readonly<{
   stream: number
   passwordFile?: string
   singleDatabase?: true
+  to?: string
 }>
 
 /** The command `cluster`: what an operator does to the engine that carries the log. */
@@ -22,26 +24,55 @@ export function clusterCommand(world: World, done: (code: ExitCode) => void): Co
   cluster.addCommand(
     new Command('init')
       .description('make the stream of the log and the rights of its nodes, as an administrator')
-      .argument('<url>', 'address of the engine for an administrator: postgres://admin@a,b/database')
-      .addOption(option('--role <name>', 'role with which the nodes run').default('daybook'))
-      .addOption(option('--password-file <file>', 'file with the password of the administrator'))
+      .argument(
+        '<url>',
+        'address of the engine: nats://a,b,c, or for an administrator postgres://admin@a,b/database',
+      )
+      .addOption(
+        option('--to <folder>', 'with NATS: folder for the users and the configuration that lets them in'),
+      )
+      .addOption(option('--role <name>', 'with PostgreSQL: role with which the nodes run').default('daybook'))
+      .addOption(
+        option('--password-file <file>', 'with PostgreSQL: file with the password of the administrator'),
+      )
       .addOption(
         option('--stream <n>', 'number of the stream').argParser(wholeBetween(1, STREAM_MAX)).default(1),
       )
-      .addOption(option('--single-database', 'accept one database without a standby'))
+      .addOption(option('--single-database', 'with PostgreSQL: accept one database without a standby'))
       .addHelpText(
         'after',
         `
-Example:
+Examples:
+  daybook cluster init 'nats://a.example.org,b.example.org,c.example.org?ca=ca.pem' --to nats
   daybook cluster init 'postgres://postgres@a.example.org,b.example.org/daybook?sslmode=verify-full' --password-file admin`,
       )
-      .action(async (url: string, { role, stream, passwordFile, singleDatabase }: InitOptions) => {
-        if (!/^postgres(?:ql)?:/i.test(url)) {
-          throw new CommandError(2, 'give an address of PostgreSQL, such as postgres://admin@a,b/database')
-        }
-        const options = { role, stream, isSingle: singleDatabase === true }
-        done(await initPostgres(url, passwordFile ?? null, options, world))
+      .action(async (url: string, options: InitOptions) => {
+        done(await init(url, options, world))
       }),
   )
   return cluster
+}
+
+async function init(
+  url: string,
+  { to, role, stream, passwordFile, singleDatabase }: InitOptions,
+  world: World,
+): Promise<ExitCode> {
+  if (/^(?:nats|tls):/i.test(url)) {
+    if (to === undefined) throw new CommandError(2, 'give --to with a folder for the users of NATS')
+    if (passwordFile !== undefined || singleDatabase === true) {
+      throw new CommandError(2, '--password-file and --single-database are for PostgreSQL: leave them out')
+    }
+    return await initNats(url, { folder: to, stream }, world)
+  }
+  if (!/^postgres(?:ql)?:/i.test(url)) {
+    throw new CommandError(2, 'give an address such as nats://a,b,c or postgres://admin@a,b/database')
+  }
+  if (to !== undefined) throw new CommandError(2, '--to is for NATS: leave it out')
+  return await initPostgres(
+    url,
+    passwordFile ?? null,
+    { role, stream, isSingle: singleDatabase === true },
+    world,
+  )
 }

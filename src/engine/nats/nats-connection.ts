@@ -7,6 +7,7 @@ import { findGroup, inspectNats } from './nats-guards.ts'
 import { openNatsLog } from './nats-log.ts'
 import { INBOX_PREFIX, MARKS_SUBJECT } from './nats-names.ts'
 import type { NatsTarget } from './nats-target.ts'
+import { tlsOptionsOf } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
 import { readBarrier } from './read-barrier.ts'
 
@@ -97,7 +98,7 @@ export async function connectNats(target: NatsTarget, credentials: string | null
   try {
     return await connect({
       servers: [...target.servers],
-      tls: target.tls === null ? null : { ...target.tls },
+      tls: tlsOptionsOf(target),
       ...(authenticator === null ? {} : { authenticator }),
       name: 'daybook',
       inboxPrefix: INBOX_PREFIX,
@@ -111,7 +112,9 @@ export async function connectNats(target: NatsTarget, credentials: string | null
       noAsyncTraces: true,
     })
   } catch (cause) {
-    const why = cause instanceof AuthorizationError ? 'they refuse the credentials' : 'none of them answers'
+    const last = cause instanceof Error ? cause.message : String(cause)
+    const why =
+      cause instanceof AuthorizationError ? 'they refuse the credentials' : `the last one says: ${last}`
     throw new EngineError(`the brokers ${target.servers.join(', ')} take no connection: ${why}`, { cause })
   }
 }

@@ -5,7 +5,7 @@ import type { BrokerSettings, RunningUser, StreamReplica } from './broker-replie
 import { askBrokers, askUser, JSZ, streamIn, VARZ } from './broker-replies.ts'
 import { covers, NEEDED, streamName } from './nats-names.ts'
 import type { NatsTarget } from './nats-target.ts'
-import { isLoopbackHost } from './nats-target.ts'
+import { isLoopbackHost, tlsOptionsOf } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
 import { configFaults, PAYLOAD_BYTES_MIN } from './stream-settings.ts'
 
@@ -68,13 +68,13 @@ function brokerFaults(name: string, broker: BrokerSettings, isLoopback: boolean)
 }
 
 /** Connects without credentials: only that shows `no_auth_user`, which lets anybody in as a user. */
-async function strangerFaults({ servers, tls }: NatsTarget): Promise<readonly string[]> {
+async function strangerFaults(target: NatsTarget): Promise<readonly string[]> {
   const lets = await Promise.all(
-    servers.map(async (server) => {
+    target.servers.map(async (server) => {
       try {
         const stranger = await connect({
           servers: server,
-          tls,
+          tls: tlsOptionsOf(target),
           reconnect: false,
           ignoreClusterUpdates: true,
           timeout: STRANGER_MS,

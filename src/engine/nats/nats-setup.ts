@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { nkeys } from '@nats-io/transport-node'
 import { z } from 'zod'
@@ -6,12 +7,14 @@ import { askBrokers, askUser, JSZ, streamIn } from './broker-replies.ts'
 import { brokerSubject, NEEDED, streamName } from './nats-names.ts'
 import { configFaults, expectedConfig } from './stream-settings.ts'
 
-const CREATE_MS = 10_000
+/** Attempts to make a stream, and the time of one: brokers that were just started need some seconds. */
+const ATTEMPTS = 10
+const CREATE_MS = 2_000
 const STALL_MS = 200
 const QUESTIONS = ['RAFTZ', 'JSZ', 'VARZ'] as const
 
 /** A user of the brokers. They know the public key only; the seed is the secret. */
-type NatsUser = Readonly<{ publicKey: string; seed: string }>
+export type NatsUser = Readonly<{ publicKey: string; seed: string }>
 
 /** Makes a user with a new key. */
 export function makeNatsUser(): NatsUser {
@@ -90,13 +93,28 @@ export async function makeStream(nats: NatsConnection, stream: number): Promise<
     return false
   })
   if (isThere) return 'there'
-  const subject = `$JS.API.STREAM.CREATE.${name}`
-  const answer = await nats
-    .request(subject, JSON.stringify(expectedConfig(stream)), { timeout: CREATE_MS })
-    .catch((cause: unknown) => {
-      throw new EngineError(`the brokers do not answer when asked for the stream ${name}`, { cause })
-    })
-  const { error } = created.parse(answer.json())
-  if (error !== undefined) throw new EngineError(`the brokers make no stream ${name}: ${error.description}`)
+  const why = await create(nats, name, stream)
+  if (why !== null) throw new EngineError(`the brokers make no stream ${name}: ${why}`)
   return 'made'
+}
+
+/** Null once the stream is made, or the reason why not. Repeating is harmless: the configuration is the same. */
+async function create(nats: NatsConnection, name: string, stream: number): Promise<string | null> {
+  const body = JSON.stringify(expectedConfig(stream))
+  let why = ''
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    try {
+      const answer = await nats.request(`$JS.API.STREAM.CREATE.${name}`, body, { timeout: CREATE_MS })
+      const { error } = created.parse(answer.json())
+      if (error === undefined) return null
+      why = error.description
+      // At first the leader of the brokers has not heard of all of them.
+      if (!why.includes('no suitable peers')) return why
+      await sleep(CREATE_MS / 4)
+    } catch {
+      // At first the brokers have no leader, and none answers.
+      why = 'they do not answer'
+    }
+  }
+  return why
 }

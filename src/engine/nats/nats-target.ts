@@ -1,4 +1,7 @@
 import { isIP } from 'node:net'
+import type { PeerCertificate } from 'node:tls'
+import { checkServerIdentity as checkHost } from 'node:tls'
+import type { TlsOptions } from '@nats-io/transport-node'
 import ipaddr from 'ipaddr.js'
 import { EngineError } from '../log-engine.ts'
 
@@ -59,6 +62,20 @@ function refuse(): never {
 function hostOf(text: string): Readonly<{ host: string; port: number }> {
   const { six, plain, port } = HOST.exec(text)?.groups ?? refuse()
   return { host: six ?? plain ?? '', port: Number(port ?? PORT_DEFAULT) }
+}
+
+/**
+ * TLS options of a connection. A certificate must be that of one of the brokers, by name or address: the library tells
+ * the check no address. Null without TLS.
+ */
+export function tlsOptionsOf({ tls, servers }: NatsTarget): TlsOptions | null {
+  if (tls === null) return null
+  const hosts = servers.map((server) => hostOf(server).host)
+  const checkServerIdentity = (_: string, certificate: PeerCertificate): Error | undefined => {
+    const faults = hosts.map((host) => checkHost(host, certificate))
+    return faults.includes(undefined) ? undefined : faults[0]
+  }
+  return Object.assign({ checkServerIdentity }, tls)
 }
 
 /** Whether a host is this machine, by its name. A name that resolves to this machine does not count. */
