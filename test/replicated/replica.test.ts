@@ -1,10 +1,27 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { EngineError } from '../../src/engine/log-engine.ts'
 import { NO_FAULTS } from '../engine/engine-faults.ts'
 import type { ModelDraft } from './memory-book.ts'
 import { placeOf, stopOf, withCluster } from './model-cluster.ts'
 import type { ModelWriter } from './model-writer.ts'
+import type { Mutant } from './mutant.ts'
 import { NO_MUTANT } from './mutant.ts'
+
+/** An engine whose settings can be read once. */
+const UNREADABLE: Mutant = {
+  connection(connection) {
+    let asked = 0
+    return {
+      ...connection,
+      async inspect() {
+        asked += 1
+        if (asked > 1) throw new EngineError('the settings cannot be read')
+        return await connection.inspect()
+      },
+    }
+  },
+}
 
 const stateOf = (writer: ModelWriter) => writer.run()?.replica.state() ?? assert.fail('the writer runs')
 const draft = (ref: string, needs: string | null = null): ModelDraft => ({ ref, needs, attempt: ref })
@@ -110,8 +127,27 @@ suite('a writer of a log on an engine', () => {
       assert.equal(await publish(a, 'ref'), 'unavailable')
       assert.deepEqual(stateOf(a).engine.complaints, ['the stream has 1 replica; it needs 3'])
       engine.setComplaints([])
-      await sleep(61_000)
+      await sleep(6000)
       assert.equal(await publish(a, 'ref'), 'committed')
+    }))
+
+  test('keeps its view of the settings while they cannot be read', () =>
+    withCluster(UNREADABLE, async ({ publish, sleep, writers: [a] }) => {
+      assert.deepEqual(stateOf(a).engine.complaints, [])
+      a.run()?.connection.heal()
+      assert.equal(await publish(a, 'ref'), 'committed')
+      await sleep(61_000)
+      assert.equal(await publish(a, 'after'), 'committed')
+    }))
+
+  test('goes on at once after a change when the other writers answer', () =>
+    withCluster(NO_MUTANT, async ({ publish, sleep, writers: [a] }) => {
+      assert.equal(await publish(a, 'ref'), 'committed')
+      a.run()?.connection.heal()
+      assert.deepEqual(stateOf(a).waitsFor.toSorted(), ['B', 'C'])
+      await sleep(100)
+      assert.equal(stateOf(a).isHeard, true)
+      assert.deepEqual(stateOf(a).waitsFor, [])
     }))
 
   test('stops at a message that does not continue the log, and names its place', () =>

@@ -20,17 +20,18 @@ const LOST_TAIL = 'the engine has lost its newest messages'
 
 /** Reads to the end, then hears the other writers. Ends when none of them is ahead of the engine. */
 export async function hearOthers(parts: AppendParts): Promise<void> {
-  const { catchUp, hearing, log, writers } = parts
+  const { catchUp, follower, hearing, log, writers } = parts
   const began = hearing.began()
   await catchUp.align()
-  while (await catchUp.advance());
+  while (!parts.isClosed() && (await catchUp.advance()));
   if (hearing.mustAsk()) parts.ask()
   if (hearing.isQuiet()) {
     const farthest = writers.farthest(parts.stream())
     const last = await log.last()
     if (farthest <= last) {
       await catchUp.advanceTo(last)
-      if (hearing.end(began)) return parts.onNotice({ is: 'heard', silent: hearing.silent() })
+      const isAtEnd = follower.end().place >= last
+      if (isAtEnd && hearing.end(began)) return parts.onNotice({ is: 'heard', silent: hearing.silent() })
     }
   }
   await catchUp.rest(HEAR_MS)

@@ -15,7 +15,10 @@ export function boundedLog(log: LogEngine, clock: ReplicaClock, onPlace: (place:
 
   return {
     append: (place, bytes) =>
-      clock.within<Appended>(ATTEMPT_MS_MAX, log.append(place, bytes), () => 'unknown'),
+      clock
+        .within<Appended>(ATTEMPT_MS_MAX, log.append(place, bytes), () => 'unknown')
+        // A failure says nothing about the message, whatever the engine promises.
+        .catch(() => 'unknown'),
     read: (from, bytesMax) => clock.within(QUESTION_MS_MAX, log.read(from, bytesMax), tooLate),
     last: () => clock.within(QUESTION_MS_MAX, noted(log.last()), tooLate),
     wait: (from, msMax) => clock.within(msMax, log.wait(from, msMax), () => undefined),

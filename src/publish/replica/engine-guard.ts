@@ -7,7 +7,7 @@ type ClockOffset = Awaited<ReturnType<EngineConnection['clockOffset']>>
 /** What the guard knows. Null before the first answer. */
 export type GuardReport = Readonly<{ offset: ClockOffset | null; complaints: readonly string[] | null }>
 
-/** Compares clocks every 10 s, and the engine's settings every minute and after each change. */
+/** Compares clocks every 10 s, and the engine's settings every minute and after each change: sooner after a complaint. */
 export type EngineGuard = Readonly<{
   report(): GuardReport
   /** Why nothing may be appended: the wrong clock or settings, or no answer yet. Null when it may. */
@@ -19,6 +19,8 @@ export type EngineGuard = Readonly<{
 
 const CLOCK_MS = 10_000
 const INSPECT_MS = 60_000
+/** Time until the next inspection while there are complaints, or no answer. */
+const COMPLAINT_MS = 5000
 /** Time between two looks at what is due. */
 const TICK_MS = 500
 /** Longest wait for an answer. */
@@ -34,6 +36,9 @@ export function openEngineGuard({ connection, clock }: GuardParts): EngineGuard 
   let report: GuardReport = { offset: null, complaints: null }
   let clockDueMs = Number.NEGATIVE_INFINITY
   let inspectDueMs = Number.NEGATIVE_INFINITY
+  /** Changes so far, and the complaints before the newest one. */
+  let changes = 0
+  let before: readonly string[] | null = null
 
   function note(news: Partial<GuardReport>): void {
     report = { ...report, ...news }
@@ -57,12 +62,16 @@ export function openEngineGuard({ connection, clock }: GuardParts): EngineGuard 
         note({ offset })
       }
     }
-    if (clock.now() >= inspectDueMs) {
-      inspectDueMs = clock.now() + INSPECT_MS
-      const complaints = await answerOf(() => connection.inspect())
-      if (complaints === null) inspectDueMs = Number.NEGATIVE_INFINITY
-      else if (Number.isFinite(inspectDueMs)) note({ complaints })
-    }
+    if (clock.now() >= inspectDueMs) await inspect()
+  }
+
+  async function inspect(): Promise<void> {
+    const asking = changes
+    const complaints = await answerOf(() => connection.inspect())
+    if (asking !== changes) return
+    // Without an answer, what was known before the change holds.
+    note({ complaints: complaints ?? report.complaints ?? before })
+    inspectDueMs = clock.now() + (complaints?.length === 0 ? INSPECT_MS : COMPLAINT_MS)
   }
 
   return {
@@ -80,6 +89,8 @@ export function openEngineGuard({ connection, clock }: GuardParts): EngineGuard 
       return { is: 'unavailable', reason: 'the engine of the log is not set up as it must be' }
     },
     changed() {
+      changes += 1
+      before = report.complaints ?? before
       inspectDueMs = Number.NEGATIVE_INFINITY
       note({ complaints: null })
     },

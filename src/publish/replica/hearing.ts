@@ -12,6 +12,8 @@ export type Hearing = Readonly<{
   begin(): void
   /** Whether it is time to ask the others for their marks. */
   mustAsk(): boolean
+  /** Known writers that must be heard before the end of this hearing. */
+  missing(): readonly string[]
   /** Whether all known writers were heard, or are silent for `SILENCE_MS`. */
   isQuiet(): boolean
   /** Ends the hearing that began before `began`; false if it has begun anew in the meantime. */
@@ -38,6 +40,11 @@ export function openHearing(writers: OtherWriters, clock: ReplicaClock): Hearing
     return vain.names.filter((name) => still.has(name))
   }
 
+  function missing(): readonly string[] {
+    const given = new Set(silent())
+    return writers.silentSince(sinceMs).filter((name) => !given.has(name))
+  }
+
   return {
     isHeard: () => heard,
     begin() {
@@ -51,11 +58,10 @@ export function openHearing(writers: OtherWriters, clock: ReplicaClock): Hearing
       askedMs = clock.now()
       return true
     },
+    missing,
     isQuiet() {
       const waitedMs = clock.now() - sinceMs
-      const given = new Set(silent())
-      const missing = writers.silentSince(sinceMs).filter((name) => !given.has(name))
-      if (missing.length > 0) return waitedMs >= SILENCE_MS
+      if (missing().length > 0) return waitedMs >= SILENCE_MS
       return waitedMs >= ASK_MS || writers.heard().some(({ atMs }) => atMs >= sinceMs)
     },
     end(ending) {

@@ -23,6 +23,8 @@ const MARK_MS = 10_000
 const LEADER_MARK_MS = 1000
 /** Time between two looks at whether a mark is due. */
 const TICK_MS = 500
+/** Shortest time between two answers to writers that ask. */
+const ANSWER_MS = 100
 
 type MarkingParts = Readonly<{
   connection: EngineConnection
@@ -40,6 +42,8 @@ type MarkingParts = Readonly<{
 export function openMarking(parts: MarkingParts): Marking {
   const { connection, clock, follower, writers } = parts
   let toldMs = Number.NEGATIVE_INFINITY
+  let answeredMs = Number.NEGATIVE_INFINITY
+  /** Whether an answer waits for the next tick. */
   let isAsked = false
 
   function tell(why: Partial<Pick<WriterMark, 'asks' | 'contends'>> = {}): void {
@@ -61,11 +65,18 @@ export function openMarking(parts: MarkingParts): Marking {
     parts.onFork({ is: 'fork', place, reason })
   }
 
+  function answer(): void {
+    isAsked = clock.now() - answeredMs < ANSWER_MS
+    if (isAsked) return
+    answeredMs = clock.now()
+    tell()
+  }
+
   connection.onTold((bytes) => {
     const mark = parseMark(bytes)
     if (mark === null || !writers.hear(mark)) return
-    isAsked ||= mark.asks
     compare(mark)
+    if (mark.asks) answer()
     parts.onHeard()
   })
 

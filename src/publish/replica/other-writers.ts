@@ -27,7 +27,7 @@ const CONTENTION_MS = 1000
 /** Most writers that are kept in mind. Marks come from users of the engine only. */
 const WRITERS_MAX = 32
 
-type OwnName = Readonly<{ run: string; logId: string }>
+type OwnName = Readonly<{ node: string; run: string; logId: string }>
 
 export function openOtherWriters(own: OwnName, known: KnownWriters, clock: ReplicaClock): OtherWriters {
   const marks = new Map<string, HeardMark>()
@@ -36,7 +36,8 @@ export function openOtherWriters(own: OwnName, known: KnownWriters, clock: Repli
     hear(mark) {
       if (mark.logId !== own.logId || mark.run === own.run) return false
       if (!marks.has(mark.node) && marks.size >= WRITERS_MAX) return false
-      if (!known.names().includes(mark.node)) known.add(mark.node)
+      // An older mark of this node's last run can still arrive: a start must not wait for it.
+      if (mark.node !== own.node && !known.names().includes(mark.node)) known.add(mark.node)
       marks.set(mark.node, { mark, atMs: clock.now() })
       if (mark.contends) contendedMs = clock.now()
       return true

@@ -18,7 +18,7 @@ export type ReplicaCatchUp = Readonly<{
   changed(what: string): void
   /** Applies what the engine shows, or settles the unsettled message. Returns whether anything moved. */
   advance(): Promise<boolean>
-  /** Advances until the books reach a place. */
+  /** Advances until the books reach a place, or for `ADVANCE_MS_MAX`: the engine may have lost it in the meantime. */
   advanceTo(place: number): Promise<void>
   /** Compares the newest message with the engine's, and offers what the engine has lost again. */
   align(): Promise<void>
@@ -29,6 +29,8 @@ export type ReplicaCatchUp = Readonly<{
 export const IDLE_MS = 1000
 /** Pause after a failure of the engine, and between two attempts at one place; at most, in milliseconds. */
 export const RETRY_MS = 400
+/** Longest time until a replica shows what a barrier has named, in milliseconds. */
+const ADVANCE_MS_MAX = 2000
 /** Pause when a replica lags behind a hint. */
 const LAG_MS = 20
 /** Time between two comparisons of the newest message with the engine's. */
@@ -81,7 +83,8 @@ export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
     changed,
     advance,
     async advanceTo(place) {
-      while (follower.end().place < place && !parts.isClosed()) {
+      const until = clock.now() + ADVANCE_MS_MAX
+      while (follower.end().place < place && clock.now() < until && !parts.isClosed()) {
         if (!(await advance())) await clock.pause(RETRY_MS * parts.random())
       }
     },

@@ -34,6 +34,8 @@ export type ReplicaState = Readonly<{
   voidTotal: number
   /** Whether the other writers were heard since the last change. Nothing is appended before. */
   isHeard: boolean
+  /** Writers that this node waits for before it appends: not heard yet, or ahead of the engine. */
+  waitsFor: readonly string[]
   /** Writers that were waited for in vain. */
   silent: readonly string[]
   marks: readonly HeardMark[]
@@ -52,6 +54,11 @@ export function openReplica(settings: ReplicaSettings): Replica {
   const { bell, catchUp, follower, guard, hearing, jobs, leading, line, log, loop, marking, writers } = parts
   settings.connection.onChange(catchUp.changed)
   const running = Promise.all([loop.run(), marking.run(closing.signal), guard.run(closing.signal)])
+
+  const waitsFor = (): readonly string[] => {
+    const ahead = writers.heard().filter(({ mark }) => mark.place > parts.last())
+    return [...new Set([...hearing.missing(), ...ahead.map(({ mark }) => mark.node)])]
+  }
 
   return {
     commit: jobs.add,
@@ -75,6 +82,7 @@ export function openReplica(settings: ReplicaSettings): Replica {
       unknownTotal: line.unknownTotal(),
       voidTotal: loop.voidTotal(),
       isHeard: hearing.isHeard(),
+      waitsFor: hearing.isHeard() ? [] : waitsFor(),
       silent: hearing.silent(),
       marks: writers.heard(),
       stopped: loop.stopped(),
