@@ -14,7 +14,8 @@ import type { FormerMirror } from './book/former-mirror.ts'
 import { openFormerMirror } from './book/former-mirror.ts'
 import { MismatchError, openMirrorBook } from './book/mirror-book.ts'
 import type { MirrorBook } from './book/mirror-book.ts'
-import { catchUpWith } from './book/catch-up.ts'
+import type { CatchUp } from './book/catch-up.ts'
+import { catchUpWith, withServedMonths } from './book/catch-up.ts'
 import { ContradictionError, keepEvidence } from './proof/contradiction.ts'
 import { existingMirror } from './existing-mirror.ts'
 import type { MirrorProgress, MirrorSettings } from './mirror-settings.ts'
@@ -157,38 +158,39 @@ async function takeLog(
     const stage = tree.size - book.head().seq >= archiveEventsMin ? 'months' : 'events'
     const tell = (): void => onProgress({ stage, done: book.head().seq, total: tree.size })
     tell()
-    book.begin()
-    try {
-      await catchUpWith(
-        {
-          origin,
-          book,
-          keys,
-          folder: downloadFolder(dataDirectory),
-          archiveEventsMin,
-          signal,
-          onBatch(uncommitted) {
-            tell()
-            if (uncommitted < SLICE_EVENTS) return false
-            book.commitUnsigned()
-            book.begin()
-            return true
-          },
-          onMonthEnd() {
-            book.commitUnsigned()
-            book.begin()
-          },
-        },
-        tree,
-      )
-      writeListedKeys(building.db, keys.listed)
-      book.commit(tree)
-    } catch (error) {
-      book.rollback()
-      throw error
-    }
+    const parts = { origin, book, keys, folder: downloadFolder(dataDirectory), archiveEventsMin, signal }
+    await withServedMonths(parts, () => takeTree(parts, tree, building, tell))
     const { tree: newest } = await readOriginTree(origin, keys, pins, signal)
     if (newest.size - book.head().seq < archiveEventsMin) return tree
+  }
+}
+
+/** Takes the events of one signed tree into the new store, in slices, and commits the tree. */
+async function takeTree(
+  parts: Omit<CatchUp, 'onBatch' | 'onMonthEnd'>,
+  tree: ProvenTree,
+  { db }: BuildingMirror,
+  tell: () => void,
+): Promise<void> {
+  const { book, keys } = parts
+  const commit = (): void => {
+    book.commitUnsigned()
+    book.begin()
+  }
+  const onBatch = (uncommitted: number): boolean => {
+    tell()
+    if (uncommitted < SLICE_EVENTS) return false
+    commit()
+    return true
+  }
+  book.begin()
+  try {
+    await catchUpWith({ ...parts, onBatch, onMonthEnd: commit }, tree)
+    writeListedKeys(db, keys.listed)
+    book.commit(tree)
+  } catch (error) {
+    book.rollback()
+    throw error
   }
 }
 

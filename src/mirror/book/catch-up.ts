@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Month } from '../../protocol/moment.ts'
 import { monthOf } from '../../protocol/moment.ts'
 import type { MirrorBook } from './mirror-book.ts'
-import { MismatchError } from './mirror-book.ts'
+import { ManifestError, MismatchError } from './mirror-book.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import type { MonthFiles } from '../months/file-entries.ts'
 import { fileEntries } from '../months/file-entries.ts'
@@ -18,7 +18,7 @@ import type { OriginKeys } from '../proof/origin-keys.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 
 /** Parts of a catch-up. The book's transaction has begun, and is open again when the catch-up ends. */
-type CatchUp = Readonly<{
+export type CatchUp = Readonly<{
   origin: Origin
   book: MirrorBook
   keys: OriginKeys
@@ -187,4 +187,39 @@ async function takeMonth(
   if (Buffer.compare(book.root(), closed.end.root) !== 0)
     throw new MismatchError(`the tree at the end of ${month} is not the one that the log signed`)
   return closed.end
+}
+
+/**
+ * Runs a change of the book, which begins and ends its own transaction. When the files of a month get other bytes here
+ * than the published ones, as with another zlib, takes the published segments, and runs it again.
+ */
+export async function withServedMonths(
+  parts: Pick<CatchUp, 'origin' | 'book' | 'keys' | 'folder' | 'signal'>,
+  change: () => Promise<void>,
+): Promise<void> {
+  const served = new Set<Month>()
+  for (;;) {
+    try {
+      return await change()
+    } catch (error) {
+      if (!(error instanceof ManifestError) || served.has(error.month)) throw error
+      served.add(error.month)
+      await serveMonth(parts, error.month)
+    }
+  }
+}
+
+async function serveMonth(
+  { origin, book, keys, folder, signal }: Pick<CatchUp, 'origin' | 'book' | 'keys' | 'folder' | 'signal'>,
+  month: Month,
+): Promise<void> {
+  const { manifest } = await readClosedMonth(origin, month, keys, signal)
+  const { firstSeq, lastSeq } = manifest
+  if (firstSeq === null) throw new MismatchError(`${month} is not the month of its manifest`)
+  const expected = { events: manifest.gzip, details: manifest.details }
+  const download = (file: MonthFile): Promise<DownloadedFile> =>
+    downloadMonth(origin, folder, { month, file, expected: expected[file] }, signal)
+  const files = { events: await download('events'), details: await download('details') }
+  book.serveMonth({ month, firstSeq, lastSeq, files })
+  for (const { path } of [files.events, files.details]) rmSync(path, { force: true })
 }

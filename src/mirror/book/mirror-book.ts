@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { isDeepStrictEqual } from 'node:util'
 import { base64 } from '@scure/base'
 import type { Appender } from '../../log/append.ts'
 import { openAppender } from '../../log/append.ts'
@@ -19,11 +20,13 @@ import type { Hash } from '../../tlog/hash.ts'
 import { isSame } from '../../tlog/hash.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
+import type { JsonObject } from '../../verify/reading/json-values.ts'
 import type { ClosedMonth } from '../months/origin-months.ts'
+import type { MonthFiles } from '../months/file-entries.ts'
 import type { MonthPiece } from '../months/month-pieces.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
-import { openServedPieces } from './served-pieces.ts'
+import { openServedPieces, replaceSealed } from './served-pieces.ts'
 
 /** Thrown when a tree or month that was computed here is not the one that the origin signed or published. */
 export class MismatchError extends Error {
@@ -31,7 +34,7 @@ export class MismatchError extends Error {
 }
 
 /** Thrown when a closed month has the signed events, and its files or manifest have other bytes than the published ones. */
-class ManifestError extends MismatchError {
+export class ManifestError extends MismatchError {
   readonly month: Month
 
   constructor(month: Month) {
@@ -61,6 +64,11 @@ export type MirrorBook = Readonly<{
   closeWith(closed: ClosedMonth): void
   /** Gives a segment of the origin's file, which the archive stores if it has the same lines. */
   addPiece(month: Month, file: MonthFile, piece: MonthPiece): void
+  /**
+   * Stores the segments of a month's files as the origin has published them, in place of those that were compressed here,
+   * in a transaction of its own. The others will be stored when their lines are taken.
+   */
+  serveMonth(files: MonthFiles): void
   begin(): void
   /** Appends the entry. Throws a `WrongError` or an `UnknownEventError` when it cannot be applied. */
   take(entry: MirrorEntry): void
@@ -114,6 +122,14 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
     monthsBefore: (month) => ends.missingBefore(appender.head(), month),
     closeWith: ends.add,
     addPiece: pieces.add,
+    serveMonth(files) {
+      appender.begin()
+      const rest = replaceSealed(db, files)
+      db.exec('COMMIT')
+      // Reads the store again: no transaction is open.
+      appender.rollback()
+      for (const { file, piece } of rest) pieces.add(files.month, file, piece)
+    },
     begin: appender.begin,
     take(entry) {
       current = entry
@@ -193,11 +209,14 @@ function openMonthEnds(db: DatabaseSync): MonthEnds {
       return missing
     },
     check() {
-      for (const [month, { json }] of ends) {
+      for (const [month, { served }] of ends) {
         const row = manifestOf.get(month)
         if (row === undefined) continue
         ends.delete(month)
-        if (text(row, 'manifest') !== json) throw new ManifestError(month)
+        const own: JsonObject = JSON.parse(text(row, 'manifest'))
+        // A newer origin may have further fields.
+        const isEqual = Object.keys(own).every((name) => isDeepStrictEqual(own[name], served[name]))
+        if (!isEqual) throw new ManifestError(month)
       }
     },
     clear: () => ends.clear(),

@@ -1,7 +1,12 @@
+import type { DatabaseSync } from 'node:sqlite'
 import type { SegmentOf } from '../../log/archive/archive-writer.ts'
 import { deflateSegment } from '../../log/archive/gzip-member.ts'
+import { replaceSegments } from '../../log/archive/replace-segments.ts'
+import { FILE_CODES, MONTH_FILES } from '../../log/store/archive-tables.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
+import type { MonthFiles } from '../months/file-entries.ts'
+import { fileSegments } from '../months/file-entries.ts'
 import type { MonthPiece } from '../months/month-pieces.ts'
 
 /**
@@ -29,4 +34,25 @@ export function openServedPieces(): ServedPieces {
     },
     clear: () => pieces.clear(),
   }
+}
+
+/**
+ * Replaces the stored segments of a month by the published ones, in the caller's transaction. Returns the published ones
+ * whose lines are not in a stored segment yet.
+ */
+export function replaceSealed(
+  db: DatabaseSync,
+  files: MonthFiles,
+): readonly Readonly<{ file: MonthFile; piece: MonthPiece }>[] {
+  const sealed = db.prepare('SELECT max(last_seq) AS seq FROM segments WHERE month = ? AND file = ?')
+  const upTo = Number(sealed.get(files.month, FILE_CODES.events)?.['seq'] ?? 0)
+  const rest: { file: MonthFile; piece: MonthPiece }[] = []
+  function* sealedOf(file: MonthFile): Generator<MonthPiece & Readonly<{ lastSeq: number }>> {
+    for (const piece of fileSegments(files, file)) {
+      if (piece.lastSeq <= upTo) yield piece
+      else rest.push({ file, piece })
+    }
+  }
+  for (const file of MONTH_FILES) replaceSegments(db, files.month, file, sealedOf(file))
+  return rest
 }

@@ -1,6 +1,6 @@
 import { WrongError } from '../../verify/reading/finding.ts'
 import { MismatchError } from '../book/mirror-book.ts'
-import { catchUpWith, openEntryTaker } from '../book/catch-up.ts'
+import { catchUpWith, openEntryTaker, withServedMonths } from '../book/catch-up.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import type { Origin } from '../origin/open-origin.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
@@ -60,21 +60,23 @@ export async function applyFromPages(parts: ApplyParts, tree: ProvenTree): Promi
   const { book } = store
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await inTransaction(store, keys, tree, () =>
-        catchUpWith(
-          {
-            ...parts,
-            book,
-            onBatch: () => false,
-            onMonthEnd(end) {
-              if (end.origin !== keys.origin || end.size >= tree.size) return
-              if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
-              store.putKeys(keys)
-              store.commit(end)
-              book.begin()
+      await withServedMonths({ ...parts, book }, () =>
+        inTransaction(store, keys, tree, () =>
+          catchUpWith(
+            {
+              ...parts,
+              book,
+              onBatch: () => false,
+              onMonthEnd(end) {
+                if (end.origin !== keys.origin || end.size >= tree.size) return
+                if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
+                store.putKeys(keys)
+                store.commit(end)
+                book.begin()
+              },
             },
-          },
-          tree,
+            tree,
+          ),
         ),
       )
       return

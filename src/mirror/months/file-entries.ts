@@ -22,6 +22,35 @@ export type MonthFiles = Readonly<{
 /** Called with each segment before its lines are yielded. */
 type OnPiece = (month: Month, file: MonthFile, piece: MonthPiece) => void
 
+/** Segments of one file of a month, in order, each with the last seq of its window. */
+export function* fileSegments(
+  { files, firstSeq, lastSeq }: MonthFiles,
+  file: MonthFile,
+): Generator<MonthPiece & Readonly<{ lastSeq: number }>, void> {
+  const { path, place } = files[file]
+  const last = lastSeq ?? Number.MAX_SAFE_INTEGER
+  const lineBytesMax = file === 'events' ? EVENT_LINE_BYTES_MAX : DETAILS_LINE_BYTES_MAX_FRAMED
+  const limits = {
+    pieceRawBytesMax: SEGMENT_SEQS * lineBytesMax,
+    rawBytesMax: (last - firstSeq + 1) * lineBytesMax,
+  }
+  const isEnd = (raw: Buffer): boolean => file === 'details' || isWindowEnd(lastSeqOf(raw), lastSeq)
+  for (const piece of monthPieces(path, place, limits, isEnd)) {
+    const window = Math.ceil(lastSeqOf(piece.raw) / SEGMENT_SEQS) * SEGMENT_SEQS
+    yield { ...piece, lastSeq: Math.min(window, last) }
+  }
+}
+
+/** Whether a segment may end with this seq. The file of an open month ends with one that is not full. */
+function isWindowEnd(seq: number, lastSeq: number | null): boolean {
+  return seq % SEGMENT_SEQS === 0 || seq === lastSeq || lastSeq === null
+}
+
+/** The seq of the last line. */
+function lastSeqOf(raw: Buffer): number {
+  return seqAt(raw, raw.lastIndexOf(LINE_FEED, -2) + 1)
+}
+
 /**
  * Entries of a month from its downloaded files, after those that the mirror has, in batches of a segment. Throws a
  * `WrongError` at the first line that cannot come next.
@@ -31,19 +60,9 @@ export function* fileEntries(
   next: () => ExpectedNext,
   onPiece: OnPiece,
 ): Generator<readonly MirrorEntry[], void> {
-  const { month, files, firstSeq, lastSeq } = of
-  const eventsMax = (lastSeq ?? Number.MAX_SAFE_INTEGER) - firstSeq + 1
-  const details = openDetailsLines(of, eventsMax, (piece) => onPiece(month, 'details', piece))
-  const limits = {
-    pieceRawBytesMax: SEGMENT_SEQS * EVENT_LINE_BYTES_MAX,
-    rawBytesMax: eventsMax * EVENT_LINE_BYTES_MAX,
-  }
-  const isEnd = (raw: Buffer): boolean => {
-    const seq = seqAt(raw, raw.lastIndexOf(LINE_FEED, -2) + 1)
-    // The open month's file ends with a segment that is not full.
-    return seq % SEGMENT_SEQS === 0 || seq === lastSeq || lastSeq === null
-  }
-  for (const piece of monthPieces(files.events.path, files.events.place, limits, isEnd)) {
+  const { month, lastSeq } = of
+  const details = openDetailsLines(of, (piece) => onPiece(month, 'details', piece))
+  for (const piece of fileSegments(of, 'events')) {
     onPiece(month, 'events', piece)
     const lines = piece.raw.toString('utf8', 0, piece.raw.length - 1).split('\n')
     let expected = next()
@@ -79,17 +98,10 @@ type DetailsLines = Readonly<{
   end(): void
 }>
 
-function openDetailsLines(
-  { files, lastSeq }: MonthFiles,
-  eventsMax: number,
-  onPiece: (piece: MonthPiece) => void,
-): DetailsLines {
-  const { path, place } = files.details
-  const limits = {
-    pieceRawBytesMax: SEGMENT_SEQS * DETAILS_LINE_BYTES_MAX_FRAMED,
-    rawBytesMax: eventsMax * DETAILS_LINE_BYTES_MAX_FRAMED,
-  }
-  const pieces = monthPieces(path, place, limits, () => true)
+function openDetailsLines(of: MonthFiles, onPiece: (piece: MonthPiece) => void): DetailsLines {
+  const { place } = of.files.details
+  const { lastSeq } = of
+  const pieces = fileSegments(of, 'details')
   let lines: readonly string[] = []
   let at = 0
   let seq = 0

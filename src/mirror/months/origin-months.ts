@@ -1,7 +1,7 @@
 import type { Month } from '../../protocol/moment.ts'
 import { nextMonth, parseMonth } from '../../protocol/moment.ts'
-import { parseUtf8 } from '../../tlog/text.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
+import type { JsonObject } from '../../verify/reading/json-values.ts'
 import { jsonInteger, jsonString, objectsOf, readObject } from '../../verify/reading/json-values.ts'
 import type { Manifest } from '../../verify/reading/manifest.ts'
 import { parseServedManifest } from '../../verify/reading/manifest.ts'
@@ -14,7 +14,7 @@ import { provenMonthEnd } from '../proof/proven-tree.ts'
 export type OriginMonth = Readonly<{ month: Month; closed: boolean; lastSeq: number | null }>
 
 /** A closed month with its signed end, and its manifest as served. */
-export type ClosedMonth = Readonly<{ manifest: Manifest; end: ProvenTree; json: string }>
+export type ClosedMonth = Readonly<{ manifest: Manifest; end: ProvenTree; served: JsonObject }>
 
 /** Bytes of the list of 12,000 months. */
 const LIST_BYTES_MAX: number = 8 * 1024 * 1024
@@ -49,9 +49,10 @@ export async function readClosedMonth(
   const place = `archive/${month}.json`
   const body = await origin.read(place, { bytesMax: MANIFEST_BYTES_MAX }, signal)
   if (body === undefined) throw new WrongError(place, 'is missing, though the month is closed')
-  const manifest = parseServedManifest(place, readObject(place, body), month)
+  const served = readObject(place, body)
+  const manifest = parseServedManifest(place, served, month)
   const end = await provenMonthEnd(place, manifest.checkpoint, keys)
   if (end.size !== manifest.size || Buffer.compare(end.root, manifest.root) !== 0)
     throw new WrongError(place, 'its checkpoint is not of its size and root')
-  return { manifest, end, json: parseUtf8(body)?.trim() ?? '' }
+  return { manifest, end, served }
 }

@@ -1,0 +1,54 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { assert } from '../../protocol/brand.ts'
+import type { Month } from '../../protocol/moment.ts'
+import { FILE_CODES } from '../store/archive-tables.ts'
+import type { MonthFile } from '../store/reader.ts'
+import { beginMonthFile, digestsOf, extendMonthFile } from './open-month-file.ts'
+
+/** A segment that another node has published, with its lines. */
+type PublishedSegment = Readonly<{ lastSeq: number; raw: Uint8Array; bytes: Uint8Array }>
+
+/**
+ * Replaces the stored segments of an open month's file by those that another node has published, in the caller's
+ * transaction. The lines must be the same ones, compressed by another version of zlib. The archive writer must be reloaded
+ * afterwards.
+ */
+export function replaceSegments(
+  db: DatabaseSync,
+  month: Month,
+  file: MonthFile,
+  published: Iterable<PublishedSegment>,
+): void {
+  const code = FILE_CODES[file]
+  const before = rawBytesOf(db, month, file)
+  db.prepare('DELETE FROM segments WHERE month = ? AND file = ?').run(month, code)
+  const insert = db.prepare(
+    `INSERT INTO segments(month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const open = beginMonthFile()
+  for (const { lastSeq, raw, bytes } of published) {
+    const { start, bytesCrc, running } = extendMonthFile(open, raw, bytes)
+    insert.run(month, code, start, lastSeq, running.bytes, running.crc, bytesCrc, bytes)
+  }
+  assert(open.running.bytes === before.bytes, `the segments of ${month} (${file}) hold ${before.bytes} bytes`)
+  assert(open.running.crc === before.crc, `the segments of ${month} (${file}) hold the same lines`)
+  if (before.bytes === 0) return
+  db.prepare('INSERT OR REPLACE INTO digests(file, month, lines, gzip) VALUES (?, ?, ?, ?)').run(
+    code,
+    month,
+    ...digestsOf(open),
+  )
+}
+
+/** Bytes and CRC-32 of the lines in the stored segments. */
+function rawBytesOf(
+  db: DatabaseSync,
+  month: Month,
+  file: MonthFile,
+): Readonly<{ bytes: number; crc: number }> {
+  const row = db
+    .prepare('SELECT raw_bytes, crc FROM segments WHERE month = ? AND file = ? ORDER BY start DESC LIMIT 1')
+    .get(month, FILE_CODES[file])
+  return { bytes: Number(row?.['raw_bytes'] ?? 0), crc: Number(row?.['crc'] ?? 0) }
+}
