@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { cpSync, readdirSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { hasStore } from '../../src/log/store/store.ts'
-import { runCheck } from '../story/damaged-log.ts'
+import { importFiles } from '../../src/publish/import/import.ts'
+import { settingsOf } from '../stage/import-stage.ts'
+import { change, runCheck } from '../story/damaged-log.ts'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 import { openChangingProxy } from './changing-proxy.ts'
 import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
@@ -12,6 +14,11 @@ type Origin = Awaited<ReturnType<typeof openOrigin>>
 /** More than two segments of an archive file in one month. */
 const EVENTS = 20_000
 const MONTHS = { archiveEventsMin: 1_000 }
+
+function importInto(data: string): Promise<unknown> {
+  writeFileSync(`${data}.jsonl`, '')
+  return importFiles(settingsOf([`${data}.jsonl`], data))
+}
 
 suite('a mirror', () => {
   let origin: Origin
@@ -67,6 +74,10 @@ suite('a mirror', () => {
   test('of a mirror has every row of the origin', async () => {
     await using first = openMirror(origin.url, MONTHS)
     await first.build()
+    await assert.rejects(openOrigin(first.data), /holds a mirror of http.*: daybook mirror serves it/)
+    await assert.rejects(importInto(first.data), /holds a mirror of http.*: daybook mirror serves it/)
+    // The service of a mirror has tests of its own. Here a usual one stands in for it.
+    change(first.data, (db) => db.exec("DELETE FROM meta WHERE key LIKE 'mirror_%'"))
     await using served = await openOrigin(first.data)
     await using second = openMirror(served.url, MONTHS)
     assert.equal((await second.build()).is, 'ready')
@@ -149,5 +160,36 @@ suite('a mirror of a log', () => {
     await origin.trade(1)
     await mirror.reach(31)
     assert.equal(mirror.state().pinnedOnFirstUse, false)
+  })
+
+  test('that was begun again after a loss stops, and goes on with --follow-former', async () => {
+    await using origin = await openOrigin(40)
+    await using mirror = openMirror(origin.url)
+    await origin.stop()
+    cpSync(origin.data, `${origin.data}.older`, { recursive: true })
+    await origin.restart()
+    await mirror.follow()
+    await origin.trade(3)
+    await mirror.reach(43)
+    await origin.stop()
+    // The store of an older backup beside the newest mark: the operator accepts the loss.
+    cpSync(`${origin.data}.older/daybook.db`, `${origin.data}/daybook.db`)
+    for (const suffix of ['-wal', '-shm']) rmSync(`${origin.data}/daybook.db${suffix}`, { force: true })
+    await origin.restart(undefined, { acceptLoss: true })
+    await origin.publish([{ ref: 'after', type: 'trade', kind: 'sell', kots: '7' }])
+    const { contradicted } = await mirror.until((state) => state.contradicted !== null)
+    assert.match(contradicted?.reason ?? '', /continues the first 40: --follow-former goes on with it/)
+    assert.equal(mirror.head(), 43)
+    await mirror.stop()
+    assert.equal((await mirror.build()).is, 'ready')
+    await mirror.follow({ followFormer: true })
+    await mirror.until(({ provedAt }) => provedAt !== null)
+    await origin.restart(undefined, {})
+    await origin.trade(1)
+    await mirror.until(({ originHead, behindEvents }) => originHead === 42 && behindEvents === 0)
+    await mirror.stop()
+    assertMirrors(mirror.data, origin.data)
+    assert.equal((await runCheck(mirror.data, [])).code, 0)
+    assert.equal(readdirSync(mirror.data).filter((name) => name.includes('.former-')).length, 1)
   })
 })

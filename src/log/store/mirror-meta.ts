@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from './store.ts'
 
 /** What a store says about the log that it mirrors. Its rows are in `meta`, and only in the store of a mirror. */
 export type MirrorMeta = Readonly<{
@@ -36,4 +37,13 @@ export function writeMirrorMeta(db: DatabaseSync, { of, vkeys, firstUse, held }:
   insert.run('mirror_vkeys', JSON.stringify(vkeys))
   insert.run('mirror_first_use', firstUse ? '1' : '0')
   if (held !== null) insert.run('mirror_held', held)
+}
+
+/** Throws a `StoreError` when the store is that of a mirror: nothing may be published or signed in it. */
+export function refuseMirror(db: DatabaseSync): void {
+  const meta = readMirrorMeta(db)
+  if (meta === null) return
+  throw new StoreError(
+    `this directory holds a mirror of ${meta.of}: daybook mirror serves it; publish at the origin`,
+  )
 }

@@ -4,6 +4,7 @@ import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { refuseEngineLog } from '../stream/engine-position.ts'
 import type { HighWater } from '../store/high-water.ts'
 import { markHighWater, readHighWater } from '../store/high-water.ts'
+import { refuseMirror } from '../store/mirror-meta.ts'
 import { faultAtStart, headOf } from './log-fault.ts'
 import type { FormerLog, LogIdentity } from '../store/reader.ts'
 import type { SigningKey } from './signer.ts'
@@ -42,6 +43,7 @@ export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing
   try {
     const mark = readHighWater(dataDirectory)
     refuseEngineLog(db)
+    refuseMirror(db)
     if (!isNew) proveLog(db, mark, signing)
     changeKeys(db, signing)
     markHighWater(dataDirectory, newestCheckpoint(db))

@@ -87,33 +87,15 @@ export type MirrorBook = Readonly<{
 export function openMirrorBook(db: DatabaseSync): MirrorBook {
   const pieces = openServedPieces()
   const ends = openMonthEnds(db)
-  let proved: ProvenTree | null = null
-  let current: MirrorEntry | null = null
-  let tree: TreeWriter | null = null
-  const signer: Signer = { sign: (made) => sameTree(ends.endAt(made.size) ?? proved, made) }
-  const openTree: typeof openTreeWriter = (...own) => {
-    const opened = openTreeWriter(...own)
-    tree = opened
-    return {
-      ...opened,
-      add(line, details) {
-        if (line !== current?.line || details !== current.detailsLine) throw unknown(current)
-        return opened.add(line, details)
-      },
-      sign: (size) => (proved === null ? undefined : opened.sign(size)),
-    }
-  }
-  const appender = openAppender(db, signer, { segmentOf: pieces.segmentOf, openTree })
+  const checked = openCheckedTree()
+  const signer: Signer = { sign: (made) => sameTree(ends.endAt(made.size) ?? checked.proved, made) }
+  const appender = openAppender(db, signer, { segmentOf: pieces.segmentOf, openTree: checked.open })
   const signAgain = openSignatures(db)
-  const root = (): Hash => {
-    assert(tree !== null, 'the appender has opened its tree')
-    return tree.root()
-  }
 
   return {
     head: appender.head,
     fold: appender.fold,
-    root,
+    root: checked.root,
     next() {
       const { seq, atMs } = appender.head()
       return { seq: nextSeq(seq), notBefore: atMs ?? boundOf(0) }
@@ -132,21 +114,21 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
     },
     begin: appender.begin,
     take(entry) {
-      current = entry
+      checked.current = entry
       append(appender, entry)
     },
     keep() {
       appender.keep()
       ends.check()
     },
-    commit(as) {
-      sameTree(as, { size: appender.head().seq, root: root() })
-      proved = as
+    commit(tree) {
+      sameTree(tree, { size: appender.head().seq, root: checked.root() })
+      checked.proved = tree
       try {
-        signAgain(as)
+        signAgain(tree)
         return appender.commit()
       } finally {
-        proved = null
+        checked.proved = null
       }
     },
     commitUnsigned: () => void appender.commit(),
@@ -157,6 +139,42 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
     },
     signAgain,
   }
+}
+
+/** A tree of the lines that the origin sent. It is signed by the log's own signature, or not at all. */
+type CheckedTree = {
+  /** The entry that is appended. */
+  current: MirrorEntry | null
+  /** The signed tree of the present commit; null in a commit without signature. */
+  proved: ProvenTree | null
+  readonly open: typeof openTreeWriter
+  readonly root: () => Hash
+}
+
+function openCheckedTree(): CheckedTree {
+  let tree: TreeWriter | null = null
+  const checked: CheckedTree = {
+    current: null,
+    proved: null,
+    open(...own) {
+      const opened = openTreeWriter(...own)
+      tree = opened
+      return {
+        ...opened,
+        add(line, details) {
+          const { current } = checked
+          if (line !== current?.line || details !== current.detailsLine) throw unknown(current)
+          return opened.add(line, details)
+        },
+        sign: (size) => (checked.proved === null ? undefined : opened.sign(size)),
+      }
+    },
+    root: () => {
+      assert(tree !== null, 'the appender has opened its tree')
+      return tree.root()
+    },
+  }
+  return checked
 }
 
 /** The signed tree, if it is the one that was computed here. Throws a `MismatchError` otherwise. */

@@ -5,6 +5,7 @@ import { renameDurably } from '../../log/store/durable-rename.ts'
 import { openPrefixReader } from '../../log/books/prefix-reader.ts'
 import { refuseEngineLog } from '../../log/stream/engine-position.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { refuseMirror } from '../../log/store/mirror-meta.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint, proveLog, refuseLostStore, changeKeys } from '../../log/tree/ready-log.ts'
 import type { Signer, SigningKey } from '../../log/tree/signer.ts'
@@ -64,6 +65,7 @@ export async function openNewStore(
     const signing = { keys, acceptNewKey: false, acceptLoss: false }
     if (old !== null) {
       refuseEngineLog(old)
+      refuseMirror(old)
       proveLog(old, readHighWater(dataDirectory), signing)
     }
     if (old === null) createStore(building, newLog)
