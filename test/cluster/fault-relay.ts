@@ -56,14 +56,14 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
     return flush
   }
 
-  const server = createServer((near) => {
+  const server = createServer({ noDelay: true }, (near) => {
     near.on('error', () => undefined)
     const port = weather === 'refusing' ? null : target()
     if (port === null) {
       near.resetAndDestroy()
       return
     }
-    const far = connect(port, '127.0.0.1')
+    const far = connect({ port, host: '127.0.0.1', noDelay: true })
     const link: Link = { near, far, ends: [carry(near, far, 'out'), carry(far, near, 'back')] }
     links.add(link)
     const gone = (): void => {
