@@ -210,13 +210,13 @@ export function assertSameTables(one: DatabaseSync, other: DatabaseSync): void {
   const tables = one.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
   assert.ok(tables.length > 30, `${tables.length} tables`)
   for (const { name } of tables) {
-    const rows = (db: DatabaseSync): unknown[] =>
-      db
-        .prepare(`SELECT * FROM ${String(name)}`)
-        .all()
-        .map(comparable)
-    assert.deepEqual(rows(one), rows(other), `the rows of ${String(name)}`)
+    assert.deepEqual(rowsOf(one, String(name)), rowsOf(other, String(name)), `the rows of ${String(name)}`)
   }
+}
+
+/** All rows of a table. */
+export function rowsOf(db: DatabaseSync, table: string): readonly object[] {
+  return db.prepare(`SELECT * FROM ${table}`).all().map(comparable)
 }
 
 /** Asserts that the held drafts in memory are those of the tables. */

@@ -5,6 +5,9 @@ import * as fc from 'fast-check'
 import { openAppender } from '../../src/log/append.ts'
 import { openHeldTables } from '../../src/log/held/held-tables.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
+import { openKeptMessages } from '../../src/log/stream/kept-messages.ts'
+import { readPosition, writePosition } from '../../src/log/stream/engine-position.ts'
+import { assertConsistent } from '../stage/door-stage.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { deflateSegment } from '../../src/log/archive/gzip-member.ts'
 import { msOf } from '../../src/protocol/moment.ts'
@@ -71,6 +74,22 @@ suite('a store that is built again from its log', () => {
 
     await upgrade(folder.data)
     assertSameStores(storePath(folder.data), keptStoreOf(folder.data, SCHEMA_VERSION))
+    assertConsistent(storePath(folder.data))
+  })
+
+  test('keeps its place in the stream of an engine, and the newest messages', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [40, 100])
+    const db = openForWriting(storePath(folder.data))
+    writePosition(db, { stream: 2, place: 9, digest: new Uint8Array(32).fill(3) })
+    for (const place of [8, 9]) openKeptMessages(db).add({ place, bytes: Buffer.from(`message ${place}`) })
+    db.close()
+    await upgrade(folder.data)
+    assertSameStores(storePath(folder.data), keptStoreOf(folder.data, SCHEMA_VERSION))
+    const after = openForWriting(storePath(folder.data))
+    assert.equal(readPosition(after)?.place, 9)
+    assert.equal(openKeptMessages(after).from(0).length, 2)
+    after.close()
   })
 
   test('is mended: rows that do not follow from the log are computed again', async () => {

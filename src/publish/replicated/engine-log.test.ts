@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { runCheck } from '../../../test/story/damaged-log.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
 import { writePosition } from '../../log/stream/engine-position.ts'
@@ -25,6 +26,9 @@ suite('a log on an engine', () => {
     writePosition(db, { stream: 1, place: 7, digest: new Uint8Array(32) })
     db.close()
     assert.throws(() => readyLog(data, NEW_LOG, signing), REFUSAL)
+    const checked = await runCheck(data)
+    assert.equal(checked.code, 1)
+    assert.match(checked.said, /messages: the newest is not that of place 7, which the store names/)
     const file = join(data, 'drafts.jsonl')
     writeFileSync(file, '{"type":"trade","kind":"buy","kots":"1","at":"2026-01-01T00:00:00.000Z"}\n')
     const imported = importFiles({

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { keptSchemas, unpackKept } from '../../../test/books/kept-store.ts'
+import { moved, PAYING } from '../../../test/held/held-drafts.ts'
+import { openHeldStage } from '../../../test/held/held-stage.ts'
+import { rowsOf } from '../../../test/messages/book-cluster.ts'
+import { TEST_KEY } from '../../../test/story/signing.ts'
+import { createStoreFrom } from '../../log/message/genesis.ts'
+import { certifyNode } from '../../log/message/node-key.ts'
+import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
+import { faultAtStart } from '../../log/tree/log-fault.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import { openSignedTrees } from '../../log/tree/signed-trees.ts'
+import { openBook } from './store-book.ts'
+import { movedMessages, noteMoved } from './moved-log.ts'
+
+/** What a move does not carry: how often counts of held drafts changed, and the signature of the empty tree. */
+const NOT_CARRIED = new Set(['held_counts', 'sqlite_sequence', 'messages', 'meta'])
+
+/** Moves the log of a store to a new one, and asserts that all tables are the same. Returns the number of messages. */
+function assertMoved(db: DatabaseSync, key: SigningKey, batch: number): number {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-moved-'))
+  const path = storePath(directory)
+  const node = certifyNode(readIdentity(db).id, key, key)
+  const messages = [...movedMessages(db, node)]
+  assert.deepEqual([...movedMessages(db, node)], messages, 'an interrupted move can go on')
+  createStoreFrom(path, messages[0]?.bytes ?? new Uint8Array(0), [key])
+  const other = openForWriting(path)
+  try {
+    const book = openBook({ db: other, keys: [key], nodeKey: key, asksChain: true })
+    for (let at = 1; at < messages.length; at += batch) book.apply(messages.slice(at, at + batch))
+    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
+    for (const { name } of tables) {
+      if (!NOT_CARRIED.has(String(name)))
+        assert.deepEqual(rowsOf(other, String(name)), rowsOf(db, String(name)), String(name))
+    }
+    assert.equal(faultAtStart(other, null), null)
+    assert.equal(openSignedTrees(other).firstWrong(), null)
+    const newest = messages.at(-1)
+    assert.ok(newest !== undefined)
+    db.exec('BEGIN IMMEDIATE')
+    noteMoved(db, newest)
+    db.exec('COMMIT')
+    const mover = openBook({ db, keys: [key], nodeKey: key, asksChain: true })
+    assert.deepEqual(mover.applied(), book.applied())
+    return messages.length
+  } finally {
+    other.close()
+    rmSync(directory, { recursive: true })
+  }
+}
+
+suite('a log that is moved to an engine', () => {
+  test('keeps every line, signature, segment and note, also of former keys', () => {
+    const newest = keptSchemas().at(-1)
+    assert.ok(newest !== undefined)
+    using kept = unpackKept(newest)
+    const db = openForWriting(storePath(kept.data))
+    try {
+      const [key = TEST_KEY] = kept.keys
+      assert.ok(assertMoved(db, key, 2) > 3)
+    } finally {
+      db.close()
+    }
+  })
+
+  test('keeps drafts that are held, failed or dropped, and the word of the operator', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING, moved('won', 'prize/winner', '10'))
+    for (const ref of ['a', 'b', 'c', 'd', 'e'])
+      await stage.send(moved(ref, 'payout/winner', '1', { tx: ref }))
+    await stage.settle(['a'], 'failed')
+    await stage.settle(['b'], 'excess')
+    await stage.queue().held.vouch(['c'], 'seen on the chain')
+    await stage.queue().held.drop(['d'], 'sent twice')
+    const db = openForWriting(stage.path)
+    try {
+      assert.equal(assertMoved(db, TEST_KEY, 256), 3)
+    } finally {
+      db.close()
+    }
+  })
+})

@@ -1,0 +1,205 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { EngineMessage } from '../../engine/log-engine.ts'
+import type { HeldChange } from '../../log/held/held-change.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import { openHeldTables } from '../../log/held/held-tables.ts'
+import { genesisOf } from '../../log/message/genesis.ts'
+import type { CarriedSegment, Commit, MessageBody, MovedSignatures } from '../../log/message/message.ts'
+import { MESSAGE_VERSION } from '../../log/message/message.ts'
+import { digestOfMessage, encodeMessage } from '../../log/message/message-frame.ts'
+import type { NodeSigner } from '../../log/message/node-key.ts'
+import { FILE_CODES, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
+import type { Row } from '../../log/store/codec.ts'
+import { bytes, number, text } from '../../log/store/codec.ts'
+import { readIdentity, StoreError } from '../../log/store/store.ts'
+import { writePosition } from '../../log/stream/engine-position.ts'
+import { openKeptMessages } from '../../log/stream/kept-messages.ts'
+import { headOf } from '../../log/tree/log-fault.ts'
+import { openStoredTree } from '../../log/tree/stored-tree.ts'
+import { assert } from '../../protocol/brand.ts'
+import { msOf, parseMonth } from '../../protocol/moment.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { changeBytes, COMMIT_BYTES_MAX, eventBytes, refBytes } from './message-room.ts'
+
+/** Bytes of the events of one message. The segments that end in it have the rest. */
+const EVENTS_BYTES: number = 1024 * 1024
+/** Bytes of a stored signature in a message, with its size: at most two keys sign. */
+const SIGNATURE_BYTES = 210
+
+/**
+ * Messages that carry a whole log to a new stream: the first one, all events with their stored signatures and segments,
+ * then the held drafts. Nobody may write the store meanwhile. The same store gives the same messages, so an interrupted
+ * move can go on. `db` must be able to write: the refs are sorted in a temporary table.
+ */
+export function* movedMessages(db: DatabaseSync, node: NodeSigner): Generator<EngineMessage, void> {
+  const { id: logId } = readIdentity(db)
+  let prev: Uint8Array = new Uint8Array(32)
+  let place = 0
+  for (const body of bodies(db)) {
+    place += 1
+    const message = encodeMessage({ v: MESSAGE_VERSION, logId, stream: 1, place, prev, ...body }, node)
+    prev = digestOfMessage(message)
+    yield { place, bytes: message }
+  }
+}
+
+/** Notes in the moved store that its log is on the engine, up to this message, in the caller's transaction. */
+export function noteMoved(db: DatabaseSync, newest: EngineMessage): void {
+  const kept = openKeptMessages(db)
+  kept.clear()
+  kept.add(newest)
+  writePosition(db, { stream: 1, place: newest.place, digest: digestOfMessage(newest.bytes) })
+}
+
+function* bodies(db: DatabaseSync): Generator<MessageBody, void> {
+  const empty = openStoredTree(db).at(0)
+  yield { ...genesisOf(db), head: 0, root: empty.root }
+  yield* movedEvents(db)
+  yield* movedHeld(db)
+}
+
+const NOTHING = { lines: [], details: [], refs: [], held: [], segments: [] } as const
+const UNSIGNED: MovedSignatures = { signatures: [], notes: [] }
+
+function* movedEvents(db: DatabaseSync): Generator<Commit, void> {
+  db.exec(`DROP TABLE IF EXISTS temp.moved_refs;
+    CREATE TEMP TABLE moved_refs (seq INTEGER PRIMARY KEY, ref TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
+    INSERT INTO moved_refs SELECT seq, ref, digest FROM main.refs ORDER BY seq`)
+  const rows = db.prepare(
+    `SELECT e.seq, e.line, e.signature, d.line AS details, r.ref, r.digest FROM events e
+     LEFT JOIN details d ON d.seq = e.seq LEFT JOIN moved_refs r ON r.seq = e.seq
+     WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+  )
+  const tree = openStoredTree(db)
+  const endsOf = openMonthEnds(db)
+  for (let [after, head] = [0, headOf(db)]; after < head;) {
+    // At most one segment of each file ends in the middle of a month.
+    const slice = sliceOf(rows.all(after, SEGMENT_SEQS - (after % SEGMENT_SEQS)))
+    const last = after + slice.length
+    const { segments, notes } = endsOf(after, last)
+    const signatures = slice.flatMap((row) =>
+      row['signature'] === null ? [] : [{ size: number(row, 'seq'), bytes: bytes(row, 'signature') }],
+    )
+    yield {
+      is: 'commit',
+      first: after + 1,
+      root: tree.at(last).root,
+      held: [],
+      segments,
+      lines: slice.map((row) => text(row, 'line')),
+      details: slice.map((row) => (row['details'] === null ? null : text(row, 'details'))),
+      refs: slice.map(refOf),
+      moved: { signatures, notes },
+    }
+    after = last
+  }
+  db.exec('DROP TABLE temp.moved_refs')
+}
+
+function refOf(row: Row): Commit['refs'][number] {
+  return row['ref'] === null ? null : { ref: text(row, 'ref'), digest: bytes(row, 'digest') }
+}
+
+/** The first rows that fit a message. */
+function sliceOf(rows: readonly Row[]): readonly Row[] {
+  let size = 0
+  const end = rows.findIndex((row) => {
+    const details = row['details'] === null ? null : text(row, 'details')
+    size += eventBytes(text(row, 'line'), details) + refBytes(refOf(row)) + SIGNATURE_BYTES
+    return size > EVENTS_BYTES
+  })
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end))
+}
+
+/** Gives the segments and the signed notes of months that the events of a slice end. */
+function openMonthEnds(
+  db: DatabaseSync,
+): (after: number, last: number) => Pick<Commit, 'segments'> & Pick<MovedSignatures, 'notes'> {
+  // A segment ends with its last event, or when the next month begins.
+  const ends = `iif(last_seq % ${SEGMENT_SEQS} = 0, last_seq, last_seq + 1)`
+  const segments = db.prepare(
+    `SELECT month, file, start, bytes FROM segments WHERE ${ends} > ?1 AND ${ends} <= ?2
+       AND last_seq BETWEEN ?1 AND ?2 ORDER BY last_seq, file`,
+  )
+  const notes = db.prepare(
+    `SELECT last_seq, json_extract(manifest, '$.checkpoint') AS note FROM months
+     WHERE closed = 1 AND last_seq >= ?1 AND last_seq < ?2 ORDER BY month`,
+  )
+  return (after, last) => ({
+    segments: segments.all(after, last).map(segmentOfRow),
+    notes: notes.all(after, last).map((row) => ({ size: number(row, 'last_seq'), note: text(row, 'note') })),
+  })
+}
+
+function segmentOfRow(row: Row): CarriedSegment {
+  const month = parseMonth(text(row, 'month'))
+  assert(month !== undefined, 'a segment is of a month')
+  const stored = bytes(row, 'bytes')
+  if (stored.length > COMMIT_BYTES_MAX - EVENTS_BYTES) {
+    throw new StoreError(`a segment of ${month} has ${stored.length} bytes, more than one message can hold`)
+  }
+  const file = number(row, 'file') === FILE_CODES.events ? 'events' : 'details'
+  return { month, file, start: number(row, 'start'), bytes: stored }
+}
+
+/** The drafts that are held, failed or dropped, and the events that the operator vouched for. */
+function* movedHeld(db: DatabaseSync): Generator<Commit, void> {
+  const head = headOf(db)
+  const { root } = openStoredTree(db).at(head)
+  let held: HeldChange[] = []
+  let size = 0
+  const commit = (): Commit => ({ ...NOTHING, is: 'commit', first: head + 1, root, held, moved: UNSIGNED })
+  for (const changes of heldChanges(db)) {
+    const more = changes.reduce((sum, change) => sum + movedBytes(change), 0)
+    if (size + more > EVENTS_BYTES && held.length > 0) {
+      yield commit()
+      held = []
+      size = 0
+    }
+    held.push(...changes)
+    size += more
+  }
+  if (held.length > 0) yield commit()
+}
+
+/** Most bytes of a change. A draft that has been held for a time has more texts than a new one. */
+function movedBytes(change: HeldChange): number {
+  const own = changeBytes(change)
+  if (change.is !== 'hold') return own
+  const { id, chain, place, settledAt, vouch, reason } = change.held
+  return own + changeBytes({ is: 'change', ids: [id], chain, place, settledAt, vouch, reason })
+}
+
+function* heldChanges(db: DatabaseSync): Generator<readonly HeldChange[], void> {
+  const tables = openHeldTables(db)
+  const drafts = [...tables.all()].map((held): readonly [number, readonly HeldChange[]] => [
+    held.id,
+    [{ is: 'hold', held }],
+  ])
+  const ended = (['failed', 'dropped'] as const).flatMap((of) =>
+    tables.settledAfter(of, 0, Number.MAX_SAFE_INTEGER).map((settled): (typeof drafts)[number] => {
+      const { id, ref, draft, acceptedAt, state, settledAt, place, reason } = settled
+      const waits = { chain: 'none', place: null, settledAt: null, vouch: null, reason: null } as const
+      const held: HeldDraft = { id, ref, draft, acceptedAt, ...waits }
+      return [
+        id,
+        [
+          { is: 'hold', held },
+          { is: 'settle', ids: [id], state, settledAt, place, reason },
+        ],
+      ]
+    }),
+  )
+  // In order of acceptance, so that the number that comes next is the same.
+  for (const [, changes] of [...drafts, ...ended].toSorted(([a], [b]) => a - b)) yield changes
+  for (const row of db.prepare('SELECT seq, reason, at FROM vouched ORDER BY seq').all()) {
+    yield [
+      {
+        is: 'vouch',
+        seq: seqOf(number(row, 'seq')),
+        reason: text(row, 'reason'),
+        at: msOf(number(row, 'at')),
+      },
+    ]
+  }
+}
