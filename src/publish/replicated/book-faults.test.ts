@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
 import type { BookCluster } from '../../../test/messages/book-cluster.ts'
-import { assertSameTables, nodeSigner, openCluster } from '../../../test/messages/book-cluster.ts'
+import { assertSameTables, nodeSigner, openCluster, rowsOf } from '../../../test/messages/book-cluster.ts'
+import { randomMessages } from '../../../test/messages/random-messages.ts'
 import { OTHER_KEY } from '../../../test/story/signing.ts'
 import { billionths } from '../../protocol/amount.ts'
 import type { Draft } from '../../protocol/draft.ts'
@@ -160,6 +162,54 @@ suite('a message with', () => {
     assertSameTables(cluster.node(0).db(), db())
   })
 })
+
+suite('a message of the right place with any content', () => {
+  test('is a fault or fits, and after a fault the books are as they were', async () => {
+    using cluster = await openWritten()
+    cluster.follow(1)
+    const { book, db } = cluster.node(1)
+    const { logId } = position(cluster, 2)
+    const tables = (): string => JSON.stringify([...ROWS.map((table) => rowsOf(db(), table))])
+    let faults = 0
+    fc.assert(
+      fc.property(randomMessages, fc.boolean(), (content, fitsEnd) => {
+        const { place, digest: prev, stream } = book().applied()
+        const first = book().appender.head().seq + 1
+        const placed = { ...content, v: 1, logId, stream, place: place + 1, prev } as Message
+        const message = placed.is === 'commit' && fitsEnd ? { ...placed, first } : placed
+        const before = tables()
+        try {
+          book().apply([{ place: place + 1, bytes: encodeMessage(message, nodeSigner(logId, 0)) }])
+        } catch (error) {
+          assert.ok(error instanceof MessageFault, String(error))
+          assert.equal(tables(), before)
+          faults += 1
+        }
+      }),
+      { numRuns: 150 },
+    )
+    assert.ok(faults > 100, `${faults} faults`)
+  })
+})
+
+const ROWS = [
+  'events',
+  'details',
+  'refs',
+  'held',
+  'settled',
+  'vouched',
+  'signing_keys',
+  'months',
+  'messages',
+  'meta',
+]
+
+function position({ messages }: BookCluster, place: number): Message {
+  const decoded = decodeMessage(messages[place - 1]?.bytes ?? ZEROS)
+  assert.ok(decoded.ok)
+  return decoded.signed.message
+}
 
 suite('a message', () => {
   test('after a gap stops the node', async () => {
