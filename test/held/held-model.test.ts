@@ -6,7 +6,7 @@ import type { BalancesSetting } from '../../src/publish/admission/admission.ts'
 import type { HeldModel, ModelAnswer } from './held-model.ts'
 import { assertCovered, openHeldModel } from './held-model.ts'
 import type { HeldStage } from './held-stage.ts'
-import { openHeldStage } from './held-stage.ts'
+import { CHAIN, openHeldStage } from './held-stage.ts'
 import type { DraftChoice } from './random-drafts.ts'
 import { BEGINNING, draftChoices, draftOf, TXS } from './random-drafts.ts'
 
@@ -79,7 +79,7 @@ async function take(trial: Trial, step: Step, number: number): Promise<void> {
       const words = new Map(step.txs.map(([tx, word]) => [`transaction-${tx}`, word]))
       model.settle(words)
       const settled = [...words].map(([tx, is]) => ({ tx, is, place: 'slot 1', reason: 'as the chain said' }))
-      const outcome = await stage.queue().held.settle(settled)
+      const outcome = await stage.queue().held.settle(settled, CHAIN)
       return assert.ok(outcome.ok)
     }
     case 'vouch':

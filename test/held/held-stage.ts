@@ -104,7 +104,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
     async settle(txs, is = 'final') {
       const reason = is === 'failed' ? 'the transaction failed' : 'more than was moved'
       const words = txs.map((tx) => ({ tx: txOf(tx), is, place: 'slot 1', reason }))
-      const settled = await opened.queue.held.settle(words)
+      const settled = await opened.queue.held.settle(words, CHAIN)
       assert.ok(settled.ok)
       return `${settled.published} published, ${settled.failed} failed, ${settled.refused} refused`
     },
@@ -132,6 +132,9 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
     },
   }
 }
+
+/** Id of the blockchain that settles drafts. */
+export const CHAIN = 'chain-of-the-stage'
 
 /** A transaction id that the form of opaque ones allows. */
 export function txOf(name: string): string {

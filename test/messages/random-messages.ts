@@ -67,6 +67,7 @@ function changesOf(entries: readonly Entry[]): fc.Arbitrary<readonly HeldChange[
   const others = fc.oneof(
     fc.record({ is: fc.constant('change'), ids, ...changeable }),
     fc.record({ is: fc.constant('remove'), ids }),
+    fc.record({ is: fc.constant('chain'), id: texts }),
     fc.record({ is: fc.constant('settle'), ids, ...settled }),
     fc.record({ is: fc.constant('vouch'), seq: counts.map((n) => seqOf(n + 1)), reason: texts, at: moments }),
   )

@@ -11,6 +11,7 @@ import type { HeldDraft, SettledDraft } from './held-draft.ts'
  * - `remove`: the drafts were published.
  * - `settle`: the drafts will never be published.
  * - `vouch`: the event was published on the operator's word.
+ * - `chain`: the log is settled by the blockchain with this id, before its first settlement.
  */
 export type HeldChange = Readonly<
   | { is: 'hold'; held: HeldDraft }
@@ -18,6 +19,7 @@ export type HeldChange = Readonly<
   | { is: 'remove'; ids: readonly number[] }
   | ({ is: 'settle'; ids: readonly number[] } & SettledEnd)
   | { is: 'vouch'; seq: Seq; reason: string; at: Ms }
+  | { is: 'chain'; id: string }
 >
 
 /** Everything of a held draft that can change. */

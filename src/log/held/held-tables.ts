@@ -3,6 +3,7 @@ import { assert } from '../../protocol/brand.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import { readChainId, writeChainId } from '../store/chain-id.ts'
 import type { Row } from '../store/codec.ts'
 import { msOrNull, number, text } from '../store/codec.ts'
 import type { ChainWord, HeldDraft, SettledDraft } from './held-draft.ts'
@@ -27,6 +28,9 @@ export type HeldTables = Readonly<{
   vouch(seq: Seq, reason: string, at: Ms): void
   /** Whether any draft was settled. */
   anySettled(): boolean
+  /** Id of the blockchain that has settled drafts of this log; null before the first one. */
+  chain(): string | null
+  keepChain(id: string): void
 }>
 
 export function openHeldTables(db: DatabaseSync): HeldTables {
@@ -52,6 +56,8 @@ export function openHeldTables(db: DatabaseSync): HeldTables {
     settledAfter: (state, after, limit) => sql.settledAfter.all(state, after, limit).map(settledOfRow),
     vouch: (seq, reason, at) => void sql.vouch.run(seq, reason, at),
     anySettled: () => sql.anySettled.get() !== undefined,
+    chain: () => readChainId(db),
+    keepChain: (id) => writeChainId(db, id),
   }
 }
 

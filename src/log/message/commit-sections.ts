@@ -140,10 +140,19 @@ function formatHeldChange(change: HeldChange): string {
     }
     case 'vouch':
       return JSON.stringify({ is: change.is, seq: change.seq, reason: change.reason, at: change.at })
+    case 'chain':
+      return JSON.stringify({ is: change.is, id: change.id })
   }
 }
 
-const CHANGES = ['hold', 'change', 'remove', 'settle', 'vouch'] as const satisfies readonly HeldChange['is'][]
+const CHANGES = [
+  'hold',
+  'change',
+  'remove',
+  'settle',
+  'vouch',
+  'chain',
+] as const satisfies readonly HeldChange['is'][]
 const WORDS = ['asked', 'final', 'vouched', 'none'] as const satisfies readonly ChainWord[]
 const STATES = ['failed', 'dropped'] as const satisfies readonly SettledDraft['state'][]
 
@@ -172,6 +181,8 @@ function readChange(of: Fields): HeldChange {
       }
     case 'vouch':
       return { is, seq: seqOf(countIn(of, 'seq', 1)), reason: textIn(of, 'reason'), at: momentIn(of, 'at') }
+    case 'chain':
+      return { is, id: textIn(of, 'id') }
   }
 }
 

@@ -66,8 +66,10 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
         publishRequest(parts, drafts),
       ),
     held: {
-      settle: (words) =>
-        commits.enqueue({ drafts: words.length, size: sizeOfWords(words) }, () => changes.settle(words)),
+      settle: (words, chain) =>
+        commits.enqueue({ drafts: words.length, size: sizeOfWords(words) }, () =>
+          changes.settle(words, chain),
+        ),
       release: (refs) => decide(refs, '', () => changes.release(refs)),
       vouch: (refs, reason) => decide(refs, reason, () => changes.vouch(refs, reason)),
       drop: (refs, reason) => decide(refs, reason, () => changes.drop(refs, reason)),

@@ -83,7 +83,7 @@ suite('GET /held', () => {
     await decide(stage, 'drop', 'ref-2')
     await stage
       .queue()
-      .held.settle([{ tx: tx(3), is: 'failed', place: 'slot 3', reason: 'the transaction failed' }])
+      .held.settle([{ tx: tx(3), is: 'failed', place: 'slot 3', reason: 'the transaction failed' }], 'chain')
     assert.deepEqual(refsIn(await listed(stage)), ['ref-1'])
     assert.deepEqual(refsIn(await listed(stage, '?state=waiting')), ['ref-1'])
     assert.deepEqual(refsIn(await listed(stage, '?state=refused')), [])
@@ -100,11 +100,14 @@ suite('GET /held', () => {
     await stage.publish([waiting(1, { kots: '2' })])
     await decide(stage, 'vouch', 'ref-1')
     await stage.publish([burn(2), burn(3), waiting(4)])
-    await stage.queue().held.settle([
-      { tx: tx(2), is: 'final', place: 'slot 2' },
-      { tx: tx(3), is: 'final', place: 'slot 3' },
-      { tx: tx(4), is: 'excess', reason: 'the transaction moved less' },
-    ])
+    await stage.queue().held.settle(
+      [
+        { tx: tx(2), is: 'final', place: 'slot 2' },
+        { tx: tx(3), is: 'final', place: 'slot 3' },
+        { tx: tx(4), is: 'excess', reason: 'the transaction moved less' },
+      ],
+      'chain',
+    )
     const { drafts } = await listed(stage, '?state=refused')
     assert.deepEqual(
       drafts.map(({ ref, waitsFor, place }) => [ref, waitsFor, place]),

@@ -23,9 +23,7 @@ type GateSettings = Readonly<{
   budgets: RpcBudgets
   pace: GatePace
   /** Id of the chain that has settled drafts of this log before; null before the first one. */
-  chainId: string | null
-  /** Called with the chain's id before its first settlement. */
-  onFirstSettling(id: string): void
+  keptChain(): string | null
   /** Whether this node asks: with an engine, one node does. */
   leads(): boolean
   now(): Ms
@@ -56,7 +54,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   const schedule = openPollSchedule(pace, settings.random)
   const look = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
-  const settling = openSettling({ ...settings, schedule, onSettling: logChain.keep })
+  const settling = openSettling({ ...settings, schedule, settlingChain: logChain.settling })
 
   /** Transactions of the next poll. A used-up budget fills by single requests, which would make polls of one each. */
   function size(): number {

@@ -5,9 +5,7 @@ import type { FinalityReport } from './finality-report.ts'
 type LogChainSettings = Readonly<{
   client: ChainClient
   /** Id of the chain that has settled drafts of this log before; null before the first one. */
-  chainId: string | null
-  /** Called with the chain's id before its first settlement. */
-  onFirstSettling(id: string): void
+  keptChain(): string | null
   tell(report: FinalityReport): void
 }>
 
@@ -18,18 +16,20 @@ type LogChain = Readonly<{
   /** Asks again, and tells of a server of another chain. */
   retry(): Promise<void>
   isKnown(): boolean
-  /** Keeps the chain's id. One server alone may be of a wrong chain, and a settlement has enough votes. */
-  keep(): void
+  /**
+   * Id of the chain, for a settlement, which keeps it. One server alone may be of a wrong chain, and a settlement has
+   * enough votes. Null when another node has settled drafts of this log by another chain.
+   */
+  settling(): string | null
 }>
 
 /** Opens the chain of the log, which is not known until a server has answered. */
 export function openLogChain({ client, tell, ...settings }: LogChainSettings): LogChain {
-  let keptId = settings.chainId
   let chainId: string | null = null
   let toldReason = ''
 
   async function ask(): Promise<void> {
-    chainId = await client.identify(keptId)
+    chainId = await client.identify(settings.keptChain())
     if (chainId !== null) tell({ is: 'chain', id: chainId })
   }
 
@@ -48,10 +48,11 @@ export function openLogChain({ client, tell, ...settings }: LogChainSettings): L
       }
     },
     isKnown: () => chainId !== null,
-    keep() {
-      if (keptId !== null || chainId === null) return
-      settings.onFirstSettling(chainId)
-      keptId = chainId
+    settling() {
+      const kept = settings.keptChain()
+      // The servers are asked again, with the chain of the log, and what they answer is told.
+      if (kept !== null && kept !== chainId) chainId = null
+      return chainId
     },
   }
 }

@@ -3,7 +3,7 @@ import { chainUrlsOf } from '../../chain/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import type { RpcFault } from '../../chain/rpc-failure.ts'
 import { openPublishedTxs } from '../../log/published-txs.ts'
-import { readChainId, writeChainId } from '../../log/store/chain-id.ts'
+import { readChainId } from '../../log/store/chain-id.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
 import { openAmountGuard } from './amount-guard.ts'
@@ -64,8 +64,7 @@ export function openFinality(settings: FinalitySettings, world: FinalitySurround
     recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, tell }),
     budgets,
     pace,
-    chainId: readChainId(db),
-    onFirstSettling: (id) => writeChainId(db, id),
+    keptChain: () => readChainId(db),
     leads: world.leads,
     now,
     monotonicMs,

@@ -18,8 +18,8 @@ type SettlingSettings = Readonly<{
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
   budgets: RpcBudgets
-  /** Called before each settlement. */
-  onSettling(): void
+  /** Id of the chain, called before each settlement. Null when it must not settle drafts of this log. */
+  settlingChain(): string | null
 }>
 
 /** Settles drafts by the word of the chain. */
@@ -34,7 +34,13 @@ type Settling = Readonly<{
 }>
 
 /** Opens the settling of drafts. */
-export function openSettling({ queue, schedule, amounts, budgets, onSettling }: SettlingSettings): Settling {
+export function openSettling({
+  queue,
+  schedule,
+  amounts,
+  budgets,
+  settlingChain,
+}: SettlingSettings): Settling {
   const words = new Map<string, SettledWord>()
 
   async function settlementsOf(taken: readonly SettledWord[]): Promise<readonly Settlement[]> {
@@ -65,9 +71,9 @@ export function openSettling({ queue, schedule, amounts, budgets, onSettling }: 
       const taken = [...words.values()].slice(0, max)
       for (const { tx } of taken) words.delete(tx)
       const settlements = await settlementsOf(taken)
-      if (settlements.length === 0) return
-      onSettling()
-      const outcome = await queue.settle(settlements)
+      const chain = settlements.length === 0 ? null : settlingChain()
+      if (chain === null) return
+      const outcome = await queue.settle(settlements, chain)
       // A full disk or a wrong clock: the drafts stay held, and are asked again.
       if (!outcome.ok) return
       // A draft that was accepted meanwhile, and one whose amount is too large, is asked again.

@@ -43,6 +43,9 @@ export type HeldDrafts = Readonly<{
   add(held: HeldDraft): void
   /** Removes a draft that another node has published. */
   remove(held: HeldDraft): void
+  /** Id of the blockchain that has settled drafts of this log; null before the first one. */
+  chain(): string | null
+  keepChain(id: string): void
   /** Notes that an event was published on the operator's word. */
   vouch(seq: Seq, reason: string, at: Ms): void
   /**
@@ -92,8 +95,7 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
     dependentGroups: () =>
       [...state.groups].flatMap(([group, { dependent }]) => (dependent > 0 ? [group] : [])),
     hold(draft, ref, chain, acceptedAt) {
-      const waits = { place: null, settledAt: null, vouch: null, reason: null }
-      const held = { id: state.nextId++, ref, draft, acceptedAt, chain, ...waits }
+      const held = { id: state.nextId++, ref, draft, acceptedAt, chain, ...NEWLY_HELD }
       put(state, held)
       unkept.push(held)
       return held
@@ -127,6 +129,8 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
     },
     remove,
     vouch: tables.vouch,
+    chain: tables.chain,
+    keepChain: tables.keepChain,
     restore(added, before) {
       for (const held of added) forget(state, held)
       state = { ...restored(state, [...before]), nextId: tables.nextId(), anySettled: tables.anySettled() }
@@ -143,6 +147,8 @@ function load(tables: HeldTables, asksChain: boolean): State {
   for (const held of tables.all()) put(state, asAsked(held, asksChain))
   return state
 }
+
+const NEWLY_HELD = { place: null, settledAt: null, vouch: null, reason: null } as const
 
 type Maps = Omit<State, 'nextId' | 'anySettled'>
 

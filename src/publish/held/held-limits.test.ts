@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { moved, PAYING, sent } from '../../../test/held/held-drafts.ts'
 import type { HeldStage, SentDraft } from '../../../test/held/held-stage.ts'
-import { openHeldStage } from '../../../test/held/held-stage.ts'
+import { CHAIN, openHeldStage } from '../../../test/held/held-stage.ts'
 import { HELD_DRAFTS_MAX } from './held-drafts.ts'
 
 const REQUEST_DRAFTS = 10_000
@@ -98,11 +98,10 @@ suite('held drafts', () => {
     await stage.send(...PAYING, WON, ...payouts(0, 500))
     stage.limitPages(true)
     assert.match(await stage.send(...payouts(500, 2_000)), /^null: store-full/)
-    const refused = await stage
-      .queue()
-      .held.settle(
-        payouts(0, 500).map(({ ref }) => ({ tx: `transaction-${ref}`, is: 'final', place: 'slot 1' })),
-      )
+    const refused = await stage.queue().held.settle(
+      payouts(0, 500).map(({ ref }) => ({ tx: `transaction-${ref}`, is: 'final', place: 'slot 1' })),
+      CHAIN,
+    )
     assert.ok(!refused.ok && refused.code === 'store-full')
     assert.equal(stage.queue().held.asked().length, 500)
     stage.limitPages(false)
@@ -114,12 +113,23 @@ suite('held drafts', () => {
     )
   })
 
+  test('stay held at the word of another chain than the one that settled the log first', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING, WON, ...payouts(0, 2))
+    assert.equal(await stage.settle(['pay-0']), '1 published, 0 failed, 0 refused')
+    const word = { tx: 'transaction-pay-1', is: 'failed', place: 'slot 1', reason: 'it failed' } as const
+    const ignored = { ok: true, published: 0, failed: 0, refused: 0 }
+    assert.deepEqual(await stage.queue().held.settle([word], 'another-chain'), ignored)
+    assert.deepEqual(stage.held(), ['pay-1'])
+    assert.equal(await stage.settle(['pay-1']), '1 published, 0 failed, 0 refused')
+  })
+
   test('stay held while the clock of the machine is wrong', async () => {
     using stage = openHeldStage()
     await stage.send(...PAYING, WON, ...payouts(0, 1))
     stage.believeClock(false)
     const word = { tx: 'transaction-pay-0', is: 'final', place: 'slot 1' } as const
-    const refused = await stage.queue().held.settle([word])
+    const refused = await stage.queue().held.settle([word], CHAIN)
     assert.ok(!refused.ok && refused.code === 'clock')
     stage.believeClock(true)
     assert.equal(await stage.settle(['pay-0']), '1 published, 0 failed, 0 refused')

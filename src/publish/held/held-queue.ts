@@ -40,7 +40,8 @@ type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
  * resolves. A failure changes nothing, and its code is `clock`, `store-full` or `store-unavailable`.
  */
 export type HeldQueue = Readonly<{
-  settle(settlements: readonly Settlement[]): Promise<Settled | FailedOutcome>
+  /** `chain` is the id of the blockchain that was asked. Another one than that of the log settles nothing. */
+  settle(settlements: readonly Settlement[], chain: string): Promise<Settled | FailedOutcome>
   /** Asks the books again for all drafts that wait for no word of the chain. */
   release(refs: readonly string[]): Promise<HeldOutcomes | FailedOutcome>
   /** Puts the operator's word in the place of the chain's. */
@@ -74,7 +75,7 @@ type ChangeSettings = Readonly<{
 
 /** The changes of the queue, as they run in a transaction that the caller has begun. */
 type HeldChanges = Readonly<{
-  settle(settlements: readonly Settlement[]): Settled
+  settle(settlements: readonly Settlement[], chain: string): Settled
   release(refs: readonly string[]): HeldOutcomes
   vouch(refs: readonly string[], reason: string): HeldOutcomes
   drop(refs: readonly string[], reason: string): HeldOutcomes
@@ -95,7 +96,9 @@ export function openHeldChanges(settings: ChangeSettings): HeldChanges {
   })
 
   return {
-    settle(settlements) {
+    settle(settlements, chain) {
+      if (held.chain() === null) held.keepChain(chain)
+      if (held.chain() !== chain) return { ok: true, published: 0, failed: 0, refused: 0 }
       const words = new Map(settlements.map((word) => [word.tx, word]))
       const drafts = [...words.keys()].flatMap((tx) => askedAbout(held, tx))
       for (const draft of drafts) {

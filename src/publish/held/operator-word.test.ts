@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { contest, moved, PAYING, sent } from '../../../test/held/held-drafts.ts'
-import { openHeldStage, txOf } from '../../../test/held/held-stage.ts'
+import { CHAIN, openHeldStage, txOf } from '../../../test/held/held-stage.ts'
 
 const WON = moved('won', 'prize/winner', '30')
 
@@ -144,7 +144,7 @@ suite('held drafts', () => {
     const [compared] = stage.queue().held.asked()
     await stage.send(moved('y', 'payout/winner', '20', { tx: 'same' }))
     const drafts = [compared?.id ?? 0]
-    await stage.queue().held.settle([{ tx: txOf('same'), is: 'final', place: 'slot 1', drafts }])
+    await stage.queue().held.settle([{ tx: txOf('same'), is: 'final', place: 'slot 1', drafts }], CHAIN)
     assert.deepEqual(stage.held(), ['y'])
     assert.equal(stage.queue().held.asked().length, 1)
   })

@@ -27,6 +27,10 @@ export function followHeld(held: HeldDrafts, change: HeldChange): string | null 
     case 'vouch':
       held.vouch(change.seq, change.reason, change.at)
       return null
+    case 'chain':
+      if (held.chain() !== null) return 'it names the chain of the log again'
+      held.keepChain(change.id)
+      return null
   }
 }
 

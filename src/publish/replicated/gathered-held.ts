@@ -107,6 +107,10 @@ function gatheredDrafts(
       const ids = [held.id]
       note({ is: 'settle', ids, state, settledAt, place, reason }, ids)
     },
+    keepChain(id) {
+      drafts.keepChain(id)
+      note({ is: 'chain', id })
+    },
     // The book undoes what it rolls back.
     reload: () => undefined,
   }
@@ -123,6 +127,7 @@ function isAlike(one: HeldChange, other: HeldChange): boolean {
       return other.is === 'settle' && ENDED.every((name) => one[name] === other[name])
     case 'hold':
     case 'vouch':
+    case 'chain':
       return false
   }
 }

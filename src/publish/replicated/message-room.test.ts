@@ -135,7 +135,7 @@ suite('a message', () => {
     for (let at = 0; at < 9_000; at += 3_000) {
       await queue.submit(Array.from({ length: 3_000 }, (_, index) => played(at + index)))
     }
-    const outcome = await queue.held.settle([{ tx, is: 'final', place: 'slot 1' }])
+    const outcome = await queue.held.settle([{ tx, is: 'final', place: 'slot 1' }], 'chain')
     assert.ok(outcome.ok && outcome.published < 9_000)
     await queue.close()
     await cluster.node(0).queue().held.release([])
@@ -150,7 +150,10 @@ suite('a message', () => {
     for (let at = 0; at < 50_000; at += 5_000) {
       await queue.submit(Array.from({ length: 5_000 }, (_, index) => trade(`${at + index}`, { tx })))
     }
-    const outcome = await queue.held.settle([{ tx, is: 'failed', place: 'slot 1', reason: 'it failed' }])
+    const outcome = await queue.held.settle(
+      [{ tx, is: 'failed', place: 'slot 1', reason: 'it failed' }],
+      'chain',
+    )
     assert.deepEqual(outcome, { ok: true, published: 0, failed: 50_000, refused: 0 })
     assertCarried(cluster)
   })

@@ -84,6 +84,8 @@ export function changeBytes(change: HeldChange): number {
       return CHANGE_BYTES + jsonBytes(change.place) + jsonBytes(change.reason)
     case 'remove':
       return CHANGE_BYTES
+    case 'chain':
+      return CHANGE_BYTES + jsonBytes(change.id)
     case 'vouch':
       return CHANGE_BYTES + jsonBytes(change.reason)
   }

@@ -6,11 +6,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { keptSchemas, unpackKept } from '../../../test/books/kept-store.ts'
 import { moved, PAYING } from '../../../test/held/held-drafts.ts'
-import { openHeldStage } from '../../../test/held/held-stage.ts'
+import { CHAIN, openHeldStage } from '../../../test/held/held-stage.ts'
 import { rowsOf } from '../../../test/messages/book-cluster.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { createStoreFrom } from '../../log/message/genesis.ts'
 import { certifyNode } from '../../log/message/node-key.ts'
+import { readChainId } from '../../log/store/chain-id.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
@@ -39,6 +40,7 @@ function assertMoved(db: DatabaseSync, key: SigningKey, batch: number): number {
         assert.deepEqual(rowsOf(other, String(name)), rowsOf(db, String(name)), String(name))
     }
     assert.equal(faultAtStart(other, null), null)
+    assert.equal(readChainId(other), readChainId(db))
     assert.equal(openSignedTrees(other).firstWrong(), null)
     const newest = messages.at(-1)
     assert.ok(newest !== undefined)
@@ -80,6 +82,7 @@ suite('a log that is moved to an engine', () => {
     const db = openForWriting(stage.path)
     try {
       assert.equal(assertMoved(db, TEST_KEY, 256), 3)
+      assert.equal(readChainId(db), CHAIN)
     } finally {
       db.close()
     }

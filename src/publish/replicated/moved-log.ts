@@ -172,6 +172,8 @@ function movedBytes(change: HeldChange): number {
 
 function* heldChanges(db: DatabaseSync): Generator<readonly HeldChange[], void> {
   const tables = openHeldTables(db)
+  const chain = tables.chain()
+  if (chain !== null) yield [{ is: 'chain', id: chain }]
   const drafts = [...tables.all()].map((held): readonly [number, readonly HeldChange[]] => [
     held.id,
     [{ is: 'hold', held }],

@@ -100,6 +100,7 @@ async function runSteps(
             place: `slot ${tx}`,
             reason: 'the chain said so',
           })),
+          'chain',
         )
         break
       case 'vouch':
