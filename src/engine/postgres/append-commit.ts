@@ -24,7 +24,7 @@ export async function appendCommit(context: LogContext, place: number, bytes: Ui
       return insert({ context, session, connection, left }, place, body)
     })
     const appended = await Promise.race([insertion, late.promise])
-    if (appended === 'appended') announce(context, session, place)
+    if (appended === 'appended') session.makeSure(place)
     return appended
   } catch {
     return 'unknown'
@@ -74,12 +74,4 @@ async function insert(
 function isTaken(error: unknown, key: string): boolean {
   const answer = error instanceof DatabaseError ? error.answer : null
   return answer?.code === UNIQUE_VIOLATION && answer.constraint === key
-}
-
-/** Wakes the readers of all nodes. */
-function announce({ names }: LogContext, session: PrimarySession, place: number): void {
-  session.makeSure(place)
-  session.ear
-    .ask('SELECT pg_notify($1, $2)', [names.grown, String(place)], { prepare: true })
-    .catch(() => undefined)
 }

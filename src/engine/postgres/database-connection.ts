@@ -167,7 +167,8 @@ function clientSettings(
     idle_timeout: null,
     max_lifetime: null,
     fetch_types: false,
-    prepare: false,
+    // Each statement says whether it is prepared.
+    prepare: true,
     connection: {
       application_name: target.applicationName,
       ...(target.options === null ? {} : { options: target.options }),
@@ -188,7 +189,11 @@ async function openSocket({ host, port, path }: ChosenServers, ms: number): Prom
   let failure: unknown
   for (const [index, one] of host.entries()) {
     try {
-      return await connected(connect(port[index] ?? port[0] ?? 0, one), one, ms)
+      return await connected(
+        connect({ port: port[index] ?? port[0] ?? 0, host: one, noDelay: true }),
+        one,
+        ms,
+      )
     } catch (error) {
       failure = error
     }

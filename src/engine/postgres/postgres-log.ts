@@ -18,8 +18,18 @@ type PostgresLog = LogEngine &
 export function postgresLog(context: LogContext): PostgresLog {
   const hints = openPlaceHints()
   const barrier = sharedRuns(() => commitBarrier(context))
+  let grownTo = 0
+  // Appends that follow quickly share a notification.
+  const announce = sharedRuns(() => notifyGrown(context, grownTo))
   return {
-    append: (place, bytes) => appendCommit(context, place, bytes),
+    async append(place, bytes) {
+      const appended = await appendCommit(context, place, bytes)
+      if (appended === 'appended') {
+        grownTo = place
+        announce().catch(() => undefined)
+      }
+      return appended
+    },
     async read(from, bytesMax) {
       let isFound = false
       try {
@@ -52,6 +62,11 @@ async function newestPlace({ link, names }: LogContext): Promise<number> {
     })
     return Number(row?.['last'] ?? 0)
   })
+}
+
+/** Wakes the readers of all nodes. */
+async function notifyGrown({ link, names }: LogContext, place: number): Promise<void> {
+  await link.now()?.ear.ask('SELECT pg_notify($1, $2)', [names.grown, String(place)], { prepare: true })
 }
 
 /** Runs one at a time. Callers that arrive during a run share the next one, which begins after they came. */

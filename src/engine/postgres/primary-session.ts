@@ -54,6 +54,7 @@ const SESSION = {
   bytea_output: 'hex',
   statement_timeout: STATEMENT_MS,
   lock_timeout: STATEMENT_MS,
+  plan_cache_mode: 'force_generic_plan',
 } as const
 
 /** Connects to one server with a role of its own in the session, and asks who the server is. */

@@ -3,8 +3,7 @@ import type { DatabaseConnection } from './database-connection.ts'
 /** A position of the write-ahead log at which a proof is asked, as SQL. */
 type WalPosition = 'pg_current_wal_flush_lsn()' | 'pg_current_wal_insert_lsn()' | '$1::pg_lsn'
 
-/** First and longest wait between two looks at the standbys, in ms. */
-const LOOK_MS_MIN = 1
+/** Longest wait between two looks at the standbys, in ms. The first look follows at once. */
 const LOOK_MS_MAX = 20
 
 /**
@@ -55,9 +54,9 @@ export async function waitForStandbys(
   { isSingle, leftMs }: Readonly<{ isSingle: boolean; leftMs: () => number }>,
 ): Promise<boolean> {
   let { isProved } = first
-  for (let waitMs = LOOK_MS_MIN; !isProved; waitMs = Math.min(waitMs * 2, LOOK_MS_MAX)) {
-    if (leftMs() <= waitMs) return false
-    await new Promise((resolve) => setTimeout(resolve, waitMs))
+  for (let waitMs = 0; !isProved; waitMs = Math.min(waitMs * 2 + 1, LOOK_MS_MAX)) {
+    if (leftMs() <= waitMs + 1) return false
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
     isProved = (await askStandbys(connection, first, { isSingle, answerMs: leftMs() })).isProved
   }
   return true
