@@ -7,6 +7,7 @@ import type { MainLines } from './log-lines/log-lines.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
+import { refuseMirror } from './terminal/mirror-directory.ts'
 import { refuseOtherOwner } from './terminal/directory-owner.ts'
 import { makeFolder } from './terminal/option-paths.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
@@ -15,6 +16,7 @@ import { addOperatorCommands } from './operator/operator-program.ts'
 import { heldCommand } from './operator/held-program.ts'
 import { publishCommand } from './outbox/publish-program.ts'
 import type { KeygenOptions } from './operator/signing-key-file.ts'
+import { mirrorCommand } from './mirror/mirror-program.ts'
 import { keygen, readKnownKeys, readSigningKeys } from './operator/signing-key-file.ts'
 import { verifyCommand } from './consumer/verify-command.ts'
 import { VERSION } from './terminal/version.ts'
@@ -46,6 +48,7 @@ export function openProgram(
       writeErr: (text) => void world.stderr.write(text),
     })
   addServeCommands(program, world, lines, done)
+  program.addCommand(mirrorCommand(world, lines, done))
   addDataCommands(program, world, input, done)
   addConsumerCommands(program, world, done)
   program.addCommand(verifyCommand(world, done))
@@ -70,6 +73,7 @@ function addDataCommands(
       .action(async (files: string[], options: LogOptions & { data: string }) => {
         checkFiles(files)
         refuseOtherOwner(options.data, world)
+        refuseMirror(options.data)
         const newLog = newLogOf(options, false)
         makeFolder(options.data, '--data')
         const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)

@@ -12,6 +12,7 @@ import { keyFiles, optionOf } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
+import { mirrorIn } from '../terminal/mirror-directory.ts'
 import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 import { asCopyError } from './copy-errors.ts'
 import type { RestorePlan, RestoreSettings } from './restore-plan.ts'
@@ -127,7 +128,11 @@ function nextSteps({ backup, isLoss }: RestorePlan, data: string, { program }: W
   const isOld = backup.content.schema !== SCHEMA_VERSION
   const upgrade = isOld ? [`next: ${program} upgrade ${directory}`] : []
   const check = `${isOld ? 'then' : 'next'}: ${program} check ${directory}`
-  const serve = `then: ${program} serve ${directory}`
+  const mirror = mirrorIn(data)
+  const serve =
+    mirror === null
+      ? `then: ${program} serve ${directory}`
+      : `then: ${program} mirror ${mirror.of} ${directory}`
   return isLoss
     ? [
         ...upgrade,

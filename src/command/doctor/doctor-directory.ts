@@ -5,6 +5,7 @@ import { readHighWater } from '../../log/store/high-water.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
+import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
 import { textOfFault } from '../service/background-audit.ts'
@@ -80,6 +81,7 @@ function diagnoseOpenStore(
   const fault = faultAtStart(db, readHighWater(data))
   const age = head.atMs === null ? '' : `, the newest ${formatAge(world.now() - head.atMs)} old`
   const purpose = namesNoSite(identity.origin) ? ', not for the public' : ''
+  const mirror = readMirrorMeta(db)
   const found = [
     note('log', `${identity.origin} (${identity.chain})${purpose}, ${head.seq} events${age}`),
     fault === null
@@ -87,9 +89,11 @@ function diagnoseOpenStore(
       : wrong('high-water', textOfFault(fault)),
     clockOf(head.atMs, world),
     heldDiagnosis({ ...waiting, oldestAtMs: waiting.oldestMs }, world.now()),
-    ...(keyFiles ?? [defaultKeyFile(data)]).map((file) =>
-      keyDiagnosis(file, identity.origin, readKeys(db), world),
-    ),
+    ...(mirror === null
+      ? (keyFiles ?? [defaultKeyFile(data)]).map((file) =>
+          keyDiagnosis(file, identity.origin, readKeys(db), world),
+        )
+      : [ok('key', `a mirror of ${mirror.of}: it signs nothing and has no key`)]),
   ]
   return { id: identity.id, found }
 }

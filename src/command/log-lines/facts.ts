@@ -29,6 +29,38 @@ export const FACTS = {
     fields: ['url', 'door', 'port', 'publishPort', 'head', 'ms'],
     said: ['port', 'publishPort'],
   },
+  mirroring: {
+    level: 'info',
+    text: 'a mirror of {of} · listening on {url} · metrics on {door} · head {head} · {ms} ms',
+    fields: ['of', 'url', 'door', 'port', 'publishPort', 'head', 'ms'],
+    said: ['port', 'publishPort'],
+  },
+  'mirror-building': {
+    level: 'info',
+    text: 'builds the mirror ({stage}): {events} of {wantedEvents} events',
+    fields: ['stage', 'events', 'wantedEvents'],
+  },
+  'mirror-built': {
+    level: 'info',
+    text: 'the mirror is built and proved: {events} events in {ms} ms',
+    fields: ['events', 'ms'],
+  },
+  mirrored: {
+    level: 'debug',
+    text: 'proved {events} more events, up to seq {last}',
+    fields: ['events', 'last'],
+  },
+  'origin-lost': {
+    level: 'warn',
+    text: 'the origin cannot be followed: {reason}',
+    fields: ['reason'],
+  },
+  'origin-back': { level: 'info', text: 'the origin is followed again', fields: [] },
+  'origin-contradicts': {
+    level: 'error',
+    text: 'the origin contradicts what it signed, and is followed no longer: {reason}; the evidence is in {evidence}',
+    fields: ['reason', 'evidence'],
+  },
   note: { level: 'info', text: '{words}', fields: ['words'] },
   development: { level: 'warn', text: '{of} is a log for development: never publish it', fields: ['of'] },
   'one-thread': {

@@ -31,6 +31,7 @@ export const LINE_FIELDS = {
   drainMs: { form: 'number', meaning: 'milliseconds over which streams end' },
   err: { form: 'error', meaning: 'name, message and stack of the error' },
   events: { form: 'number', meaning: 'number of events' },
+  evidence: { form: 'word', meaning: 'folder with the evidence of a contradiction' },
   fault: { form: 'word', meaning: 'kind of the fault' },
   field: { form: 'word', meaning: 'field of the draft at fault; `none` when the whole request is' },
   first: { form: 'number', meaning: 'first seq' },
@@ -55,6 +56,10 @@ export const LINE_FIELDS = {
   seq: { form: 'number', meaning: 'last seq that was sent' },
   settings: { form: 'settings', meaning: 'options by name, without secrets' },
   sqlite: { form: 'word', meaning: 'version of SQLite' },
+  stage: {
+    form: 'word',
+    meaning: 'part of a build: `months`, `events`, `indexes` or `proving`',
+  },
   status: { form: 'number', meaning: 'HTTP status of the answer' },
   thread: { form: 'word', meaning: 'name of the thread' },
   threads: { form: 'number', meaning: 'number of serving threads' },
@@ -64,6 +69,7 @@ export const LINE_FIELDS = {
   },
   url: { form: 'word', meaning: 'address of the public listener' },
   version: { form: 'word', meaning: 'version of Daybook' },
+  wantedEvents: { form: 'number', meaning: 'events that the origin has shown' },
   wanted: { form: 'number', meaning: 'connections that all threads want together' },
   words: { form: 'word', meaning: 'text of the command for its user' },
 } as const

@@ -101,7 +101,7 @@ function explorerOf(text: string): Explorer {
 }
 
 /** Parses the address of a site: a scheme, a host and perhaps a port, nothing more. */
-function publicUrl(text: string): string {
+export function publicUrl(text: string): string {
   const url = UNPRINTABLE.test(text) ? null : URL.parse(text)
   if (url === null || !['https:', 'http:'].includes(url.protocol) || `${url.origin}/` !== url.href) {
     throw new InvalidArgumentError('give an address such as https://data.example.org, without a path')

@@ -28,6 +28,8 @@ type NodeParts = Readonly<{
   lines: LogLines
   /** Null until all threads listen. */
   serving(): Serving | null
+  /** Further checks of `/readyz` that readiness does not depend on. */
+  told?(): Readonly<Record<string, boolean>>
 }>
 
 /** The main thread's part in `/livez`, `/readyz` and `/metrics`. */
@@ -55,7 +57,7 @@ export function openNodeReport(parts: NodeParts): NodeAnswers {
   }
 }
 
-async function readinessOf({ memory, serving }: NodeParts): Promise<Readiness> {
+async function readinessOf({ memory, serving, told }: NodeParts): Promise<Readiness> {
   const now = serving()
   if (now === null) return { store: false, serving: false, unanswered: [] }
   const others = await now.threads.readable()
@@ -65,6 +67,7 @@ async function readinessOf({ memory, serving }: NodeParts): Promise<Readiness> {
     store: readable && !isWrong(memory),
     serving: !isStopping(memory) && unanswered.length === 0,
     unanswered,
+    ...(told === undefined ? {} : { told: told() }),
   }
 }
 

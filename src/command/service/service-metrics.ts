@@ -51,6 +51,22 @@ export function openServiceMetrics(registry: Registry, now: () => Ms): ServiceMe
     labelNames: ['field'],
     registers,
   })
+  return {
+    ...openWriterFaults(registers),
+    committed(committed) {
+      events.inc(committed.events)
+      seconds.observe(committed.ms / 1000)
+    },
+    publishRequests: (outcome, count) => requests.inc({ outcome }, count),
+    irregular: (field) => irregular.inc({ field }),
+    audited: openAuditMetrics(registry, now),
+    followed: (count) => events.inc(count),
+  }
+}
+
+/** Registers the metrics of the audits of the log. Returns what takes the progress of one. */
+export function openAuditMetrics(registry: Registry, now: () => Ms): ServiceMetrics['audited'] {
+  const registers = [registry]
   const checked = new Gauge({
     name: 'daybook_audit_events',
     help: 'Events that the present audit of the log has hashed',
@@ -66,21 +82,11 @@ export function openServiceMetrics(registry: Registry, now: () => Ms): ServiceMe
     help: 'When the last audit of the whole log found it right; 0 before the first one',
     registers,
   })
-  return {
-    ...openWriterFaults(registers),
-    committed(committed) {
-      events.inc(committed.events)
-      seconds.observe(committed.ms / 1000)
-    },
-    followed: (count) => events.inc(count),
-    publishRequests: (outcome, count) => requests.inc({ outcome }, count),
-    irregular: (field) => irregular.inc({ field }),
-    audited(state) {
-      checked.set(state.checked)
-      if (!state.done) return
-      audits.inc()
-      audited.set(now() / 1000)
-    },
+  return (state) => {
+    checked.set(state.checked)
+    if (!state.done) return
+    audits.inc()
+    audited.set(now() / 1000)
   }
 }
 

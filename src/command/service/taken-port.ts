@@ -2,7 +2,10 @@ import { hostInUrl } from '../terminal/host-in-url.ts'
 import { CommandError } from '../terminal/world.ts'
 
 /** Waits for a listener. When another program has the port, the error names the option that chooses another port. */
-export async function orTaken<T>(option: '--port' | '--publish-port', listening: Promise<T>): Promise<T> {
+export async function orTaken<T>(
+  option: '--port' | '--publish-port' | '--ops-port',
+  listening: Promise<T>,
+): Promise<T> {
   try {
     return await listening
   } catch (error) {

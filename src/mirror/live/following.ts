@@ -86,7 +86,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
   /** Follows with one stream, until it is of no use. */
   async function followStream(): Promise<void> {
     await using stack = new AsyncDisposableStack()
-    const feed = openStreamFeed(origin, store.book.next())
+    const feed = openStreamFeed(origin, store.book.next(), signal)
     stack.defer(() => feed.close())
     for (;;) {
       await somethingNew(parts, feed)

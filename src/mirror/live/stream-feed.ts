@@ -24,10 +24,10 @@ export type StreamFeed = Readonly<{
 const UNPROVED_ENTRIES_MAX = 20_000
 const UNPROVED_BYTES_MAX: number = 32 * 1024 * 1024
 
-/** Opens the stream with details after the head of the mirror. */
-export function openStreamFeed(origin: Origin, next: ExpectedNext): StreamFeed {
+/** Opens the stream with details after the head of the mirror. `stopped` ends it, and every wait for news. */
+export function openStreamFeed(origin: Origin, next: ExpectedNext, stopped: AbortSignal): StreamFeed {
   const stop = new AbortController()
-  const { signal } = stop
+  const signal = AbortSignal.any([stop.signal, stopped])
   const news = openNews(origin.around, signal)
   const queue = openUnproved()
   let head = next.seq - 1

@@ -25,6 +25,8 @@ export type Readiness = Readonly<{
   serving: boolean
   /** Threads that did not answer in time. */
   unanswered: readonly string[]
+  /** Further checks that readiness does not depend on. */
+  told?: Readonly<Record<string, boolean>>
 }>
 
 /** A question that only the main thread can answer. */
@@ -67,14 +69,22 @@ export function openOperations({
 }
 
 /** The answer of `/readyz`. Its status depends only on readers; it also states whether the node accepts publishes. */
-export function readyToRead({ store, serving, unanswered }: Readiness, accepting: boolean): OperationsAnswer {
+export function readyToRead(
+  { store, serving, unanswered, told = {} }: Readiness,
+  accepting: boolean,
+): OperationsAnswer {
   const ready = store && serving
-  const checks = { store, serving, accepting_publishes: accepting }
+  const checks = { store, serving, accepting_publishes: accepting, ...told }
   return json(ready ? 200 : 503, { ready, checks, ...(unanswered.length === 0 ? {} : { unanswered }) })
 }
 
 function readyToPublish(accepting: boolean): OperationsAnswer {
   return json(accepting ? 200 : 503, { ready: accepting, checks: { accepting_publishes: accepting } })
+}
+
+/** The answer of `/readyz?for=following`: whether a mirror follows its origin. */
+export function readyToFollow(following: boolean): OperationsAnswer {
+  return json(following ? 200 : 503, { ready: following, checks: { following } })
 }
 
 /** The answer when a thread did not answer in time. */
@@ -91,7 +101,8 @@ export const ALIVE: OperationsAnswer = json(200, { alive: true })
 
 const UNKNOWN_QUESTION: OperationsAnswer = json(400, {
   code: 'invalid-parameter',
-  detail: 'Ask /readyz for readers, or /readyz?for=publish; it has no other parameter and no other value.',
+  detail:
+    'Ask /readyz for readers, /readyz?for=publish, or of a mirror /readyz?for=following; it has no other parameter and no other value.',
 })
 
 function json(status: OperationsAnswer['status'], body: object): OperationsAnswer {

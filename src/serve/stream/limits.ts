@@ -69,7 +69,7 @@ export const STREAM_LIMITS: StreamLimits = {
   trailingBytesMax: 4 * 1024,
   capacityRetrySeconds: 30,
   aheadMs: MINUTE_MS,
-  verdictMs: 3 * SECOND_MS,
+  verdictMs: 5 * SECOND_MS,
 }
 
 /** Most bytes that chunked coding adds to a page: its length in hexadecimal and two line ends. */

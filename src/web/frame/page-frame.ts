@@ -132,7 +132,7 @@ function masthead(frame: PageFrame): Html {
           ${navigation(frame)} ${livePill(frame)}
         </div>
       </div>
-      ${frame.identity.simulated ? SIMULATED : null} ${mirrorLine(frame.site)}
+      ${frame.identity.simulated ? SIMULATED : null}${mirrorLine(frame.site)}
     </header>
     ${subNavigation(frame)}`
 }

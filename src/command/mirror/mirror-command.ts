@@ -1,0 +1,87 @@
+import { buildMirror } from '../../mirror/build-mirror.ts'
+import type { MirrorProgress } from '../../mirror/mirror-settings.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import { asCommandError } from '../terminal/client.ts'
+import { hostInUrl } from '../terminal/host-in-url.ts'
+import { openProgress } from '../terminal/progress.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, takeDirectory } from '../terminal/world.ts'
+import type { MirrorServiceSettings } from './mirror-service.ts'
+
+/** Milliseconds between two log lines about the progress of a build. */
+const PROGRESS_MS = 10_000
+
+/** Builds the mirror if there is none yet, then follows the origin and serves until a signal stops it. */
+export async function runMirror(
+  settings: MirrorServiceSettings,
+  world: World,
+  lines: LogLines,
+): Promise<ExitCode> {
+  const beganMs = world.monotonicMs()
+  using _lock = takeDirectory(settings.data)
+  await build(settings, world, lines)
+  // The modules of the service take most of the time that a command needs to start.
+  const { startMirror } = await import('./mirror-service.ts')
+  const service = await startMirror(settings, world, lines)
+  const { port, opsPort } = service
+  lines.say('mirroring', {
+    of: settings.mirrorOf,
+    url: `http://${hostInUrl(settings.host)}:${port}`,
+    door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
+    port,
+    publishPort: opsPort,
+    head: service.head(),
+    ms: Math.round(world.monotonicMs() - beganMs),
+  })
+  const reason = await Promise.race([stopped(world.stop), service.broken])
+  const stoppedMs = world.monotonicMs()
+  if (reason === undefined) lines.say('stopping', { drainMs: settings.drainMs })
+  else lines.say('broken', { reason })
+  await service[Symbol.asyncDispose]()
+  lines.flush()
+  lines.say('stopped', { ms: Math.round(world.monotonicMs() - stoppedMs) })
+  return reason === undefined ? 0 : 1
+}
+
+/** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
+async function build({ followed }: MirrorServiceSettings, world: World, lines: LogLines): Promise<void> {
+  const beganMs = world.monotonicMs()
+  const progress = openProgress('mirroring', 'events', world)
+  let nextMs = beganMs
+  let worked = false
+  function onProgress({ stage, done, total }: MirrorProgress): void {
+    worked = true
+    progress.at(done, total, ` · ${stage}`)
+    if (world.monotonicMs() < nextMs) return
+    nextMs = world.monotonicMs() + PROGRESS_MS
+    lines.say('mirror-building', { stage, events: done, wantedEvents: total })
+  }
+  try {
+    const built = await buildMirror(
+      { ...followed, now: world.now, around: {} },
+      { onProgress, signal: world.stop },
+    )
+    if (built.is === 'contradicted') {
+      lines.say('origin-contradicts', { reason: built.reason, evidence: built.evidence })
+      throw new CommandError(
+        1,
+        `the mirror is not built: ${built.reason}; the evidence is in ${built.evidence}`,
+      )
+    }
+    if (worked)
+      lines.say('mirror-built', { events: built.events, ms: Math.round(world.monotonicMs() - beganMs) })
+  } catch (error) {
+    if (world.stop.aborted)
+      throw new CommandError(1, 'stopped before the mirror was built: the next start goes on')
+    throw asCommandError(error)
+  } finally {
+    progress.end()
+  }
+}
+
+function stopped(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+}

@@ -1,0 +1,175 @@
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { FromMirror } from './mirror-messages.ts'
+import type { MirrorState } from '../../mirror/mirroring.ts'
+import type { MirrorSettings } from '../../mirror/mirror-settings.ts'
+import { readyToFollow } from '../../publish/door/operations.ts'
+import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
+import { openAuditLines } from '../log-lines/audit-lines.ts'
+import { watchBackups } from '../log-lines/backup-lines.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import type { AuditPace } from '../service/background-audit.ts'
+import {
+  AUDIT_PACE,
+  auditOnce,
+  forgetFault,
+  hasFault,
+  keepFault,
+  startAudits,
+} from '../service/background-audit.ts'
+import { sayStopping, sayWrong } from '../service/front-memory.ts'
+import type { MirrorCell } from '../service/mirror-cell.ts'
+import { openMirrorCell } from '../service/mirror-cell.ts'
+import type { Serving } from '../service/node-report.ts'
+import { openNodeReport } from '../service/node-report.ts'
+import type { NodeSettings } from '../service/node-threads.ts'
+import { drainThreads, openMainFront, planThreads, startThreads } from '../service/node-threads.ts'
+import { openAuditMetrics } from '../service/service-metrics.ts'
+import { watchStore } from '../service/store-metrics.ts'
+import { orTaken } from '../service/taken-port.ts'
+import { VERSION } from '../terminal/version.ts'
+import type { World } from '../terminal/world.ts'
+import { openMirrorMetrics } from './mirror-metrics.ts'
+import { mirrorReportOf } from './mirror-report.ts'
+import { startMirrorWorker } from './mirror-worker.ts'
+import { startOperations } from './operations-listener.ts'
+
+/** Settings of `mirror`, already checked. */
+export type MirrorServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
+  Readonly<{
+    /** What is followed, and how it is proved. */
+    followed: Omit<MirrorSettings, 'now' | 'around'>
+    /** Public address of the origin. */
+    mirrorOf: string
+    opsHost: string
+    opsPort: number
+    /** Whether the whole log is hashed before the first answer too, not only in the background. */
+    verifyFirst: boolean
+    /** Pace of the background audits; `AUDIT_PACE` if absent. */
+    auditPace?: AuditPace
+  }>
+
+/** A mirror that is served. `broken` resolves with the reason when it must stop by itself. */
+export type MirrorService = AsyncDisposable &
+  Readonly<{ port: number; opsPort: number; head(): number; broken: Promise<string> }>
+
+/** Serves a built mirror, and follows its origin. The caller holds the lock of the directory. Settles when it listens. */
+export async function startMirror(
+  settings: MirrorServiceSettings,
+  world: World,
+  lines: LogLines,
+): Promise<MirrorService> {
+  await using stack = new AsyncDisposableStack()
+  const { data } = settings
+  const audits = openAuditLines(lines, world.monotonicMs)
+  if (settings.verifyFirst || hasFault(data)) await auditOnce(data, world, audits)
+  forgetFault(data)
+  const plan = planThreads({ ...settings, asksChain: false, following: true }, world, lines)
+  const { memory } = plan
+  const registry = openRegistry(settings)
+  const broken = Promise.withResolvers<string>()
+  const told = openTold(settings, openMirrorCell(memory.mirror), registry, lines)
+
+  // The thread starts first, because it sets the head that the fronts begin with.
+  const { head, barrier } = memory
+  const followed = { ...settings.followed, head, barrier }
+  const worker = await startMirrorWorker(followed, { onMessage: told.take, onBroken: broken.resolve })
+  stack.use(worker)
+  const front = await openMainFront(plan, { world, lines, registry })
+  stack.use(front)
+  const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
+  stack.use(threads)
+  const serving: Serving = { reader: front.reader, threads }
+  const report = openNodeReport({ memory, registry, lines, serving: () => serving, told: told.checks })
+  openStateMetrics(registry, {
+    version: VERSION,
+    nodeVersion: process.versions.node,
+    sqliteVersion: process.versions['sqlite'] ?? '',
+    head: () => front.reader.head(),
+    limiterKeys: front.limiterKeys,
+    async checks() {
+      const { store, serving: answering } = await report.readiness()
+      return { store, serving: answering, accepting_publishes: false }
+    },
+  })
+  const opening = startOperations({
+    host: settings.opsHost,
+    port: settings.opsPort,
+    answer: (path) => report.answer(path, false),
+    following: () => readyToFollow(told.checks().following),
+  })
+  const operations = await orTaken('--ops-port', opening)
+  stack.use(operations)
+  stack.use(watchBackups(data, lines))
+  const audited = openAuditMetrics(registry, world.now)
+  stack.use(
+    startAudits(data, settings.auditPace ?? AUDIT_PACE, [audits, { audited }], (reason) => {
+      sayWrong(memory)
+      void worker.kill()
+      broken.resolve(keepFault(data, reason))
+    }),
+  )
+  stack.defer(async () => {
+    sayStopping(memory)
+    await drainThreads(front, threads)
+  })
+  const owned = stack.move()
+  return {
+    port: front.port,
+    opsPort: operations.port,
+    head: () => front.reader.head().seq,
+    broken: broken.promise,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Opens the metrics of this process, with those of its store and limits. */
+function openRegistry({ data, streamsMax }: MirrorServiceSettings): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  watchStore(registry, data)
+  gauge(registry, 'daybook_stream_clients_max', 'Most streams that may be open', () => streamsMax)
+  return registry
+}
+
+type Told = Readonly<{
+  /** Takes a message of the thread that follows the origin. */
+  take(message: Exclude<FromMirror, { is: 'broken' }>): void
+  /** Checks of `/readyz` that say how the mirror follows. */
+  checks(): Readonly<{ following: boolean; origin_agrees: boolean }>
+}>
+
+/** Opens what becomes of the messages of the thread: the report of the mirror, metrics and log lines. */
+function openTold(
+  { mirrorOf }: MirrorServiceSettings,
+  cell: MirrorCell,
+  registry: Registry,
+  lines: LogLines,
+): Told {
+  let state: MirrorState | null = null
+  const metrics = openMirrorMetrics(registry, () => state)
+  return {
+    take(message) {
+      switch (message.is) {
+        case 'state':
+          ;({ state } = message)
+          return cell.write(mirrorReportOf(state, mirrorOf))
+        case 'committed': {
+          const { events, seq } = message.commit
+          metrics.committed(events)
+          return lines.say('mirrored', { events, last: seq })
+        }
+        case 'fault':
+          if (message.reason === null) return lines.say('origin-back', {})
+          return lines.say('origin-lost', { reason: message.reason })
+        case 'contradicted': {
+          const { reason, evidence } = message.found
+          return lines.say('origin-contradicts', { reason, evidence })
+        }
+      }
+    },
+    checks() {
+      const report = cell.read()?.mirror.state
+      return { following: report === 'following', origin_agrees: report !== 'stopped' }
+    },
+  }
+}

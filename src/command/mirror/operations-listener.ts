@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { OperationsAnswer, OperationsPath } from '../../publish/door/operations.ts'
+import { openOperations } from '../../publish/door/operations.ts'
+import { assert } from '../../protocol/brand.ts'
+
+/** Most connections of the private listener. */
+const CONNECTIONS_MAX = 64
+
+type OperationsSettings = Readonly<{
+  host: string
+  port: number
+  answer(path: OperationsPath): Promise<OperationsAnswer>
+  /** Answer to `/readyz?for=following`. */
+  following(): OperationsAnswer
+}>
+
+/** Starts the private listener of a mirror: `/livez`, `/readyz` and `/metrics`. It has no way to publish. */
+export async function startOperations(
+  settings: OperationsSettings,
+): Promise<AsyncDisposable & { port: number }> {
+  const { host, port, answer, following } = settings
+  const operations = openOperations({ accepting: () => false, ask: answer })
+  const server = createServer(async (request, response) => {
+    const target = request.url ?? ''
+    const found = target === '/readyz?for=following' ? following() : await operations(target)
+    const { status, headers, body } = found ?? NOTHING
+    response.writeHead(status === undefined ? 404 : status, headers).end(body)
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  server.listen(port, host)
+  await once(server, 'listening')
+  const address = server.address()
+  assert(typeof address === 'object' && address !== null, 'the private listener has a port')
+  return {
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+const NOTHING = {
+  status: 404,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: 'nothing is at this address: ask /livez, /readyz or /metrics\n',
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SECOND_MS } from '../../protocol/moment.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { SEQ_MAX } from '../../protocol/parameters.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
+
+/** Milliseconds between two questions to the origin, however many callers ask. */
+const PACE_MS = 3 * SECOND_MS
+/** Longest wait for the origin, which may ask an origin of its own. */
+const ANSWER_MS_MAX = 8 * SECOND_MS
+
+/** The origin that is asked how far the log goes. */
+type AskedOrigin = Readonly<{
+  url: string
+  /** Id of the log that its answer must be of. */
+  log: string
+  /** Whether the mirror still follows. */
+  follows(): boolean
+}>
+
+/**
+ * Answers the questions of all threads for the head of the whole log until the signal. The origin refuses a cursor beyond
+ * every log, and its refusal names the head: that of the whole log, also when the origin is a mirror itself.
+ */
+export async function answerBarriers(
+  buffer: SharedArrayBuffer,
+  origin: AskedOrigin,
+  signal: AbortSignal,
+): Promise<void> {
+  const cell = openBarrierCell(buffer)
+  while (!signal.aborted) {
+    await cell.asked()
+    const begun = cell.begin()
+    if (begun === undefined) continue
+    cell.answer(begun, origin.follows() ? await askHead(origin, signal) : null)
+    await sleep(PACE_MS, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+const QUESTION = `${ENDPOINT_PATHS.events}?after=${SEQ_MAX}&limit=1`
+
+/** Head of the whole log; null when the origin does not say. */
+async function askHead({ url, log }: AskedOrigin, stopped: AbortSignal): Promise<Seq | null> {
+  try {
+    const signal = AbortSignal.any([stopped, AbortSignal.timeout(ANSWER_MS_MAX)])
+    const answer = await fetch(`${url}${QUESTION}`, { redirect: 'error', signal })
+    const problem: unknown = await answer.json()
+    if (answer.headers.get('daybook-log') !== log || typeof problem !== 'object' || problem === null)
+      return null
+    if (!('code' in problem && problem.code === 'cursor-ahead' && 'head' in problem)) return null
+    return typeof problem.head === 'number' ? seqOf(problem.head) : null
+  } catch {
+    // The origin is away, or what answers is none. The mirror's own following reports that.
+    return null
+  }
+}

@@ -1,0 +1,31 @@
+import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
+import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
+import { hasStore, openForReading, StoreError, storePath } from '../../log/store/store.ts'
+import { CommandError } from './world.ts'
+
+/** What a directory mirrors; null when it holds no mirror, or a store that cannot be opened. */
+export function mirrorIn(data: string): MirrorMeta | null {
+  if (!hasStore(data)) return null
+  try {
+    const db = openForReading(storePath(data))
+    try {
+      return readMirrorMeta(db)
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    // The command itself reports a store of another schema.
+    if (error instanceof StoreError) return null
+    throw error
+  }
+}
+
+/** Refuses a command that writes a log on the directory of a mirror, because only its origin publishes. */
+export function refuseMirror(data: string): void {
+  const mirror = mirrorIn(data)
+  if (mirror === null) return
+  throw new CommandError(
+    2,
+    `${data} holds a mirror of ${mirror.of}: serve it with daybook mirror ${mirror.of} --data ${data}, or choose another directory`,
+  )
+}
