@@ -7,7 +7,7 @@ import type { MainLines } from './log-lines/log-lines.ts'
 import { check } from './operator/check-command.ts'
 import { addDoctorCommand } from './doctor/doctor-program.ts'
 import { addConsumerCommands } from './consumer/consumer-program.ts'
-import { refuseMirror } from './terminal/mirror-directory.ts'
+import { refuseMirrorDirectory } from './terminal/mirror-directory.ts'
 import { refuseOtherOwner } from './terminal/directory-owner.ts'
 import { makeFolder } from './terminal/option-paths.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
@@ -73,7 +73,7 @@ function addDataCommands(
       .action(async (files: string[], options: LogOptions & { data: string }) => {
         checkFiles(files)
         refuseOtherOwner(options.data, world)
-        refuseMirror(options.data)
+        refuseMirrorDirectory(options.data)
         const newLog = newLogOf(options, false)
         makeFolder(options.data, '--data')
         const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)

@@ -1,6 +1,6 @@
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
-import type { MirrorService, MirrorServiceSettings } from '../../src/command/mirror/mirror-service.ts'
-import { startMirror } from '../../src/command/mirror/mirror-service.ts'
+import type { ServedMirror, ServedMirrorSettings } from '../../src/command/mirror/served-mirror.ts'
+import { startMirror } from '../../src/command/mirror/served-mirror.ts'
 import { VERSION } from '../../src/command/terminal/version.ts'
 import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
@@ -11,14 +11,14 @@ export async function startMirrorNode(
   data: string,
   url: string,
   now: () => Ms,
-  settings: Partial<MirrorServiceSettings> = {},
-): Promise<MirrorService> {
+  settings: Partial<ServedMirrorSettings> = {},
+): Promise<ServedMirror> {
   const world = manualWorld(now)
   const followed = { url, dataDirectory: data, vkeys: [], followFormer: false, version: VERSION }
   const signal = AbortSignal.timeout(60_000)
   const built = await buildMirror({ ...followed, now, around: {} }, { onProgress: () => undefined, signal })
   if (built.is === 'contradicted') throw new Error(built.reason)
-  const own: MirrorServiceSettings = {
+  const own: ServedMirrorSettings = {
     data,
     host: '127.0.0.1',
     port: 0,

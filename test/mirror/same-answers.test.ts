@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import type { MirrorService } from '../../src/command/mirror/mirror-service.ts'
+import type { ServedMirror } from '../../src/command/mirror/served-mirror.ts'
 import type { Service } from '../../src/command/service/service.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { msOf } from '../../src/protocol/moment.ts'
@@ -112,7 +112,7 @@ suite('a mirror answers as its origin does', () => {
   const clock = openSharedClock()
   clock.set(msOf(NOW))
   let origin: Service
-  let mirror: MirrorService
+  let mirror: ServedMirror
   before(async () => {
     const settings = { publicUrl: SITE }
     origin = await startLocalNode(kept.data, KEPT_LOG, kept.keys, clock, { settings })

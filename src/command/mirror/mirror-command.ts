@@ -6,14 +6,14 @@ import { hostInUrl } from '../terminal/host-in-url.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
-import type { MirrorServiceSettings } from './mirror-service.ts'
+import type { ServedMirrorSettings } from './served-mirror.ts'
 
 /** Milliseconds between two log lines about the progress of a build. */
 const PROGRESS_MS = 10_000
 
 /** Builds the mirror if there is none yet, then follows the origin and serves until a signal stops it. */
 export async function runMirror(
-  settings: MirrorServiceSettings,
+  settings: ServedMirrorSettings,
   world: World,
   lines: LogLines,
 ): Promise<ExitCode> {
@@ -21,7 +21,7 @@ export async function runMirror(
   using _lock = takeDirectory(settings.data)
   await build(settings, world, lines)
   // The modules of the service take most of the time that a command needs to start.
-  const { startMirror } = await import('./mirror-service.ts')
+  const { startMirror } = await import('./served-mirror.ts')
   const service = await startMirror(settings, world, lines)
   const { port, opsPort } = service
   lines.say('mirroring', {
@@ -44,7 +44,7 @@ export async function runMirror(
 }
 
 /** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
-async function build({ followed }: MirrorServiceSettings, world: World, lines: LogLines): Promise<void> {
+async function build({ followed }: ServedMirrorSettings, world: World, lines: LogLines): Promise<void> {
   const beganMs = world.monotonicMs()
   const progress = openProgress('mirroring', 'events', world)
   let nextMs = beganMs

@@ -17,7 +17,7 @@ import { option } from '../terminal/options.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { runMirror } from './mirror-command.ts'
-import type { MirrorServiceSettings } from './mirror-service.ts'
+import type { ServedMirrorSettings } from './served-mirror.ts'
 
 type MirrorOptions = SiteOptions &
   LineOptions &
@@ -65,7 +65,7 @@ export function mirrorCommand(world: World, lines: MainLines, done: (code: ExitC
   })
 }
 
-function settingsOf(url: string, options: MirrorOptions, world: World): MirrorServiceSettings {
+function settingsOf(url: string, options: MirrorOptions, world: World): ServedMirrorSettings {
   return {
     ...nodeSettingsOf(options),
     site: siteOf(options, world.now()),

@@ -6,7 +6,7 @@ import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { FromMirror, MirrorThreadSettings, ToMirror } from './mirror-messages.ts'
-import { answerBarriers } from './origin-barrier.ts'
+import { askOriginForHead } from './origin-barrier.ts'
 
 /** Milliseconds between two looks at the state, whose delay grows with time. */
 const STATE_MS = 1_000
@@ -49,7 +49,7 @@ async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<v
     log: mirroring.state().log,
     follows: () => mirroring.state().contradicted === null,
   }
-  const barriers = answerBarriers(barrier, origin, stop.signal)
+  const barriers = askOriginForHead(barrier, origin, stop.signal)
   try {
     const ended = await mirroring.run(stop.signal)
     if (ended.is === 'contradicted') {

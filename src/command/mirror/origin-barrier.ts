@@ -24,7 +24,7 @@ type AskedOrigin = Readonly<{
  * Answers the questions of all threads for the head of the whole log until the signal. The origin refuses a cursor beyond
  * every log, and its refusal names the head: that of the whole log, also when the origin is a mirror itself.
  */
-export async function answerBarriers(
+export async function askOriginForHead(
   buffer: SharedArrayBuffer,
   origin: AskedOrigin,
   signal: AbortSignal,

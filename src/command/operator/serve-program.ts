@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { ServiceSettings } from '../service/service.ts'
-import { refuseMirror } from '../terminal/mirror-directory.ts'
+import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
@@ -55,7 +55,7 @@ export function addServeCommands(
       async (options: ServeOptions, command: Command) => {
         const own = linesOf(options, command, { world, lines })
         refuseOtherOwner(options.data, own)
-        refuseMirror(options.data)
+        refuseMirrorDirectory(options.data)
         if (options.upgrade === true && hasStore(options.data))
           await upgradeFirst({ data: options.data, waitMs: null, rebuild: false }, own)
         const settings = settingsOf(options, false, own)
@@ -86,7 +86,7 @@ export function addServeCommands(
       }
       const own = linesOf(options, command, { world, lines })
       refuseOtherOwner(options.data, own)
-      refuseMirror(options.data)
+      refuseMirrorDirectory(options.data)
       if (hasStore(options.data)) await upgradeDemo(options.data, own)
       const settings = settingsOf(options, true, own)
       sayStart(lines, command)

@@ -21,7 +21,7 @@ export function mirrorIn(data: string): MirrorMeta | null {
 }
 
 /** Refuses a command that writes a log on the directory of a mirror, because only its origin publishes. */
-export function refuseMirror(data: string): void {
+export function refuseMirrorDirectory(data: string): void {
   const mirror = mirrorIn(data)
   if (mirror === null) return
   throw new CommandError(

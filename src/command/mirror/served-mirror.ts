@@ -34,7 +34,7 @@ import { startMirrorWorker } from './mirror-worker.ts'
 import { startOperations } from './operations-listener.ts'
 
 /** Settings of `mirror`, already checked. */
-export type MirrorServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
+export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
   Readonly<{
     /** What is followed, and how it is proved. */
     followed: Omit<MirrorSettings, 'now' | 'around'>
@@ -49,15 +49,15 @@ export type MirrorServiceSettings = Omit<NodeSettings, 'asksChain' | 'following'
   }>
 
 /** A mirror that is served. `broken` resolves with the reason when it must stop by itself. */
-export type MirrorService = AsyncDisposable &
+export type ServedMirror = AsyncDisposable &
   Readonly<{ port: number; opsPort: number; head(): number; broken: Promise<string> }>
 
 /** Serves a built mirror, and follows its origin. The caller holds the lock of the directory. Settles when it listens. */
 export async function startMirror(
-  settings: MirrorServiceSettings,
+  settings: ServedMirrorSettings,
   world: World,
   lines: LogLines,
-): Promise<MirrorService> {
+): Promise<ServedMirror> {
   await using stack = new AsyncDisposableStack()
   const { data } = settings
   const audits = openAuditLines(lines, world.monotonicMs)
@@ -123,7 +123,7 @@ export async function startMirror(
 }
 
 /** Opens the metrics of this process, with those of its store and limits. */
-function openRegistry({ data, streamsMax }: MirrorServiceSettings): Registry {
+function openRegistry({ data, streamsMax }: ServedMirrorSettings): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   watchStore(registry, data)
@@ -140,7 +140,7 @@ type Told = Readonly<{
 
 /** Opens what becomes of the messages of the thread: the report of the mirror, metrics and log lines. */
 function openTold(
-  { mirrorOf }: MirrorServiceSettings,
+  { mirrorOf }: ServedMirrorSettings,
   cell: MirrorCell,
   registry: Registry,
   lines: LogLines,
