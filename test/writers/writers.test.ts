@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
+import { openRpcServer } from '../../sim/chain/rpc-server.ts'
+import type { Service } from '../../src/command/service/service.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import { deposit, FAST_PACE, FINAL_MS, PAYING } from '../finality/finality-stage.ts'
+import { LOCAL_TOKEN, postDrafts } from '../stage/manual-node.ts'
+import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
+import { hasPostgres } from '../outbox/postgres-server.ts'
+import { skipUnless } from '../stage/test-needs.ts'
+import type { NodeProcess } from '../stage/node-process.ts'
+import { readLines } from '../stage/node-process.ts'
+import {
+  isReadyToPublish,
+  openNatsStage,
+  openPostgresStage,
+  openWritersStage,
+  until,
+} from './writers-stage.ts'
+
+/** Near the end of a month. */
+const START = Date.UTC(2026, 0, 31, 23, 50)
+const NAMES = ['a', 'b', 'c'] as const
+
+/** Answers that must be the same bytes on all nodes at one seq and one moment. */
+const PATHS =
+  `summary contests contests/1 contests/1/ledger payouts schedule flows funds loyalty/runs patterns
+  events?limit=1000 events?limit=1000&format=csv events/3 events/3/corrections events/2/details event-types openapi.json
+  archive archive/2026-01.jsonl.gz archive/2026-01.details.jsonl.gz archive/2026-01.json archive/SHA256SUMS
+  log/tile/0/000.p/8 log/keys log/checkpoint log/proof/3`
+    .split(/\s+/)
+    .map((path) => `/api/v1/${path}`)
+
+async function answer(url: string, path: string): Promise<string> {
+  const response = await fetch(`${url}${path}`, { headers: { 'accept-encoding': 'identity' } })
+  const body = Buffer.from(await response.arrayBuffer()).toString('base64')
+  return `${response.status} ${response.headers.get('etag') ?? ''} ${body}`
+}
+
+const urlOf = ({ port }: Service): string => `http://127.0.0.1:${port}`
+const doorOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publishPort}`
+
+async function headOf(url: string): Promise<number> {
+  const { head } = (await (await fetch(`${url}/api/v1/status`)).json()) as { head: { seq: number } }
+  return head.seq
+}
+
+/** Events of the whole log on every node. */
+const untilAllHave = (urls: readonly string[], seq: number): Promise<void> =>
+  until(`all nodes have ${seq} events`, async () => {
+    const heads = await Promise.all(urls.map(headOf))
+    return heads.every((head) => head === seq)
+  })
+
+async function held(service: Service): Promise<string> {
+  const headers = { authorization: `Bearer ${LOCAL_TOKEN}` }
+  return (await fetch(`${doorOf(service)}/held`, { headers })).text()
+}
+
+suite(
+  'three writers of one log on NATS',
+  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED) },
+  () => {
+    test('give the same answers byte for byte, with held drafts and a month that ends', async () => {
+      await using engine = await openNatsStage()
+      await using stage = await openWritersStage(engine, 'solana')
+      const clock = openSharedClock()
+      let now = START
+      const advance = (ms: number): void => {
+        now += ms
+        clock.set(msOf(now))
+      }
+      advance(0)
+      const chain = openPretendChain({ kind: 'solana', seed: 'writers', now: () => now, tokens: {} })
+      const rpc = await openRpcServer({ chain, path: '/rpc' })
+      await using stack = new AsyncDisposableStack()
+      stack.defer(() => rpc.close())
+      const finality = {
+        chain: 'solana',
+        urls: [rpc.url],
+        requestsPerMinute: 100_000,
+        amounts: null,
+        pace: FAST_PACE,
+      } as const
+      const nodes = await Promise.all(NAMES.map((name) => stage.startLocal(name, clock, finality)))
+      for (const node of nodes) stack.use(node)
+      const [a, b, c] = nodes
+      assert.ok(a !== undefined && b !== undefined && c !== undefined)
+      const urls = nodes.map(urlOf)
+      await until('all take drafts', async () =>
+        (await Promise.all(nodes.map((node) => isReadyToPublish(doorOf(node))))).every(Boolean),
+      )
+      // All publish the same drafts at once: one makes each event, and the others answer its seq.
+      const answers = await Promise.all(nodes.map((node) => postDrafts(node, PAYING)))
+      const receipts = await Promise.all(
+        answers.map(
+          async (one) => ((await one.json()) as { drafts: { status: string; seq: number }[] }).drafts,
+        ),
+      )
+      assert.deepEqual(
+        receipts.map((drafts) => drafts.map(({ seq }) => seq)),
+        NAMES.map(() => [1, 2, 3, 4, 5, 6]),
+      )
+      const txs = [chain.txOf(1), chain.txOf(2)]
+      for (const tx of txs) chain.send(tx)
+      assert.equal((await postDrafts(b, [deposit('held-1', txs[0] ?? '')])).status, 200)
+      assert.equal((await postDrafts(c, [deposit('held-2', txs[1] ?? '')])).status, 200)
+      await until('all hold both', async () => {
+        const lists = await Promise.all(nodes.map(held))
+        return new Set(lists).size === 1 && (lists[0] ?? '').includes('held-2')
+      })
+      advance(FINAL_MS)
+      await untilAllHave(urls, 8)
+      for (const path of PATHS) {
+        const [first, ...others] = await Promise.all(urls.map((url) => answer(url, path)))
+        assert.match(first ?? '', /^200 /, path)
+        for (const other of others) assert.equal(other, first, path)
+      }
+      assert.equal(new Set(await Promise.all(nodes.map(held))).size, 1)
+
+      // A refusal for a reason of the books knows what was acknowledged elsewhere.
+      for (let id = 2; id <= 4; id += 1) {
+        const at = { opensAt: '2026-03-01T00:00:00Z', closesAt: '2026-03-02T00:00:00Z' }
+        const scheduled = { ref: `s${id}`, type: 'contest', kind: 'scheduled', contestId: id, details: at }
+        const opened = { ref: `o${id}`, type: 'contest', kind: 'opened', contestId: id }
+        assert.equal((await postDrafts(a, [scheduled])).status, 200)
+        assert.equal((await postDrafts(b, [opened])).status, 200, 'b knows what a has acknowledged')
+        assert.equal((await postDrafts(c, [{ ...opened, ref: `again${id}` }])).status, 409)
+        assert.equal((await postDrafts(a, [{ ...opened, kind: 'closed' }])).status, 409, 'the ref is taken')
+      }
+    })
+  },
+)
+
+suite('a writer in a process of its own', { skip: skipUnless(hasPostgres, 'postgresql') }, () => {
+  test('loses and doubles nothing when it is killed under load and starts again', async () => {
+    await using engine = await openPostgresStage()
+    await using stage = await openWritersStage(engine, 'opaque')
+    const nodes = new Map<string, NodeProcess>()
+    await using stack = new AsyncDisposableStack()
+    const startOne = async (name: string): Promise<void> => {
+      const node = await stage.start(name)
+      nodes.set(name, node)
+      stack.defer(async () => void (await node.end('SIGKILL')))
+    }
+    await Promise.all(NAMES.map(startOne))
+    const doors = (): readonly string[] => [...nodes.values()].map(({ door }) => door)
+    await until('all take drafts', async () =>
+      (await Promise.all(doors().map(isReadyToPublish))).every(Boolean),
+    )
+    const sent = 15
+    /** Publishes in order at one node, and at the next one when that fails. Returns the acknowledged seqs. */
+    async function publisher(home: number): Promise<readonly number[]> {
+      const seqs: number[] = []
+      for (let number = 0; number < sent; number += 1) {
+        const drafts = [
+          { ref: `${home}-${number}`, type: 'trade', kind: 'buy', kots: '1' },
+          { ref: `all-${number}`, type: 'trade', kind: 'buy', kots: '2' },
+        ]
+        for (let turn = home; ; turn += 1) {
+          const node = nodes.get(NAMES[turn % NAMES.length] ?? '')
+          const answered = await node?.publish(drafts, AbortSignal.timeout(8_000)).catch(() => null)
+          const own = answered?.status === 200 ? answered.drafts[0]?.seq : undefined
+          if (own === undefined) continue
+          seqs.push(own)
+          break
+        }
+        if (home === 0 && number === 3) await nodes.get('b')?.end('SIGKILL')
+        if (home === 0 && number === 8) await startOne('b')
+      }
+      return seqs
+    }
+    const acknowledged = await Promise.all(NAMES.map((_name, home) => publisher(home)))
+    const urls = [...nodes.values()].map(({ url }) => url)
+    await untilAllHave(urls, NAMES.length * sent + sent)
+    const [first, ...others] = await Promise.all(urls.map((url) => readLines(url, 0)))
+    for (const other of others) assert.deepEqual(other, first)
+    for (const seqs of acknowledged) {
+      assert.equal(seqs.length, sent)
+      assert.deepEqual(
+        seqs,
+        seqs.toSorted((one, other) => one - other),
+        'the order of each publisher is kept',
+      )
+    }
+    assert.equal(new Set(acknowledged.flat()).size, NAMES.length * sent)
+    const ends = await Promise.all([...nodes.values()].map((node) => node.end('SIGTERM')))
+    assert.deepEqual(
+      ends.map(({ code }) => code),
+      [0, 0, 0],
+    )
+  })
+})
