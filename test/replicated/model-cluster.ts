@@ -1,7 +1,7 @@
 import { randomOf } from '../../sim/random.ts'
 import type { MemoryEngine } from '../engine/memory-engine.ts'
 import { openMemoryEngine } from '../engine/memory-engine.ts'
-import { openVirtualClock } from '../stage/virtual-clock.ts'
+import { openModelClock } from './model-clock.ts'
 import type { ModelWriter } from './model-writer.ts'
 import { openModelWriter } from './model-writer.ts'
 import type { Mutant } from './mutant.ts'
@@ -21,7 +21,7 @@ export async function withCluster(
   mutant: Mutant,
   story: (cluster: ModelCluster) => Promise<void>,
 ): Promise<void> {
-  const clock = openVirtualClock()
+  const clock = openModelClock()
   const random = randomOf('cluster').next
   const engine = openMemoryEngine({ clock, random })
   const open = (name: string): ModelWriter =>
@@ -42,6 +42,7 @@ export async function withCluster(
     })
   } finally {
     for (const writer of writers) writer.crash()
+    clock.stop()
   }
 }
 

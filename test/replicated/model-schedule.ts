@@ -3,7 +3,8 @@ import { randomOf } from '../../sim/random.ts'
 import { MANY_FAULTS, NO_FAULTS } from '../engine/engine-faults.ts'
 import type { MemoryEngine } from '../engine/memory-engine.ts'
 import { openMemoryEngine } from '../engine/memory-engine.ts'
-import { openVirtualClock } from '../stage/virtual-clock.ts'
+import type { ModelClock } from './model-clock.ts'
+import { openModelClock } from './model-clock.ts'
 import type { ModelDraft } from './memory-book.ts'
 import type { ModelOracle } from './model-oracle.ts'
 import { openModelOracle } from './model-oracle.ts'
@@ -34,6 +35,7 @@ type Happening =
   | 'unknown'
   | 'denied'
   | 'crash'
+  | 'close'
   | 'cut'
   | 'full'
   | 'loss'
@@ -49,15 +51,13 @@ const UNNOTICED_MS = 25_000
 type World = Readonly<{
   kind: ScheduleKind
   random: Random
-  clock: ReturnType<typeof openVirtualClock>
+  clock: ModelClock
   engine: MemoryEngine
   writers: readonly ModelWriter[]
   oracle: ModelOracle
   counts: Record<Happening, number>
   /** Virtual time until which a lost tail may not be noticed yet. */
   loss: { untilMs: number }
-  /** Ends the publications. */
-  over: AbortController
 }>
 
 /** Runs one schedule in virtual time. The seed decides everything. */
@@ -80,11 +80,11 @@ export async function runSchedule(seed: string, kind: ScheduleKind, mutant: Muta
   const stops = stopsOf(writers)
   const isWhole = stops.length === 0
   if (isWhole && isDone) await catchUp(world)
-  world.over.abort()
   for (const writer of writers) {
     counts.evidence += writer.evidence.size
     writer.crash()
   }
+  clock.stop()
   counts.messages = Math.max(...writers.map(({ disk }) => disk.messages.length))
   const wrong = isWhole || kind !== 'loss' ? [...oracle.judge(writers)] : []
   if (!isDone && (isWhole || kind !== 'loss')) wrong.push('not all was published after the faults')
@@ -95,7 +95,7 @@ export async function runSchedule(seed: string, kind: ScheduleKind, mutant: Muta
 
 function openWorld(seed: string, kind: ScheduleKind, mutant: Mutant): World {
   const random = randomOf(seed)
-  const clock = openVirtualClock()
+  const clock = openModelClock()
   const engine = openMemoryEngine({ clock, random: random.next })
   const oracle = openModelOracle()
   const shared = { engine, timers: clock, random: random.next, onSigned: oracle.signed, mutant }
@@ -107,6 +107,7 @@ function openWorld(seed: string, kind: ScheduleKind, mutant: Mutant): World {
     unknown: 0,
     denied: 0,
     crash: 0,
+    close: 0,
     cut: 0,
     full: 0,
     loss: 0,
@@ -121,7 +122,6 @@ function openWorld(seed: string, kind: ScheduleKind, mutant: Mutant): World {
     oracle,
     counts,
     loss: { untilMs: 0 },
-    over: new AbortController(),
   }
 }
 
@@ -139,12 +139,12 @@ async function publish(world: World, index: number): Promise<void> {
 }
 
 async function send(
-  { clock, counts, loss, oracle, over, random, writers }: World,
+  { clock, counts, loss, oracle, random, writers }: World,
   name: string,
   refs: readonly string[],
   needs: string | null,
 ): Promise<'published' | 'refused'> {
-  for (let attempt = 1; !over.signal.aborted; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const drafts: readonly ModelDraft[] = refs.map((ref) => ({
       ref,
       needs,
@@ -169,7 +169,6 @@ async function send(
     }
     await clock.sleep(200 + random.below(2000))
   }
-  return 'refused'
 }
 
 /** Disturbs engine and writers at random until the end of the disturbance. */
@@ -197,10 +196,13 @@ function disturbWriter({ counts, random }: World, writer: ModelWriter): void {
   const { disk } = writer
   const run = writer.run()
   if (run === null) return writer.start()
-  switch (random.pick(['crash', 'cut', 'heal', 'full', 'room', 'nothing'])) {
+  switch (random.pick(['crash', 'close', 'cut', 'heal', 'full', 'room', 'nothing'])) {
     case 'crash':
       counts.crash += 1
       return writer.crash()
+    case 'close':
+      counts.close += 1
+      return void writer.close()
     case 'cut':
       counts.cut += 1
       return run.connection.cut()

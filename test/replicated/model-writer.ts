@@ -26,6 +26,8 @@ export type ModelWriter = Readonly<{
   start(): void
   /** Ends the process at once. What it sent may still arrive. */
   crash(): void
+  /** Closes the process as an operator does, and then ends it. */
+  close(): Promise<void>
   submit(drafts: readonly ModelDraft[]): Promise<CommitResult<ModelAnswer> | 'died'>
 }>
 
@@ -44,9 +46,13 @@ export function openModelWriter(name: string, settings: WriterSettings): ModelWr
   const known = new Set<string>()
   let run: Run | null = null
   let runs = 0
+  let isClosing = false
+  /** Whether the next process must start when this one is closed. */
+  let mustStart = false
 
   function start(): void {
-    if (run !== null) return
+    mustStart = isClosing
+    if (run !== null || isClosing) return
     runs += 1
     const id = `${name} ${runs}`
     const death = Promise.withResolvers<'died'>()
@@ -95,8 +101,18 @@ export function openModelWriter(name: string, settings: WriterSettings): ModelWr
     run: () => run,
     start,
     crash() {
+      mustStart = false
       run?.die()
       run = null
+    },
+    async close() {
+      const closing = run
+      run = null
+      isClosing = true
+      await closing?.replica[Symbol.asyncDispose]()
+      closing?.die()
+      isClosing = false
+      if (mustStart) start()
     },
     async submit(drafts) {
       if (run === null) return { is: 'unavailable', reason: 'the writer is not running' }

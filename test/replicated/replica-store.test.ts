@@ -15,7 +15,8 @@ import type { MemoryConnection, MemoryEngine } from '../engine/memory-engine.ts'
 import { openMemoryEngine } from '../engine/memory-engine.ts'
 import type { BookCluster } from '../messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../messages/book-cluster.ts'
-import { openVirtualClock } from '../stage/virtual-clock.ts'
+import type { ModelClock } from './model-clock.ts'
+import { openModelClock } from './model-clock.ts'
 import { DiskFull } from './memory-book.ts'
 
 const SCHEDULES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 3)
@@ -29,14 +30,12 @@ type StoreWriter = Readonly<{ start(): void; crash(): void; heal(): void; run():
 type Run = Readonly<{ book: StoreBook; replica: Replica; connection: MemoryConnection; died: Promise<null> }>
 
 type World = Readonly<{
-  clock: ReturnType<typeof openVirtualClock>
+  clock: ModelClock
   random: Random
   engine: MemoryEngine
   cluster: BookCluster
   /** Share of local commits that fail. */
   failing: { share: number }
-  /** Ends the publications. */
-  over: AbortController
 }>
 
 function openWriter({ clock, random, engine, cluster, failing }: World, index: number): StoreWriter {
@@ -141,7 +140,7 @@ async function publish(
   const refs = [
     ...new Set(Array.from({ length: random.between(1, 5) }, () => `ref ${random.below(PUBLICATIONS * 2)}`)),
   ]
-  while (!world.over.signal.aborted) {
+  for (;;) {
     const run = writers[random.below(writers.length)]?.run() ?? null
     // The minutes of the schedule cross the end of a month.
     const now = STARTED_MS + 4 * clock.now()
@@ -182,7 +181,7 @@ async function disturb(
 }
 
 async function runStoreSchedule(seed: number): Promise<Readonly<{ messages: number; acknowledged: number }>> {
-  const clock = openVirtualClock()
+  const clock = openModelClock()
   const random = randomOf(`store ${seed}`)
   using cluster = openCluster({
     nodes: 3,
@@ -192,7 +191,7 @@ async function runStoreSchedule(seed: number): Promise<Readonly<{ messages: numb
   })
   const engine = openMemoryEngine({ clock, random: random.next })
   await engine.connect().log.append(1, cluster.messages[0]?.bytes ?? assert.fail())
-  const world: World = { clock, random, engine, cluster, failing: { share: 0 }, over: new AbortController() }
+  const world: World = { clock, random, engine, cluster, failing: { share: 0 } }
   const writers = [0, 1, 2].map((index) => openWriter(world, index))
   for (const writer of writers) writer.start()
   const acks = new Map<string, number>()
@@ -205,8 +204,8 @@ async function runStoreSchedule(seed: number): Promise<Readonly<{ messages: numb
     for (let waits = 0; waits < 60 && !isEven(); waits += 1) await clock.sleep(500)
     assert.ok(isEven(), 'all nodes reach the end')
   } finally {
-    world.over.abort()
     for (const writer of writers) writer.crash()
+    clock.stop()
   }
   const [first, second, third] = cluster.nodes
   assert.ok(first !== undefined && second !== undefined && third !== undefined)

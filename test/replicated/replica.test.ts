@@ -185,6 +185,17 @@ suite('a writer of a log on an engine', () => {
       assert.equal(leading(), 'B')
     }))
 
+  test('closes within a second, and answers what waits', () =>
+    withCluster(NO_MUTANT, async ({ engine, now, publish, sleep, writers: [a] }) => {
+      engine.setFaults({ ...NO_FAULTS, lostRequest: 1 })
+      const waiting = [publish(a, 'offered'), publish(a, 'after')]
+      await sleep(10)
+      const began = now()
+      await a.run()?.replica[Symbol.asyncDispose]()
+      assert.ok(now() - began <= 1100)
+      assert.deepEqual(await Promise.all(waiting), ['unknown', 'unavailable'])
+    }))
+
   test('follows a long log in transactions of 256 messages', async () => {
     const sizes: number[] = []
     const counting = {

@@ -8,7 +8,6 @@ export type AppendParts = CatchUpParts &
     catchUp: ReplicaCatchUp
     jobs: CommitJobs
     writers: OtherWriters
-    stream(): number
     /** Asks the other writers for their marks. */
     ask(): void
   }>
@@ -26,7 +25,7 @@ export async function hearOthers(parts: AppendParts): Promise<void> {
   while (!parts.isClosed() && (await catchUp.advance()));
   if (hearing.mustAsk()) parts.ask()
   if (hearing.isQuiet()) {
-    const farthest = writers.farthest(parts.stream())
+    const farthest = writers.farthest()
     const last = await log.last()
     if (farthest <= last) {
       await catchUp.advanceTo(last)
@@ -56,7 +55,7 @@ export async function attemptCommit(parts: AppendParts, job: CommitJob): Promise
   const refusal = guard.refusal()
   if (refusal?.is === 'unasked') return await catchUp.follow(RETRY_MS)
   if (refusal !== null) return jobs.refuseAll({ is: refusal.is, reason: refusal.reason })
-  const farthest = writers.farthest(parts.stream())
+  const farthest = writers.farthest()
   if (farthest > follower.end().place) {
     if ((await log.last()) < farthest)
       return catchUp.changed('another writer has messages that the engine lacks')

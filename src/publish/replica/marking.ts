@@ -31,9 +31,12 @@ type MarkingParts = Readonly<{
   clock: ReplicaClock
   follower: BookFollower
   writers: OtherWriters
+  /** Number of the stream that this replica writes. */
+  stream: number
   own(): OwnMark
   leads(): WriterMark['leads']
   stopped(): string | null
+  isClosed(): boolean
   onHeard(): void
   /** Called when another writer has another message at a place of these books. */
   onFork(cause: StopCause): void
@@ -55,7 +58,7 @@ export function openMarking(parts: MarkingParts): Marking {
 
   /** A fork is certain when another writer has another message at a place of these books, or knows of a fork itself. */
   function compare({ node, stream, place, digest, stopped }: WriterMark): void {
-    if (stream !== parts.own().stream) return
+    if (stream !== parts.stream) return
     const ours = place === 0 ? undefined : follower.digestAt(place)
     const differs = ours !== undefined && base64url(ours) !== digest
     if (!differs && stopped !== 'fork') return
@@ -74,7 +77,7 @@ export function openMarking(parts: MarkingParts): Marking {
 
   connection.onTold((bytes) => {
     const mark = parseMark(bytes)
-    if (mark === null || !writers.hear(mark)) return
+    if (mark === null || parts.isClosed() || !writers.hear(mark)) return
     compare(mark)
     if (mark.asks) answer()
     parts.onHeard()

@@ -31,7 +31,11 @@ function openWriters() {
     within: async <A>(_: number, answer: Promise<A>) => answer,
   }
   const known = { names: () => names, add: (name: string) => void names.push(name) }
-  return { names, time, writers: openOtherWriters({ node: 'A', run: 'A 2', logId: 'log' }, known, clock) }
+  return {
+    names,
+    time,
+    writers: openOtherWriters({ node: 'A', run: 'A 2', logId: 'log', stream: 1 }, known, clock),
+  }
 }
 
 suite('the other writers', () => {
@@ -49,10 +53,9 @@ suite('the other writers', () => {
     const { time, writers } = openWriters()
     writers.hear(MARK)
     writers.hear({ ...MARK, node: 'C', run: 'C 1', place: 20, stream: 2 })
-    assert.equal(writers.farthest(1), 12)
-    assert.equal(writers.farthest(2), 20)
+    assert.equal(writers.farthest(), 12)
     time.ms = 10_000
-    assert.equal(writers.farthest(1), 0)
+    assert.equal(writers.farthest(), 0)
     assert.deepEqual(writers.silentSince(1), ['B', 'C'])
   })
 

@@ -14,8 +14,10 @@ export type OtherWriters = Readonly<{
   heard(): readonly HeardMark[]
   /** Known writers without a mark since then. */
   silentSince(ms: number): readonly string[]
+  /** Those of the writers that were heard within `SILENCE_MS` that are farther than a place. */
+  aheadOf(place: number): readonly string[]
   /** The farthest mark of the writers that were heard within `SILENCE_MS`. */
-  farthest(stream: number): number
+  farthest(): number
   /** Whether another writer has lost a place within the last second. */
   contend(): boolean
 }>
@@ -27,28 +29,40 @@ const CONTENTION_MS = 1000
 /** Most writers that are kept in mind. Marks come from users of the engine only. */
 const WRITERS_MAX = 32
 
-type OwnName = Readonly<{ node: string; run: string; logId: string }>
+/** Names of this node, of its run, and of the log and the stream that it writes. */
+type OwnName = Readonly<{ node: string; run: string; logId: string; stream: number }>
 
 export function openOtherWriters(own: OwnName, known: KnownWriters, clock: ReplicaClock): OtherWriters {
   const marks = new Map<string, HeardMark>()
   let contendedMs = Number.NEGATIVE_INFINITY
+  const names = new Set(known.names())
+
+  function remember(name: string): void {
+    if (names.has(name)) return
+    names.add(name)
+    known.add(name)
+  }
+
+  const recent = (): readonly WriterMark[] =>
+    [...marks.values()].flatMap(({ mark, atMs }) =>
+      mark.stream === own.stream && clock.now() - atMs < SILENCE_MS ? [mark] : [],
+    )
+
   return {
     hear(mark) {
       if (mark.logId !== own.logId || mark.run === own.run) return false
       if (!marks.has(mark.node) && marks.size >= WRITERS_MAX) return false
       // An older mark of this node's last run can still arrive: a start must not wait for it.
-      if (mark.node !== own.node && !known.names().includes(mark.node)) known.add(mark.node)
+      if (mark.node !== own.node) remember(mark.node)
       marks.set(mark.node, { mark, atMs: clock.now() })
       if (mark.contends) contendedMs = clock.now()
       return true
     },
     heard: () => [...marks.values()],
     silentSince: (ms) =>
-      known.names().filter((name) => (marks.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) < ms),
-    farthest: (stream) =>
-      [...marks.values()]
-        .filter(({ mark, atMs }) => mark.stream === stream && clock.now() - atMs < SILENCE_MS)
-        .reduce((place, { mark }) => Math.max(place, mark.place), 0),
+      [...names].filter((name) => (marks.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) < ms),
+    aheadOf: (place) => recent().flatMap((mark) => (mark.place > place ? [mark.node] : [])),
+    farthest: () => recent().reduce((farthest, { place }) => Math.max(farthest, place), 0),
     contend: () => clock.now() - contendedMs < CONTENTION_MS,
   }
 }

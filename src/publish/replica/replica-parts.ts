@@ -67,10 +67,11 @@ type ReplicaParts = Readonly<{
 export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal): ReplicaParts {
   const { book, connection, random, own } = settings
   const clock = openReplicaClock(settings.timers, closing)
+  const isClosed = (): boolean => closing.aborted
   let last = book.applied().place
   const log = boundedLog(connection.log, clock, (place) => void (last = Math.max(last, place)))
   const bell = openLoopBell()
-  const writers = openOtherWriters(own(), settings.known, clock)
+  const writers = openOtherWriters(own(), withoutFailure(settings), clock)
   const leading = openLeading(own().node, writers, clock)
   const pace = openAppendPace(writers, random, clock)
   const hearing = openHearing(writers, clock)
@@ -103,13 +104,14 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
     clock,
     follower,
     writers,
+    stream: own().stream,
     own,
     leads: leading.claim,
     onHeard: bell.ring,
     stopped: () => loop.stopped()?.is ?? null,
+    isClosed,
     onFork: (cause) => loop.stopSoon(cause),
   })
-  const isClosed = (): boolean => closing.aborted
   const { onNotice, mayRetry } = settings
   const followed = {
     log,
@@ -127,7 +129,21 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
   }
   const catchUp = openReplicaCatchUp(followed)
   const ask = (): void => marking.tell({ asks: true })
-  const appending = { ...followed, catchUp, jobs, writers, stream: () => own().stream, ask }
+  const appending = { ...followed, catchUp, jobs, writers, ask }
   const loop = openReplicaLoop({ ...appending, pace, mayRetry })
   return { ...followed, jobs, writers, marking, catchUp, loop, last: () => last }
+}
+
+/** The known writers, of which a name that cannot be written is only reported. */
+function withoutFailure({ known, onNotice }: ReplicaSettings): KnownWriters {
+  return {
+    names: known.names,
+    add(name) {
+      try {
+        known.add(name)
+      } catch (error) {
+        onNotice({ is: 'local-failure', error })
+      }
+    },
+  }
 }

@@ -52,13 +52,14 @@ export function openReplica(settings: ReplicaSettings): Replica {
   const closing = new AbortController()
   const parts = openReplicaParts(settings, closing.signal)
   const { bell, catchUp, follower, guard, hearing, jobs, leading, line, log, loop, marking, writers } = parts
-  settings.connection.onChange(catchUp.changed)
+  settings.connection.onChange((what) => {
+    if (!closing.signal.aborted) catchUp.changed(what)
+  })
   const running = Promise.all([loop.run(), marking.run(closing.signal), guard.run(closing.signal)])
 
-  const waitsFor = (): readonly string[] => {
-    const ahead = writers.heard().filter(({ mark }) => mark.place > parts.last())
-    return [...new Set([...hearing.missing(), ...ahead.map(({ mark }) => mark.node)])]
-  }
+  const waitsFor = (): readonly string[] => [
+    ...new Set([...hearing.missing(), ...writers.aheadOf(parts.last())]),
+  ]
 
   return {
     commit: jobs.add,
