@@ -186,7 +186,7 @@ suite(
           return true
         })
       }
-      await assert.rejects(connectNats(target, 'password'), /neither the seed of a user/)
+      await assert.rejects(connectNats(target, 'password'), /has no seed of a user of NATS/)
     })
 
     test('name brokers on other machines that have no TLS, or let anybody in', async () => {

@@ -1,4 +1,5 @@
-import { AuthorizationError, connect, credsAuthenticator, nkeyAuthenticator } from '@nats-io/transport-node'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AuthorizationError, connect, nkeyAuthenticator } from '@nats-io/transport-node'
 import type { Authenticator, NatsConnection } from '@nats-io/transport-node'
 import type { EngineConnection } from '../log-engine.ts'
 import { EngineError } from '../log-engine.ts'
@@ -9,14 +10,14 @@ import { INBOX_PREFIX, MARKS_SUBJECT } from './nats-names.ts'
 import type { NatsTarget } from './nats-target.ts'
 import { tlsOptionsOf } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
-import { readBarrier } from './read-barrier.ts'
+import { NoLeaderError, readBarrier } from './read-barrier.ts'
 
 const CONNECT_MS = 3_000
 const RECONNECT_MS = 250
 /** A broker that answers no ping for two of these is left: it may be paused. */
 const PING_MS = 2_000
-/** A change of leader is noticed after this at the latest. */
-const LEADER_LOOK_MS = 5_000
+/** Pause between two looks at the leader, by which a change of leader and a broker without a majority are noticed. */
+const LOOK_MS = 3_000
 const STALL_MS = 200
 
 type ClockOffset = Awaited<ReturnType<EngineConnection['clockOffset']>>
@@ -24,7 +25,7 @@ type ClockOffset = Awaited<ReturnType<EngineConnection['clockOffset']>>
 /** How to open a connection with a stream. */
 type NatsOptions = Readonly<{
   target: NatsTarget
-  /** Content of the credentials file: the seed of an nkey (`SU…`), or a file that `nsc` made; null on loopback only. */
+  /** Seed of the user's key (`SU…`); null on loopback only. */
   credentials: string | null
   /** Number of the stream. */
   stream: number
@@ -65,8 +66,8 @@ export async function openNats({
     }
   }
   void watchStatus(nats, changed)
-  const look = setInterval(() => void last().catch(() => undefined), LEADER_LOOK_MS)
-  look.unref()
+  const looking = new AbortController()
+  void keepLooking(nats, last, looking.signal)
   return {
     log: openNatsLog(nats, stream, last),
     tell(bytes) {
@@ -83,7 +84,7 @@ export async function openNats({
     clockOffset: () => measureClocks(nats, nowMs),
     inspect: () => inspectNats(nats, stream, target),
     async [Symbol.asyncDispose]() {
-      clearInterval(look)
+      looking.abort()
       await nats.close()
     },
   }
@@ -105,6 +106,9 @@ export async function connectNats(target: NatsTarget, credentials: string | null
       // The brokers that the operator has named, and no other that the cluster announces.
       ignoreClusterUpdates: true,
       ignoreAuthErrorAbort: true,
+      // The library would try the broker that was just left first.
+      reconnectToServer: (pool) =>
+        pool.toSorted((one, other) => one.lastConnect - other.lastConnect)[0] ?? null,
       timeout: CONNECT_MS,
       maxReconnectAttempts: -1,
       reconnectTimeWait: RECONNECT_MS,
@@ -120,15 +124,36 @@ export async function connectNats(target: NatsTarget, credentials: string | null
 }
 
 function authenticatorOf(credentials: string): Authenticator {
-  const bytes = new TextEncoder().encode(credentials.trim())
-  if (/^SU[A-Z2-7]{56}$/.test(credentials.trim())) return nkeyAuthenticator(bytes)
-  if (credentials.includes('-----BEGIN NATS USER JWT-----')) return credsAuthenticator(bytes)
-  throw new EngineError('the credentials file has neither the seed of a user (SU…) nor what nsc writes')
+  const seed = credentials.trim()
+  if (/^SU[A-Z2-7]{56}$/.test(seed)) return nkeyAuthenticator(new TextEncoder().encode(seed))
+  throw new EngineError(
+    'the credentials file has no seed of a user of NATS (SU…): give the one of `cluster init`',
+  )
 }
 
 async function watchStatus(nats: NatsConnection, changed: (what: string) => void): Promise<void> {
   for await (const status of nats.status()) {
     if (status.type === 'reconnect') changed(`connected again, with ${status.server}`)
+  }
+}
+
+/**
+ * Looks at the end of the log now and then. A broker that was cut off from the others still takes connections, but can do
+ * nothing with them: when no majority answers through it, the connection goes on to the next broker.
+ */
+async function keepLooking(
+  nats: NatsConnection,
+  last: () => Promise<number>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await sleep(LOOK_MS, undefined, { signal, ref: false })
+      await last()
+    } catch (error) {
+      if (signal.aborted || nats.isClosed() || error instanceof NoLeaderError) continue
+      await nats.reconnect().catch(() => undefined)
+    }
   }
 }
 

@@ -15,6 +15,11 @@ type RaftMember = RaftGroup & Readonly<{ broker: string }>
 /** A stream of an account, and the name of its Raft group. */
 export type StreamGroup = Readonly<{ account: string; stream: string; group: string }>
 
+/** A majority of the replicas answers, and has no leader yet: another broker would know no more. */
+export class NoLeaderError extends EngineError {
+  override readonly name = 'NoLeaderError'
+}
+
 /**
  * Newest place of a stream: a read barrier. Throws an `EngineError` when no quorum confirms it in `BARRIER_MS_MAX`.
  *
@@ -41,7 +46,6 @@ export async function readBarrier(
 ): Promise<number> {
   const limit = AbortSignal.timeout(BARRIER_MS_MAX)
   let index = Infinity
-  let why = 'no majority of the replicas answers'
   for (;;) {
     const members: RaftMember[] = []
     let leader: RaftMember | undefined
@@ -59,9 +63,12 @@ export async function readBarrier(
       onLeader(leader)
       return await storedLast(nats, of, leader.broker)
     }
-    if (isMajority(members)) why = 'the replicas have no leader that is up to date'
-    if (limit.aborted)
-      throw new EngineError(`no quorum of the brokers confirms the end of ${of.stream}: ${why}`)
+    if (limit.aborted) {
+      const what = `no quorum of the brokers confirms the end of ${of.stream}`
+      if (isMajority(members))
+        throw new NoLeaderError(`${what}: the replicas have no leader that is up to date`)
+      throw new EngineError(`${what}: no majority of the replicas answers`)
+    }
     await sleep(RETRY_MS)
   }
 }
