@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { suite, test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { constants, deflateRawSync, gunzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import {
-  deflateSegment,
-  GZIP_HEADER,
-  gzipTrailer,
   EMPTY_SUM,
+  GZIP_HEADER,
   addToSum,
+  deflateSegment,
+  gzipTrailer,
+  inflatesTo,
+  storeSegment,
   type RunningSum,
 } from './gzip-member.ts'
 
@@ -65,6 +67,30 @@ suite('a gzip member', () => {
       assert.notEqual(Buffer.from(segment.subarray(-9)).toString('hex'), '0000ffff000000ffff')
     })
   }
+
+  test('has segments without compression too, which do not depend on zlib', () => {
+    for (const length of [1, 65_535, 65_536, 200_000]) {
+      const raw = noise(length)
+      const stored = storeSegment(raw)
+      assert.equal(stored.length, length + 5 * Math.ceil(length / 65_535))
+      assert.ok(inflatesTo(stored, raw))
+    }
+    assert.equal(storeSegment(bytes('')).length, 0)
+  })
+
+  test('is joined only from segments that hold exactly their lines, and do not end the deflate stream', () => {
+    const raw = bytes('{"seq":1}\n'.repeat(100))
+    const segment = deflateSegment(raw)
+    assert.ok(inflatesTo(segment, raw))
+    assert.ok(!inflatesTo(segment, raw.subarray(1)))
+    assert.ok(!inflatesTo(segment.subarray(0, -1), raw))
+    assert.ok(!inflatesTo(deflateRawSync(raw), raw), 'it ends the stream')
+    assert.ok(
+      !inflatesTo(deflateRawSync(raw, { finishFlush: constants.Z_PARTIAL_FLUSH }), raw),
+      'not at a byte',
+    )
+    assert.ok(!inflatesTo(Buffer.concat([segment, bytes('x')]), raw))
+  })
 
   test('is accepted by gzip and by DecompressionStream', async () => {
     const pieces = [bytes('{"seq":1}\n'.repeat(1000)), bytes(''), bytes('{"seq":2}\n')]

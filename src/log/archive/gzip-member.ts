@@ -56,14 +56,25 @@ export function storeSegment(raw: Uint8Array): Uint8Array {
   return stored
 }
 
-/** Whether a segment's bytes are exactly these lines, compressed or not. */
+/**
+ * Whether a segment's bytes are exactly these lines, compressed or not, and can be joined: it ends on a byte boundary and
+ * does not end the deflate stream.
+ */
 export function inflatesTo(segment: Uint8Array, raw: Uint8Array): boolean {
+  const inflated = inflateWhole(Buffer.concat([segment, FINAL_BLOCK]), raw.length)
+  return (
+    inflated !== undefined &&
+    Buffer.compare(inflated, raw) === 0 &&
+    inflateWhole(segment, raw.length) === undefined
+  )
+}
+
+/** The bytes of a whole deflate stream; undefined when it is cut, damaged or larger. */
+function inflateWhole(stream: Uint8Array, bytesMax: number): Uint8Array | undefined {
   try {
-    const finishFlush = constants.Z_SYNC_FLUSH
-    const inflated = inflateRawSync(segment, { finishFlush, maxOutputLength: raw.length + 1 })
-    return Buffer.compare(inflated, raw) === 0
+    return inflateRawSync(stream, { maxOutputLength: bytesMax + 1 })
   } catch {
-    return false
+    return undefined
   }
 }
 
