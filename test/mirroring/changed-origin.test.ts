@@ -192,4 +192,21 @@ suite('a mirror goes on', () => {
       assert.equal(proxy.asked.length, asked)
       await mirror.reach(head + 1)
     }))
+
+  test('with a newer Daybook, after events that this one does not know', () =>
+    following(async ({ proxy, mirror, head }) => {
+      const newer = (text: string): string => text.replaceAll(/"price":"([\d.]+)"/g, '"price":"$1","newer":1')
+      proxy.change({
+        line: newer,
+        body: (path, body) => (path === 'events' ? Buffer.from(newer(body.toString())) : body),
+      })
+      await origin.publish([{ ref: 'newer', type: 'price', kind: 'usd', details: { price: '0.7' } }])
+      const { contradicted } = await mirror.until(
+        ({ fault }) => fault?.includes('install a newer one') === true,
+      )
+      assert.equal(contradicted, null)
+      assert.equal(mirror.head(), head)
+      proxy.change({})
+      await mirror.reach(head + 1)
+    }))
 })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 
 /** Changes of what an origin sends. Each may return its argument. */
 export type Changes = Readonly<{
@@ -103,4 +104,13 @@ export async function openChangingProxy(origin: string): Promise<ChangingProxy> 
       await once(server, 'close')
     },
   }
+}
+
+/** Bytes without end: the piece again and again. */
+export function endless(piece: Buffer): Readable {
+  return Readable.from(
+    (function* () {
+      for (;;) yield piece
+    })(),
+  )
 }

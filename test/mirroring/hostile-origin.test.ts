@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import type { ServerResponse } from 'node:http'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import {
   deflateSegment,
   GZIP_HEADER,
@@ -10,20 +11,23 @@ import {
   addToSum,
   EMPTY_SUM,
 } from '../../src/log/archive/gzip-member.ts'
-import { storePath } from '../../src/log/store/store.ts'
+import { hasStore, storePath } from '../../src/log/store/store.ts'
+import { SURROUNDINGS } from '../../src/client/surroundings.ts'
 import { openSigner } from '../../src/log/tree/signer.ts'
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { basename } from 'node:path'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 import type { Changes } from './changing-proxy.ts'
-import { openChangingProxy } from './changing-proxy.ts'
+import { endless, openChangingProxy } from './changing-proxy.ts'
 import { NEW_LOG, openMirror, openOrigin, vkeyOf } from './mirror-stage.ts'
 
 type Origin = Awaited<ReturnType<typeof openOrigin>>
 
 const EVENTS = 5_000
 const FIRST = '2026-03'
+const BOMB_BYTES = 20_000_000
 let forged: Buffer
+let unpacking: Buffer
 const MONTHS = { archiveEventsMin: 500 }
 
 /** Changes one answer and no other. */
@@ -44,15 +48,25 @@ function forgedMonth(file: Buffer): Buffer {
 }
 
 /** Changes a month file, and its manifest so that both agree. */
-const forgedArchive: NonNullable<Changes['body']> = (path, body) => {
-  if (path === `archive/${FIRST}.jsonl.gz`) return forged
-  if (path !== `archive/${FIRST}.json`) return body
-  const digest = (bytes: Buffer): object => ({
-    bytes: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-  })
-  const manifest = JSON.parse(body.toString())
-  return Buffer.from(JSON.stringify({ ...manifest, gzip: digest(forged), lines: digest(gunzipSync(forged)) }))
+const archiveOf =
+  (file: () => Buffer): NonNullable<Changes['body']> =>
+  (path, body) => {
+    if (path === `archive/${FIRST}.jsonl.gz`) return file()
+    if (path !== `archive/${FIRST}.json`) return body
+    const digest = (bytes: Buffer): object => ({
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    })
+    const manifest = JSON.parse(body.toString())
+    return Buffer.from(
+      JSON.stringify({ ...manifest, gzip: digest(file()), lines: digest(gunzipSync(file())) }),
+    )
+  }
+
+/** A small file that unpacks to far more than the events of a month can have. */
+function bomb(): Buffer {
+  const raw = Buffer.alloc(BOMB_BYTES, '\n')
+  return Buffer.concat([GZIP_HEADER, deflateSegment(raw), gzipTrailer(addToSum(EMPTY_SUM, raw))])
 }
 
 /** A checkpoint of the same text, signed with another key. */
@@ -79,8 +93,13 @@ const BUILDS: readonly (readonly [name: string, body: NonNullable<Changes['body'
   ],
   [
     'a month file with other lines, and a manifest that agrees with it',
-    forgedArchive,
+    archiveOf(() => forged),
     /the tree at the end of 2026-03 is not the one that the log signed/,
+  ],
+  [
+    'a month file that unpacks without end',
+    archiveOf(() => unpacking),
+    /2026-03\.jsonl\.gz: has a segment that cannot be unpacked/,
   ],
   [
     'a manifest with a forged checkpoint',
@@ -127,12 +146,64 @@ const PAGES: readonly (readonly [name: string, body: NonNullable<Changes['body']
   ['a line that Daybook does not write', only('events', replaced('"seq":3,', '"seq":3,"x":1,')), /seq 3: /],
 ]
 
+/** Waits of a mirror that are 600 times shorter than usual. */
+const QUICK = {
+  now: () => performance.now() * 600,
+  sleep: (ms: number, signal?: AbortSignal) => SURROUNDINGS.sleep(ms / 600, signal),
+}
+
+/** Sends bytes for as long as they are taken. */
+function sendOn(response: ServerResponse, piece: Buffer): void {
+  response.flushHeaders()
+  endless(piece).pipe(response)
+}
+
+/** Answers that do not end, or not in time. */
+const ENDLESS: readonly (readonly [
+  name: string,
+  path: string,
+  send: (response: ServerResponse) => void,
+  reason: RegExp,
+])[] = [
+  [
+    'a list of keys without end',
+    'log/keys',
+    (response) => sendOn(response, Buffer.alloc(65_536, ' ')),
+    /more than 1048576 bytes/,
+  ],
+  [
+    'a month file that is longer than its manifest says',
+    `archive/${FIRST}.jsonl.gz`,
+    (response) => sendOn(response, Buffer.alloc(65_536)),
+    /more than \d+ bytes/,
+  ],
+  [
+    'a packed answer that unpacks to more than an answer may have',
+    'status',
+    (response) => {
+      response.setHeader('content-encoding', 'gzip')
+      response.end(gzipSync(Buffer.alloc(BOMB_BYTES, ' ')))
+    },
+    /more than 65536 bytes/,
+  ],
+  [
+    'an answer of one byte at a time',
+    'log/keys',
+    (response) => {
+      const timer = setInterval(() => response.write(' '), 10)
+      response.on('close', () => clearInterval(timer))
+    },
+    /too slowly/,
+  ],
+]
+
 suite('a first build from a tampered origin', () => {
   let origin: Origin
   before(async () => {
     origin = await openOrigin(EVENTS)
     const file = await fetch(`${origin.url()}/api/v1/archive/${FIRST}.jsonl.gz`)
     forged = forgedMonth(Buffer.from(await file.arrayBuffer()))
+    unpacking = bomb()
   })
   after(() => origin[Symbol.asyncDispose]())
 
@@ -181,4 +252,22 @@ suite('a first build from a tampered origin', () => {
     const right = await mirror.build({ vkeys: [vkeyOf(TEST_KEY)] })
     assert.equal(right.is, 'ready')
   })
+
+  for (const [name, path, send, reason] of ENDLESS) {
+    test(`gives up, and has no store: ${name}`, async () => {
+      await using proxy = await openChangingProxy(origin.url())
+      await using mirror = openMirror(() => proxy.url, MONTHS)
+      proxy.change({
+        answer(asked, response) {
+          if (asked !== path) return false
+          // The mirror closes the connection.
+          response.on('error', () => undefined)
+          send(response)
+          return true
+        },
+      })
+      await assert.rejects(mirror.build({ around: QUICK }), reason)
+      assert.equal(hasStore(mirror.data), false)
+    })
+  }
 })

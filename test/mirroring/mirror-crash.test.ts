@@ -9,10 +9,10 @@ import { hasStore } from '../../src/log/store/store.ts'
 import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
 
 const CHILD = join(import.meta.dirname, 'mirror-child.ts')
-const EVENTS = 20_000
+const EVENTS = 12_000
 const MONTHS = { archiveEventsMin: 1_000 }
 /** Random points at which a mirror is killed while it follows. */
-const KILLS = 3
+const KILLS = 2
 
 /** Runs a mirror in a child process, and kills it `afterMs` after it has written the line. */
 async function killAt(words: readonly string[], line: string, afterMs = 0): Promise<void> {
@@ -36,7 +36,7 @@ suite('a mirror that is killed', () => {
 
   for (const [stage, done, resumed] of [
     ['months', 1, true],
-    ['months', 14_000, true],
+    ['months', 9_000, true],
     ['indexes', 0, true],
     ['proving', 0, true],
   ] as const) {
