@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DaybookError } from '../client/daybook-error.ts'
 import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
 import { markHighWater } from '../log/store/high-water.ts'
 import type { LogIdentity } from '../log/store/reader.ts'
@@ -82,12 +83,17 @@ async function buildNew(
     } catch (error) {
       // What was taken before may be wrong too, and nothing of it is proved.
       if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
-      else if (!(error instanceof WrongError)) throw error
+      else if (!(error instanceof WrongError) && !isGap(error)) throw error
       if (mistakes >= MISTAKES_MAX)
         throw new ContradictionError(error.message, origin.shown(), { cause: error })
       await origin.around.sleep(RETRY_MS * mistakes, listeners.signal)
     }
   }
+}
+
+/** Whether the origin has not shown an event that its checkpoint covers. */
+function isGap(error: unknown): error is DaybookError {
+  return error instanceof DaybookError && error.code === 'gap'
 }
 
 async function buildOnce(

@@ -1,3 +1,4 @@
+import { DaybookError } from '../client/daybook-error.ts'
 import { writeMirrorMeta } from '../log/store/mirror-meta.ts'
 import { openForWriting, readIdentity, storePath } from '../log/store/store.ts'
 import { headOf } from '../log/tree/log-fault.ts'
@@ -5,6 +6,7 @@ import { mirrorMetaOf } from './book/mirror-rows.ts'
 import type { MirrorSettings } from './mirror-settings.ts'
 import type { Origin } from './origin/open-origin.ts'
 import { readOriginKeys } from './origin/origin-answers.ts'
+import type { OriginKeys, Pins } from './proof/origin-keys.ts'
 
 /** Whether the mirror of a directory can go on, or is to be built anew for the log that continues its own. */
 type Existing = Readonly<{ is: 'ready'; events: number }> | Readonly<{ is: 'followed' }>
@@ -26,11 +28,21 @@ export async function existingMirror(
     if (meta.of !== origin.url || pins !== meta) writeMirrorMeta(db, { ...meta, ...pins, of: origin.url })
     if (!settings.followFormer) return { is: 'ready', events: headOf(db) }
     const { id } = readIdentity(db)
-    const { keys } = await readOriginKeys(origin, pins, signal)
-    if (keys.logId === id || !keys.former.some((log) => log.id === id))
+    const keys = await followedKeys(origin, pins, signal)
+    if (keys === null || keys.logId === id || !keys.former.some((log) => log.id === id))
       return { is: 'ready', events: headOf(db) }
     return { is: 'followed' }
   } finally {
     db.close()
+  }
+}
+
+/** The keys of the log that the origin has now; null while it cannot be reached: what the mirror has can be served. */
+async function followedKeys(origin: Origin, pins: Pins, signal: AbortSignal): Promise<OriginKeys | null> {
+  try {
+    return (await readOriginKeys(origin, pins, signal)).keys
+  } catch (error) {
+    if (error instanceof DaybookError) return null
+    throw error
   }
 }

@@ -209,4 +209,25 @@ suite('a mirror goes on', () => {
       proxy.change({})
       await mirror.reach(head + 1)
     }))
+
+  test('after pages without events that a checkpoint covers, such as of a node that lags', () =>
+    following(async ({ proxy, mirror, head }) => {
+      proxy.change({
+        answer: (path, response) => path === 'stream' && response.destroy() !== undefined,
+        body: (path, body) =>
+          path === 'events'
+            ? Buffer.from(
+                body
+                  .toString()
+                  .replace(/"events":\[.*\],"page"/s, '"events":[],"page"')
+                  .replace(/"events":\[.*\],"details"/s, '"events":[],"details"'),
+              )
+            : body,
+      })
+      await origin.trade(2)
+      const { contradicted } = await mirror.until(({ fault }) => /is missing/.test(fault ?? ''))
+      assert.equal(contradicted, null)
+      proxy.change({})
+      await mirror.reach(head + 2)
+    }))
 })

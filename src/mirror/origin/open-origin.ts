@@ -47,7 +47,12 @@ const BODY_ATTEMPTS_MAX = 3
 
 /** Opens the API of a service. Sends no request by itself. `onContact` is called at each answer. */
 export function openOrigin(url: string, handed: Partial<Surroundings>, onContact: () => void): Origin {
-  const around: Surroundings = { ...SURROUNDINGS, ...handed }
+  const given: Surroundings = { ...SURROUNDINGS, ...handed }
+  // A redirect could lead to a service that only this machine may reach.
+  const around: Surroundings = {
+    ...given,
+    fetch: (to, init) => given.fetch(to, { ...init, redirect: 'error' }),
+  }
   const plain = openAsk({ base: url, ...around })
   const shown = new Map<string, Uint8Array>()
   let expected: string | null = null

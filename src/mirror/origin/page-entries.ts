@@ -1,5 +1,6 @@
 import type { EventWire } from '../../protocol/event.ts'
 import { nextSeq } from '../../protocol/seq.ts'
+import { DaybookError } from '../../client/daybook-error.ts'
 import { PAGE_EVENTS } from '../../client/event-pages.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
@@ -29,8 +30,9 @@ export async function* pageEntries(
     const details = page['details']
     if (events === undefined || events.length > limit || !isJsonObject(details))
       throw new WrongError('events', 'a page lacks its events or details')
+    // Another node of the origin may be behind the one that gave the checkpoint.
     if (events.length === 0)
-      throw new WrongError(`seq ${expected.seq}`, 'is missing, and a checkpoint covers it')
+      throw new DaybookError('gap', `seq ${expected.seq} is missing, and a checkpoint covers it`)
     const entries: MirrorEntry[] = []
     for (const wire of events) {
       const { seq } = expected
