@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { backoffMs } from '../client/ask.ts'
 import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
 import { DaybookError } from '../client/daybook-error.ts'
@@ -94,6 +95,8 @@ export function openMirroring(
   return {
     async run(signal) {
       const folder = downloadFolder(settings.dataDirectory)
+      // Files of a catch-up that was killed.
+      rmSync(folder, { recursive: true, force: true })
       const { archiveEventsMin = ARCHIVE_EVENTS_MIN } = settings
       const following = openFollowing({ origin, store, folder, archiveEventsMin, signal, ...watch })
       for (;;) {
