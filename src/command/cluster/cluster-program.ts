@@ -4,6 +4,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { initNats } from './init-nats.ts'
 import { initPostgres } from './init-postgres.ts'
+import { moveCommand } from './move-command.ts'
 
 const STREAM_MAX = 1_000_000
 
@@ -50,6 +51,7 @@ Examples:
         done(await init(url, options, world))
       }),
   )
+  cluster.addCommand(moveCommand(world, done))
   return cluster
 }
 

@@ -37,6 +37,12 @@ export function writePosition(db: DatabaseSync, { stream, place, digest }: Engin
   put.run(KEYS.digest, Buffer.from(digest).toString('hex'))
 }
 
+/** Removes the position, in the caller's transaction: the log is on no engine then. */
+export function clearPosition(db: DatabaseSync): void {
+  const remove = db.prepare('DELETE FROM meta WHERE key = ?')
+  for (const key of Object.values(KEYS)) remove.run(key)
+}
+
 /** Throws when the log is on an engine: only `serve --log-store` may change it then. */
 export function refuseEngineLog(db: DatabaseSync): void {
   if (readPosition(db) === null) return

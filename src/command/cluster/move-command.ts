@@ -1,0 +1,69 @@
+import { Command, Option } from 'commander'
+import { EngineError } from '../../engine/log-engine.ts'
+import { moveFromEngine, moveToEngine } from '../../publish/cluster/move-log.ts'
+import { openEngine } from '../../publish/cluster/open-engine.ts'
+import { directoryOption, requireLog } from '../operator/log-options.ts'
+import type { LogStoreOptions } from '../operator/log-store-options.ts'
+import { logStoreOf, logStoreOptions } from '../operator/log-store-options.ts'
+import { readClusterKeys } from '../operator/signing-key-file.ts'
+import { keyFiles, optionOf } from '../terminal/options.ts'
+import { openProgress } from '../terminal/progress.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, takeDirectory } from '../terminal/world.ts'
+
+type MoveOptions = LogStoreOptions &
+  Readonly<{ data: string; back?: true; signingKeyFile?: readonly string[] }>
+
+/** The command `cluster move`: a log of one node onto an engine, and back. */
+export function moveCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('cluster')
+  const command = new Command('move')
+    .description(
+      'put the log of a data directory on an engine, or take it off; no process may use the directory',
+    )
+    .addOption(directoryOption())
+    .addOption(
+      option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
+    )
+    .addOption(new Option('--back', 'take the log off the engine: the other writers stop'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook cluster move --data /var/lib/daybook/log --log-store 'nats://a.example.org,b.example.org,c.example.org'`,
+    )
+  return logStoreOptions(command).action(async (options: MoveOptions) => done(await move(options, world)))
+}
+
+async function move(options: MoveOptions, world: World): Promise<ExitCode> {
+  const { data, back, signingKeyFile } = options
+  const logStore = logStoreOf(options)
+  if (logStore === null) throw new CommandError(2, 'give the address of the engine with --log-store')
+  requireLog(data)
+  using _lock = takeDirectory(data)
+  const progress = openProgress('moving', 'messages', world)
+  const settings = {
+    dataDirectory: data,
+    keys: readClusterKeys(signingKeyFile, data, world),
+    connect: (stream: number) =>
+      openEngine(logStore, stream, { nowMs: world.now, monotonicMs: world.monotonicMs }),
+    signal: world.stop,
+    onProgress: (place: number) => progress.at(place, place),
+  }
+  try {
+    const { head, messages } = back === true ? await moveFromEngine(settings) : await moveToEngine(settings)
+    progress.end()
+    world.stdout.write(
+      back === true
+        ? `the log is off the engine at seq ${head}: serve it without --log-store, and start no other writer\n`
+        : `the log is on the engine up to seq ${head}, in ${messages} messages: serve it with --log-store, and start other writers with an empty directory and the same key\n`,
+    )
+    return 0
+  } catch (cause) {
+    if (world.stop.aborted) throw new CommandError(1, 'stopped: the same command goes on', { cause })
+    if (cause instanceof EngineError) throw new CommandError(1, cause.message, { cause })
+    throw cause
+  } finally {
+    progress.end()
+  }
+}

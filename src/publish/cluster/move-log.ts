@@ -1,0 +1,167 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { EngineConnection, EngineMessage } from '../../engine/log-engine.ts'
+import { MESSAGE_BYTES_MAX } from '../../engine/log-engine.ts'
+import { openBookKeys } from '../../log/message/book-keys.ts'
+import { openNodeKey } from '../../log/message/node-key.ts'
+import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
+import { clearPosition, readPosition } from '../../log/stream/engine-position.ts'
+import { openKeptMessages } from '../../log/stream/kept-messages.ts'
+import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log.ts'
+import { headOf } from '../../log/tree/log-fault.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import { APPLIED_MESSAGES_MAX } from '../replica/replicated-book.ts'
+import type { StoreBook } from '../replicated/store-book.ts'
+import { openBook } from '../replicated/store-book.ts'
+import { movedMessages, noteMoved } from '../replicated/moved-log.ts'
+import { readMessage, settleAppend } from './settle-append.ts'
+
+type MoveSettings = Readonly<{
+  /** Data directory that no process uses. */
+  dataDirectory: string
+  /** Keys that sign the log. */
+  keys: readonly SigningKey[]
+  connect(stream: number): Promise<EngineConnection>
+  signal: AbortSignal
+  /** Called with the place of each message that is on the engine. */
+  onProgress(place: number): void
+}>
+
+/** A log that was moved: its newest seq, and the newest place of its stream. */
+type MovedLog = Readonly<{ head: number; messages: number }>
+
+const FIRST_STREAM = 1
+
+/**
+ * Puts the log of one node on an engine, whose stream 1 must be empty: every event with its stored signature, and the
+ * held drafts. An interrupted move is completed by the same call. Throws a StoreError, and then the node is alone as before.
+ */
+export async function moveToEngine(settings: MoveSettings): Promise<MovedLog> {
+  const { dataDirectory, keys } = settings
+  return withStore(dataDirectory, async (db) => {
+    if (readPosition(db) !== null) throw new StoreError('this log is on an engine already')
+    proveLog(db, readHighWater(dataDirectory), { keys, acceptLoss: false, acceptNewKey: false })
+    changeKeys(db, { keys, acceptNewKey: false })
+    await using connection = await settings.connect(FIRST_STREAM)
+    await refuseWrongEngine(connection)
+    const { node } = openBookKeys(db, keys, openNodeKey(dataDirectory))
+    const newest = await offerAll(movedMessages(db, node), connection, settings)
+    inTransaction(db, () => noteMoved(db, newest))
+    markHighWater(dataDirectory, newestCheckpoint(db))
+    return { head: headOf(db), messages: newest.place }
+  })
+}
+
+/** Offers the messages in order, those that an interrupted move has left out. Returns the last one. */
+async function offerAll(
+  messages: Iterable<EngineMessage>,
+  connection: EngineConnection,
+  { signal, onProgress }: MoveSettings,
+): Promise<EngineMessage> {
+  const last = await connection.log.last()
+  let newest: EngineMessage | undefined
+  for (const message of messages) {
+    const { place, bytes } = message
+    const owner =
+      place <= last
+        ? await readMessage(connection, place, signal)
+        : await settleAppend(connection, place, bytes, signal)
+    if (Buffer.compare(owner, bytes) !== 0) {
+      throw new StoreError(
+        `the stream has another message at place ${place}: a log is moved to an empty stream`,
+      )
+    }
+    newest = message
+    onProgress(place)
+  }
+  if (newest === undefined || (await connection.log.last()) > newest.place) {
+    throw new StoreError(
+      'the stream has more messages than this log: start this node with an empty directory',
+    )
+  }
+  return newest
+}
+
+/**
+ * Takes a log off its engine: the node follows the stream to its end, seals it, and is alone from then on. The other
+ * writers stop at the seal. An interrupted call is completed by the same call.
+ */
+export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> {
+  const { dataDirectory, keys, signal } = settings
+  return withStore(dataDirectory, async (db) => {
+    const position = readPosition(db)
+    if (position === null) throw new StoreError('this log is on no engine')
+    const book = openBook({ db, keys, nodeKey: openNodeKey(dataDirectory), asksChain: false })
+    // Place 0 of a later stream is the end of the stream before: the seal is applied already.
+    if (position.place > 0) {
+      await using connection = await settings.connect(position.stream)
+      await refuseWrongEngine(connection)
+      await sealStream(book, connection, position.stream, signal)
+    }
+    inTransaction(db, () => {
+      clearPosition(db)
+      openKeptMessages(db).clear()
+    })
+    markHighWater(dataDirectory, newestCheckpoint(db))
+    return { head: headOf(db), messages: position.place }
+  })
+}
+
+async function sealStream(
+  book: StoreBook,
+  connection: EngineConnection,
+  stream: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await followToEnd(book, connection, signal)
+    if (book.applied().stream !== stream) return
+    book.begin()
+    book.build({ is: 'seal' })
+    const seal = book.message()
+    book.rollback()
+    if (seal === null) throw new Error('a seal is a message')
+    await settleAppend(connection, book.applied().place + 1, seal, signal)
+  }
+}
+
+/** Applies all messages that the engine has at a moment after the call. */
+async function followToEnd(book: StoreBook, { log }: EngineConnection, signal: AbortSignal): Promise<void> {
+  const { stream } = book.applied()
+  const last = await log.last()
+  while (book.applied().stream === stream && book.applied().place < last) {
+    signal.throwIfAborted()
+    const from = book.applied().place + 1
+    const messages = await log.read(from, MESSAGE_BYTES_MAX)
+    if (messages.length === 0) await log.wait(from, FOLLOW_MS)
+    else book.apply(messages.slice(0, APPLIED_MESSAGES_MAX))
+  }
+}
+
+/** Time after which a replica that lacks a message is asked for it again. */
+const FOLLOW_MS = 1_000
+
+async function refuseWrongEngine(connection: EngineConnection): Promise<void> {
+  const complaints = await connection.inspect()
+  if (complaints.length > 0) throw new StoreError(`the engine is not set up as it must be: ${complaints[0]}`)
+}
+
+async function withStore<T>(dataDirectory: string, work: (db: DatabaseSync) => Promise<T>): Promise<T> {
+  const db = openForWriting(storePath(dataDirectory))
+  try {
+    return await work(db)
+  } finally {
+    db.close()
+  }
+}
+
+function inTransaction(db: DatabaseSync, change: () => void): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    change()
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
