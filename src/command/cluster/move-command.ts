@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { EngineError } from '../../engine/log-engine.ts'
+import { StoreError } from '../../log/store/store.ts'
 import { moveFromEngine, moveToEngine } from '../../publish/cluster/move-log.ts'
 import { openEngine } from '../../publish/cluster/open-engine.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
@@ -61,7 +62,8 @@ async function move(options: MoveOptions, world: World): Promise<ExitCode> {
     return 0
   } catch (cause) {
     if (world.stop.aborted) throw new CommandError(1, 'stopped: the same command goes on', { cause })
-    if (cause instanceof EngineError) throw new CommandError(1, cause.message, { cause })
+    if (cause instanceof EngineError || cause instanceof StoreError)
+      throw new CommandError(1, cause.message, { cause })
     throw cause
   } finally {
     progress.end()
