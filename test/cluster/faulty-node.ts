@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { MAIN } from '../stage/places.ts'
 import type { ClusterFault, ClusterNode, FiredFault } from './cluster.ts'
-import type { FaultRelay } from './fault-relay.ts'
-import { openFaultRelay } from './fault-relay.ts'
+import type { FaultRelay } from '../engine/fault-relay.ts'
+import { openFaultRelay } from '../engine/fault-relay.ts'
 import { relayFaults } from './relay-faults.ts'
 
 const START_MS_MAX = 60_000

@@ -1,5 +1,5 @@
 import type { ClusterFault } from './cluster.ts'
-import type { FaultRelay } from './fault-relay.ts'
+import type { FaultRelay } from '../engine/fault-relay.ts'
 
 const DELAY_MS = 120
 
