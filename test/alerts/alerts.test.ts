@@ -8,6 +8,7 @@ import { ROOT } from '../stage/places.ts'
 import { skipWithout } from '../stage/test-needs.ts'
 import { finalityCauses } from './finality-causes.ts'
 import { auditCauses, localCauses } from './local-causes.ts'
+import { mirrorCauses } from './mirror-causes.ts'
 import { nodeCauses } from './node-causes.ts'
 import { dashboardQueries, ruleQueries, seriesNames, unknownIn } from './queries.ts'
 import type { Cause } from './rule-test.ts'
@@ -74,6 +75,7 @@ suite('alerts, dashboard and metrics', { skip: skipWithout('promtool', 'prlimit'
         ...(await localCauses(join(folder, 'local'))),
         ...(await auditCauses(join(folder, 'audits'))),
         ...(await finalityCauses()),
+        ...(await mirrorCauses(join(folder, 'mirrors'))),
         ...(await nodeCauses(folder)),
       )
       series = causes.flatMap(({ healthy, ailing }) =>
