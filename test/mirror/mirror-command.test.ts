@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import type { Service } from '../../src/command/service/service.ts'
+import { VERSION } from '../../src/command/terminal/version.ts'
+import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
+import { buildMirror } from '../../src/mirror/build-mirror.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import { KEPT_LOG, unpackKept } from '../books/kept-store.ts'
+import { run } from '../stage/command-stage.ts'
+import { startLocalNode } from '../stage/manual-node.ts'
+
+const DRAFTS = join(import.meta.dirname, '..', 'sample', 'sample.drafts.jsonl')
+
+suite('daybook mirror', () => {
+  const kept = unpackKept(SCHEMA_VERSION)
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-mirror-'))
+  const data = join(folder, 'mirror')
+  const clock = openSharedClock()
+  clock.set(msOf(Date.UTC(2026, 3, 20, 12)))
+  let origin: Service
+  let url = ''
+  before(async () => {
+    origin = await startLocalNode(kept.data, KEPT_LOG, kept.keys, clock)
+    url = `http://127.0.0.1:${origin.port}`
+    await buildMirror(
+      {
+        url,
+        dataDirectory: data,
+        vkeys: [],
+        followFormer: false,
+        version: VERSION,
+        now: clock.now,
+        around: {},
+      },
+      { onProgress: () => undefined, signal: AbortSignal.timeout(30_000) },
+    )
+  })
+  after(async () => {
+    await origin[Symbol.asyncDispose]()
+    kept[Symbol.dispose]()
+    rmSync(folder, { recursive: true })
+  })
+  const ports = ['--port', '0', '--ops-port', '0']
+
+  test('builds, serves until a signal, and ends with 0', async () => {
+    const stop = new AbortController()
+    const other = join(folder, 'other')
+    const ended = run(['mirror', url, '--data', other, ...ports, '--drain', '0'], { stop: stop.signal })
+    while (!existsSync(join(other, 'daybook.db'))) await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    stop.abort()
+    const { code, stderr } = await ended
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /the mirror is built and proved: \d+ events/)
+  })
+
+  test('refuses an address with a path, and a key that is none, as wrong usage', async () => {
+    for (const words of [
+      ['mirror', `${url}/api/v1`, '--data', join(folder, 'a')],
+      ['mirror', 'data.example.org', '--data', join(folder, 'a')],
+      ['mirror', url, '--data', join(folder, 'a'), '--vkey', 'nonsense'],
+      ['mirror', url],
+    ])
+      assert.equal((await run(words)).code, 2, words.join(' '))
+    assert.ok(!existsSync(join(folder, 'a')), 'nothing is left behind')
+  })
+
+  test('refuses the directory of another log', async () => {
+    const own = join(folder, 'own')
+    cpSync(kept.data, own, { recursive: true })
+    await assert.rejects(run(['mirror', url, '--data', own, ...ports]), /holds a log of its own/)
+  })
+
+  test('has a directory that no command publishes into', async () => {
+    for (const words of [
+      ['serve', '--data', data, '--development', '--port', '0', '--publish-port', '0'],
+      ['import', DRAFTS, '--data', data, '--development'],
+    ]) {
+      const { code, stderr } = await run(words)
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, new RegExp(`holds a mirror of ${url}`))
+    }
+    assert.ok(
+      !existsSync(`${data}.key`) && !existsSync(join(data, 'publish-token')),
+      'no key and no token is made',
+    )
+  })
+
+  test('has a directory that can be checked, examined and backed up', async () => {
+    const checked = await run(['check', '--data', data])
+    assert.equal(checked.code, 0, checked.stderr)
+    const backup = join(folder, 'backup.db')
+    const backed = await run(['backup', '--data', data, '--to', backup])
+    assert.equal(backed.code, 0, backed.stderr)
+    const examined = await run(['doctor', '--data', data])
+    assert.match(examined.stdout + examined.stderr, /ok +key +a mirror of /)
+    const restored = await run(['restore', '--data', data, '--from', backup])
+    assert.equal(restored.code, 0, restored.stderr)
+    assert.match(restored.stdout + restored.stderr, /mirror http:\/\/127\.0\.0\.1:\d+ --data/)
+  })
+})
