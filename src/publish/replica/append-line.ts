@@ -108,6 +108,7 @@ async function offerOpen(parts: LineParts, line: LineState, offer: Offer): Promi
   const answer = await append(parts, line, offer)
   if (answer === 'appended' && isKept(parts, offer)) {
     move(line, 'kept')
+    parts.follower.committed()
     return accept(parts, line, offer)
   }
   line.offer = offer

@@ -17,8 +17,10 @@ export type BookFollower = Readonly<{
   next(): Promise<readonly EngineMessage[]>
   /** Applies messages. Throws a `MessageFault` for the first that does not continue the books, after those before it. */
   apply(messages: readonly EngineMessage[]): void
-  /** Commits what was built, after the engine accepted it. */
+  /** Commits what was built, after the engine accepted it. Throws as the disk fails. */
   commit(bytes: Uint8Array): void
+  /** Tells that the commit succeeded. */
+  committed(): void
   rollback(): void
   /** Whether the books reach the place within so many milliseconds. */
   reached(place: number, ms: number): Promise<boolean>
@@ -86,10 +88,8 @@ export function openBookFollower({ book, log, clock, onBooks }: FollowerParts): 
         throw error
       }
     },
-    commit(bytes) {
-      book.commit(bytes)
-      note('committed')
-    },
+    commit: book.commit,
+    committed: () => note('committed'),
     rollback() {
       book.rollback()
       onBooks('undone')
