@@ -7,7 +7,10 @@ type ClockOffset = Awaited<ReturnType<EngineConnection['clockOffset']>>
 /** What the guard knows. Null before the first answer. */
 export type GuardReport = Readonly<{ offset: ClockOffset | null; complaints: readonly string[] | null }>
 
-/** Compares clocks every 10 s, and the engine's settings every minute and after each change: sooner after a complaint. */
+/**
+ * Compares clocks every 10 s, and the engine's settings every 20 s and after each change: sooner after a
+ * complaint.
+ */
 export type EngineGuard = Readonly<{
   report(): GuardReport
   /** Why nothing may be appended: the wrong clock or settings, or no answer yet. Null when it may. */
@@ -18,7 +21,7 @@ export type EngineGuard = Readonly<{
 }>
 
 const CLOCK_MS = 10_000
-const INSPECT_MS = 60_000
+const INSPECT_MS = 20_000
 /** Time until the next inspection while there are complaints, or no answer. */
 const COMPLAINT_MS = 5000
 /** Time between two looks at what is due. */
