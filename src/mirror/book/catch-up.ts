@@ -197,22 +197,29 @@ export async function withServedMonths(
   parts: Pick<CatchUp, 'origin' | 'book' | 'keys' | 'folder' | 'signal'>,
   change: () => Promise<void>,
 ): Promise<void> {
-  const served = new Set<Month>()
-  for (;;) {
-    try {
-      return await change()
-    } catch (error) {
-      if (!(error instanceof ManifestError) || served.has(error.month)) throw error
-      served.add(error.month)
-      await serveMonth(parts, error.month)
+  const served = new Map<Month, MonthFiles>()
+  try {
+    for (;;) {
+      try {
+        return await change()
+      } catch (error) {
+        if (!(error instanceof ManifestError) || served.has(error.month)) throw error
+        served.set(error.month, await fetchClosed(parts, error.month))
+        // The change was undone, so the segments of every month are given again.
+        for (const files of served.values()) parts.book.serveMonth(files)
+      }
+    }
+  } finally {
+    for (const { files } of served.values()) {
+      for (const { path } of [files.events, files.details]) rmSync(path, { force: true })
     }
   }
 }
 
-async function serveMonth(
-  { origin, book, keys, folder, signal }: Pick<CatchUp, 'origin' | 'book' | 'keys' | 'folder' | 'signal'>,
+async function fetchClosed(
+  { origin, keys, folder, signal }: Pick<CatchUp, 'origin' | 'keys' | 'folder' | 'signal'>,
   month: Month,
-): Promise<void> {
+): Promise<MonthFiles> {
   const { manifest } = await readClosedMonth(origin, month, keys, signal)
   const { firstSeq, lastSeq } = manifest
   if (firstSeq === null) throw new MismatchError(`${month} is not the month of its manifest`)
@@ -220,6 +227,5 @@ async function serveMonth(
   const download = (file: MonthFile): Promise<DownloadedFile> =>
     downloadMonth(origin, folder, { month, file, expected: expected[file] }, signal)
   const files = { events: await download('events'), details: await download('details') }
-  book.serveMonth({ month, firstSeq, lastSeq, files })
-  for (const { path } of [files.events, files.details]) rmSync(path, { force: true })
+  return { month, firstSeq, lastSeq, files }
 }

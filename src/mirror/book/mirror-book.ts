@@ -105,6 +105,9 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
     closeWith: ends.add,
     addPiece: pieces.add,
     serveMonth(files) {
+      const { atMs } = appender.head()
+      // An earlier commit has closed it.
+      if (atMs !== null && monthOf(atMs) > files.month) return
       appender.begin()
       const rest = replaceSealed(db, files)
       db.exec('COMMIT')
