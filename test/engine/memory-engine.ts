@@ -17,7 +17,10 @@ export type MemoryConnection = EngineConnection &
 export type MemoryEngine = Readonly<{
   connect(): MemoryConnection
   setFaults(faults: EngineFaults): void
-  /** Loses the newest messages, as the restore of an older state does. Returns them. */
+  /**
+   * Loses the newest messages, as the restore of an older state does. Returns them. A restore that is announced also ends
+   * the appends that are on their way; a silent one does not.
+   */
   loseTail(count: number, isAnnounced: boolean): readonly EngineMessage[]
   messages(): readonly EngineMessage[]
   /** Milliseconds that the engine's clock is ahead. */
@@ -41,12 +44,15 @@ export function openMemoryEngine(settings: MemoryEngineSettings): MemoryEngine {
   let faults = NO_FAULTS
   let offsetMs = 0
   let complaints: readonly string[] = []
+  /** Restores so far that were announced. Appends that were on their way die with their connections. */
+  let restores = 0
 
   const happens = (probability: number): boolean => probability > 0 && random() < probability
   const travel = (): Promise<void> => clock.sleep(faults.delayMs * random())
 
   /** The compare-and-set itself. */
-  function arrive(place: number, bytes: Uint8Array): Appended {
+  function arrive(place: number, bytes: Uint8Array, sentIn: number): Appended {
+    if (sentIn !== restores) return 'unknown'
     if (place !== messages.length + 1) return 'taken'
     messages.push({ place, bytes, atMs: clock.now() })
     for (const wire of connections) wire.hint()
@@ -54,8 +60,9 @@ export function openMemoryEngine(settings: MemoryEngineSettings): MemoryEngine {
   }
 
   async function arriveLater(place: number, bytes: Uint8Array): Promise<void> {
+    const sentIn = restores
     await clock.sleep(faults.lateMs * random())
-    arrive(place, bytes)
+    arrive(place, bytes, sentIn)
   }
 
   async function attempt(wire: Wire, place: number, bytes: Uint8Array): Promise<Appended> {
@@ -64,8 +71,9 @@ export function openMemoryEngine(settings: MemoryEngineSettings): MemoryEngine {
       if (happens(faults.repeated)) void arriveLater(place, bytes)
       if (happens(faults.late)) void arriveLater(place, bytes)
       else if (!happens(faults.lostRequest)) {
+        const sentIn = restores
         await travel()
-        const answer = arrive(place, bytes)
+        const answer = arrive(place, bytes, sentIn)
         await travel()
         if (wire.isReachable() && !happens(faults.lostAnswer)) return answer
       }
@@ -148,6 +156,7 @@ export function openMemoryEngine(settings: MemoryEngineSettings): MemoryEngine {
     setFaults: (next) => void (faults = next),
     loseTail(count, isAnnounced) {
       const lost = messages.splice(Math.max(0, messages.length - count))
+      if (isAnnounced) restores += 1
       if (isAnnounced) for (const wire of connections) wire.change('the engine has another timeline')
       return lost
     },

@@ -14,8 +14,8 @@ import type { Mutant } from './mutant.ts'
 
 /**
  * - `faults`: faults of the network, crashes, full disks.
- * - `restore`: the engine also loses its tail while all writers run and are connected.
- * - `loss`: the engine loses its tail at any time.
+ * - `restore`: the engine also loses its tail, and says so, while all writers run and are connected.
+ * - `loss`: the engine loses its tail at any time, perhaps in silence.
  */
 export type ScheduleKind = 'faults' | 'restore' | 'loss'
 
@@ -182,7 +182,10 @@ async function disturb(world: World): Promise<void> {
       isLost = true
       if (kind === 'restore') await settleDown(world)
       world.loss.untilMs = clock.now() + UNNOTICED_MS
-      world.counts.loss += engine.loseTail(random.between(1, 4), random.chance(0.5)).length
+      world.counts.loss += engine.loseTail(
+        random.between(1, 4),
+        kind === 'restore' || random.chance(0.5),
+      ).length
       if (kind === 'restore') await clock.sleep(15_000)
     }
     if (random.chance(0.4)) engine.setFaults(random.chance(0.7) ? MANY_FAULTS : NO_FAULTS)
