@@ -205,6 +205,22 @@ suite('a message', () => {
     cluster.node(1).book().apply([accepted])
     assertSameTables(db(), cluster.node(1).db())
   })
+
+  test('names the signed tree of the committed log while a message is built after a lost one', async () => {
+    using cluster = await openWritten()
+    const { book } = cluster.node(0)
+    cluster.node(0).restart()
+    const { appender, begin, checkpoint, rollback } = book()
+    const committed = checkpoint()
+    for (const ref of ['e', 'f']) {
+      begin()
+      appender.append(trade(ref), { ref, digest: ZEROS }, msOf(appender.head().atMs ?? 0))
+      appender.keep()
+      assert.equal(checkpoint(), committed)
+      rollback()
+      assert.equal(checkpoint(), committed)
+    }
+  })
 })
 
 function plain({ place, bytes }: Readonly<{ place: number; bytes: Uint8Array }>): readonly unknown[] {

@@ -46,7 +46,7 @@ export type StoreBook = Omit<Book, 'applied'> &
     room: MessageRoom
     /** Builds a step of the operator in place of a commit, between `begin` and `message`. */
     build(step: OperatorStep): void
-    /** The signed note of the newest tree. */
+    /** The signed note of the committed log, also while a message is built. */
     checkpoint(): string
   }>
 
@@ -58,15 +58,16 @@ export function openBook(settings: BookSettings): StoreBook {
   let step: StepBody | null = null
   let built: Uint8Array | null = null
   let isUnchanged = false
+  const note = committedNote(settings.db, log)
 
   function begin(): void {
     isUnchanged = false
-    log.appender.begin()
+    note.begin()
   }
 
   function end(): void {
     stream.write()
-    log.commit()
+    note.commit()
     step = null
     built = null
   }
@@ -87,7 +88,7 @@ export function openBook(settings: BookSettings): StoreBook {
     begin,
     rollback,
     room: messageRoom(log.gathered.bytesLeft),
-    checkpoint: () => log.checkpoint() ?? newestCheckpoint(settings.db).checkpoint,
+    checkpoint: note.read,
     build: (operatorStep) => void (step = bodyOfStep(settings.db, operatorStep, parts.present())),
     message() {
       const body = bodyOf(log, step)
@@ -117,6 +118,26 @@ export function openBook(settings: BookSettings): StoreBook {
         if (isOfDisk(error)) throw error
         throw new MessageFault(applied, error instanceof Unfitting ? error.message : reasonOf(error))
       }
+    },
+  }
+}
+
+/** The note of the committed log, read before each transaction: events of an open one have no signature yet. */
+function committedNote(
+  db: DatabaseSync,
+  log: Pick<BookLog, 'appender' | 'checkpoint' | 'commit'>,
+): Readonly<{ read(): string; begin(): void; commit(): void }> {
+  let note: string | null = null
+  const read = (): string => (note ??= log.checkpoint() ?? newestCheckpoint(db).checkpoint)
+  return {
+    read,
+    begin() {
+      read()
+      log.appender.begin()
+    },
+    commit() {
+      log.commit()
+      note = null
     },
   }
 }
