@@ -67,8 +67,8 @@ export type Mirroring = Disposable &
 
 /** Longest `Retry-After` of an origin that is obeyed, in milliseconds. */
 const RETRY_AFTER_MS_MAX = 3_600_000
-/** Failures after which the wait between two attempts no longer grows. */
-const ATTEMPTS_MAX = 6
+/** Failures after which the wait between two attempts no longer grows: it is 4 s at most, within the allowance. */
+const ATTEMPTS_MAX = 3
 
 /** Opens the following of a mirror that `buildMirror` has made. Sends no request by itself. */
 export function openMirroring(

@@ -113,16 +113,20 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
   }
 }
 
-/** Waits until the stream has shown a newer event, or for `IDLE_MS`. Throws what has ended the stream. */
+/**
+ * Waits until the stream has shown a newer event, or for `IDLE_MS`; for `CHECKPOINT_MS` while the stream is broken, because
+ * it waits longer before it connects again. Throws what has ended the stream.
+ */
 async function somethingNew(parts: FollowingParts, feed: StreamFeed): Promise<void> {
   const { now } = parts.origin.around
   const since = now()
+  const until = (): number => since + (feed.isBroken() ? CHECKPOINT_MS : IDLE_MS)
   do {
-    await feed.news(Math.max(0, since + IDLE_MS - now()))
+    await feed.news(Math.max(0, until() - now()))
     parts.signal.throwIfAborted()
     parts.onOriginHead(feed.head())
     if (feed.error() !== null) throw feed.error()
-  } while (feed.head() <= parts.store.book.head().seq && now() - since < IDLE_MS)
+  } while (feed.head() <= parts.store.book.head().seq && now() < until())
 }
 
 type Checkpoints = Readonly<{ newest(): Promise<Readonly<{ tree: ProvenTree; keys: OriginKeys }>> }>

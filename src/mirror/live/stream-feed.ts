@@ -1,5 +1,6 @@
 import { nextSeq } from '../../protocol/seq.ts'
 import type { DetailsByEvent } from '../../client/event-details.ts'
+import type { StreamStatus } from '../../client/stream.ts'
 import { streamOf } from '../../client/stream.ts'
 import type { Surroundings } from '../../client/surroundings.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
@@ -11,6 +12,8 @@ import { streamEntry } from '../origin/page-entries.ts'
 export type StreamFeed = Readonly<{
   /** Newest seq that the stream has shown. */
   head(): number
+  /** Whether the stream waits before it connects again. */
+  isBroken(): boolean
   /** Takes the entries after `after`, up to `upTo`; null while one of them has not arrived. Earlier ones are dropped. */
   take(after: number, upTo: number): readonly MirrorEntry[] | null
   /** The error that has ended the stream; null while it runs. */
@@ -32,14 +35,16 @@ export function openStreamFeed(origin: Origin, next: ExpectedNext, stopped: Abor
   const queue = openUnproved()
   let head = next.seq - 1
   let ended: unknown = null
+  let isBroken = false
 
   async function read(): Promise<void> {
     const details: DetailsByEvent = new WeakMap()
     let expected = next
-    const onStatus = (status: Readonly<{ head: number }>): void => {
-      if (status.head <= head) return
-      head = status.head
-      news.tell()
+    const onStatus = (status: Pick<StreamStatus, 'head' | 'state'>): void => {
+      const wasBroken = isBroken
+      isBroken = status.state === 'reconnecting' || status.state === 'offline'
+      if (status.head > head || (isBroken && !wasBroken)) news.tell()
+      head = Math.max(head, status.head)
     }
     const asked = { after: next.seq - 1, details, signal, onStatus }
     for await (const events of streamOf(origin.ask, origin.around, asked)) {
@@ -60,6 +65,7 @@ export function openStreamFeed(origin: Origin, next: ExpectedNext, stopped: Abor
   })
   return {
     head: () => head,
+    isBroken: () => isBroken,
     take: queue.take,
     error: () => ended,
     news: news.wait,
