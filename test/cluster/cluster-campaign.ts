@@ -19,6 +19,8 @@ export type CampaignSettings = Readonly<{
   folder: string
   seed: string
   faults: number
+  /** Names of the faults that are fired first, one after the other. */
+  first?: readonly string[]
   subscribers: number
   publishers: number
   /** Mean pause of a publisher between two requests. */
@@ -71,8 +73,8 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
   const { seed } = settings
   const { nodes, token, pay } = cluster
   await using subscribers = openHoppingSubscribers({ ...settings, seed: `${seed} subscribers` })
-  const publishers = openClusterPublishers({ ...settings, nodes, token, pay })
-  const followed = openFollowedFile({ ...settings, cluster, paceMs: FOLLOWED_PACE_MS })
+  using publishers = openClusterPublishers({ ...settings, nodes, token, pay })
+  using followed = openFollowedFile({ ...settings, cluster, paceMs: FOLLOWED_PACE_MS })
   const recorded = { trees: [], recoveries: [], standstills: [], fired: {} }
   const stage: Stage = { cluster, settings, publishers, followed, subscribers, ...recorded }
   await fireAll(stage)
@@ -127,7 +129,8 @@ async function fireAll(stage: Stage): Promise<void> {
   const total = (): number => Object.values(fired).reduce((sum, count) => sum + count, 0)
   for (let round = 1; total() < settings.faults; round += 1) {
     const begun: { name: string; heal: FiredFault['heal'] }[] = []
-    for (const { name, fire } of chosen(faults, fired, random)) {
+    const named = faults.filter(({ name }) => name === settings.first?.[round - 1])
+    for (const { name, fire } of named.length > 0 ? named : chosen(faults, fired, random)) {
       const fault = await fire()
       if (fault === null) continue
       begun.push({ name, heal: fault.heal })
@@ -226,7 +229,8 @@ ${saidBy(cluster)}`,
 /** Waits until the chain has settled every held draft. */
 async function nothingHeld(stage: Stage): Promise<void> {
   const fromMs = performance.now()
-  for (const { name, url } of stage.cluster.nodes) {
+  // A mirror passes the number on as the word of its origin, some time later.
+  for (const { name, url } of stage.cluster.nodes.filter(({ kind }) => kind === 'writer')) {
     for (;;) {
       const held = await readHeld(url() ?? '').catch(() => null)
       if (held === 0) break

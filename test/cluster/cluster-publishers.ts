@@ -42,16 +42,17 @@ type CountName =
   | 'refusals'
 
 /** Publishers of all writers. Each sends one request after another, to its own writer first. */
-export type ClusterPublishers = Readonly<{
-  requests: readonly SentRequest[]
-  counts: Readonly<Record<CountName, number>>
-  /** Lets each publisher finish its request, and resolves when none is in flight. */
-  pause(): Promise<void>
-  resume(): void
-  /** Rejects as soon as a publisher fails for a reason of its own. */
-  failed: Promise<never>
-  end(): Promise<void>
-}>
+export type ClusterPublishers = Disposable &
+  Readonly<{
+    requests: readonly SentRequest[]
+    counts: Readonly<Record<CountName, number>>
+    /** Lets each publisher finish its request, and resolves when none is in flight. */
+    pause(): Promise<void>
+    resume(): void
+    /** Rejects as soon as a publisher fails for a reason of its own. */
+    failed: Promise<never>
+    end(): Promise<void>
+  }>
 
 type Settings = Readonly<{
   seed: string
@@ -88,6 +89,7 @@ export function openClusterPublishers({
   let gate = Promise.withResolvers<void>()
   gate.resolve()
   let ended = false
+  const given = new AbortController()
   let idle = 0
   let wake = (): void => undefined
   const { promise: failed, reject: fail } = Promise.withResolvers<never>()
@@ -99,7 +101,7 @@ export function openClusterPublishers({
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(drafts),
-        signal: AbortSignal.timeout(ATTEMPT_MS_MAX),
+        signal: AbortSignal.any([given.signal, AbortSignal.timeout(ATTEMPT_MS_MAX)]),
       })
       const body = (await response.json()) as DoorBody
       const { status } = response
@@ -167,6 +169,7 @@ export function openClusterPublishers({
       if (both.some(Boolean)) return
     }
     for (let place = home; !(await attempt(request, writerAt(place))); place += 1) {
+      if (given.signal.aborted) return
       counts.fallbacks += 1
       await sleep(random.between(BACKOFF_MS_MIN, BACKOFF_MS_MAX))
     }
@@ -211,6 +214,12 @@ export function openClusterPublishers({
       ended = true
       gate.resolve()
       await running
+    },
+    /** Gives up what is not finished. */
+    [Symbol.dispose]() {
+      ended = true
+      given.abort()
+      gate.resolve()
     },
   }
 }

@@ -15,7 +15,7 @@ type ClusterStage = AsyncDisposable &
   Readonly<{
     token: string
     pay: SendPayment
-    /** Command and options of a writer. */
+    /** Command and options of a writer. A log of its own needs `--development` besides. */
     writerWords(data: string): readonly string[]
     /** Environment of a writer. */
     env: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ export async function openClusterStage(folder: string, seed: string): Promise<Cl
   const payments = openPaymentChain('solana', seed)
   const server: RpcServer = await openRpcServer({ chain: payments.chain })
   const random = randomOf(`${seed} chain`)
-  const log = ['--chain', 'solana', '--development', '--finality', `solana=${server.url}`]
+  const log = ['--finality', `solana=${server.url}`]
   const ports = ['--port', '0', '--publish-port', '0', '--publish-token-file', tokenFile]
   const limits = ['--rate-limit', 'off', '--finality-requests', '100000', '--drain', '0']
   return {

@@ -22,7 +22,7 @@ type Running = Readonly<{
 }>
 
 /** A node in a process that can be killed, paused and started again, with a relay before its door. */
-type FaultyNode = AsyncDisposable &
+export type FaultyNode = AsyncDisposable &
   Readonly<{
     node: ClusterNode
     faults: readonly ClusterFault[]
@@ -118,7 +118,7 @@ export async function startFaultyNode({
     stop: () => end('SIGTERM'),
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')
-      for (const one of [relay, ...links]) await one?.[Symbol.asyncDispose]()
+      await relay?.[Symbol.asyncDispose]()
     },
   }
 }

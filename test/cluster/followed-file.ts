@@ -14,14 +14,15 @@ const POLL_MS = 50
 const DECIMALS = '999999999'
 
 /** A growing file that `daybook publish --follow FILE --to A,B,C` sends to the writers of a cluster. */
-export type FollowedFile = Readonly<{
-  drafts: readonly SentDraft[]
-  /** Stops the growth, and resolves when every line is published. */
-  pause(): Promise<void>
-  resume(): void
-  /** Stops the command and asserts that it ends with code 0. */
-  end(): Promise<void>
-}>
+export type FollowedFile = Disposable &
+  Readonly<{
+    drafts: readonly SentDraft[]
+    /** Stops the growth, and resolves when every line is published. */
+    pause(): Promise<void>
+    resume(): void
+    /** Stops the command and asserts that it ends with code 0. */
+    end(): Promise<void>
+  }>
 
 type Settings = Readonly<{
   cluster: Cluster
@@ -87,5 +88,6 @@ export function openFollowedFile({ cluster, folder, seed, paceMs }: Settings): F
       const { code } = await ended
       assert.equal(code, 0, said)
     },
+    [Symbol.dispose]: () => stop.abort(),
   }
 }

@@ -7,7 +7,8 @@ import { startFaultyNode } from './faulty-node.ts'
 export async function openSingleCluster(folder: string, seed: string): Promise<Cluster> {
   const { token, pay, writerWords, env, ...stage } = await openClusterStage(folder, seed)
   const data = join(folder, 'one')
-  const one = await startFaultyNode({ name: 'one', kind: 'writer', data, words: writerWords(data), env })
+  const words = [...writerWords(data), '--chain', 'solana', '--development']
+  const one = await startFaultyNode({ name: 'one', kind: 'writer', data, words, env })
   return {
     nodes: [one.node],
     token,

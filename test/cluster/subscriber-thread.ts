@@ -35,7 +35,7 @@ export type SubscriberReport =
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 400
 const BEHIND_EVERY_MS = 100
-/** Share of the events that are looked up at `/events/{seq}` of the same node. */
+/** Share of the events that are looked up at `/events/{seq}` of the same node, and of any node. */
 const LOOKED_UP = 0.002
 const LOOKUP_MS_MAX = 10_000
 const ADDRESSES = 250
@@ -147,13 +147,17 @@ function receive(subscriber: Subscriber, node: string, url: string, runs: Run[],
   if (known === undefined) first.set(seq, line)
   else if (known !== line) disagree({ seq, node, what: 'another line in the stream' })
   if (random.chance(LOOKED_UP)) void lookUp(seq, node, url, line)
+  const [other, otherUrl] = nodes[random.below(nodes.length)] ?? []
+  // Another node may lack the event for a moment. It then waits, and never says that there is none.
+  if (other !== undefined && otherUrl !== undefined && random.chance(LOOKED_UP))
+    void lookUp(seq, other, otherUrl, line)
 }
 
 function disagree(discord: Discord): void {
   if (discords.length < DISCORDS_MAX) discords.push(discord)
 }
 
-/** Asks the same node for an event that its stream has shown. A node that is down in the meantime proves nothing. */
+/** Asks a node for an event that a stream has shown. A node that is down in the meantime proves nothing. */
 async function lookUp(seq: number, node: string, url: string, line: string): Promise<void> {
   try {
     const signal = AbortSignal.timeout(LOOKUP_MS_MAX)

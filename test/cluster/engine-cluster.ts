@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { ClusterEngine } from './cluster-engine.ts'
+import { openClusterStage } from './cluster-stage.ts'
+import type { Cluster } from './cluster.ts'
+import { openFaultRelay } from '../engine/fault-relay.ts'
+import { makeFirstMessage } from './first-message.ts'
+import type { FaultyNode } from './faulty-node.ts'
+import { startFaultyNode } from './faulty-node.ts'
+
+const WRITERS = ['a', 'b', 'c'] as const
+
+/** Three writers on an engine, a mirror of the first one, and a mirror of that mirror. */
+export async function openEngineCluster(
+  folder: string,
+  seed: string,
+  openEngine: (folder: string) => Promise<ClusterEngine>,
+): Promise<Cluster> {
+  await using opening = new AsyncDisposableStack()
+  const { token, pay, writerWords, env, ...stage } = await openClusterStage(folder, seed)
+  opening.use(stage)
+  const engine = opening.use(await openEngine(folder))
+  const { bytes, keyFile } = makeFirstMessage(folder)
+  assert.equal(await engine.log.append(1, bytes), 'appended')
+  const all: FaultyNode[] = []
+  const writers = WRITERS.map(async (name) => {
+    const data = join(folder, name)
+    const links = await Promise.all(engine.ports.map((port) => openFaultRelay(() => port)))
+    for (const link of links) opening.use(link)
+    const own = ['--signing-key-file', keyFile, '--node-name', name]
+    const words = [...writerWords(data), ...own, ...engine.words(links.map(({ port }) => port))]
+    const writer = await startFaultyNode({ name, kind: 'writer', data, words, links, env })
+    return opening.use(writer)
+  })
+  // All have started or failed before anything is closed.
+  await Promise.allSettled(writers)
+  all.push(...(await Promise.all(writers)))
+  let followed = all[0]
+  for (const name of ['mirror', 'mirror of the mirror']) {
+    const origin = followed
+    const link = await openFaultRelay(() => {
+      const url = origin?.node.url() ?? null
+      return url === null ? null : Number(new URL(url).port)
+    })
+    opening.use(link)
+    const data = join(folder, name.replaceAll(' ', '-'))
+    const ports = ['--port', '0', '--ops-port', '0', '--rate-limit', 'off', '--drain', '0']
+    const words = ['mirror', `http://127.0.0.1:${link.port}`, '--data', data, ...ports]
+    followed = opening.use(await startFaultyNode({ name, kind: 'mirror', data, words, links: [link] }))
+    all.push(followed)
+  }
+  const open = opening.move()
+  return {
+    nodes: all.map(({ node }) => node),
+    token,
+    pay,
+    faults: [...engine.faults, ...all.flatMap(({ faults }) => faults)],
+    hasLeader: engine.hasLeader,
+    async stop() {
+      const failed: string[] = []
+      // Mirrors before what they follow.
+      for (const { node, stop } of all.toReversed()) if ((await stop()) !== 0) failed.push(node.name)
+      return failed
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
+}

@@ -1,0 +1,34 @@
+import { suite, test } from 'node:test'
+import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
+import { skipUnless } from '../stage/test-needs.ts'
+import { assertCampaign, faultsWanted } from './campaign-test.ts'
+import { openEngineCluster } from './engine-cluster.ts'
+import { openNatsEngine } from './nats-cluster.ts'
+
+/** Faults of the run. The long campaign is `DAYBOOK_CAMPAIGN=200`. */
+const FAULTS = faultsWanted(3)
+/** Streams at a time. A long campaign has 500. */
+const SUBSCRIBERS = FAULTS > 10 ? 500 : 150
+const SEED = process.env['DAYBOOK_SEED'] ?? 'three writers on NATS'
+
+suite(
+  `three writers on NATS and two mirrors during ${FAULTS} faults`,
+  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED) },
+  () => {
+    test(
+      'lose and repeat nothing, keep the order, and have the same bytes',
+      { timeout: 120_000 + FAULTS * 30_000 },
+      (t) =>
+        assertCampaign(t, (folder, seed) => openEngineCluster(folder, seed, openNatsEngine), {
+          seed: SEED,
+          faults: FAULTS,
+          first: ['kill the leader of the stream', 'kill a', 'stall link of b'],
+          subscribers: SUBSCRIBERS,
+          publishers: 9,
+          paceMs: 100,
+          hopMs: 5_000,
+          faultMs: [500, 3_000],
+        }),
+    )
+  },
+)
