@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { constants, deflateRawSync } from 'node:zlib'
 import { bulkLines } from '../../sim/bulk.ts'
 import { openAppender } from '../../src/log/append.ts'
+import { storeSegment } from '../../src/log/archive/gzip-member.ts'
 import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
 import { markHighWater } from '../../src/log/store/high-water.ts'
 import { newestCheckpoint } from '../../src/log/tree/ready-log.ts'
@@ -19,8 +20,13 @@ const EVENTS = 12_000
 function makeOtherHistory(data: string): void {
   createStore(storePath(data), NEW_LOG)
   using db = openForWriting(storePath(data))
-  const segmentOf = (_: unknown, raw: Uint8Array): Uint8Array =>
-    deflateRawSync(raw, { level: 1, finishFlush: constants.Z_SYNC_FLUSH })
+  // Every third segment is not compressed, as one that does not fit a message of an engine.
+  let segments = 0
+  const segmentOf = (_: unknown, raw: Uint8Array): Uint8Array => {
+    segments += 1
+    if (segments % 3 === 0) return storeSegment(raw)
+    return deflateRawSync(raw, { level: 1, finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 2 * raw.length })
+  }
   const appender = openAppender(db, testSigner(db), { segmentOf })
   const span = { from: msOf(Date.UTC(2026, 2, 20)), to: msOf(Date.UTC(2026, 5, 1)) }
   appender.begin()

@@ -65,6 +65,8 @@ function nextPiece(
 ): MonthPiece | null {
   // The trailer may hold the marker by chance.
   if (file.at(start, TRAILER_BYTES + 1).length <= TRAILER_BYTES) return null
+  const stored = storedPiece(file, start, pieceRawBytesMax)
+  if (stored !== null && isComplete(stored.raw, isEnd)) return checkedPiece(stored, place)
   let from = start
   for (let markers = 0; markers < MARKERS_MAX; markers += 1) {
     const marker = file.find(FLUSH_MARKER, from, start + pieceRawBytesMax + SPARE_BYTES)
@@ -72,16 +74,44 @@ function nextPiece(
     const end = marker + FLUSH_MARKER.length
     const bytes = Buffer.from(file.at(start, end - start))
     const raw = inflated(bytes, place, pieceRawBytesMax)
-    if (raw.at(-1) === LINE_FEED && isEnd(raw)) {
-      if (!isUtf8(raw)) throw new WrongError(place, 'is not UTF-8')
-      return { start, bytes, raw }
-    }
+    if (isComplete(raw, isEnd)) return checkedPiece({ start, bytes, raw }, place)
     from = marker + 1
   }
   throw new WrongError(place, 'is not made of the segments of the archive')
 }
 
 const LINE_FEED = 10
+
+function isComplete(raw: Buffer, isEnd: (raw: Buffer) => boolean): boolean {
+  return raw.at(-1) === LINE_FEED && isEnd(raw)
+}
+
+function checkedPiece(piece: MonthPiece, place: string): MonthPiece {
+  if (!isUtf8(piece.raw)) throw new WrongError(place, 'is not UTF-8')
+  return piece
+}
+
+/** Head of a stored block of deflate: its type, its length, and the complement of that (RFC 1951, section 3.2.4). */
+const BLOCK_HEAD_BYTES = 5
+const BLOCK_BYTES_MAX = 0xffff
+
+/** A segment that is stored without compression, in blocks of which only the last is not full; null for any other. */
+function storedPiece(file: FileBytes, start: number, rawBytesMax: number): MonthPiece | null {
+  const blocks: Buffer[] = []
+  for (let at = start; at - start <= rawBytesMax + SPARE_BYTES;) {
+    const head = file.at(at, BLOCK_HEAD_BYTES)
+    if (head.length < BLOCK_HEAD_BYTES || head[0] !== 0) return null
+    const bytes = head.readUInt16LE(1)
+    if (bytes === 0 || bytes + head.readUInt16LE(3) !== BLOCK_BYTES_MAX) return null
+    const block = file.at(at + BLOCK_HEAD_BYTES, bytes)
+    if (block.length < bytes) return null
+    blocks.push(Buffer.from(block))
+    at += BLOCK_HEAD_BYTES + bytes
+    if (bytes < BLOCK_BYTES_MAX)
+      return { start, bytes: Buffer.from(file.at(start, at - start)), raw: Buffer.concat(blocks) }
+  }
+  return null
+}
 
 function inflated(bytes: Uint8Array, place: string, rawBytesMax: number): Buffer {
   try {
