@@ -1,16 +1,115 @@
+import type { Registry } from 'prom-client'
+import type { ClusterNotice } from '../../publish/cluster/cluster-notice.ts'
+import type { ClusterReport } from '../../publish/cluster/cluster-report.ts'
 import type { WriterListeners } from '../../publish/door/writer.ts'
+import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 
 /** Listeners to what the writer says about its cluster. */
 type ClusterTelling = Pick<WriterListeners, 'onFollowed' | 'onCluster' | 'onNotice'>
 
-export function openClusterTelling(
-  _lines: LogLines,
-  metrics: Readonly<{ followed(events: number): void }>,
-): ClusterTelling {
+type TellingSettings = Readonly<{
+  /** Metrics of this process; null for a node that is alone, which has no cluster to measure. */
+  registry: Registry | null
+  lines: LogLines
+  metrics: Readonly<{ followed(events: number): void }>
+  monotonicMs(): number
+}>
+
+/** Time between two lines about an engine that takes no connection. */
+const AWAY_LINE_MS = 60_000
+
+/** Opens the metrics and log lines about a node's cluster. */
+export function openClusterTelling({
+  registry,
+  lines,
+  metrics,
+  monotonicMs,
+}: TellingSettings): ClusterTelling {
+  let report: ClusterReport | null = null
+  let saidFaults = ''
+  const sayNotice = openNoticeLines(lines, monotonicMs)
+  if (registry !== null) watchCluster(registry, () => report)
   return {
     onFollowed: ({ events }) => metrics.followed(events),
-    onCluster: () => undefined,
-    onNotice: () => undefined,
+    onCluster(news) {
+      report = news
+      const faults = news.faults.join('; ')
+      if (faults !== saidFaults && faults !== '') lines.say('engine-fault', { reason: faults })
+      saidFaults = faults
+    },
+    onNotice: sayNotice,
+  }
+}
+
+/** Registers the metrics of a node's cluster, which are read at each collection. */
+function watchCluster(registry: Registry, read: () => ClusterReport | null): void {
+  gauge(
+    registry,
+    'daybook_log_lag_commits',
+    'Commits of the whole log that this node has not applied',
+    () => read()?.lag ?? 0,
+  )
+  gauge(
+    registry,
+    'daybook_append_unsettled_seconds',
+    'Age of a commit whose outcome is not known',
+    () => (read()?.unsettledMs ?? 0) / 1_000,
+  )
+  copiedCounter(
+    registry,
+    'daybook_append_unknown_total',
+    'Attempts to append a commit whose outcome was not known at once',
+    () => read()?.unknownTotal ?? 0,
+  )
+  copiedCounter(
+    registry,
+    'daybook_void_total',
+    'Messages that did not continue the log',
+    () => read()?.voidTotal ?? 0,
+  )
+  gauge(
+    registry,
+    'daybook_writers_heard',
+    'Other writers of the log that were heard lately',
+    () => read()?.writers.filter(({ isSilent }) => !isSilent).length ?? 0,
+  )
+  gauge(
+    registry,
+    'daybook_engine_clock_offset_seconds',
+    'Clock of the engine minus that of this machine',
+    () => (read()?.offsetMs ?? 0) / 1_000,
+  )
+  gauge(
+    registry,
+    'daybook_engine_faults',
+    'Settings of the engine that are not as they must be',
+    () => read()?.faults.length ?? 0,
+  )
+}
+
+/** Writes a line about what a node notices of its engine. */
+function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
+  let awayMs = Number.NEGATIVE_INFINITY
+  return (notice) => {
+    switch (notice.is) {
+      case 'unconnected':
+        if (monotonicMs() - awayMs < AWAY_LINE_MS) return
+        awayMs = monotonicMs()
+        return lines.say('engine-away', { reason: notice.reason })
+      case 'changed':
+        return lines.say('engine-changed', { reason: notice.what })
+      case 'heard':
+        if (notice.silent.length === 0) return lines.say('writers-heard', {})
+        return lines.say('writers-silent', { words: notice.silent.join(', ') })
+      case 'offered-again':
+        return lines.say('offered-again', { count: notice.messages })
+      case 'evidence':
+        return lines.say('fork-kept', { count: notice.messages })
+      case 'stopped':
+        return lines.say('log-stopped', { fault: notice.why, place: notice.place, reason: notice.reason })
+      case 'local-failure':
+        return lines.say('commit-unwritten', { reason: notice.reason })
+    }
   }
 }

@@ -92,8 +92,7 @@ export async function startService(
 
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners = {
-    ...whatIsTold(metrics, lines, world, stack),
-    ...openClusterTelling(lines, metrics),
+    ...whatIsTold({ metrics, lines, world }, following ? registry : null, stack),
     onFinality: openFinalityMetrics(registry, lines, world.now),
     onBroken: broken.resolve,
     operations(path: OperationsPath, accepting: boolean) {
@@ -165,15 +164,17 @@ function watchHeldDrafts(
 
 /** Listeners of the writer that only count or write log lines. */
 function whatIsTold(
-  metrics: ServiceMetrics,
-  lines: LogLines,
-  { monotonicMs }: Pick<World, 'monotonicMs'>,
+  { metrics, lines, world }: Readonly<{ metrics: ServiceMetrics; lines: LogLines; world: World }>,
+  clusterRegistry: Registry | null,
   stack: AsyncDisposableStack,
-): WriterLines & Pick<WriterListeners, 'onRequests' | 'onIrregular'> {
+): WriterLines &
+  Pick<WriterListeners, 'onRequests' | 'onIrregular' | 'onFollowed' | 'onCluster' | 'onNotice'> {
+  const { monotonicMs } = world
   const writerLines = openWriterLines(lines, monotonicMs)
   stack.defer(writerLines.flush)
   return {
     ...writerLines,
+    ...openClusterTelling({ registry: clusterRegistry, lines, metrics, monotonicMs }),
     onCommitted(committed) {
       metrics.committed(committed)
       writerLines.onCommitted(committed)

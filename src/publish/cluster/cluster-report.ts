@@ -41,7 +41,7 @@ export type ClusterReport = Readonly<{
   /** The engine's clock minus ours; null before it was measured. */
   offsetMs: number | null
   /** What is wrong with the settings of the engine. It may name machines, so it is not public. */
-  complaints: readonly string[]
+  faults: readonly string[]
 }>
 
 /** Time after which a message whose outcome is unknown makes publishing impossible. An attempt takes a second. */
@@ -73,7 +73,7 @@ export function clusterReport(
       ...unheard.map((name) => ({ name, seq: 0, heardMs: Number.POSITIVE_INFINITY, isSilent: true })),
     ].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     offsetMs: engine.offset?.offsetMs ?? null,
-    complaints: engine.complaints ?? [],
+    faults: engine.complaints ?? [],
   }
 }
 
