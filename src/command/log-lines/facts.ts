@@ -227,31 +227,23 @@ export const FACTS = {
     fields: ['of', 'reason'],
   },
   'chain-failed': { level: 'error', text: 'a question to the chain failed', fields: ['reason'] },
-  'engine-away': {
-    level: 'warn',
-    text: 'the machines that keep the log take no connection: {reason}',
-    fields: ['reason'],
-  },
+  'engine-away': { level: 'warn', text: 'the engine takes no connection: {reason}', fields: ['reason'] },
   'engine-changed': { level: 'info', text: 'the way to the log has changed: {reason}', fields: ['reason'] },
-  'engine-fault': {
-    level: 'error',
-    text: 'nothing is published until the machines that keep the log are set up right: {reason}',
-    fields: ['reason'],
-  },
+  'engine-fault': { level: 'error', text: 'nothing is published: {reason}', fields: ['reason'] },
   'writers-heard': { level: 'info', text: 'all other writers were heard: drafts are taken', fields: [] },
   'writers-silent': {
     level: 'warn',
-    text: 'drafts are taken without these writers, which are silent: {words}',
+    text: 'drafts are taken without silent writers: {words}',
     fields: ['words'],
   },
   'offered-again': {
     level: 'error',
-    text: 'the machines that keep the log had lost {count} commits, and got them again from this node',
+    text: 'gave {count} lost commits to the engine again',
     fields: ['count'],
   },
   'fork-kept': {
     level: 'error',
-    text: 'the log has two branches: {count} messages of both are kept in the folder evidence',
+    text: 'keeps {count} messages of two branches in evidence',
     fields: ['count'],
   },
   'log-stopped': {
@@ -259,11 +251,7 @@ export const FACTS = {
     text: 'nothing is published until an operator acts, from message {place} on: {reason}',
     fields: ['fault', 'place', 'reason'],
   },
-  'commit-unwritten': {
-    level: 'error',
-    text: 'a commit of the log could not be written here: {reason}',
-    fields: ['reason'],
-  },
+  'commit-unwritten': { level: 'error', text: 'a commit could not be written: {reason}', fields: ['reason'] },
   'metrics-failed': { level: 'error', text: 'the metrics could not be read', fields: ['err', 'thread'] },
   'page-failed': { level: 'warn', text: 'the first page failed', fields: ['err'] },
   suppressed: {
