@@ -101,7 +101,7 @@ export async function startService(
     },
   }
   const writing = startWriter(writerSettings(settings, memory.head, lines), listeners, world.stop)
-  const writer = await orRefused(orTaken('--publish-port', writing))
+  const writer = await orRefused(orTaken('--publish-port', writing), world)
   stack.use(writer)
   stack.use(answerBarriers(memory.barrier, writer))
   const front = await openMainFront(plan, { world, lines, registry })
@@ -193,11 +193,12 @@ function whatIsTold(
 }
 
 /** Waits for the writer. Settings with which it does not start are wrong usage. */
-async function orRefused(writing: Promise<Writer>): Promise<Writer> {
+async function orRefused(writing: Promise<Writer>, { stop }: Pick<World, 'stop'>): Promise<Writer> {
   try {
     return await writing
   } catch (error) {
-    if (error instanceof WriterRefusal) throw new CommandError(2, error.message, { cause: error })
+    if (error instanceof WriterRefusal)
+      throw new CommandError(stop.aborted ? 1 : 2, error.message, { cause: error })
     throw error
   }
 }

@@ -144,7 +144,12 @@ export async function startWriter(
       listeners.onBroken(`the writer's thread failed: ${reasonOf(cause)}`)
     })
     worker.on('exit', () => {
-      reject(new Error('the writer stopped before it listened'))
+      const isStopped = stop?.aborted === true
+      reject(
+        isStopped
+          ? new WriterRefusal('stopped before it had joined the log')
+          : new Error('the writer stopped before it listened'),
+      )
       if (!closing) listeners.onBroken('the writer stopped')
     })
     worker.on('message', (message: FromWriter) => {
