@@ -62,7 +62,7 @@ suite('a command that is stopped', () => {
     )
 
   test('ends a check and leaves nothing behind', async () => {
-    await assert.rejects(check(data, stoppedWorld()), stops)
+    await assert.rejects(check({ data }, stoppedWorld()), stops)
     leavesNothing()
   })
 

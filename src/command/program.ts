@@ -10,6 +10,8 @@ import { addConsumerCommands } from './consumer/consumer-program.ts'
 import { refuseMirrorDirectory } from './terminal/mirror-directory.ts'
 import { refuseOtherOwner } from './terminal/directory-owner.ts'
 import { makeFolder } from './terminal/option-paths.ts'
+import type { LogStoreOptions } from './operator/log-store-options.ts'
+import { logStoreOf, logStoreOptions } from './operator/log-store-options.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
 import { keyFiles, option, originName } from './terminal/options.ts'
 import { addOperatorCommands } from './operator/operator-program.ts'
@@ -28,7 +30,7 @@ import { upgradeCommand } from './operator/upgrade-command.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
+type CheckOptions = LogStoreOptions & Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
 /** Builds the command line: every command, its options and their limits. `done` receives a command's exit code. */
 export function openProgram(
@@ -89,19 +91,21 @@ function addDataCommands(
       .addOption(option('--origin <name>', 'name of the log').argParser(originName).default(ORIGIN))
       .action((options: KeygenOptions) => done(keygen(options, world))),
   )
+  const checking = new Command('check')
+    .description('recompute everything in a store from the lines of its log')
+    .addOption(directoryOption())
+    .addOption(
+      option(
+        '--signing-key-file <files>',
+        'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
+      ).argParser(keyFiles),
+    )
   program.addCommand(
-    new Command('check')
-      .description('recompute everything in a store from the lines of its log')
-      .addOption(directoryOption())
-      .addOption(
-        option(
-          '--signing-key-file <files>',
-          'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
-        ).argParser(keyFiles),
-      )
-      .action(async ({ data, signingKeyFile }: CheckOptions) =>
-        done(await check(data, world, readKnownKeys(signingKeyFile, data, world))),
-      ),
+    logStoreOptions(checking).action(async ({ data, signingKeyFile, ...engine }: CheckOptions) => {
+      const logStore = logStoreOf(engine)
+      const keys = readKnownKeys(signingKeyFile, data, world)
+      done(await check({ data, keys, logStore }, world))
+    }),
   )
   program.addCommand(backupCommand(world, done))
   program.addCommand(restoreCommand(world, done))

@@ -102,7 +102,11 @@ export async function startNatsRig(): Promise<NatsRig> {
       openNats({ target: target(at), credentials: running.seed, stream, nowMs: () => Date.now() }),
     async make(stream) {
       const nats = await admin()
-      await makeStream(nats, stream).finally(() => nats.close())
+      // The leader of the cluster may not know all brokers yet.
+      await until('the stream is made', async () => {
+        await makeStream(nats, stream)
+        return true
+      }).finally(() => nats.close())
     },
     async leaderOf(stream) {
       const nats = await admin()

@@ -155,7 +155,7 @@ export async function runCommand(run: (world: World) => Promise<ExitCode> | Exit
 }
 
 export function runCheck(data: string, keys: readonly SigningKey[] = [TEST_KEY]): Promise<CommandEnd> {
-  return runCommand((world) => check(data, world, keys))
+  return runCommand((world) => check({ data, keys }, world))
 }
 
 type BackupSettings = Parameters<typeof backUp>[0]

@@ -123,11 +123,21 @@ function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan): void {
 }
 
 /** Commands to run after a restore. */
-function nextSteps({ backup, isLoss }: RestorePlan, data: string, { program }: World): readonly string[] {
+function nextSteps(
+  { backup, isLoss, isOnEngine }: RestorePlan,
+  data: string,
+  { program }: World,
+): readonly string[] {
   const directory = `--data ${shellQuoted(data)}`
   const isOld = backup.content.schema !== SCHEMA_VERSION
   const upgrade = isOld ? [`next: ${program} upgrade ${directory}`] : []
   const check = `${isOld ? 'then' : 'next'}: ${program} check ${directory}`
+  if (isOnEngine) {
+    return [
+      check,
+      `then: ${program} serve ${directory} with its --log-store: it fetches what was published since`,
+    ]
+  }
   const mirror = mirrorIn(data)
   const serve =
     mirror === null

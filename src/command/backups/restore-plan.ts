@@ -15,6 +15,7 @@ import {
   StoreError,
   storePath,
 } from '../../log/store/store.ts'
+import { readPosition } from '../../log/stream/engine-position.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
@@ -43,6 +44,8 @@ export type RestorePlan = Readonly<{
   present: StoreContent | null
   /** Whether readers have seen more than the backup holds. */
   isLoss: boolean
+  /** Whether the log is on an engine, which still has what the backup lacks. */
+  isOnEngine: boolean
   found: readonly Diagnosis[]
 }>
 
@@ -56,7 +59,8 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
   const { backup, damaged } = chooseBackup(from, logsOf(present, mark))
   const { content, bytes, atMs } = backup
   const age = atMs === null ? '' : `, made ${formatAge(world.now() - atMs)} ago`
-  const { lost, found: lossFound } = lossOf(content, present, mark, acceptLoss)
+  const isOnEngine = engineHas(backup)
+  const { lost, found: lossFound } = lossOf(content, present, mark, { isOnEngine, isAccepted: acceptLoss })
   const found = [
     note('backup', `${backup.path}${age}: ${content.events} events, ${formatBytes(bytes)}`),
     ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
@@ -69,7 +73,7 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
     diskFound(data, bytes),
     ...lockFound(data),
   ]
-  return { backup, mark, present, isLoss: lost, found }
+  return { backup, mark, present, isLoss: lost, isOnEngine, found }
 }
 
 /** The present store; null when it is damaged. One that this user may not read is no damaged one. */
@@ -162,12 +166,22 @@ function presentFound(data: string, present: StoreContent | null): Diagnosis {
   return note('present', `the present store has ${present.events} events; it is kept under another name`)
 }
 
+function engineHas({ path, content: { schema } }: ChosenBackup): boolean {
+  if (schema !== SCHEMA_VERSION) return false
+  const db = openAnySchema(path, { readOnly: true })
+  try {
+    return readPosition(db) !== null
+  } finally {
+    db.close()
+  }
+}
+
 /** Whether published events are missing in the backup, by the high-water mark and by the present store. */
 function lossOf(
   { log, events }: StoreContent,
   present: StoreContent | null,
   mark: HighWater | null,
-  isAccepted: boolean,
+  { isAccepted, isOnEngine }: Readonly<{ isAccepted: boolean; isOnEngine: boolean }>,
 ): Readonly<{ lost: boolean; found: readonly Diagnosis[] }> {
   const loss = isAccepted ? warn : wrong
   const remedy = isAccepted
@@ -187,8 +201,10 @@ function lossOf(
   const missing = Math.max(published, stored) - events
   if (missing > 0) {
     const known = published >= stored ? 'were published' : 'are in the present store'
-    const says = `${missing} events after seq ${events} ${known} and are not in the backup: ${remedy}`
-    return { lost: true, found: [loss('loss', says)] }
+    const says = `${missing} events after seq ${events} ${known} and are not in the backup`
+    if (isOnEngine)
+      return { lost: true, found: [warn('loss', `${says}: the node fetches them from its engine`)] }
+    return { lost: true, found: [loss('loss', `${says}: ${remedy}`)] }
   }
   if (mark !== null) return { lost: false, found: [ok('loss', 'the backup holds every published event')] }
   const says =

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
-import { optionOf, wholeBetween } from '../terminal/options.ts'
+import { optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
+import { checkStreamCommand } from './check-stream-command.ts'
 import { initNats } from './init-nats.ts'
 import { initPostgres } from './init-postgres.ts'
 import { moveCommand } from './move-command.ts'
-
-const STREAM_MAX = 1_000_000
+import { streamOption } from './stream-option.ts'
 
 type InitOptions = Readonly<{
   role: string
@@ -36,9 +36,7 @@ export function clusterCommand(world: World, done: (code: ExitCode) => void): Co
       .addOption(
         option('--password-file <file>', 'with PostgreSQL: file with the password of the administrator'),
       )
-      .addOption(
-        option('--stream <n>', 'number of the stream').argParser(wholeBetween(1, STREAM_MAX)).default(1),
-      )
+      .addOption(streamOption('number of the stream').default(1))
       .addOption(option('--single-database', 'with PostgreSQL: accept one database without a standby'))
       .addHelpText(
         'after',
@@ -52,6 +50,7 @@ Examples:
       }),
   )
   cluster.addCommand(moveCommand(world, done))
+  cluster.addCommand(checkStreamCommand(world, done))
   return cluster
 }
 

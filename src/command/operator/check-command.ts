@@ -8,29 +8,44 @@ import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { faultOfKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
+import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
 import { recompute } from '../../publish/recompute.ts'
 import { auditWhole, textOfFault } from '../service/background-audit.ts'
 import { freeBytes } from '../../log/store/disk-probe.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { requireLog } from './log-options.ts'
+import { checkEngine } from './stream-check.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 
+type CheckSettings = Readonly<{
+  data: string
+  /** Keys of which one must have signed the newest tree, if any are given. */
+  keys?: readonly SigningKey[]
+  /** The engine to compare the log with; null without one. */
+  logStore?: LogStoreSettings | null
+}>
+
 /**
  * Recomputes everything in a store from the lines of its log, with the tree and the signatures, and reports the
- * differences. With `keys`, one of them must have signed the newest tree.
+ * differences. Then compares it with its engine.
  */
-export async function check(data: string, world: World, keys: readonly SigningKey[] = []): Promise<ExitCode> {
+export async function check(
+  { data, keys = [], logStore = null }: CheckSettings,
+  world: World,
+): Promise<ExitCode> {
   requireLog(data)
   // A running service would publish while tables are compared. A backup of its log can be checked instead.
   using _lock = takeDirectory(data)
   const scratch = join(data, 'daybook.db.checking')
   const checked = { store: storePath(data), scratch, mark: readHighWater(data), keys }
   const { events, faults } = await checkStore(checked, world)
-  if (faults > 0) return 1
-  world.stdout.write(`${events} events: every table agrees with the log, and the log with its signatures\n`)
-  return 0
+  if (faults === 0)
+    world.stdout.write(`${events} events: every table agrees with the log, and the log with its signatures\n`)
+  const { store } = checked
+  const others = logStore === null ? 0 : await checkEngine({ logStore, store, stream: null }, world)
+  return faults + others > 0 ? 1 : 0
 }
 
 /** Store to check, path of the store to compare it with, which is removed, and what must agree with it. */

@@ -4,6 +4,7 @@ import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import type { Message, MessagePlace } from '../../log/message/message.ts'
 import { MESSAGE_VERSION } from '../../log/message/message.ts'
 import { digestOfMessage } from '../../log/message/message-frame.ts'
+import { refusalOfPlace } from '../../log/message/next-message.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
 import { readPosition, writePosition } from '../../log/stream/engine-position.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
@@ -40,18 +41,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
     position: () => position,
     kept: kept.from,
     next,
-    refusalOf(message, place) {
-      const want = next()
-      if (place !== want.place) return `it is at place ${place}, and place ${want.place} is missing`
-      if (message.logId !== logId) return 'it is of another log'
-      if (message.stream !== want.stream) return `it is of stream ${message.stream} instead of ${want.stream}`
-      if (message.place !== place) return `it was made for place ${message.place}`
-      if (Buffer.compare(message.prev, want.prev) !== 0)
-        return `it does not follow the message at place ${place - 1} of this node`
-      if ((message.is === 'genesis') !== (place === 1))
-        return 'a stream begins with a genesis, and has no other'
-      return null
-    },
+    refusalOf: (message, place) => refusalOfPlace(message, place, next()),
     note(bytes, kind) {
       const { stream, place } = next()
       const digest = digestOfMessage(bytes)
