@@ -3,7 +3,7 @@ import { assertCampaign, faultsWanted } from './campaign-test.ts'
 import { openSingleCluster } from './single-cluster.ts'
 
 /** Faults of the run. The long campaign is `DAYBOOK_CAMPAIGN=200`. */
-const FAULTS = faultsWanted(8)
+const FAULTS = faultsWanted(5)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'one node'
 
 suite(`a single node during ${FAULTS} faults`, () => {
