@@ -15,8 +15,6 @@ export type CommitJob = Readonly<{
   refuse(refusal: CommitRefusal): void
   /** Fails the commit: `build` threw. */
   fail(error: unknown): void
-  /** Whether it was answered. */
-  isDone(): boolean
   /** Place of a read barrier that began after the commit arrived; null before there is one. */
   barrier(): number | null
   setBarrier(place: number): void
@@ -52,7 +50,8 @@ const UNAVAILABLE: CommitRefusal = {
 }
 
 export function openCommitJobs(clock: ReplicaClock, onArrival: () => void): CommitJobs {
-  const jobs: CommitJob[] = []
+  /** Those that are not answered. */
+  const jobs = new Set<CommitJob>()
 
   function add<Value>(build: () => Value): Promise<CommitResult<Value>> {
     const { promise, resolve, reject } = Promise.withResolvers<CommitResult<Value>>()
@@ -62,6 +61,7 @@ export function openCommitJobs(clock: ReplicaClock, onArrival: () => void): Comm
     const end = (answer: () => void): void => {
       if (!isDone) answer()
       isDone = true
+      jobs.delete(job)
     }
     const job: CommitJob = {
       build() {
@@ -70,13 +70,12 @@ export function openCommitJobs(clock: ReplicaClock, onArrival: () => void): Comm
       },
       refuse: (refusal) => end(() => resolve(isOffered ? UNKNOWN : refusal)),
       fail: (error) => end(() => reject(error)),
-      isDone: () => isDone,
       barrier: () => barrier,
       setBarrier: (place) => void (barrier = place),
       isOffered: () => isOffered,
       setOffered: (offered) => void (isOffered = offered),
     }
-    jobs.push(job)
+    jobs.add(job)
     onArrival()
     return clock.within(ANSWER_MS_MAX, promise, () => {
       job.refuse(UNAVAILABLE)
@@ -86,10 +85,7 @@ export function openCommitJobs(clock: ReplicaClock, onArrival: () => void): Comm
 
   return {
     add,
-    first() {
-      while (jobs[0]?.isDone() === true) jobs.shift()
-      return jobs[0]
-    },
+    first: () => jobs.values().next().value,
     refuseAll(refusal) {
       for (const job of jobs) job.refuse(refusal)
     },
