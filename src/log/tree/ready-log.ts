@@ -105,12 +105,20 @@ export function newestCheckpoint(db: DatabaseSync): HighWater {
   return { log: id, checkpoint: noteOf(origin, openStoredTree(db).at(size), readSignature(db, size)), former }
 }
 
+/** Whether the newest tree of a log is signed. */
+export function isNewestSigned(db: DatabaseSync): boolean {
+  return (storedSignature(db, headOf(db)) ?? null) !== null
+}
+
+function storedSignature(db: DatabaseSync, size: number): unknown {
+  return size === 0
+    ? db.prepare("SELECT value FROM meta WHERE key = 'empty_signature'").get()?.['value']
+    : db.prepare('SELECT signature FROM events WHERE seq = ?').get(size)?.['signature']
+}
+
 /** The signature of the newest tree, which has `size` leaves. */
 export function readSignature(db: DatabaseSync, size: number): Uint8Array {
-  const stored =
-    size === 0
-      ? db.prepare("SELECT value FROM meta WHERE key = 'empty_signature'").get()?.['value']
-      : db.prepare('SELECT signature FROM events WHERE seq = ?').get(size)?.['signature']
+  const stored = storedSignature(db, size)
   if (typeof stored === 'string') return base64.decode(stored)
   if (stored instanceof Uint8Array) return stored
   throw new StoreError('the newest tree of the log is not signed')

@@ -5,7 +5,8 @@ import { SILENCE_MS } from '../replica/other-writers.ts'
 /**
  * Why a node takes no drafts.
  *
- * - `starting`: it has not heard the engine or the other writers since its start or a change.
+ * - `starting`: it has not heard the engine or the other writers since its start or a change, or it lacks events that it
+ *   has served.
  * - `engine`: the engine does not answer, or is not set up as it must be.
  * - `unsettled`: a message was sent to the engine, and its outcome is not known.
  * - `clock`: the clocks of this node and of the engine differ by 5 s or more.

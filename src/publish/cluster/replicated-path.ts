@@ -12,6 +12,8 @@ type ReplicatedSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'i
     book: Book & Readonly<{ room: MessageRoom }>
     /** The replica of the present stream; null while there is none. */
     replica(): Replica | null
+    /** Whether the books have all events that this node has served. Another event in such a place would be a fork. */
+    hasServed(): boolean
   }>
 
 /** The path of commits to the machines that keep the log, and the book that the replica must use. */
@@ -26,8 +28,8 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
   let undone = (): void => undefined
 
   function commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void {
-    const { replica } = settings
-    const present = replica()
+    if (!settings.hasServed()) return done(failed('behind', LACKING))
+    const present = settings.replica()
     if (present === null) return done(failed('behind', 'this node is not connected with the log yet'))
     undone = work.undone
     present.commit(work.build).then(
@@ -78,6 +80,9 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
     },
   }
 }
+
+const LACKING =
+  'this node lacks events that it has served, and waits until the engine has them; nothing was published'
 
 const CODES: Readonly<Record<Exclude<CommitResult<unknown>['is'], 'committed'>, FailedOutcome['code']>> = {
   unknown: 'outcome-unknown',

@@ -69,7 +69,7 @@ export type SharedLog = AsyncDisposable &
     /** Head of the whole log at a moment after the call; null when it cannot be known. */
     barrier(): Promise<Seq | null>
     leads(): boolean
-    /** Null before the start. */
+    /** Null before the start. The others are not heard while the engine lacks events that this node has served. */
     state(): ReplicaState | null
     /** The newest signed tree, unless the node has served a larger one. */
     mark(): HighWater | null
@@ -98,9 +98,9 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
   const book = openBook({ db, keys, nodeKey: openNodeKey(dataDirectory), asksChain })
   const identity = readIdentity(db)
   const { id, former } = identity
-  const sessions = openSessions(settings, connect, book, identity)
-  const { path } = sessions
   const served = openServedTree(db, owed)
+  const sessions = openSessions({ ...settings, hasServed: served.isReached }, connect, book, identity)
+  const { path } = sessions
   let looking: NodeJS.Timeout | undefined
   let leads = false
   let seq = book.appender.head().seq
@@ -114,6 +114,8 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
         const head = book.appender.head()
         if (change === 'applied') queue.changed('applied')
         if (change === 'undone') return queue.changed('undone')
+        // In the middle of moved history the tree is not signed, and nothing unsigned is shown.
+        if (!book.isSigned()) return
         if (served.differs(head.seq))
           return onOtherLog('the engine has another log than this node has served')
         const followed = change === 'applied' ? head.seq - seq : 0
@@ -131,8 +133,12 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
       return replica !== null && (await replica.barrier()) ? seq : null
     },
     leads: () => leads,
-    state: () => sessions.replica()?.state() ?? null,
-    mark: () => (served.isReached() ? { log: id, checkpoint: book.checkpoint(), former } : null),
+    state() {
+      const state = sessions.replica()?.state() ?? null
+      return state && { ...state, isHeard: state.isHeard && served.isReached() }
+    },
+    mark: () =>
+      served.isReached() && book.isSigned() ? { log: id, checkpoint: book.checkpoint(), former } : null,
     async [Symbol.asyncDispose]() {
       clearInterval(looking)
       await sessions[Symbol.asyncDispose]()
@@ -149,7 +155,7 @@ type Sessions = AsyncDisposable &
   }>
 
 function openSessions(
-  settings: SharedSettings,
+  settings: SharedSettings & Readonly<{ hasServed(): boolean }>,
   connect: (stream: number) => Promise<EngineConnection>,
   book: StoreBook,
   identity: Readonly<{ id: string; origin: string }>,

@@ -17,6 +17,7 @@ import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { openSignedTrees } from '../../log/tree/signed-trees.ts'
 import { openBook } from './store-book.ts'
+import { isNewestSigned, newestCheckpoint } from '../../log/tree/ready-log.ts'
 import { movedMessages, noteMoved } from './moved-log.ts'
 
 /** What a move does not carry: how often counts of held drafts changed, and the signature of the empty tree. */
@@ -33,7 +34,14 @@ function assertMoved(db: DatabaseSync, key: SigningKey, batch: number): number {
   const other = openForWriting(path)
   try {
     const book = openBook({ db: other, keys: [key], nodeKey: key, asksChain: true })
-    for (let at = 1; at < messages.length; at += batch) book.apply(messages.slice(at, at + batch))
+    assert.equal(book.checkpoint(), newestCheckpoint(other).checkpoint)
+    for (let at = 1; at < messages.length; at += batch) {
+      book.apply(messages.slice(at, at + batch))
+      assert.equal(book.isSigned(), isNewestSigned(other))
+      if (book.isSigned()) assert.equal(book.checkpoint(), newestCheckpoint(other).checkpoint)
+      else assert.ok(book.checkpoint().length > 0, 'a former signed tree is told')
+    }
+    assert.ok(book.isSigned())
     const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
     for (const { name } of tables) {
       if (!NOT_CARRIED.has(String(name)))

@@ -4,7 +4,7 @@ import type { HeldTables } from '../../log/held/held-tables.ts'
 import type { MessageBody } from '../../log/message/message.ts'
 import { decodeMessage, encodeMessage } from '../../log/message/message-frame.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
-import { newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
+import { isNewestSigned, newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
@@ -48,6 +48,8 @@ export type StoreBook = Omit<Book, 'applied'> &
     build(step: OperatorStep): void
     /** The signed note of the committed log, also while a message is built. */
     checkpoint(): string
+    /** Whether the newest tree is signed. In the middle of moved history it is not. */
+    isSigned(): boolean
   }>
 
 /** Opens the book of a store. Throws a StoreError when its log is on no engine, or a signing key is missing. */
@@ -58,16 +60,15 @@ export function openBook(settings: BookSettings): StoreBook {
   let step: StepBody | null = null
   let built: Uint8Array | null = null
   let isUnchanged = false
-  const note = committedNote(settings.db, log)
 
   function begin(): void {
     isUnchanged = false
-    note.begin()
+    log.appender.begin()
   }
 
   function end(): void {
     stream.write()
-    note.commit()
+    log.commit()
     step = null
     built = null
   }
@@ -88,7 +89,7 @@ export function openBook(settings: BookSettings): StoreBook {
     begin,
     rollback,
     room: messageRoom(log.gathered.bytesLeft),
-    checkpoint: note.read,
+    ...committedNote(settings.db, log),
     build: (operatorStep) => void (step = bodyOfStep(settings.db, operatorStep, parts.present())),
     message() {
       const body = bodyOf(log, step)
@@ -122,22 +123,18 @@ export function openBook(settings: BookSettings): StoreBook {
   }
 }
 
-/** The note of the committed log, read before each transaction: events of an open one have no signature yet. */
+/** The signed note of the committed log. Events of an open transaction, and some of moved history, have no signature. */
 function committedNote(
   db: DatabaseSync,
-  log: Pick<BookLog, 'appender' | 'checkpoint' | 'commit'>,
-): Readonly<{ read(): string; begin(): void; commit(): void }> {
-  let note: string | null = null
-  const read = (): string => (note ??= log.checkpoint() ?? newestCheckpoint(db).checkpoint)
+  log: Pick<BookLog, 'checkpoint'>,
+): Pick<StoreBook, 'checkpoint' | 'isSigned'> {
+  let note = ''
+  const isSigned = (): boolean => log.checkpoint() !== null || isNewestSigned(db)
   return {
-    read,
-    begin() {
-      read()
-      log.appender.begin()
-    },
-    commit() {
-      log.commit()
-      note = null
+    isSigned,
+    checkpoint() {
+      if (!db.isTransaction && isSigned()) note = log.checkpoint() ?? newestCheckpoint(db).checkpoint
+      return note
     },
   }
 }
