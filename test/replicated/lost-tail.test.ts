@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { NO_FAULTS } from '../engine/engine-faults.ts'
 import type { ModelCluster } from './model-cluster.ts'
 import { placeOf, stopOf, withCluster } from './model-cluster.ts'
-import { DEAF, FORGETFUL, NO_MUTANT } from './mutant.ts'
+import { DEAF, FORGETFUL, LATE_TO_SHOW, NO_MUTANT } from './mutant.ts'
 
 /** A serves a message that the engine loses while A cannot be reached, and B has never seen it. */
 async function loseServedMessage({
@@ -20,6 +21,18 @@ async function loseServedMessage({
   assert.equal(engine.loseTail(1, true).length, 1)
   b.run()?.connection.heal()
   c.run()?.connection.heal()
+}
+
+/** The engine loses a message that A has served. Nobody notices, and B appends before it hears of the message. */
+async function forkInSilence({ engine, publish, sleep, writers: [a, b] }: ModelCluster): Promise<void> {
+  assert.equal(await publish(a, 'first'), 'committed')
+  await sleep(2000)
+  engine.setFaults({ ...NO_FAULTS, lostHint: 1, lostTold: 1 })
+  assert.equal(await publish(a, 'served'), 'committed')
+  assert.equal(engine.loseTail(1, false).length, 1)
+  assert.equal(await publish(b, 'of b'), 'committed')
+  assert.equal(await publish(b, 'of b too'), 'committed')
+  engine.setFaults(NO_FAULTS)
 }
 
 suite('a writer whose engine has lost its tail', () => {
@@ -84,6 +97,24 @@ suite('a writer whose engine has lost its tail', () => {
       assert.equal(placeOf(a), 2)
       for (const writer of cluster.writers) assert.equal(await cluster.publish(writer, 'late'), 'stopped')
       assert.equal(cluster.engine.messages().length, 2)
+    }))
+
+  test('cannot prevent a fork before it hears of the lost message, and then stops as all others do', () =>
+    withCluster(NO_MUTANT, async (cluster) => {
+      await forkInSilence(cluster)
+      await cluster.sleep(15_000)
+      assert.deepEqual(cluster.writers.map(stopOf), ['fork', 'fork', 'fork'])
+      const names = [...cluster.writers[0].evidence.keys()].map((name) => name.slice(0, 15))
+      assert.deepEqual(names.toSorted(), ['000000000002-en', '000000000002-ou', '000000000003-en'])
+    }))
+
+  test('keeps both branches when the engine shows the other branch late', () =>
+    withCluster(LATE_TO_SHOW, async (cluster) => {
+      await forkInSilence(cluster)
+      await cluster.sleep(15_000)
+      assert.equal(stopOf(cluster.writers[0]), 'fork')
+      const names = [...cluster.writers[0].evidence.keys()].map((name) => name.slice(0, 15))
+      assert.deepEqual(names.toSorted(), ['000000000002-en', '000000000002-ou', '000000000003-en'])
     }))
 
   test('stops when it has not kept what is missing', () =>

@@ -50,6 +50,24 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'offers no lost message again': FORGETFUL,
 }
 
+/** The engine shows a single message only at the third question for it, as a lagging replica does. No rule is broken. */
+export const LATE_TO_SHOW: Mutant = {
+  connection(connection) {
+    let questions = 0
+    return {
+      ...connection,
+      log: {
+        ...connection.log,
+        async read(from, bytesMax) {
+          const isSingle = bytesMax === 1
+          if (isSingle) questions += 1
+          return isSingle && questions < 3 ? [] : await connection.log.read(from, bytesMax)
+        },
+      },
+    }
+  },
+}
+
 /** A mutant that only a certain story shows. */
 export const DEAF: Mutant = {
   connection: (connection) => ({ ...connection, tell: () => undefined, onTold: () => undefined }),

@@ -17,6 +17,9 @@ const KINDS = [
   ['loss', 'when the engine loses its tail at any time, except in a fork that all of them declare'],
 ] as const satisfies readonly (readonly [ScheduleKind, string])[]
 
+/** Schedules that have shown a mistake. */
+const ONCE_WRONG = [['loss', 7714]] as const satisfies readonly (readonly [ScheduleKind, number])[]
+
 suite('three writers of one log', () => {
   for (const [kind, when] of KINDS) {
     test(`lose and double nothing, sign no size twice and go on, ${when}`, async (t) => {
@@ -29,6 +32,13 @@ suite('three writers of one log', () => {
         count('forks', stops.length > 0 ? 1 : 0)
       }
       t.diagnostic(`${SCHEDULES} schedules: ${JSON.stringify(sums)}`)
+    })
+  }
+
+  for (const [kind, seed] of ONCE_WRONG) {
+    test(`make no mistake in the schedule ${kind} ${seed} again`, async () => {
+      const { wrong } = await runSchedule(`${kind} ${seed}`, kind, NO_MUTANT)
+      assert.deepEqual(wrong, [])
     })
   }
 

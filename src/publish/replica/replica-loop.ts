@@ -112,22 +112,32 @@ function fail({ follower, mayRetry, onNotice }: LoopParts, loop: LoopState, erro
 
 async function recover(parts: LoopParts, loop: LoopState, error: unknown): Promise<void> {
   if (error instanceof ReplicaStopped) return halt(parts, loop, error.stop)
-  if (error instanceof MessageFault) return halt(parts, loop, await judge(parts, loop, error))
-  if (!(error instanceof EngineError)) fail(parts, loop, error)
+  if (error instanceof MessageFault) {
+    const cause = await judge(parts, error)
+    if (cause !== null) {
+      loop.voidTotal += 1
+      return halt(parts, loop, cause)
+    }
+  } else if (!(error instanceof EngineError)) fail(parts, loop, error)
   await parts.clock.pause(RETRY_MS * parts.random())
 }
 
-/** Why a message does not continue the books: it may be one of another branch. */
+/**
+ * Why a message does not continue the books: it may be one of another branch. Null while the engine does not show its
+ * message at the place of these books. Nothing is appended then before it has shown it.
+ */
 async function judge(
-  { tail }: LoopParts,
-  loop: LoopState,
+  { catchUp, hearing, tail }: LoopParts,
   { place, message }: MessageFault,
-): Promise<StopCause> {
-  loop.voidTotal += 1
+): Promise<StopCause | null> {
   try {
     await tail.align()
   } catch (error) {
     if (error instanceof ReplicaStopped) return error.stop
+    if (error instanceof EngineError) {
+      if (hearing.isHeard()) catchUp.changed('a message does not continue the log')
+      return null
+    }
   }
   return { is: 'fault', place, reason: message }
 }
