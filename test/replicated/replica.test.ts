@@ -196,25 +196,32 @@ suite('a writer of a log on an engine', () => {
       assert.deepEqual(await Promise.all(waiting), ['unknown', 'unavailable'])
     }))
 
-  test('follows a long log in transactions of 256 messages', async () => {
+  test('follows a long log in transactions of 256 messages, between which others have their turn', async () => {
     const sizes: number[] = []
+    const turns: number[] = []
+    let turn = 0
     const counting = {
       book: (book: Parameters<NonNullable<typeof NO_MUTANT.book>>[0]) => ({
         ...book,
         apply(messages: Parameters<typeof book.apply>[0]) {
           sizes.push(messages.length)
+          turns.push(turn)
+          queueMicrotask(() => void (turn += 1))
           book.apply(messages)
         },
       }),
     }
-    await withCluster(counting, async ({ publish, sleep, writers: [a, b] }) => {
+    await withCluster(counting, async ({ publish, sleep, writers: [a, b, c] }) => {
       b.crash()
       for (let index = 0; index < 600; index += 1) assert.equal(await publish(a, `ref ${index}`), 'committed')
       sizes.length = 0
+      c.crash()
+      turns.length = 0
       b.start()
       await sleep(15_000)
       assert.equal(placeOf(b), 600)
       assert.equal(Math.max(...sizes), 256)
+      assert.equal(new Set(turns).size, turns.length)
     })
   })
 })

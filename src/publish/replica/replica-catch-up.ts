@@ -5,6 +5,7 @@ import type { EngineGuard } from './engine-guard.ts'
 import type { Hearing } from './hearing.ts'
 import type { Leading } from './leading.ts'
 import type { LoopBell, ReplicaClock } from './replica-clock.ts'
+import { APPLIED_MESSAGES_MAX } from './replicated-book.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { TailCheck } from './tail-check.ts'
 
@@ -68,7 +69,11 @@ export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
     const messages = await follower.next()
     if (messages.length === 0) return false
     parts.leading.newestIs('others')
-    follower.apply(messages)
+    for (let index = 0; index < messages.length && !parts.isClosed(); index += APPLIED_MESSAGES_MAX) {
+      // A long page takes seconds: marks, questions and the door of this thread must not wait for it.
+      if (index > 0) await clock.pause(0)
+      follower.apply(messages.slice(index, index + APPLIED_MESSAGES_MAX))
+    }
     return true
   }
 
