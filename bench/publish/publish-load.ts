@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Result of a round of publishing: acknowledged requests and drafts, and the time of each request. */
 export type Published = Readonly<{
@@ -8,6 +9,8 @@ export type Published = Readonly<{
   drafts: number
   seconds: number
   latenciesMs: readonly number[]
+  /** Requests that were sent again after 503. */
+  repeats: number
 }>
 
 /** Publishers with one kept connection each. Each sends its next request after the last is acknowledged. */
@@ -19,31 +22,39 @@ export type Publishers = Disposable &
     send(drafts: readonly unknown[]): Promise<void>
   }>
 
+/** Pause before a request is sent again. */
+const REPEAT_MS = 50
+/** Status of a draft that was sent before, and of one that was not. */
+const TAKEN = /"status":"(?:published|duplicate)"/
 /** Number of running contests. */
 const CONTESTS = 64
 
 /**
  * Connects to the door of a service that already has the contests of `openingDrafts`. `name` is the prefix of the refs
- * and must be unique.
+ * and must be unique. `repeatsMax` is how often a request is sent again, with the same refs, after 503.
  */
 export async function connectPublishers(
   port: number,
   token: string,
   count: number,
   name = 'p',
+  repeatsMax = 0,
 ): Promise<Publishers> {
   const publishers = await Promise.all(
-    Array.from({ length: count }, async (_, index) => openPublisher(port, token, `${name}-${index}`)),
+    Array.from({ length: count }, async (_, index) =>
+      openPublisher(port, token, `${name}-${index}`, repeatsMax),
+    ),
   )
   return {
     async publish(draftsPerRequest, forMs) {
       const began = performance.now()
       const latenciesMs: number[] = []
+      let repeats = 0
       const rounds = publishers.map(async (publisher) => {
         while (performance.now() - began < forMs) {
           const body = publisher.next(draftsPerRequest)
           const sentMs = performance.now()
-          await publisher.ask(body, draftsPerRequest)
+          repeats += await publisher.ask(body, draftsPerRequest)
           latenciesMs.push(performance.now() - sentMs)
         }
       })
@@ -54,6 +65,7 @@ export async function connectPublishers(
         drafts: requests * draftsPerRequest,
         seconds: (performance.now() - began) / 1000,
         latenciesMs,
+        repeats,
       }
     },
     async send(drafts) {
@@ -66,7 +78,7 @@ export async function connectPublishers(
 }
 
 /** Drafts that schedule and open the contests. */
-export function openingDrafts(now: number): readonly unknown[] {
+export function openingDrafts(now: number): readonly object[] {
   const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString()
   return Array.from({ length: CONTESTS }, (_, index) => index + 1).flatMap((contestId) => [
     {
@@ -83,12 +95,18 @@ export function openingDrafts(now: number): readonly unknown[] {
 type Publisher = Readonly<{
   socket: Socket
   next(drafts: number): string
-  ask(body: string, drafts: number): Promise<void>
+  /** Resolves with the number of repeats. */
+  ask(body: string, drafts: number): Promise<number>
 }>
 
 const KINDS = ['vote', 'vote', 'vote', 'entry', 'boost'] as const
 
-async function openPublisher(port: number, token: string, name: string): Promise<Publisher> {
+async function openPublisher(
+  port: number,
+  token: string,
+  name: string,
+  repeatsMax: number,
+): Promise<Publisher> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')
   const head = `POST /publish HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `
@@ -120,11 +138,18 @@ async function openPublisher(port: number, token: string, name: string): Promise
       return `[${parts.join(',')}]`
     },
     async ask(body, drafts) {
-      answered = Promise.withResolvers()
-      socket.write(`${head}${Buffer.byteLength(body)}\r\n\r\n${body}`)
-      const answer = await answered.promise
-      const published = answer.split('"status":"published"').length - 1
-      if (published !== drafts) throw new Error(`${published} of ${drafts} were published: ${answer}`)
+      for (let repeats = 0; ; repeats++) {
+        answered = Promise.withResolvers()
+        socket.write(`${head}${Buffer.byteLength(body)}\r\n\r\n${body}`)
+        const answer = await answered.promise
+        if (answer.startsWith('HTTP/1.1 503') && repeats < repeatsMax) {
+          await sleep(REPEAT_MS)
+          continue
+        }
+        const published = answer.split(repeats === 0 ? '"status":"published"' : TAKEN).length - 1
+        if (published !== drafts) throw new Error(`${published} of ${drafts} were published: ${answer}`)
+        return repeats
+      }
     },
   }
 }

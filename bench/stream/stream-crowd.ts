@@ -37,16 +37,23 @@ const EVENTS_MAX = 300_000
 /** Ticks of `/proc/<pid>/stat`, the same on every Linux kernel. */
 const TICKS_PER_SECOND = 100
 
-/** Opens all subscribers. Resolves when each has the head of its answer. */
+/**
+ * Opens all subscribers. Resolves when each has the head of its answer. `ports` divides them among several nodes of one
+ * log. `head` is the seq before the first event that the crowd publishes.
+ */
 export async function openCrowd(
   program: string,
   folder: string,
   candidate: Candidate,
   subscribers: number,
+  { ports, head }: Readonly<{ ports: readonly number[]; head: number }> = {
+    ports: [candidate.port],
+    head: 0,
+  },
 ): Promise<Crowd> {
-  const { port, subscribe, publishPort, publishHead, takes } = candidate
+  const { subscribe, publishPort, publishHead, takes } = candidate
   const bodies = join(folder, takes)
-  const words = [port, subscribers, subscribe, publishPort, publishHead, bodies].map(String)
+  const words = [ports.join(','), subscribers, subscribe, publishPort, publishHead, bodies, head].map(String)
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async (): Promise<string> => {
@@ -101,7 +108,7 @@ export function writeBodies(folder: string): void {
 }
 
 /** Seconds of processor time of a process with all its threads. */
-function cpuSecondsOf(pid: number): number {
+export function cpuSecondsOf(pid: number): number {
   // The program's name may contain spaces and brackets, so the fields are read after its last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND

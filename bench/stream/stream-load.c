@@ -3,10 +3,11 @@
  * candidate. Each subscriber checks that it sees every seq once and in order. Latency counts from the planned moment
  * of the event. Linux only.
  *
- *   stream-load PORT SUBSCRIBERS REQUEST PUBLISH_PORT PUBLISH_HEAD BODIES
+ *   stream-load PORTS SUBSCRIBERS REQUEST PUBLISH_PORT PUBLISH_HEAD BODIES HEAD
  *
- * REQUEST is a whole request, PUBLISH_HEAD a head without its length and last line. BODIES is a file of lines; the
- * first becomes the event with seq 1. Prints `ready`, then runs one command of its input at a time, and prints a line
+ * PORTS are one or more ports with commas, among which the subscribers are divided. REQUEST is a whole request,
+ * PUBLISH_HEAD a head without its length and last line. BODIES is a file of lines; the first becomes the event with
+ * seq HEAD + 1. Prints `ready`, then runs one command of its input at a time, and prints a line
  * of JSON for each:
  *
  *   pace EVENTS_PER_SECOND MILLISECONDS         one event at a time, on a schedule
@@ -26,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 1 << 18, CARRY = 48, SOCKETS_OF_ADDRESS = 10, OPENING_MAX = 100, BUCKET_NS = 10000, BUCKETS = 1 << 22 };
+enum { PORTS_MAX = 16, READ_BYTES = 1 << 18, CARRY = 48, SOCKETS_OF_ADDRESS = 10, OPENING_MAX = 100, BUCKET_NS = 10000, BUCKETS = 1 << 22 };
 /* Time limit for the delivery of a slice's events. */
 static const int64_t DRAIN_NS = 20LL * 1000000000;
 
@@ -39,7 +40,8 @@ static char scratch[CARRY + READ_BYTES];
 static char **bodies;
 static int bodies_count;
 static int64_t *published_at;
-static int64_t published; /* the last seq written to the publisher's socket */
+static int64_t head;      /* seq before the first body */
+static int64_t published; /* bodies written to the publisher's socket */
 
 static int publisher, publish_port;
 static const char *publish_head;
@@ -120,7 +122,7 @@ static void read_subscriber(struct subscriber *who) {
     int64_t seq = 0;
     while (digit < end && *digit >= '0' && *digit <= '9') seq = seq * 10 + (*digit++ - '0');
     if (end - digit < 3) { rest = found; break; }
-    if (digit[2] == 't') take_event(who, seq, at);
+    if (digit[2] == 't') take_event(who, seq - head, at);
     rest = digit;
   }
   long keep = end - rest;
@@ -271,12 +273,15 @@ static void read_bodies(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 7) return 2;
-  int port = atoi(argv[1]);
+  if (argc != 8) return 2;
+  int ports[PORTS_MAX], ports_count = 0;
+  for (char *port = strtok(argv[1], ","); port != NULL && ports_count < PORTS_MAX; port = strtok(NULL, ",")) ports[ports_count++] = atoi(port);
+  if (ports_count == 0) return 2;
   count = atoi(argv[2]);
   publish_port = atoi(argv[4]);
   publish_head = argv[5];
   read_bodies(argv[6]);
+  head = atoll(argv[7]);
   subscribers = calloc((size_t)count, sizeof *subscribers);
   latencies = calloc(BUCKETS, sizeof(uint32_t));
   polling = epoll_create1(0);
@@ -284,7 +289,7 @@ int main(int argc, char **argv) {
   watch(timer, EPOLLIN, count + 1, EPOLL_CTL_ADD);
   for (int i = 0; i < count; i++) {
     struct subscriber *who = &subscribers[i];
-    who->fd = connect_from(i, port);
+    who->fd = connect_from(i, ports[i % ports_count]);
     who->next = 1;
     if (write(who->fd, argv[3], strlen(argv[3])) < 0) die("request");
     fcntl(who->fd, F_SETFL, O_NONBLOCK);
