@@ -44,7 +44,7 @@ const { values } = parseArgs({
 const parts = values.parts.split(',')
 const size = values.full
   ? { rounds: 3, sliceMs: 800, events: 50_000 }
-  : { rounds: 2, sliceMs: 500, events: 20_000 }
+  : { rounds: 3, sliceMs: 400, events: 20_000 }
 
 type NatsRig = Awaited<ReturnType<typeof startNatsRig>>
 
