@@ -22,7 +22,7 @@ import {
   publishing,
 } from './cluster/cluster-acks.ts'
 import { catchUp, readAll } from './cluster/cluster-catch-up.ts'
-import { headOf, startMirrorProcess, untilServed } from './cluster/cluster-nodes.ts'
+import { headOf, startBenchMirror, untilServed } from './cluster/cluster-nodes.ts'
 import type { StreamNode, StreamScene } from './cluster/cluster-streams.ts'
 import { PACE, sceneRows, streamScene, SUBSCRIBERS } from './cluster/cluster-streams.ts'
 import { openingDrafts } from './publish/publish-load.ts'
@@ -251,7 +251,7 @@ async function streams(folder: string, embedded: NodeProcess, nats: Engine): Pro
   for (let count = 0; count <= 2; count++) {
     say(`streams of ${count} mirrors`)
     if (count > 0) {
-      const mirror = own.use(await startMirrorProcess(join(folder, `mirror-${count}`), embedded.url))
+      const mirror = own.use(await startBenchMirror(join(folder, `mirror-${count}`), embedded.url))
       mirrors.push({ kind: 'mirror', url: mirror.url, pid: mirror.pid })
     }
     const head = await headOf(embedded.url)

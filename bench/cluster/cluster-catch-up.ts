@@ -6,7 +6,7 @@ import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { startNode } from '../../test/stage/node-process.ts'
 import { table, thousands } from '../stage/report.ts'
-import { headOf, runDaybook, startMirrorProcess, untilServed } from './cluster-nodes.ts'
+import { headOf, runDaybook, startBenchMirror, untilServed } from './cluster-nodes.ts'
 
 const BYTES_MAX = 4 * 1024 * 1024
 
@@ -58,7 +58,7 @@ export async function catchUp(
   const restore = await runDaybook(['restore', '--data', join(folder, 'restored'), '--from', backup])
   const restored = await joins('restored')
   const mirrorBegan = performance.now()
-  await using mirror = await startMirrorProcess(join(folder, 'mirror'), empty.url)
+  await using mirror = await startBenchMirror(join(folder, 'mirror'), empty.url)
   await untilServed(mirror.url, head)
   const mirrored = (performance.now() - mirrorBegan) / 1_000
 

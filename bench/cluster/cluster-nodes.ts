@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MAIN } from '../../test/stage/places.ts'
 
 /** `daybook mirror` as a process. */
-export type MirrorProcess = AsyncDisposable & Readonly<{ url: string; pid: number }>
+export type BenchMirror = AsyncDisposable & Readonly<{ url: string; pid: number }>
 
 const READY_MS_MAX = 120_000
 const LOOK_MS = 10
 
 /** Starts a mirror without a rate limit. Resolves when it is built and listens. */
-export async function startMirrorProcess(data: string, origin: string): Promise<MirrorProcess> {
+export async function startBenchMirror(data: string, origin: string): Promise<BenchMirror> {
   const limits = ['--rate-limit', 'off', '--drain', '0', '--port', '0', '--ops-port', '0']
   const child = spawn(process.execPath, [MAIN, 'mirror', origin, '--data', data, ...limits], {
     stdio: ['ignore', 'ignore', 'pipe'],
