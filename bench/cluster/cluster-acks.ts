@@ -8,7 +8,7 @@ import { table, thousands } from '../stage/report.ts'
 import type { BareClient } from './bare-engines.ts'
 
 /** One turn of a candidate. */
-export type AckTurn = Readonly<{
+type AckTurn = Readonly<{
   /** Drafts that were acknowledged; 0 for a bare client. */
   drafts: number
   /** Commits, or messages of a bare client. */

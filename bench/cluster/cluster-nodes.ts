@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MAIN } from '../../test/stage/places.ts'
 
 /** `daybook mirror` as a process. */
-export type BenchMirror = AsyncDisposable & Readonly<{ url: string; pid: number }>
+type BenchMirror = AsyncDisposable & Readonly<{ url: string; pid: number }>
 
 const READY_MS_MAX = 120_000
 const LOOK_MS = 10
