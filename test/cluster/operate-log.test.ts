@@ -98,4 +98,40 @@ suite('the operation of a log on an engine', { timeout: 120_000, ...ready }, () 
     const checked = await run(['check', '--data', restored, ...engine()])
     assert.equal(checked.code, 0, checked.stderr)
   })
+
+  test('rolls to the next stream while its nodes run, and nothing is lost', async () => {
+    const restored = join(folder, 'restored')
+    const both = [
+      [kept.data, 'first'],
+      [restored, 'second'],
+    ] as const
+    const [first, second] = await Promise.all(both.map(([data, name]) => start(data, name)))
+    assert.ok(first !== undefined && second !== undefined)
+    const head = await publish(first, 'before the seal')
+    const roll = (): ReturnType<typeof run> =>
+      run(['cluster', 'roll', '--to', first.door, '--token-file', `${kept.data}.token`])
+    const early = await roll()
+    assert.equal(early.code, 1)
+    assert.match(early.stderr, /stream 2 is not ready/)
+
+    await rig.make(2)
+    const rolled = await roll()
+    assert.equal(rolled.code, 0, rolled.stderr)
+    assert.match(rolled.stdout, new RegExp(`goes on in stream 2 after seq ${head}:`))
+    const seqs = await Promise.all([publish(first, 'after, first'), publish(second, 'after, second')])
+    assert.deepEqual(
+      seqs.toSorted((one, other) => one - other),
+      [head + 1, head + 2],
+    )
+    await until('both nodes have both', async () => {
+      return (await hasSeq(first, head + 2)) && (await hasSeq(second, head + 2))
+    })
+    await Promise.all([first, second].map((node) => node.end('SIGTERM')))
+    for (const data of [kept.data, restored]) {
+      const checked = await run(['cluster', 'check', '--data', data, ...engine()])
+      assert.equal(checked.code, 0, checked.stderr)
+    }
+    const whole = await run(['cluster', 'check', ...engine()])
+    assert.match(whole.stdout, new RegExp(`up to seq ${head + 2} of log`))
+  })
 })

@@ -109,6 +109,7 @@ export async function openDoorStage(
       onBroken: (error) => assert.fail(error),
     })
     const door = createDoor({
+      steps: null,
       log: readIdentity(db).id,
       queue,
       chain: 'opaque',

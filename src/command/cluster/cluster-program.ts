@@ -6,6 +6,7 @@ import { checkStreamCommand } from './check-stream-command.ts'
 import { initNats } from './init-nats.ts'
 import { initPostgres } from './init-postgres.ts'
 import { moveCommand } from './move-command.ts'
+import { rollCommand } from './roll-command.ts'
 import { streamOption } from './stream-option.ts'
 
 type InitOptions = Readonly<{
@@ -51,6 +52,7 @@ Examples:
   )
   cluster.addCommand(moveCommand(world, done))
   cluster.addCommand(checkStreamCommand(world, done))
+  cluster.addCommand(rollCommand(world, done))
   return cluster
 }
 

@@ -16,6 +16,10 @@ type ReplicatedSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'i
     hasServed(): boolean
   }>
 
+/** A commit that is built: what undoes it in memory, and whether it succeeded here. */
+type BuiltCommit = { readonly undone: () => void; isKept: boolean }
+type OpenCommit = { is: boolean; isUnchanged: boolean; commit: BuiltCommit | null }
+
 /** The path of commits to the machines that keep the log, and the book that the replica must use. */
 type ReplicatedPath = Readonly<{ path: CommitPath; book: Book }>
 
@@ -23,24 +27,33 @@ type ReplicatedPath = Readonly<{ path: CommitPath; book: Book }>
 export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath {
   const { book } = settings
   const { room } = book
-  /** Whether a transaction is open, whether it changed anything, and whether its commit succeeded here. */
-  const open = { is: false, isUnchanged: false, isKept: false }
-  let undone = (): void => undefined
+  /** Whether a transaction is open, whether it changed anything, and the commit that is built in it. */
+  const open: OpenCommit = { is: false, isUnchanged: false, commit: null }
 
   function commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void {
     if (!settings.hasServed()) return done(failed('behind', LACKING))
     const present = settings.replica()
     if (present === null) return done(failed('behind', 'this node is not connected with the log yet'))
-    undone = work.undone
-    present.commit(work.build).then(
-      (result) => done(endOf(result, work)),
+    if (book.applied().place === 0 && work.begins !== true)
+      return done(failed('behind', 'the next stream of the log has not begun yet'))
+    const own: BuiltCommit = { undone: work.undone, isKept: false }
+    const build = (): Built => {
+      open.commit = own
+      return work.build()
+    }
+    present.commit(build).then(
+      (result) => done(endOf(result, work, own)),
       (error: unknown) => done({ is: 'failed', outcome: failureOf(settings, error, work.drafts) }),
     )
   }
 
-  function endOf<Built>(result: CommitResult<Built>, work: CommitWork<Built>): CommitEnd<Built> {
+  function endOf<Built>(
+    result: CommitResult<Built>,
+    work: CommitWork<Built>,
+    own: BuiltCommit,
+  ): CommitEnd<Built> {
     if (result.is !== 'committed') return failed(CODES[result.is], result.reason)
-    work.durable(open.isKept ? 'committed' : 'followed')
+    work.durable(own.isKept ? 'committed' : 'followed')
     return { is: 'committed', built: result.value }
   }
 
@@ -58,7 +71,7 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
     book: {
       ...book,
       begin() {
-        Object.assign(open, { is: true, isUnchanged: false, isKept: false })
+        Object.assign(open, { is: true, isUnchanged: false, commit: null })
         book.begin()
       },
       message() {
@@ -69,13 +82,13 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
       commit(bytes) {
         book.commit(bytes)
         open.is = false
-        open.isKept = true
+        if (open.commit !== null) open.commit.isKept = true
       },
       rollback() {
         open.is = false
         book.rollback()
         // What changed nothing leaves nothing in memory.
-        if (!open.isUnchanged) undone()
+        if (!open.isUnchanged) open.commit?.undone()
       },
     },
   }

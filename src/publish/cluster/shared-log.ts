@@ -24,6 +24,7 @@ import { joinLog } from './join-log.ts'
 import type { LogStoreSettings } from './log-store-settings.ts'
 import { openEngine } from './open-engine.ts'
 import { openReplicatedPath } from './replicated-path.ts'
+import { rollStream } from './roll-stream.ts'
 import type { StreamSession } from './stream-session.ts'
 import { openStreamSession } from './stream-session.ts'
 
@@ -71,6 +72,8 @@ export type SharedLog = AsyncDisposable &
     leads(): boolean
     /** Null before the start. The others are not heard while the engine lacks events that this node has served. */
     state(): ReplicaState | null
+    /** Ends the stream, and begins the next one. */
+    roll(): ReturnType<typeof rollStream>
     /** The newest signed tree, unless the node has served a larger one. */
     mark(): HighWater | null
   }>
@@ -101,6 +104,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
   const served = openServedTree(db, owed)
   const sessions = openSessions({ ...settings, hasServed: served.isReached }, connect, book, identity)
   const { path } = sessions
+  const state = (): ReplicaState | null => stateOf(sessions.replica(), served.isReached())
   let looking: NodeJS.Timeout | undefined
   let leads = false
   let seq = book.appender.head().seq
@@ -133,10 +137,8 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
       return replica !== null && (await replica.barrier()) ? seq : null
     },
     leads: () => leads,
-    state() {
-      const state = sessions.replica()?.state() ?? null
-      return state && { ...state, isHeard: state.isHeard && served.isReached() }
-    },
+    state,
+    roll: () => rollStream({ ...settings, book, path, connect, state }),
     mark: () =>
       served.isReached() && book.isSigned() ? { log: id, checkpoint: book.checkpoint(), former } : null,
     async [Symbol.asyncDispose]() {
@@ -144,6 +146,12 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
       await sessions[Symbol.asyncDispose]()
     },
   }
+}
+
+function stateOf(replica: Replica | null, isReached: boolean): ReplicaState | null {
+  if (replica === null) return null
+  const state = replica.state()
+  return { ...state, isHeard: state.isHeard && isReached }
 }
 
 /** The replica of the present stream. After a seal it is the one of the next stream. */

@@ -14,6 +14,8 @@ export type CommitWork<Built> = Readonly<{
   durable(how: 'committed' | 'followed'): void
   /** Called after a rollback, when the books are as they were before `build`. */
   undone(): void
+  /** Whether it begins a stream. Only such a commit can be the first one of a stream. */
+  begins?: boolean
 }>
 
 /** Result of a commit: what was built, or the refusal of all its requests. */

@@ -7,6 +7,8 @@ import type { CommitQueue } from '../commits/commit-queue.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import { parseDraft } from '../admission/grammar.ts'
 import { parseBody, parseLine } from '../admission/draft-json.ts'
+import type { ClusterSteps } from './cluster-requests.ts'
+import { CLUSTER_PATHS, clusterRequest } from './cluster-requests.ts'
 import type { DoorReport } from './door-replies.ts'
 import {
   doorRefusal,
@@ -45,6 +47,8 @@ export type DoorSettings = Readonly<{
   /** Id of the log, which every answer names. */
   log: string
   queue: CommitQueue
+  /** Steps of the operator of a log on an engine; null for a log of this node alone. */
+  steps: ClusterSteps | null
   chain: Chain
   /** Valid publish tokens: one, or two during a change. */
   tokens: readonly string[]
@@ -120,7 +124,7 @@ async function answer(
   const queryAt = target.indexOf('?')
   const path = queryAt < 0 ? target : target.slice(0, queryAt)
   const query = queryAt < 0 ? null : target.slice(queryAt + 1)
-  const method = path === '/publish' ? 'POST' : HELD_PATHS.get(path)
+  const method = path === '/publish' ? 'POST' : (HELD_PATHS.get(path) ?? CLUSTER_PATHS.get(path))
   if (method === undefined) {
     const found = await settings.operations(target)
     if (found === undefined)
@@ -136,7 +140,9 @@ async function answer(
   const run = (): Promise<Answered> =>
     path === '/publish'
       ? publishRequest(settings, request, query)
-      : heldRequest(settings.queue.held, request, [path, query])
+      : CLUSTER_PATHS.has(path)
+        ? clusterRequest(settings.steps, query)
+        : heldRequest(settings.queue.held, request, [path, query])
   const outcome = settings.stopping()
     ? doorRefusal('not-ready', 'the service is stopping')
     : (request.headers['daybook-log'] ?? settings.log) !== settings.log

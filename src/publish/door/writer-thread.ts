@@ -80,6 +80,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const door = createDoor({
     log: readIdentity(log.db).id,
     queue,
+    steps: shared,
     chain: readIdentity(log.db).chain,
     tokens: settings.tokens,
     operations: openOperations({
