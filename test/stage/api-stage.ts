@@ -23,7 +23,7 @@ import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { datasetRoutes } from '../../src/serve/datasets/dataset-routes.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
 import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
-import type { MirrorReport } from '../../src/serve/api/status-route.ts'
+import type { ClusterWords, MirrorReport } from '../../src/serve/api/status-route.ts'
 import { rootRoutes } from '../../src/serve/api/root-routes.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import type { Route } from '../../src/serve/http/route.ts'
@@ -94,6 +94,8 @@ type ApiStageSettings = Readonly<{
   following?: Parameters<typeof openFollowing>[1]
   /** What the node says as a mirror. */
   mirror?: () => MirrorReport
+  /** What the node says about the writers of its log. */
+  cluster?: () => ClusterWords
 }>
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
@@ -132,6 +134,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     following: () => ({ state: 'leader', behind: 0 }) as const,
     asksChain: settings.asksChain ?? false,
     ...(mirror === undefined ? {} : { mirror }),
+    ...(settings.cluster === undefined ? {} : { cluster: settings.cluster }),
   }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   const web = openWeb(api, {

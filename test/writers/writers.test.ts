@@ -4,6 +4,7 @@ import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import type { Service } from '../../src/command/service/service.ts'
 import { msOf } from '../../src/protocol/moment.ts'
+import type { Status } from '../../src/protocol/resources.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { deposit, FAST_PACE, FINAL_MS, PAYING } from '../finality/finality-stage.ts'
 import { LOCAL_TOKEN, postDrafts } from '../stage/manual-node.ts'
@@ -53,6 +54,26 @@ const untilAllHave = (urls: readonly string[], seq: number): Promise<void> =>
     const heads = await Promise.all(urls.map(headOf))
     return heads.every((head) => head === seq)
   })
+
+/** Whether each node names the other two, takes drafts and lacks nothing, and exactly one leads. */
+async function tellOfEachOther(urls: readonly string[]): Promise<boolean> {
+  const told = await Promise.all(
+    urls.map(async (url) => (await (await fetch(`${url}/api/v1/status`)).json()) as Status),
+  )
+  const names = told.map(({ cluster }) => [cluster?.name, cluster?.writers.map(({ name }) => name)])
+  assert.deepEqual(names, [
+    ['a', ['b', 'c']],
+    ['b', ['a', 'c']],
+    ['c', ['a', 'b']],
+  ])
+  const leads = told.flatMap(({ cluster, following }) =>
+    cluster?.leads === true && following.state === 'leader' ? [cluster.name] : [],
+  )
+  const keepUp = told.every(
+    ({ cluster, following }) => cluster?.publishing === true && following.behind === 0,
+  )
+  return leads.length === 1 && keepUp
+}
 
 async function held(service: Service): Promise<string> {
   const headers = { authorization: `Bearer ${LOCAL_TOKEN}` }
@@ -113,6 +134,7 @@ suite(
       })
       advance(FINAL_MS)
       await untilAllHave(urls, 8)
+      await until('all name each other in /status, and one leads', () => tellOfEachOther(urls))
       for (const path of PATHS) {
         const [first, ...others] = await Promise.all(urls.map((url) => answer(url, path)))
         assert.match(first ?? '', /^200 /, path)

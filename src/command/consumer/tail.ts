@@ -57,6 +57,8 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   const status = await statusUnlessStopped(daybook, world)
   if (status === null) return 0
   const { log, head, following } = status
+  // A node of several may still catch up, also the one that leads.
+  const mayCatchUp = following.state === 'follower' || (status.cluster ?? null) !== null
   const run: TailProgress = { shown: 0, read: 0, seq: 0 }
 
   const left = (): number => (count === null ? Infinity : count - run.shown)
@@ -87,8 +89,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     if (saved !== null && saved.log !== log) throw await cursorError(saved.log, saved.seq)
     const start: TailStart = saved === null ? settings.start : { is: 'after', seq: saved.seq }
     const { after, events } = await startOf(daybook, start, head.seq, filter, details, world.stop)
-    // A node that follows another may still catch up; the leader cannot.
-    if (after > head.seq && (!follow || following.state === 'leader')) {
+    if (after > head.seq && (!follow || !mayCatchUp)) {
       throw await cursorError(saved?.log ?? null, after)
     }
     if (world.interactive) tell(world, `${new URL(url).host} · from seq ${after + 1} · press Ctrl-C to stop`)

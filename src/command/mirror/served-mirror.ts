@@ -17,8 +17,8 @@ import {
   startAudits,
 } from '../service/background-audit.ts'
 import { sayStopping, sayWrong } from '../service/front-memory.ts'
-import type { MirrorCell } from '../service/mirror-cell.ts'
-import { openMirrorCell } from '../service/mirror-cell.ts'
+import type { ReportCell } from '../nodes/report-cell.ts'
+import { openReportCell } from '../nodes/report-cell.ts'
 import type { Serving } from '../service/node-report.ts'
 import { openNodeReport } from '../service/node-report.ts'
 import type { NodeSettings } from '../service/node-threads.ts'
@@ -29,6 +29,7 @@ import { orTaken } from '../service/taken-port.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
 import { openMirrorMetrics } from './mirror-metrics.ts'
+import type { MirrorReport } from '../../serve/api/status-route.ts'
 import { mirrorReportOf } from './mirror-report.ts'
 import { startMirrorWorker } from './mirror-worker.ts'
 import { startOperations } from './operations-listener.ts'
@@ -67,7 +68,7 @@ export async function startMirror(
   const { memory } = plan
   const registry = openRegistry(settings)
   const broken = Promise.withResolvers<string>()
-  const told = openTold(settings, openMirrorCell(memory.mirror), registry, lines)
+  const told = openTold(settings, openReportCell<MirrorWords>(memory.mirror), registry, lines)
 
   // The thread starts first, because it sets the head that the fronts begin with.
   const { head, barrier } = memory
@@ -131,6 +132,8 @@ function openRegistry({ data, streamsMax }: ServedMirrorSettings): Registry {
   return registry
 }
 
+type MirrorWords = Omit<MirrorReport, 'version'>
+
 type Told = Readonly<{
   /** Takes a message of the thread that follows the origin. */
   take(message: Exclude<FromMirror, { is: 'broken' }>): void
@@ -141,7 +144,7 @@ type Told = Readonly<{
 /** Opens what becomes of the messages of the thread: the report of the mirror, metrics and log lines. */
 function openTold(
   { mirrorOf }: ServedMirrorSettings,
-  cell: MirrorCell,
+  cell: ReportCell<MirrorWords>,
   registry: Registry,
   lines: LogLines,
 ): Told {

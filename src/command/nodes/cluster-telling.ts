@@ -8,11 +8,13 @@ import type { LogLines } from '../log-lines/log-lines.ts'
 /** Listeners to what the writer says about its cluster. */
 type ClusterTelling = Pick<WriterListeners, 'onFollowed' | 'onCluster' | 'onNotice'>
 
-type TellingSettings = Readonly<{
+export type TellingSettings = Readonly<{
   /** Metrics of this process; null for a node that is alone, which has no cluster to measure. */
   registry: Registry | null
   lines: LogLines
   metrics: Readonly<{ followed(events: number): void }>
+  /** Tells the serving threads. */
+  show(report: ClusterReport): void
   monotonicMs(): number
 }>
 
@@ -24,6 +26,7 @@ export function openClusterTelling({
   registry,
   lines,
   metrics,
+  show,
   monotonicMs,
 }: TellingSettings): ClusterTelling {
   let report: ClusterReport | null = null
@@ -34,6 +37,7 @@ export function openClusterTelling({
     onFollowed: ({ events }) => metrics.followed(events),
     onCluster(news) {
       report = news
+      show(news)
       const faults = news.faults.join('; ')
       if (faults !== saidFaults && faults !== '') lines.say('engine-fault', { reason: faults })
       saidFaults = faults

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { Option } from 'commander'
@@ -22,6 +23,8 @@ export type LogStoreOptions = Readonly<{
 const SECRET_BYTES_MAX = 64 * 1024
 const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
+const MACHINE_WORD_LENGTH = 8
+
 /** Adds the options that name the machines which keep the log. */
 export function logStoreOptions(command: Command): Command {
   return command
@@ -39,13 +42,16 @@ export function logStoreOptions(command: Command): Command {
     )
     .addOption(new Option('--single-database', 'accept a PostgreSQL without a synchronous standby'))
     .addOption(
-      option('--node-name <name>', 'name of this node among the writers (default: name of the machine)'),
+      option(
+        '--node-name <name>',
+        'name of this node among the writers (default: a word made from the name of the machine)',
+      ),
     )
 }
 
 /** Settings of the engine; null without `--log-store`. Errors never repeat what was given: it may hold a password. */
 export function logStoreOf(options: LogStoreOptions): LogStoreSettings | null {
-  const { logStore, logStoreCredentials, singleDatabase, nodeName = hostname() } = options
+  const { logStore, logStoreCredentials, singleDatabase, nodeName = machineWord() } = options
   if (logStore === undefined) {
     if (logStoreCredentials !== undefined || singleDatabase !== undefined)
       throw new CommandError(2, '--log-store-credentials and --single-database need --log-store')
@@ -55,6 +61,11 @@ export function logStoreOf(options: LogStoreOptions): LogStoreSettings | null {
     throw new CommandError(2, '--node-name: give up to 63 letters, digits, points, hyphens and underscores')
   }
   return { nodeName, engine: engineOf(logStore, logStoreCredentials ?? null, singleDatabase === true) }
+}
+
+/** A name that stays the same and does not show the machine's name, because a node's name is public. */
+function machineWord(): string {
+  return `writer-${createHash('sha256').update(hostname()).digest('hex').slice(0, MACHINE_WORD_LENGTH)}`
 }
 
 function engineOf(url: string, file: string | null, isSingle: boolean): LogStoreSettings['engine'] {

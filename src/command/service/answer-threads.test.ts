@@ -32,7 +32,14 @@ suite('answer threads', () => {
     db.close()
     rmSync(data, { recursive: true })
   })
-  const settings = { data, head: openHeadCell().buffer, site: DEFAULT_SITE, asksChain: false, mirror: null }
+  const settings = {
+    data,
+    head: openHeadCell().buffer,
+    site: DEFAULT_SITE,
+    asksChain: false,
+    mirror: null,
+    cluster: null,
+  }
   const scripts = (): Promise<never> => Promise.reject(new Error('no scripts are made here'))
 
   test('answer, report their processor time, and pass on the error of an answer', async () => {

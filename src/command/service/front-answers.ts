@@ -4,18 +4,20 @@ import type { Timed } from '../../serve/fairness/fair-places.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { SharedAnswers } from '../../serve/exchange/shared-answers.ts'
 import type { AnswerInTurn } from '../../serve/exchange/thread-question.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { openPictures } from '../../serve/exchange/pictures.ts'
 import { openSharedAnswers } from '../../serve/exchange/shared-answers.ts'
 import { openScripts } from '../../web/assets/assets.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
-import { openMirrorCell } from './mirror-cell.ts'
 import type { ShownSettings } from './front-routes.ts'
-import { shownPresent } from './front-routes.ts'
+import { openNodeWords, shownPresent } from './front-routes.ts'
 import { openPictureDrawing } from './picture-drawing.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { FrontMemory } from './front-memory.ts'
+
+const STATUS_PATH = ENDPOINT_PATHS.status
 
 /** Opens the answers that answer threads make and all callers of this thread share. */
 export function openAnswers(
@@ -45,8 +47,11 @@ export function openAnswers(
     if (head > reader.head().seq) reader.snapshot(() => undefined)
     return { value: reply, tookMs }
   }
-  const mirror = settings.mirrorOf === null ? null : openMirrorCell(memory.mirror)
-  const present = ({ now }: Question): string => shownPresent(reader, mirror, now)
+  const reports = openNodeWords(shownBy(settings, memory, port))
+  const present = ({ now, path }: Question): string => {
+    const shown = shownPresent(reader, reports, now)
+    return path === STATUS_PATH ? `${shown} ${reports.version()}` : shown
+  }
   const { monotonicMs } = world
   const shared = openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs })
   const drawing = openPictureDrawing()
@@ -67,14 +72,15 @@ export function openAnswers(
 
 /** Settings that answers show. The site's address is `publicUrl`, or else the address of the listener. */
 export function shownBy(
-  { site, publicUrl, host, asksChain, mirrorOf }: FrontSettings,
-  memory: Pick<FrontMemory, 'mirror'>,
+  { site, publicUrl, host, asksChain, mirrorOf, following }: FrontSettings,
+  memory: Pick<FrontMemory, 'mirror' | 'cluster'>,
   port: number,
 ): ShownSettings {
   const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
   const url = publicUrl ?? `http://${hostInUrl(name)}:${port}`
   const mirror = mirrorOf === null ? null : memory.mirror
-  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain, mirror }
+  const cluster = following && mirrorOf === null ? memory.cluster : null
+  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain, mirror, cluster }
 }
 
 /** Hosts of a listener on every address of the machine. */

@@ -13,7 +13,7 @@ import {
   EXPORTS_PER_CALLER,
   EXPORTS_PER_NODE,
 } from '../../serve/allowance/export-places.ts'
-import { openMirrorCell } from './mirror-cell.ts'
+import { allocateReport } from '../nodes/report-cell.ts'
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
 import { BEHIND_WAITS_PER_CALLER, BEHIND_WAITS_PER_NODE } from '../../serve/following/following-limits.ts'
 import { ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'
@@ -30,8 +30,10 @@ export type FrontMemory = Readonly<{
   stopping: SharedArrayBuffer
   /** Null if no limit is set. */
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
-  /** What a mirror says about itself (`MirrorCell`); nothing on a node that is no mirror. */
+  /** What a mirror says about itself (`ReportCell`); nothing on a node that is no mirror. */
   mirror: SharedArrayBuffer
+  /** What a writer of a log with several says about them (`ReportCell`); nothing on a node that is alone. */
+  cluster: SharedArrayBuffer
   /** Questions for the head of the whole log (`BarrierCell`); nobody asks on a node that is alone. */
   barrier: SharedArrayBuffer
   /** Requests that wait for a seq which this node does not have yet. */
@@ -101,7 +103,8 @@ export function allocateFront(
               PAGES_KEYS,
             ),
           },
-    mirror: openMirrorCell().buffer,
+    mirror: allocateReport(),
+    cluster: allocateReport(),
     barrier: openBarrierCell().buffer,
     waits: allocateCallerSlots(
       { perCaller: BEHIND_WAITS_PER_CALLER, perNode: BEHIND_WAITS_PER_NODE },

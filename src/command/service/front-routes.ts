@@ -2,10 +2,10 @@ import type { LogReader } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Status } from '../../protocol/resources.ts'
-import type { NodeReport } from '../../serve/api/status-route.ts'
+import type { ClusterWords, MirrorReport, NodeReport } from '../../serve/api/status-route.ts'
 import { mirrorLineVersion } from '../../web/frame/mirror-line.ts'
-import type { MirrorCell } from './mirror-cell.ts'
-import { openMirrorCell } from './mirror-cell.ts'
+import type { ReportCell } from '../nodes/report-cell.ts'
+import { openReportCell } from '../nodes/report-cell.ts'
 import { openAnswerCache } from '../../serve/http/answer-cache.ts'
 import { apiRoutes } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
@@ -26,12 +26,30 @@ export type ShownSettings = Readonly<{
   asksChain: boolean
   /** Memory of a mirror's report; null on a node that is no mirror. */
   mirror: SharedArrayBuffer | null
+  /** Memory of the report on the writers of the log; null on a node that is alone. */
+  cluster: SharedArrayBuffer | null
 }>
 
-/** Name of the state that a page depends on: it changes with each commit, each minute, and the words about a mirror. */
+/** What a node says about itself, as its threads read it. */
+type NodeWords = Readonly<{
+  mirror: ReportCell<Omit<MirrorReport, 'version'>> | null
+  cluster: ReportCell<Omit<ClusterWords, 'version'>> | null
+  /** Version of all that is said. */
+  version(): number
+}>
+
+export function openNodeWords({ mirror, cluster }: Pick<ShownSettings, 'mirror' | 'cluster'>): NodeWords {
+  const cells: Pick<NodeWords, 'mirror' | 'cluster'> = {
+    mirror: mirror === null ? null : openReportCell(mirror),
+    cluster: cluster === null ? null : openReportCell(cluster),
+  }
+  return { ...cells, version: () => cells.mirror?.read()?.version ?? cells.cluster?.read()?.version ?? 0 }
+}
+
+/** Name of the state that a page depends on: it changes with each commit, each minute, and the line about a mirror. */
 export function shownPresent(
   reader: Pick<LogReader, 'version'>,
-  mirror: Pick<MirrorCell, 'read'> | null,
+  { mirror }: Pick<NodeWords, 'mirror'>,
   now: Ms,
 ): string {
   const report = mirror?.read() ?? null
@@ -39,34 +57,41 @@ export function shownPresent(
   return `${reader.version()} ${floorTo(now, MINUTE_MS)} ${line}`
 }
 
-function followingOf(mirror: Pick<MirrorCell, 'read'> | null): Status['following'] {
-  if (mirror === null) return { state: 'leader', behind: 0 }
-  return { state: 'follower', behind: mirror.read()?.mirror.behindEvents ?? 0 }
+/** Whether a node keeps up. Of the writers of one log, one leads, and a seq that another has shown may be missing here. */
+function followingOf({ mirror, cluster }: NodeWords, seq: number): Status['following'] {
+  if (mirror !== null) return { state: 'follower', behind: mirror.read()?.mirror.behindEvents ?? 0 }
+  const words = cluster?.read()?.cluster ?? null
+  if (words === null) return { state: cluster === null ? 'leader' : 'follower', behind: 0 }
+  const shown = words.writers.map((writer) => (writer.silent ? 0 : (writer.seq ?? 0)))
+  return { state: words.leads ? 'leader' : 'follower', behind: Math.max(seq, ...shown) - seq }
 }
 
 /** Routes of one thread, without the streams. A serving thread and its answer threads have the same. */
 export function frontRoutesOf(
   reader: LogReader,
-  { site: plainSite, asksChain, mirror }: ShownSettings,
+  { site: plainSite, asksChain, ...memory }: ShownSettings,
   scripts: () => Promise<readonly Script[]>,
 ): Readonly<{ api: readonly Route[]; web: WebRoutes }> {
   const etag = openPresentEtag(reader.identity.id, VERSION)
   const desk = { reader, etag, cache: openAnswerCache() }
-  const cell = mirror === null ? null : openMirrorCell(mirror)
-  const site: Site = cell === null ? plainSite : { ...plainSite, mirror: () => cell.read()?.mirror ?? null }
+  const reports = openNodeWords(memory)
+  const { mirror, cluster } = reports
+  const site: Site =
+    mirror === null ? plainSite : { ...plainSite, mirror: () => mirror.read()?.mirror ?? null }
   const node: NodeReport = {
     version: VERSION,
     licence: site.licence,
-    following: () => followingOf(cell),
+    following: (seq) => followingOf(reports, seq),
     asksChain,
-    mirror: () => cell?.read() ?? null,
+    mirror: () => mirror?.read() ?? null,
+    cluster: () => cluster?.read() ?? null,
   }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,
     assets: openAssets(scripts),
-    present: (now) => shownPresent(reader, cell, now),
+    present: (now) => shownPresent(reader, reports, now),
   })
   return { api: [...api, ...rootRoutes(), ...datasetRoutes(reader, site)], web }
 }

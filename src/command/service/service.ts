@@ -20,12 +20,14 @@ import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
 import { answerBarriers } from '../nodes/barrier-answers.ts'
+import type { TellingSettings } from '../nodes/cluster-telling.ts'
 import { openClusterTelling } from '../nodes/cluster-telling.ts'
+import { openShownCluster } from '../nodes/shown-cluster.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
 import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
 import { sayStopping, sayWrong } from './front-memory.ts'
-import type { NodeSettings } from './node-threads.ts'
+import type { NodeSettings, ThreadPlan } from './node-threads.ts'
 import { drainThreads, openMainFront, planThreads, startThreads } from './node-threads.ts'
 import type { Serving } from './node-report.ts'
 import { openNodeReport } from './node-report.ts'
@@ -92,7 +94,7 @@ export async function startService(
 
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners = {
-    ...whatIsTold({ metrics, lines, world }, following ? registry : null, stack),
+    ...whatIsTold({ metrics, lines, world }, clusterTelling(settings, plan, registry, world), stack),
     onFinality: openFinalityMetrics(registry, lines, world.now),
     onBroken: broken.resolve,
     operations(path: OperationsPath, accepting: boolean) {
@@ -162,10 +164,23 @@ function watchHeldDrafts(
   if (finality === null && held > 0) lines.say('held-unasked', { held })
 }
 
+/** What becomes of the reports on a log that others write too. */
+function clusterTelling(
+  { logStore }: ServiceSettings,
+  { memory }: ThreadPlan,
+  registry: Registry,
+  { now }: World,
+): Pick<TellingSettings, 'registry' | 'show'> {
+  return {
+    registry: logStore === null ? null : registry,
+    show: openShownCluster(logStore, memory, now),
+  }
+}
+
 /** Listeners of the writer that only count or write log lines. */
 function whatIsTold(
   { metrics, lines, world }: Readonly<{ metrics: ServiceMetrics; lines: LogLines; world: World }>,
-  clusterRegistry: Registry | null,
+  cluster: Pick<TellingSettings, 'registry' | 'show'>,
   stack: AsyncDisposableStack,
 ): WriterLines &
   Pick<WriterListeners, 'onRequests' | 'onIrregular' | 'onFollowed' | 'onCluster' | 'onNotice'> {
@@ -174,7 +189,7 @@ function whatIsTold(
   stack.defer(writerLines.flush)
   return {
     ...writerLines,
-    ...openClusterTelling({ registry: clusterRegistry, lines, metrics, monotonicMs }),
+    ...openClusterTelling({ ...cluster, lines, metrics, monotonicMs }),
     onCommitted(committed) {
       metrics.committed(committed)
       writerLines.onCommitted(committed)

@@ -1,21 +1,7 @@
+import type { Unpublishable } from '../../protocol/cluster-resource.ts'
 import type { ReplicaState } from '../replica/replica.ts'
 import { OFFSET_MS_MAX } from '../replica/engine-guard.ts'
 import { SILENCE_MS } from '../replica/other-writers.ts'
-
-/**
- * Why a node takes no drafts.
- *
- * - `starting`: it has not heard the engine or the other writers since its start or a change, or it lacks events that it
- *   has served.
- * - `engine`: the engine does not answer, or is not set up as it must be.
- * - `unsettled`: a message was sent to the engine, and its outcome is not known.
- * - `clock`: the clocks of this node and of the engine differ by 5 s or more.
- * - `disk`: the disk of this node is full or failed.
- * - `forked`: there is another message at a place that this node has served.
- * - `stopped`: a message does not continue the log, or the disk is broken.
- */
-const UNPUBLISHABLE = ['starting', 'engine', 'unsettled', 'clock', 'disk', 'forked', 'stopped'] as const
-type Unpublishable = (typeof UNPUBLISHABLE)[number]
 
 /** Another writer of the log, as its last mark says. */
 type ReportedWriter = Readonly<{
@@ -55,7 +41,9 @@ export function clusterReport(
   nowMs: number,
 ): ClusterReport {
   const { marks, engine, end, last, silent } = state
-  const writers = marks.map(({ mark, atMs }): ReportedWriter => {
+  // A mark of this node's last run is not one of another writer.
+  const others = marks.filter(({ mark }) => mark.node !== node)
+  const writers = others.map(({ mark, atMs }): ReportedWriter => {
     const heardMs = Math.max(0, nowMs - atMs)
     return { name: mark.node, seq: mark.seq, heardMs, isSilent: heardMs > 2 * SILENCE_MS }
   })

@@ -2,6 +2,7 @@ import { asOf } from '../../project/answers/as-of.ts'
 import { moment } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { FinalityCounts } from '../../log/store/reader.ts'
+import type { Cluster } from '../../protocol/cluster-resource.ts'
 import type { Mirror } from '../../protocol/mirror-resource.ts'
 import type { Finality, Status } from '../../protocol/resources.ts'
 import type { Desk } from '../http/projection.ts'
@@ -13,11 +14,14 @@ export type NodeReport = Readonly<{
   version: string
   /** URL of the licence of the published log; null if none. */
   licence: string | null
-  following: () => Status['following']
+  /** Whether the node keeps up, when its newest event is this one. */
+  following: (seq: number) => Status['following']
   /** Whether the node asks the blockchain about transactions. */
   asksChain: boolean
   /** What a mirror says; null or absent on a node that is no mirror. */
   mirror?: () => MirrorReport | null
+  /** What a writer says about the others; null or absent on a node that is alone. */
+  cluster?: () => ClusterWords | null
 }>
 
 /** Report of a mirror about itself. Its version changes with everything else in it. */
@@ -28,6 +32,9 @@ export type MirrorReport = Readonly<{
   finality: Finality | null
 }>
 
+/** Report of a writer about the writers of its log. Its version changes with everything else in it. */
+export type ClusterWords = Readonly<{ version: number; cluster: Cluster }>
+
 /** Reply of `/status`: the head and its age as of the present minute. */
 export function statusReply(desk: Desk, node: NodeReport): RouteReply {
   const { id, origin, chain, simulated } = desk.reader.identity
@@ -35,9 +42,11 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
     project(desk, ask, ({ head, held }, present) => {
       const counts = held()
       const mirror = node.mirror?.() ?? null
+      const cluster = node.cluster?.() ?? null
+      const own = `${counts.version}${node.asksChain ? 'a' : ''}${cluster === null ? '' : `c${cluster.version}`}`
       return parsed({
         ground: 'minute',
-        beside: mirror === null ? `${counts.version}${node.asksChain ? 'a' : ''}` : `m${mirror.version}`,
+        beside: mirror === null ? own : `m${mirror.version}`,
         compute() {
           // The head may be newer than the start of the minute; then its age is 0.
           const ageMs = head.atMs === null ? null : Math.max(0, present - head.atMs)
@@ -50,10 +59,11 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
             origin,
             chain,
             simulated,
-            following: node.following(),
+            following: node.following(head.seq),
             // A mirror holds no drafts, and passes on the word of its origin.
             finality: mirror?.finality ?? finalityOf(counts, node.asksChain),
             mirror: mirror?.mirror ?? null,
+            cluster: cluster?.cluster ?? null,
           }
           return parsed(jsonProjection(status))
         },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UNPUBLISHABLE } from '../../protocol/cluster-resource.ts'
 import { MIRROR_STATES } from '../../protocol/mirror-resource.ts'
 import type * as resources from '../../protocol/resources.ts'
 import {
@@ -146,6 +147,38 @@ const mirror = z
   })
   .describe('This node is a mirror of another service')
 
+const clusterWriter = z
+  .strictObject({
+    name: textSchema.describe('Name that its operator gave it'),
+    seq: seq.nullable().describe('Newest seq that it has said; null before it was heard'),
+    ...momentOrNull('heardAt', 'When it was last heard, to the second; null before it was heard'),
+    silent: z
+      .boolean()
+      .describe('Whether it has said nothing for 20 seconds, or nothing since this node started'),
+  })
+  .describe('Another writer of the log')
+
+const cluster = z
+  .strictObject({
+    name: textSchema.describe('Name that this node’s operator gave it'),
+    leads: z
+      .boolean()
+      .describe(
+        'Whether it asks the blockchain and publishes what waited: it made the newest commit, or the others are silent',
+      ),
+    publishing: z.boolean().describe('Whether it takes drafts now'),
+    reason: z
+      .enum(UNPUBLISHABLE)
+      .nullable()
+      .describe('Why it takes no drafts, as in PROTOCOL.md; null when it does'),
+    lag: numberSchema.meta({
+      description: 'Commits of the whole log that this node has not applied',
+      'x-unit': 'commits',
+    }),
+    writers: z.array(clusterWriter).describe('The other writers of the log, by name'),
+  })
+  .describe('This node is one of several that write the log')
+
 export const status: z.ZodType<resources.Status> = z
   .strictObject({
     asOf: asOfSchema,
@@ -167,11 +200,17 @@ export const status: z.ZodType<resources.Status> = z
     simulated: z.boolean().describe('Whether the platform is simulated'),
     following: z
       .strictObject({
-        state: z.enum(['leader', 'follower']).describe('Whether this node writes the log or follows it'),
-        behind: numberSchema.meta({ description: 'Events that this node lacks', 'x-unit': 'events' }),
+        state: z
+          .enum(['leader', 'follower'])
+          .describe('Whether this node writes the log, or leads its writers; otherwise it follows'),
+        behind: numberSchema.meta({
+          description: 'Events that others have shown and this node lacks',
+          'x-unit': 'events',
+        }),
       })
       .describe('Whether this node keeps up with the log'),
     finality,
     mirror: mirror.nullable().describe('Null on a node that is no mirror'),
+    cluster: cluster.nullable().describe('Null on a node that writes its log alone, and on a mirror'),
   })
   .describe('The head of the log, and this node')

@@ -1,3 +1,4 @@
+import { clusterOf } from './cluster-facts.ts'
 import type { Status } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { facts, sectionHead } from '../../markup/book.ts'
@@ -18,7 +19,7 @@ export const statusPage: EndpointPage<'status'> = {
   render: (status, view) =>
     html`${waitingOf(status, view)}
       <div class="two">
-        <section>${factsOf(status, view)} ${mirrorOf(status, view)}</section>
+        <section>${factsOf(status, view)} ${mirrorOf(status, view)} ${clusterOf(status, view)}</section>
         ${asideOf(view)}
       </div>`,
 }
@@ -106,6 +107,12 @@ function waitingOf({ finality, mirror }: Status, view: View): Html {
   </p>`
 }
 
+/** What a node does, in words. */
+function roleOf({ following, cluster }: Status): string {
+  if (cluster !== null) return 'writes the log with others'
+  return following.state === 'leader' ? 'holds the log' : 'follows the log'
+}
+
 function factsOf(status: Status, view: View): Html {
   const { head, now, following, version, origin, log, chain, simulated, finality } = status
   const at = (pointer: string, value: Part): Html => html`<span data-at="${pointer}">${value}</span>`
@@ -123,7 +130,7 @@ function factsOf(status: Status, view: View): Html {
         'Age of the event then, ms',
         head.ageMs === null ? 'none yet' : at('/head/ageMs', countHtml(head.ageMs)),
       ],
-      ['This node', following.state === 'leader' ? 'holds the log' : 'follows the log'],
+      ['This node', roleOf(status)],
       ['Events behind', at('/following/behind', countHtml(following.behind))],
       ['Name of the log', at('/origin', html`<code>${origin}</code>`)],
       ['Id of the log', at('/log', html`<code class="id">${log}</code>`)],
@@ -175,6 +182,11 @@ const COLUMNS: readonly (readonly [
   ['mirror.behindMs', ({ mirror }) => mirror?.behindMs ?? null],
   ['mirror.provedAt', ({ mirror }) => mirror?.provedAt ?? null],
   ['mirror.provedAtMs', ({ mirror }) => mirror?.provedAtMs ?? null],
+  ['cluster.name', ({ cluster }) => cluster?.name ?? null],
+  ['cluster.leads', ({ cluster }) => cluster?.leads ?? null],
+  ['cluster.publishing', ({ cluster }) => cluster?.publishing ?? null],
+  ['cluster.reason', ({ cluster }) => cluster?.reason ?? null],
+  ['cluster.lag', ({ cluster }) => cluster?.lag ?? null],
 ]
 
 function tableOf(status: Status): AnswerTable {

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { allocateReport, openReportCell } from '../../src/command/nodes/report-cell.ts'
+import { openShownCluster } from '../../src/command/nodes/shown-cluster.ts'
+import type { Cluster } from '../../src/protocol/cluster-resource.ts'
+import type { Status } from '../../src/protocol/resources.ts'
+import type { ClusterReport } from '../../src/publish/cluster/cluster-report.ts'
+import type { ClusterWords } from '../../src/serve/api/status-route.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+
+const HEARD_MS = Date.UTC(2026, 9, 2, 23, 59, 30)
+const CLUSTER: Cluster = {
+  name: 'a',
+  leads: true,
+  publishing: true,
+  reason: null,
+  lag: 0,
+  writers: [
+    { name: 'b', seq: 13, heardAt: '2026-10-02T23:59:30.000Z', heardAtMs: HEARD_MS, silent: false },
+    { name: 'c', seq: 12, heardAt: '2026-10-02T23:50:00.000Z', heardAtMs: HEARD_MS - 570_000, silent: true },
+    { name: 'd', seq: null, heardAt: null, heardAtMs: null, silent: true },
+  ],
+}
+
+const REPORT: ClusterReport = {
+  node: 'a',
+  leads: true,
+  refusal: 'engine',
+  lag: 3,
+  unsettledMs: null,
+  unknownTotal: 1,
+  voidTotal: 0,
+  writers: [
+    { name: 'b', seq: 13, heardMs: 1_400, isSilent: false },
+    { name: 'c', seq: 0, heardMs: Number.POSITIVE_INFINITY, isSilent: true },
+  ],
+  offsetMs: 2,
+  faults: ['the server secret-host has no sync_always'],
+}
+
+suite('one of several writers', () => {
+  test('names the others in /status, and the ETag changes with what it says', async () => {
+    let words: ClusterWords = { version: 1, cluster: CLUSTER }
+    await using stage = await openApiStage({ cluster: () => words })
+    const first = await stage.get('/api/v1/status')
+    assert.deepEqual(((await first.json()) as Status).cluster, CLUSTER)
+    words = { version: 2, cluster: { ...CLUSTER, leads: false, publishing: false, reason: 'disk' } }
+    const second = await stage.get('/api/v1/status', { 'If-None-Match': first.headers.get('etag') ?? '' })
+    assert.equal(second.status, 200)
+    assert.equal(((await second.json()) as Status).cluster?.reason, 'disk')
+  })
+
+  test('says in plain words on its page why it takes no events, and who is silent', async () => {
+    const cluster: Cluster = { ...CLUSTER, publishing: false, reason: 'unsettled' }
+    await using stage = await openApiStage({ cluster: () => ({ version: 1, cluster }) })
+    const page = await (await stage.get('/status')).text()
+    const words = page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+    assert.match(words, /This node writes the log with others/)
+    assert.match(words, /Takes new events no: it does not know yet whether its last events were stored/)
+    assert.match(words, /Events of b 13 , heard/)
+    assert.match(words, /Events of c silent since/)
+    assert.match(words, /Events of d not heard yet/)
+  })
+
+  test('tells all serving threads names and counts, and no words of the engine', () => {
+    const memory = { cluster: allocateReport() }
+    const tell = openShownCluster({ nodeName: 'a' }, memory, () => HEARD_MS + 1_400)
+    const cell = openReportCell<Omit<ClusterWords, 'version'>>(memory.cluster)
+    assert.deepEqual(cell.read()?.cluster, {
+      ...CLUSTER,
+      leads: false,
+      publishing: false,
+      reason: 'starting',
+      writers: [],
+    })
+    tell(REPORT)
+    const told = cell.read()
+    assert.deepEqual(told, {
+      version: 2,
+      cluster: {
+        ...CLUSTER,
+        publishing: false,
+        reason: 'engine',
+        lag: 3,
+        writers: [
+          { name: 'b', seq: 13, heardAt: '2026-10-02T23:59:30.000Z', heardAtMs: HEARD_MS, silent: false },
+          { name: 'c', seq: null, heardAt: null, heardAtMs: null, silent: true },
+        ],
+      },
+    })
+    tell(REPORT)
+    assert.equal(cell.read(), told, 'the same report has the same version')
+  })
+})
