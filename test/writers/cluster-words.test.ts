@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { allocateReport, openReportCell } from '../../src/command/nodes/report-cell.ts'
+import { Registry } from 'prom-client'
+import type { LogLines } from '../../src/command/log-lines/log-lines.ts'
+import { openClusterTelling } from '../../src/command/nodes/cluster-telling.ts'
 import { openShownCluster } from '../../src/command/nodes/shown-cluster.ts'
 import type { Cluster } from '../../src/protocol/cluster-resource.ts'
 import type { Status } from '../../src/protocol/resources.ts'
@@ -90,5 +93,23 @@ suite('one of several writers', () => {
     })
     tell(REPORT)
     assert.equal(cell.read(), told, 'the same report has the same version')
+  })
+
+  test('writes a line once when the clocks differ by a second', () => {
+    const said: unknown[] = []
+    const lines = { say: (...line: readonly unknown[]) => said.push(line) } as unknown as LogLines
+    const { onCluster } = openClusterTelling({
+      registry: new Registry(),
+      lines,
+      metrics: { followed: () => undefined },
+      show: () => undefined,
+      monotonicMs: () => 0,
+    })
+    for (const offsetMs of [null, 999, -1_000.4, 1_200, 0, 1_500])
+      onCluster({ ...REPORT, offsetMs, faults: [] })
+    assert.deepEqual(said, [
+      ['engine-clock', { ms: 1_000 }],
+      ['engine-clock', { ms: 1_500 }],
+    ])
   })
 })

@@ -230,6 +230,7 @@ export const FACTS = {
   'engine-away': { level: 'warn', text: 'the engine takes no connection: {reason}', fields: ['reason'] },
   'engine-changed': { level: 'info', text: 'the way to the log has changed: {reason}', fields: ['reason'] },
   'engine-fault': { level: 'error', text: 'nothing is published: {reason}', fields: ['reason'] },
+  'engine-clock': { level: 'warn', text: 'the clock of the engine differs by {ms} ms', fields: ['ms'] },
   'writers-heard': { level: 'info', text: 'all other writers were heard: drafts are taken', fields: [] },
   'writers-silent': {
     level: 'warn',

@@ -20,6 +20,8 @@ export type TellingSettings = Readonly<{
 
 /** Time between two lines about an engine that takes no connection. */
 const AWAY_LINE_MS = 60_000
+/** Difference of the clocks from which a line says so. */
+const OFFSET_SAID_MS = 1_000
 
 /** Opens the metrics and log lines about a node's cluster. */
 export function openClusterTelling({
@@ -31,6 +33,7 @@ export function openClusterTelling({
 }: TellingSettings): ClusterTelling {
   let report: ClusterReport | null = null
   let saidFaults = ''
+  let differed = false
   const sayNotice = openNoticeLines(lines, monotonicMs)
   if (registry !== null) watchCluster(registry, () => report)
   return {
@@ -41,6 +44,9 @@ export function openClusterTelling({
       const faults = news.faults.join('; ')
       if (faults !== saidFaults && faults !== '') lines.say('engine-fault', { reason: faults })
       saidFaults = faults
+      const ms = Math.abs(Math.round(news.offsetMs ?? 0))
+      if (ms >= OFFSET_SAID_MS && !differed) lines.say('engine-clock', { ms })
+      differed = ms >= OFFSET_SAID_MS
     },
     onNotice: sayNotice,
   }
