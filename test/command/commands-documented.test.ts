@@ -34,7 +34,7 @@ function optionRow({ flags, description, argChoices, envVar, ...option }: Option
 function commandRow(command: Command): string {
   const places = command.registeredArguments.map((argument) => `<${argument.name()}>`).join(' ')
   const options = command.options.map(({ long }) => `\`${long ?? ''}\``).join(', ')
-  return `| \`${command.name()} ${places}\` | ${command.description()} | ${options} |`
+  return `| \`${`${command.name()} ${places}`.trim()}\` | ${command.description()} | ${options} |`
 }
 
 function rowsOf(command: Command): readonly string[] {
