@@ -88,7 +88,8 @@ const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(by
 /** Adds verifier keys to those of earlier options. An environment variable holds several with spaces between them. */
 function vkeys(text: string, earlier: readonly string[]): readonly string[] {
   const written = text.split(/\s+/).filter((one) => one !== '')
-  for (const one of written) {
+  // An empty text names no key, and is no key either.
+  for (const one of written.length === 0 ? [''] : written) {
     if (parseVkey(sha256, one) === undefined)
       throw new InvalidArgumentError(
         'give a verifier key as `daybook keygen --show` and /api/v1/log/keys write it',
