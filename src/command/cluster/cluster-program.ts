@@ -3,8 +3,6 @@ import { optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { checkStreamCommand } from './check-stream-command.ts'
-import { initNats } from './init-nats.ts'
-import { initPostgres } from './init-postgres.ts'
 import { moveCommand } from './move-command.ts'
 import { rollCommand } from './roll-command.ts'
 import { streamOption } from './stream-option.ts'
@@ -56,6 +54,7 @@ Examples:
   return cluster
 }
 
+/** Makes the stream. The client of an engine is loaded by this command only. */
 async function init(
   url: string,
   { to, role, stream, passwordFile, singleDatabase }: InitOptions,
@@ -66,12 +65,14 @@ async function init(
     if (passwordFile !== undefined || singleDatabase === true) {
       throw new CommandError(2, '--password-file and --single-database are for PostgreSQL: leave them out')
     }
+    const { initNats } = await import('./init-nats.ts')
     return await initNats(url, { folder: to, stream }, world)
   }
   if (!/^postgres(?:ql)?:/i.test(url)) {
     throw new CommandError(2, 'give an address such as nats://a,b,c or postgres://admin@a,b/database')
   }
   if (to !== undefined) throw new CommandError(2, '--to is for NATS: leave it out')
+  const { initPostgres } = await import('./init-postgres.ts')
   return await initPostgres(
     url,
     passwordFile ?? null,

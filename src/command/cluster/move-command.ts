@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander'
 import { EngineError } from '../../engine/log-engine.ts'
 import { StoreError } from '../../log/store/store.ts'
-import { moveFromEngine, moveToEngine } from '../../publish/cluster/move-log.ts'
 import { openEngine } from '../../publish/cluster/open-engine.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
@@ -42,6 +41,7 @@ async function move(options: MoveOptions, world: World): Promise<ExitCode> {
   if (logStore === null) throw new CommandError(2, 'give the address of the engine with --log-store')
   requireLog(data)
   using _lock = takeDirectory(data)
+  const { moveFromEngine, moveToEngine } = await import('../../publish/cluster/move-log.ts')
   const progress = openProgress('moving', 'messages', world)
   const settings = {
     dataDirectory: data,

@@ -16,7 +16,6 @@ import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { runMirror } from './mirror-command.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 
 type MirrorOptions = SiteOptions &
@@ -61,6 +60,7 @@ export function mirrorCommand(world: World, lines: MainLines, done: (code: ExitC
     refuseOtherOwner(options.data, world_)
     makeFolder(options.data, '--data')
     sayStart(lines, own)
+    const { runMirror } = await import('./mirror-command.ts')
     done(await runMirror(settingsOf(origin, options, world_), world_, lines))
   })
 }

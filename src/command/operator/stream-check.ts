@@ -1,7 +1,6 @@
 import { EngineError } from '../../engine/log-engine.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { CheckedStreams } from '../../publish/cluster/check-stream.ts'
-import { checkStreams } from '../../publish/cluster/check-stream.ts'
 import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
 import { openEngine } from '../../publish/cluster/open-engine.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -20,6 +19,7 @@ type StreamCheck = Readonly<{
  * CommandError when the engine or the store cannot be read.
  */
 export async function checkEngine({ logStore, store, stream }: StreamCheck, world: World): Promise<number> {
+  const { checkStreams } = await import('../../publish/cluster/check-stream.ts')
   const progress = openProgress('reading', 'messages', world)
   let checked: CheckedStreams
   try {
