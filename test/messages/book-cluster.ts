@@ -18,8 +18,8 @@ import type { CommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import type { CommitPath } from '../../src/publish/commits/commit-path.ts'
 import { openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import { openHeldDrafts } from '../../src/publish/held/held-drafts.ts'
-import type { StoreBook } from '../../src/publish/replicated/store-book.ts'
-import { openBook } from '../../src/publish/replicated/store-book.ts'
+import type { StoreBook } from '../../src/publish/book/store-book.ts'
+import { openBook } from '../../src/publish/book/store-book.ts'
 import { signingKeyOf, TEST_KEY } from '../story/signing.ts'
 
 /** Key of the node with this number. */

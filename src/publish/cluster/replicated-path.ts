@@ -2,9 +2,9 @@ import type { FailedOutcome } from '../admission/outcome.ts'
 import type { CommitEnd, CommitPath, CommitWork } from '../commits/commit-path.ts'
 import { FULL, lacksRoom, UNAVAILABLE } from '../commits/commit-failure.ts'
 import type { CommitFailureSettings } from '../commits/commit-failure.ts'
-import type { Book } from '../replica/replicated-book.ts'
+import type { Book } from '../replica/replica-book.ts'
 import type { CommitResult } from '../replica/commit-jobs.ts'
-import type { MessageRoom } from '../replicated/message-room.ts'
+import type { MessageRoom } from '../book/message-room.ts'
 import type { Replica } from '../replica/replica.ts'
 
 type ReplicatedSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'isDiskFull'> &

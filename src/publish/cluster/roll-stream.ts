@@ -5,7 +5,7 @@ import type { FailedOutcome } from '../admission/outcome.ts'
 import type { CommitEnd, CommitPath } from '../commits/commit-path.ts'
 import { SILENCE_MS } from '../replica/other-writers.ts'
 import type { ReplicaState } from '../replica/replica.ts'
-import type { StoreBook } from '../replicated/store-book.ts'
+import type { StoreBook } from '../book/store-book.ts'
 
 type RollParts = Readonly<{
   book: StoreBook

@@ -1,7 +1,7 @@
 import type { EngineConnection } from '../../engine/log-engine.ts'
 import { EngineError } from '../../engine/log-engine.ts'
 import type { BookChange } from '../replica/book-follower.ts'
-import type { Book } from '../replica/replicated-book.ts'
+import type { Book } from '../replica/replica-book.ts'
 import type { OwnMark } from '../replica/marking.ts'
 import type { KnownWriters } from '../replica/other-writers.ts'
 import type { ReplicaNotice } from '../replica/replica-notice.ts'

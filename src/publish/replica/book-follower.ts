@@ -1,8 +1,8 @@
 import type { EngineMessage, LogEngine } from '../../engine/log-engine.ts'
 import { EngineError } from '../../engine/log-engine.ts'
 import { sha256 } from '../../log/tree/signer.ts'
-import type { Book, BookEnd } from './replicated-book.ts'
-import { APPLIED_MESSAGES_MAX, MessageFault } from './replicated-book.ts'
+import type { Book, BookEnd } from './replica-book.ts'
+import { APPLIED_MESSAGES_MAX, MessageFault } from './replica-book.ts'
 import type { ReplicaClock } from './replica-clock.ts'
 
 /** How the books changed. What was read from them before is outdated after `applied` and `undone`. */

@@ -5,7 +5,7 @@ import type { EngineGuard } from './engine-guard.ts'
 import type { Hearing } from './hearing.ts'
 import type { Leading } from './leading.ts'
 import type { LoopBell, ReplicaClock } from './replica-clock.ts'
-import { APPLIED_MESSAGES_MAX } from './replicated-book.ts'
+import { APPLIED_MESSAGES_MAX } from './replica-book.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { TailCheck } from './tail-check.ts'
 

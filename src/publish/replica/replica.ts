@@ -1,5 +1,5 @@
 import type { AppendState } from './append-states.ts'
-import type { BookEnd } from './replicated-book.ts'
+import type { BookEnd } from './replica-book.ts'
 import type { CommitResult } from './commit-jobs.ts'
 import type { GuardReport } from './engine-guard.ts'
 import type { HeardMark } from './other-writers.ts'

@@ -1,7 +1,7 @@
 import type { EngineMessage, LogEngine } from '../../engine/log-engine.ts'
 import { EngineError } from '../../engine/log-engine.ts'
 import { sha256 } from '../../log/tree/signer.ts'
-import type { Book } from './replicated-book.ts'
+import type { Book } from './replica-book.ts'
 import { ReplicaStopped } from './replica-stop.ts'
 
 /** Keeps messages of branches that exclude each other. */

@@ -1,5 +1,5 @@
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
-import type { Book } from '../../src/publish/replica/replicated-book.ts'
+import type { Book } from '../../src/publish/replica/replica-book.ts'
 import type { CommitResult } from '../../src/publish/replica/commit-jobs.ts'
 
 /** A change that breaks the rules of the writer. The model must notice it. */

@@ -12,7 +12,7 @@ import { DAY_MS, msOf } from '../../protocol/moment.ts'
 import { certifyNode } from '../../log/message/node-key.ts'
 import type { Message } from '../../log/message/message.ts'
 import { decodeMessage, encodeMessage } from '../../log/message/message-frame.ts'
-import { MessageFault } from '../replica/replicated-book.ts'
+import { MessageFault } from '../replica/replica-book.ts'
 
 type Commit = Extract<Message, { is: 'commit' }>
 

@@ -15,7 +15,7 @@ import { readKeys } from '../../log/tree/signing-keys.ts'
 import { billionths } from '../../protocol/amount.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import { msOf } from '../../protocol/moment.ts'
-import { MessageFault } from '../replica/replicated-book.ts'
+import { MessageFault } from '../replica/replica-book.ts'
 import type { OperatorStep } from './operator-step.ts'
 
 const NOTHING = new Uint8Array(0)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { EngineMessage } from '../../src/engine/log-engine.ts'
-import type { Book } from '../../src/publish/replica/replicated-book.ts'
-import { MessageFault } from '../../src/publish/replica/replicated-book.ts'
+import type { Book } from '../../src/publish/replica/replica-book.ts'
+import { MessageFault } from '../../src/publish/replica/replica-book.ts'
 
 /** A draft of the model. `needs` is a ref that must be published before it. `attempt` names one sending of it. */
 export type ModelDraft = Readonly<{ ref: string; needs: string | null; attempt: string }>
