@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { FIRST_STREAM } from '../../log/message/message.ts'
 import { optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -35,7 +36,7 @@ export function clusterCommand(world: World, done: (code: ExitCode) => void): Co
       .addOption(
         option('--password-file <file>', 'with PostgreSQL: file with the password of the administrator'),
       )
-      .addOption(streamOption('number of the stream').default(1))
+      .addOption(streamOption('number of the stream').default(FIRST_STREAM))
       .addOption(option('--single-database', 'with PostgreSQL: accept one database without a standby'))
       .addHelpText(
         'after',

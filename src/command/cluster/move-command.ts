@@ -1,13 +1,10 @@
 import { Command, Option } from 'commander'
-import { EngineError } from '../../engine/log-engine.ts'
-import { StoreError } from '../../log/store/store.ts'
-import { openEngine } from '../../publish/cluster/open-engine.ts'
+import { workOnEngine } from '../operator/engine-work.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
 import { logStoreOf, logStoreOptions } from '../operator/log-store-options.ts'
 import { readClusterKeys } from '../operator/signing-key-file.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
-import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
 
@@ -42,30 +39,16 @@ async function move(options: MoveOptions, world: World): Promise<ExitCode> {
   requireLog(data)
   using _lock = takeDirectory(data)
   const { moveFromEngine, moveToEngine } = await import('../../publish/cluster/move-log.ts')
-  const progress = openProgress('moving', 'messages', world)
-  const settings = {
-    dataDirectory: data,
-    keys: readClusterKeys(signingKeyFile, data, world),
-    connect: (stream: number) =>
-      openEngine(logStore, stream, { nowMs: world.now, monotonicMs: world.monotonicMs }),
-    signal: world.stop,
-    onProgress: (place: number) => progress.at(place, place),
-  }
-  try {
-    const { head, messages } = back === true ? await moveFromEngine(settings) : await moveToEngine(settings)
-    progress.end()
-    world.stdout.write(
-      back === true
-        ? `the log is off the engine at seq ${head}: serve it without --log-store, and start no other writer\n`
-        : `the log is on the engine up to seq ${head}, in ${messages} messages: serve it with --log-store, and start other writers with an empty directory and the same key\n`,
-    )
-    return 0
-  } catch (cause) {
-    if (world.stop.aborted) throw new CommandError(1, 'stopped: the same command goes on', { cause })
-    if (cause instanceof EngineError || cause instanceof StoreError)
-      throw new CommandError(1, cause.message, { cause })
-    throw cause
-  } finally {
-    progress.end()
-  }
+  const words = { verb: 'moving', stopped: 'stopped: the same command goes on' }
+  const keys = readClusterKeys(signingKeyFile, data, world)
+  const { head, messages } = await workOnEngine(logStore, words, world, (engine) => {
+    const settings = { ...engine, dataDirectory: data, keys }
+    return back === true ? moveFromEngine(settings) : moveToEngine(settings)
+  })
+  world.stdout.write(
+    back === true
+      ? `the log is off the engine at seq ${head}: serve it without --log-store, and start no other writer\n`
+      : `the log is on the engine up to seq ${head}, in ${messages} messages: serve it with --log-store, and start other writers with an empty directory and the same key\n`,
+  )
+  return 0
 }

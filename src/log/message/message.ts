@@ -6,6 +6,9 @@ import type { ListedKey, LogIdentity, MonthFile } from '../store/reader.ts'
 /** Version of the messages that this Daybook writes, and the only one that it reads. */
 export const MESSAGE_VERSION = 1
 
+/** Number of the first stream of a log. A node whose directory is empty begins with it. */
+export const FIRST_STREAM = 1
+
 /** Place of a message: a stream of one log, and the position in it, from 1. */
 export type MessagePlace = Readonly<{
   v: typeof MESSAGE_VERSION

@@ -10,7 +10,7 @@ import { tryRead } from '../tree/signed-trees.ts'
 import { sha256 } from '../tree/signer.ts'
 import { HASHER } from '../tree/stored-tree.ts'
 import type { Commit, Message } from './message.ts'
-import { MESSAGE_VERSION } from './message.ts'
+import { FIRST_STREAM, MESSAGE_VERSION } from './message.ts'
 import { decodeMessage, digestOfMessage } from './message-frame.ts'
 import { refusalOfPlace } from './next-message.ts'
 import type { NodeVerifier } from './node-key.ts'
@@ -70,7 +70,7 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
     origin: '',
     stream,
     place: 0,
-    prev: stream === 1 ? ZEROS : prev,
+    prev: stream === FIRST_STREAM ? ZEROS : prev,
     head: 0,
     root: ZEROS,
     tree: null,

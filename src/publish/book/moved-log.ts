@@ -5,7 +5,7 @@ import type { HeldDraft } from '../../log/held/held-draft.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import { genesisOf } from '../../log/message/genesis.ts'
 import type { CarriedSegment, Commit, MessageBody, MovedSignatures } from '../../log/message/message.ts'
-import { MESSAGE_VERSION } from '../../log/message/message.ts'
+import { FIRST_STREAM, MESSAGE_VERSION } from '../../log/message/message.ts'
 import { digestOfMessage, encodeMessage } from '../../log/message/message-frame.ts'
 import type { NodeSigner } from '../../log/message/node-key.ts'
 import { FILE_CODES, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
@@ -37,7 +37,10 @@ export function* movedMessages(db: DatabaseSync, node: NodeSigner): Generator<En
   let place = 0
   for (const body of bodies(db)) {
     place += 1
-    const message = encodeMessage({ v: MESSAGE_VERSION, logId, stream: 1, place, prev, ...body }, node)
+    const message = encodeMessage(
+      { v: MESSAGE_VERSION, logId, stream: FIRST_STREAM, place, prev, ...body },
+      node,
+    )
     prev = digestOfMessage(message)
     yield { place, bytes: message }
   }
@@ -48,7 +51,7 @@ export function noteMoved(db: DatabaseSync, newest: EngineMessage): void {
   const kept = openKeptMessages(db)
   kept.clear()
   kept.add(newest)
-  writePosition(db, { stream: 1, place: newest.place, digest: digestOfMessage(newest.bytes) })
+  writePosition(db, { stream: FIRST_STREAM, place: newest.place, digest: digestOfMessage(newest.bytes) })
 }
 
 function* bodies(db: DatabaseSync): Generator<MessageBody, void> {

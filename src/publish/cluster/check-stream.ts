@@ -1,12 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EngineConnection } from '../../engine/log-engine.ts'
 import { EngineError, MESSAGE_BYTES_MAX } from '../../engine/log-engine.ts'
+import { FIRST_STREAM } from '../../log/message/message.ts'
 import type { ChainEnd, StreamChain } from '../../log/message/stream-chain.ts'
 import { openStreamChain } from '../../log/message/stream-chain.ts'
 import { openForReading, StoreError } from '../../log/store/store.ts'
 import { readPosition } from '../../log/stream/engine-position.ts'
 import type { StoreComparison } from '../../log/message/compare-store.ts'
 import { compareStore } from '../../log/message/compare-store.ts'
+import { readMessages } from './read-messages.ts'
 
 type CheckSettings = Readonly<{
   connect(stream: number): Promise<EngineConnection>
@@ -29,9 +31,6 @@ export type CheckedStreams = Readonly<{
   end: ChainEnd
 }>
 
-/** Time after which a replica that lacks a message is asked for it again. */
-const LAG_MS = 1_000
-
 /**
  * Reads the streams of a log from their engine, and holds each message against the one before it: place, digest, signature
  * of its node, seq and root. With a store, compares its position, its kept messages and its lines with them. Throws an
@@ -53,7 +52,7 @@ async function checkWith(settings: CheckSettings, db: DatabaseSync | null): Prom
   if (db !== null && position === null) {
     throw new StoreError('the log of this directory is on no engine: check it without --log-store')
   }
-  const first = settings.stream ?? position?.stream ?? 1
+  const first = settings.stream ?? position?.stream ?? FIRST_STREAM
   const comparison = db === null ? null : compareStore(db)
   const chain = openStreamChain({
     stream: first,
@@ -96,7 +95,7 @@ async function readStream(reading: Reading, stream: number, isFirst: boolean): P
     if (last === 0 && isFirst) reading.faults.push(`stream ${stream} has no message`)
     if (last === 0 && !isFirst)
       reading.notices.push(`stream ${stream - 1} is sealed, and the next one is empty`)
-    return await readMessages(reading, connection, stream, last)
+    return await checkMessages(reading, connection, stream, last)
   } catch (error) {
     if (isFirst || !(error instanceof EngineError)) throw error
     reading.notices.push(
@@ -106,17 +105,15 @@ async function readStream(reading: Reading, stream: number, isFirst: boolean): P
   }
 }
 
-async function readMessages(
+async function checkMessages(
   reading: Reading,
-  { log }: EngineConnection,
+  connection: EngineConnection,
   stream: number,
   last: number,
 ): Promise<boolean> {
   const { chain, comparison, faults, signal, onProgress } = reading
   for (let place = 1; place <= last;) {
-    signal.throwIfAborted()
-    const messages = await log.read(place, MESSAGE_BYTES_MAX)
-    if (messages.length === 0) await log.wait(place, LAG_MS)
+    const messages = await readMessages(connection, place, MESSAGE_BYTES_MAX, signal)
     for (const { place: at, bytes } of messages.filter((message) => message.place <= last)) {
       const added = chain.end().stream === stream ? chain.add(at, bytes) : { fault: 'it follows a seal' }
       const fault = added.fault ?? comparison?.faultOf({ stream, place: at }, bytes, added.message) ?? null

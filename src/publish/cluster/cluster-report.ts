@@ -1,7 +1,7 @@
 import type { Unpublishable } from '../../protocol/cluster-resource.ts'
 import type { ReplicaState } from '../replica/replica.ts'
 import { OFFSET_MS_MAX } from '../replica/engine-guard.ts'
-import { SILENCE_MS } from '../replica/other-writers.ts'
+import { AWAY_MS } from '../replica/other-writers.ts'
 
 /** Another writer of the log, as its last mark says. */
 type ReportedWriter = Readonly<{
@@ -45,7 +45,7 @@ export function clusterReport(
   const others = marks.filter(({ mark }) => mark.node !== node)
   const writers = others.map(({ mark, atMs }): ReportedWriter => {
     const heardMs = Math.max(0, nowMs - atMs)
-    return { name: mark.node, seq: mark.seq, heardMs, isSilent: heardMs > 2 * SILENCE_MS }
+    return { name: mark.node, seq: mark.seq, heardMs, isSilent: heardMs > AWAY_MS }
   })
   const heard = new Set(writers.map(({ name }) => name))
   const unheard = silent.filter((name) => !heard.has(name))

@@ -1,6 +1,7 @@
 import type { EngineConnection } from '../../engine/log-engine.ts'
 import { EngineError } from '../../engine/log-engine.ts'
 import { createStoreFrom } from '../../log/message/genesis.ts'
+import { FIRST_STREAM } from '../../log/message/message.ts'
 import { readPosition } from '../../log/stream/engine-position.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
@@ -8,11 +9,7 @@ import { hasStore, openForWriting, StoreError, storePath } from '../../log/store
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
-
-/** First stream of every log. A node whose directory is empty begins with it. */
-const FIRST_STREAM = 1
-/** Most bytes of the question for the first message. */
-const FIRST_BYTES = 1
+import { ONE_MESSAGE_BYTES } from './read-messages.ts'
 
 type JoinSettings = Readonly<{
   dataDirectory: string
@@ -57,7 +54,7 @@ async function firstMessage({ connect, wait }: JoinSettings): Promise<Uint8Array
     try {
       await using connection = await connect(FIRST_STREAM)
       const last = await connection.log.last()
-      const [first] = last === 0 ? [] : await connection.log.read(1, FIRST_BYTES)
+      const [first] = last === 0 ? [] : await connection.log.read(1, ONE_MESSAGE_BYTES)
       if (first !== undefined) return first.bytes
       if (last === 0) throw new StoreError(NOTHING_THERE)
     } catch (error) {

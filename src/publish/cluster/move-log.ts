@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { EngineConnection, EngineMessage } from '../../engine/log-engine.ts'
 import { MESSAGE_BYTES_MAX } from '../../engine/log-engine.ts'
 import { openBookKeys } from '../../log/message/book-keys.ts'
+import { FIRST_STREAM } from '../../log/message/message.ts'
 import { openNodeKey } from '../../log/message/node-key.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
@@ -14,7 +15,8 @@ import { APPLIED_MESSAGES_MAX } from '../replica/replica-book.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
 import { movedMessages, noteMoved } from '../book/moved-log.ts'
-import { readMessage, settleAppend } from './settle-append.ts'
+import { ONE_MESSAGE_BYTES, readMessages } from './read-messages.ts'
+import { settleAppend } from './settle-append.ts'
 
 type MoveSettings = Readonly<{
   /** Data directory that no process uses. */
@@ -29,8 +31,6 @@ type MoveSettings = Readonly<{
 
 /** A log that was moved: its newest seq, and the newest place of its stream. */
 type MovedLog = Readonly<{ head: number; messages: number }>
-
-const FIRST_STREAM = 1
 
 /**
  * Puts the log of one node on an engine, whose stream 1 must be empty: every event with its stored signature, and the
@@ -64,9 +64,9 @@ async function offerAll(
     const { place, bytes } = message
     const owner =
       place <= last
-        ? await readMessage(connection, place, signal)
+        ? (await readMessages(connection, place, ONE_MESSAGE_BYTES, signal))[0]?.bytes
         : await settleAppend(connection, place, bytes, signal)
-    if (Buffer.compare(owner, bytes) !== 0) {
+    if (owner === undefined || Buffer.compare(owner, bytes) !== 0) {
       throw new StoreError(
         `the stream has another message at place ${place}: a log is moved to an empty stream`,
       )
@@ -126,20 +126,19 @@ async function sealStream(
 }
 
 /** Applies all messages that the engine has at a moment after the call. */
-async function followToEnd(book: StoreBook, { log }: EngineConnection, signal: AbortSignal): Promise<void> {
+async function followToEnd(
+  book: StoreBook,
+  connection: EngineConnection,
+  signal: AbortSignal,
+): Promise<void> {
   const { stream } = book.applied()
-  const last = await log.last()
+  const last = await connection.log.last()
   while (book.applied().stream === stream && book.applied().place < last) {
-    signal.throwIfAborted()
     const from = book.applied().place + 1
-    const messages = await log.read(from, MESSAGE_BYTES_MAX)
-    if (messages.length === 0) await log.wait(from, FOLLOW_MS)
-    else book.apply(messages.slice(0, APPLIED_MESSAGES_MAX))
+    const messages = await readMessages(connection, from, MESSAGE_BYTES_MAX, signal)
+    book.apply(messages.slice(0, APPLIED_MESSAGES_MAX))
   }
 }
-
-/** Time after which a replica that lacks a message is asked for it again. */
-const FOLLOW_MS = 1_000
 
 async function refuseWrongEngine(connection: EngineConnection): Promise<void> {
   const complaints = await connection.inspect()

@@ -3,7 +3,7 @@ import { EngineError } from '../../engine/log-engine.ts'
 import { MESSAGE_VERSION } from '../../log/message/message.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { CommitEnd, CommitPath } from '../commits/commit-path.ts'
-import { SILENCE_MS } from '../replica/other-writers.ts'
+import { AWAY_MS } from '../replica/other-writers.ts'
 import type { ReplicaState } from '../replica/replica.ts'
 import type { StoreBook } from '../book/store-book.ts'
 
@@ -51,7 +51,7 @@ function writersRefusal({ book, state, monotonicMs }: RollParts): string | null 
     return `the writer ${silent} is silent: start it, or delete its line from the file writers of each node`
   for (const { mark, atMs } of known.marks) {
     const { node, stream, stopped, frames } = mark
-    if (monotonicMs() - atMs > 2 * SILENCE_MS) return `the writer ${node} is silent: start it`
+    if (monotonicMs() - atMs > AWAY_MS) return `the writer ${node} is silent: start it`
     if (stopped !== null) return `the writer ${node} has stopped: mend it first`
     if (stream !== book.applied().stream) return `the writer ${node} is in stream ${stream}: wait for it`
     if (!frames.includes(MESSAGE_VERSION)) return `the writer ${node} reads no such messages: upgrade it`

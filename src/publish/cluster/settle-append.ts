@@ -1,10 +1,6 @@
 import type { EngineConnection } from '../../engine/log-engine.ts'
 import { EngineError } from '../../engine/log-engine.ts'
-
-/** Bytes of a question for one message: at least one is read. */
-const ONE_MESSAGE_BYTES = 1
-/** Time after which a place whose owner is unknown is asked about again. */
-const ASK_AGAIN_MS = 1_000
+import { ASK_AGAIN_MS, ONE_MESSAGE_BYTES } from './read-messages.ts'
 
 /**
  * Offers the same bytes at the same place until the message at that place has been read. Returns the bytes of that
@@ -25,20 +21,6 @@ export async function settleAppend(
     } catch (error) {
       if (!(error instanceof EngineError)) throw error
     }
-    await log.wait(place, ASK_AGAIN_MS)
-  }
-}
-
-/** Reads the message at a place that is known to have one. Waits for a replica that lags. */
-export async function readMessage(
-  { log }: EngineConnection,
-  place: number,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  for (;;) {
-    signal.throwIfAborted()
-    const [message] = await log.read(place, ONE_MESSAGE_BYTES)
-    if (message !== undefined) return message.bytes
     await log.wait(place, ASK_AGAIN_MS)
   }
 }

@@ -24,6 +24,8 @@ export type OtherWriters = Readonly<{
 
 /** Silence after which a writer is waited for no longer, in milliseconds. */
 export const SILENCE_MS = 10_000
+/** Silence after which a writer counts as away: two marks in a row did not come. In milliseconds. */
+export const AWAY_MS: number = 2 * SILENCE_MS
 /** Time for which a lost place of another writer counts. */
 const CONTENTION_MS = 1000
 /** Most writers that are kept in mind. Marks come from users of the engine only. */

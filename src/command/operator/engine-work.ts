@@ -1,0 +1,49 @@
+import type { EngineConnection } from '../../engine/log-engine.ts'
+import { EngineError } from '../../engine/log-engine.ts'
+import { StoreError } from '../../log/store/store.ts'
+import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
+import { openEngine } from '../../publish/cluster/open-engine.ts'
+import { openProgress } from '../terminal/progress.ts'
+import type { World } from '../terminal/world.ts'
+import { CommandError } from '../terminal/world.ts'
+
+/** What the work of a command on an engine gets. */
+type EngineWork = Readonly<{
+  /** Connects with a stream. Throws an `EngineError`. */
+  connect(stream: number): Promise<EngineConnection>
+  signal: AbortSignal
+  /** Shows the number of messages so far. */
+  onProgress(messages: number): void
+}>
+
+type EngineWords = Readonly<{
+  /** What is done with the messages, such as "reading". */
+  verb: string
+  /** What is true when the operator stops the command. */
+  stopped: string
+}>
+
+/** Runs the work of a command on the engine of a log, with its progress. Throws a CommandError that says what is wrong. */
+export async function workOnEngine<T>(
+  logStore: LogStoreSettings,
+  { verb, stopped }: EngineWords,
+  world: World,
+  work: (of: EngineWork) => Promise<T>,
+): Promise<T> {
+  const clocks = { nowMs: world.now, monotonicMs: world.monotonicMs }
+  const progress = openProgress(verb, 'messages', world)
+  try {
+    return await work({
+      connect: (stream) => openEngine(logStore, stream, clocks),
+      signal: world.stop,
+      onProgress: (messages) => progress.at(messages, messages),
+    })
+  } catch (cause) {
+    if (world.stop.aborted) throw new CommandError(1, stopped, { cause })
+    if (cause instanceof EngineError || cause instanceof StoreError)
+      throw new CommandError(1, cause.message, { cause })
+    throw cause
+  } finally {
+    progress.end()
+  }
+}
