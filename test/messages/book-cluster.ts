@@ -20,6 +20,7 @@ import { openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import { openHeldDrafts } from '../../src/publish/held/held-drafts.ts'
 import type { StoreBook } from '../../src/publish/book/store-book.ts'
 import { openBook } from '../../src/publish/book/store-book.ts'
+import { QUIET_QUEUE } from './quiet-queue.ts'
 import { signingKeyOf, TEST_KEY } from '../story/signing.ts'
 
 /** Key of the node with this number. */
@@ -164,6 +165,7 @@ function openNode(
     }
     const ended = (): void => assert.ok(!db.isOpen)
     const queue = openCommitQueue({
+      ...QUIET_QUEUE,
       path: way,
       appender: book.appender,
       held: book.held,
@@ -171,13 +173,6 @@ function openNode(
       asksChain,
       balances,
       now,
-      clockAgrees: () => true,
-      monotonicMs: () => 0,
-      onDurable: () => undefined,
-      onCommit: () => undefined,
-      onHeld: () => undefined,
-      onIrregular: () => undefined,
-      isDiskFull: () => false,
       onFull: ended,
       onBroken: ended,
     })

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { openCluster } from '../../../test/messages/book-cluster.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { markHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
 import { clearPosition } from '../../log/stream/engine-position.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
-import { billionths } from '../../protocol/amount.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { startAudits } from './background-audit.ts'
 
@@ -17,15 +17,7 @@ async function auditBehind(isOnEngine: boolean): Promise<string> {
   using cluster = openCluster({ nodes: 2, asksChain: false, balances: 'report', now: () => msOf(0) })
   const [ahead, behind] = [cluster.node(0), cluster.node(1)]
   for (const ref of ['a', 'b']) {
-    const facts = {
-      atMs: null,
-      type: 'trade',
-      kind: 'buy',
-      contestId: null,
-      tx: null,
-      details: null,
-    } as const
-    await ahead.queue().submit([{ ...facts, ref, kots: billionths(1n) }])
+    await ahead.queue().submit([tradeDraft(ref)])
   }
   await ahead.endWriting()
   cluster.follow(1, 1)

@@ -6,8 +6,7 @@ import { assertSameTables, nodeSigner, openCluster, rowsOf } from '../../../test
 import { WRONG_COMMITS } from '../../../test/messages/wrong-commits.ts'
 import { randomMessages } from '../../../test/messages/random-messages.ts'
 import { OTHER_KEY } from '../../../test/story/signing.ts'
-import { billionths } from '../../protocol/amount.ts'
-import type { Draft } from '../../protocol/draft.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
 import { certifyNode } from '../../log/message/node-key.ts'
 import type { Message } from '../../log/message/message.ts'
@@ -18,20 +17,15 @@ type Commit = Extract<Message, { is: 'commit' }>
 
 const ZEROS = new Uint8Array(32)
 
-function trade(ref: string, more: Partial<Draft> = {}): Draft {
-  const facts = { atMs: null, type: 'trade', kind: 'buy', contestId: null, tx: null, details: null } as const
-  return { ...facts, ref, kots: billionths(1n), ...more }
-}
-
 /** Two nodes; the first has written four messages, of which the third closes a month and the fourth holds a draft. */
 async function openWritten(): Promise<BookCluster> {
   let nowMs = Date.UTC(2026, 0, 31)
   const cluster = openCluster({ nodes: 2, asksChain: true, balances: 'refuse', now: () => msOf(nowMs) })
   const queue = cluster.node(0).queue()
-  await queue.submit([trade('a'), trade('b')])
+  await queue.submit([tradeDraft('a'), tradeDraft('b')])
   nowMs += 2 * DAY_MS
-  await queue.submit([trade('c')])
-  await queue.submit([trade('d', { tx: 'transaction-d' })])
+  await queue.submit([tradeDraft('c')])
+  await queue.submit([tradeDraft('d', { tx: 'transaction-d' })])
   await queue.held.drop(['d'], 'not paid')
   await queue.close()
   return cluster
@@ -177,8 +171,8 @@ suite('a message', () => {
     const { book } = cluster.node(0)
     const { appender, held } = book()
     book().begin()
-    appender.append(trade('e'), { ref: 'e', digest: ZEROS }, msOf(0))
-    held.hold(trade('f'), 'f', 'none', msOf(0))
+    appender.append(tradeDraft('e'), { ref: 'e', digest: ZEROS }, msOf(0))
+    held.hold(tradeDraft('f'), 'f', 'none', msOf(0))
     appender.drop()
     held.drop()
     assert.equal(book().message(), null)
@@ -186,7 +180,7 @@ suite('a message', () => {
     await cluster
       .node(0)
       .queue()
-      .submit([trade('g')])
+      .submit([tradeDraft('g')])
     cluster.follow(1)
     assertSameTables(cluster.node(0).db(), cluster.node(1).db())
   })
@@ -195,7 +189,7 @@ suite('a message', () => {
     using cluster = await openWritten()
     const { book, db } = cluster.node(0)
     book().begin()
-    book().appender.append(trade('e'), { ref: 'e', digest: ZEROS }, msOf(0))
+    book().appender.append(tradeDraft('e'), { ref: 'e', digest: ZEROS }, msOf(0))
     book().appender.keep()
     const bytes = book().message() ?? ZEROS
     book().rollback()
@@ -214,7 +208,7 @@ suite('a message', () => {
     const committed = checkpoint()
     for (const ref of ['e', 'f']) {
       begin()
-      appender.append(trade(ref), { ref, digest: ZEROS }, msOf(appender.head().atMs ?? 0))
+      appender.append(tradeDraft(ref), { ref, digest: ZEROS }, msOf(appender.head().atMs ?? 0))
       appender.keep()
       assert.equal(checkpoint(), committed)
       rollback()

@@ -5,9 +5,9 @@ import * as fc from 'fast-check'
 import type { BookCluster } from '../../../test/messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../../../test/messages/book-cluster.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { formatSections } from '../../log/message/commit-sections.ts'
 import { FRAME_BYTES_MAX } from '../../log/message/message-frame.ts'
-import { billionths } from '../../protocol/amount.ts'
 import { formatDetailsLine } from '../../protocol/details.ts'
 import type { Details } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
@@ -20,11 +20,6 @@ import { messageRoom } from './message-room.ts'
 const NOW = Date.UTC(2026, 5, 1)
 const ZEROS = new Uint8Array(32)
 const DIGEST = ZEROS.subarray(0, 16)
-
-function trade(ref: string, more: Partial<Draft> = {}): Draft {
-  const facts = { atMs: null, type: 'trade', kind: 'buy', contestId: null, tx: null, details: null } as const
-  return { ...facts, ref, kots: billionths(1n), ...more }
-}
 
 /** Bytes that a draft has in a message when it is published, and when it is held. */
 function bytesOf(draft: Draft, seq: number): readonly [published: number, held: number] {
@@ -100,7 +95,9 @@ suite('a message', () => {
   test('holds a request of 10,000 drafts with transactions', async () => {
     using cluster = openTwo()
     const tx = (index: number): string => String(index).padStart(88, 'x')
-    const drafts = Array.from({ length: 10_000 }, (_, index) => trade(`trade-${index}`, { tx: tx(index) }))
+    const drafts = Array.from({ length: 10_000 }, (_, index) =>
+      tradeDraft(`trade-${index}`, { tx: tx(index) }),
+    )
     assert.ok((await cluster.node(0).queue().submit(drafts)).ok)
     assert.equal(assertCarried(cluster), 1)
     const segments = cluster.node(1).db().prepare('SELECT count(*) AS n FROM segments').get()?.['n']
@@ -111,7 +108,7 @@ suite('a message', () => {
     using cluster = openTwo()
     const queue = cluster.node(0).queue()
     const requests = Array.from({ length: 4 }, (_, request) =>
-      Array.from({ length: 3_000 }, (_draft, index) => trade(`${request}-${index}-${'é'.repeat(60)}`)),
+      Array.from({ length: 3_000 }, (_draft, index) => tradeDraft(`${request}-${index}-${'é'.repeat(60)}`)),
     )
     const outcomes = await Promise.all(requests.map(queue.submit))
     assert.ok(outcomes.every(({ ok }) => ok))
@@ -120,7 +117,7 @@ suite('a message', () => {
 
   test('does not hold a request that is too large, which is refused', async () => {
     using cluster = openTwo()
-    const drafts = Array.from({ length: 9_000 }, (_, index) => trade(`${index}-${'é'.repeat(120)}`))
+    const drafts = Array.from({ length: 9_000 }, (_, index) => tradeDraft(`${index}-${'é'.repeat(120)}`))
     const outcome = await cluster.node(0).queue().submit(drafts)
     assert.equal(outcome.ok ? 'accepted' : outcome.code, 'too-large')
     assert.equal(assertCarried(cluster), 0)
@@ -131,7 +128,7 @@ suite('a message', () => {
     const queue = cluster.node(0).queue()
     const tx = 'transaction-of-many'
     const played = (index: number): Draft =>
-      trade(`${String(index).padStart(6, '0')}-${'é'.repeat(120)}`, { tx })
+      tradeDraft(`${String(index).padStart(6, '0')}-${'é'.repeat(120)}`, { tx })
     for (let at = 0; at < 9_000; at += 3_000) {
       await queue.submit(Array.from({ length: 3_000 }, (_, index) => played(at + index)))
     }
@@ -148,7 +145,7 @@ suite('a message', () => {
     const queue = cluster.node(0).queue()
     const tx = 'transaction-of-many'
     for (let at = 0; at < 50_000; at += 5_000) {
-      await queue.submit(Array.from({ length: 5_000 }, (_, index) => trade(`${at + index}`, { tx })))
+      await queue.submit(Array.from({ length: 5_000 }, (_, index) => tradeDraft(`${at + index}`, { tx })))
     }
     const outcome = await queue.held.settle(
       [{ tx, is: 'failed', place: 'slot 1', reason: 'it failed' }],
@@ -169,7 +166,7 @@ suite('a message', () => {
     })
     for (let at = 0; at < 4_100; at += 1_000) {
       const drafts = Array.from({ length: 1_000 }, (_, index) =>
-        trade(`${at + index}`, { type: 'loyalty', kind: 'output', details: output() }),
+        tradeDraft(`${at + index}`, { type: 'loyalty', kind: 'output', details: output() }),
       )
       assert.ok((await cluster.node(0).queue().submit(drafts)).ok)
     }

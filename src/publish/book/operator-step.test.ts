@@ -6,32 +6,18 @@ import { suite, test } from 'node:test'
 import type { BookCluster } from '../../../test/messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../../../test/messages/book-cluster.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { createStoreFrom } from '../../log/message/genesis.ts'
 import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { openForReading, StoreError } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
-import { billionths } from '../../protocol/amount.ts'
-import type { Draft } from '../../protocol/draft.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { MessageFault } from '../replica/replica-book.ts'
 import type { OperatorStep } from './operator-step.ts'
 
 const NOTHING = new Uint8Array(0)
-
-function trade(ref: string): Draft {
-  return {
-    ref,
-    atMs: null,
-    type: 'trade',
-    kind: 'buy',
-    contestId: null,
-    kots: billionths(1n),
-    tx: null,
-    details: null,
-  }
-}
 
 /** Appends a step of the operator on the first node, and applies it on the others. */
 function take(cluster: BookCluster, step: OperatorStep): void {
@@ -71,19 +57,19 @@ suite('a change of keys', () => {
     await cluster
       .node(0)
       .queue()
-      .submit([trade('a')])
+      .submit([tradeDraft('a')])
     const change = { is: 'keys', acceptNewKey: false } as const
     take(cluster, { ...change, keys: [OTHER_KEY] })
     assertEqual(cluster)
     await cluster
       .node(0)
       .queue()
-      .submit([trade('b')])
+      .submit([tradeDraft('b')])
     take(cluster, { ...change, keys: [OTHER_KEY, TEST_KEY] })
     await cluster
       .node(0)
       .queue()
-      .submit([trade('c')])
+      .submit([tradeDraft('c')])
     assertEqual(cluster)
     const signed = cluster
       .node(1)
@@ -144,7 +130,7 @@ suite('a seal', () => {
     await cluster
       .node(0)
       .queue()
-      .submit([trade('a')])
+      .submit([tradeDraft('a')])
     cluster.follow(1)
     take(cluster, { is: 'seal' })
     cluster.follow(1)
@@ -186,7 +172,7 @@ suite('a node that joins', () => {
     await cluster
       .node(0)
       .queue()
-      .submit([trade('a')])
+      .submit([tradeDraft('a')])
     assert.throws(
       () => createStoreFrom(path, cluster.messages[1]?.bytes ?? NOTHING, [TEST_KEY]),
       /does not begin with the first message of a log/,
@@ -213,7 +199,7 @@ suite('the kept messages', () => {
       await cluster
         .node(0)
         .queue()
-        .submit([trade(ref)])
+        .submit([tradeDraft(ref)])
     const db = cluster.node(0).db()
     const damage = (sql: string): string | null => {
       db.exec(`SAVEPOINT damage; ${sql}`)

@@ -5,10 +5,10 @@ import { openMemoryEngine } from '../../../test/engine/memory-engine.ts'
 import type { BookCluster } from '../../../test/messages/book-cluster.ts'
 import { nodeSigner, openCluster } from '../../../test/messages/book-cluster.ts'
 import { OTHER_KEY } from '../../../test/story/signing.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import type { Message } from '../../log/message/message.ts'
 import { decodeMessage, encodeMessage } from '../../log/message/message-frame.ts'
 import { certifyNode } from '../../log/message/node-key.ts'
-import { billionths } from '../../protocol/amount.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { CheckedStreams } from './check-stream.ts'
 import { checkStreams } from './check-stream.ts'
@@ -18,15 +18,7 @@ async function openWritten(): Promise<BookCluster> {
   const cluster = openCluster({ nodes: 2, asksChain: false, balances: 'report', now: () => msOf(0) })
   const queue = cluster.node(0).queue()
   for (const ref of ['a', 'b', 'c', 'd']) {
-    const facts = {
-      atMs: null,
-      type: 'trade',
-      kind: 'buy',
-      contestId: null,
-      tx: null,
-      details: null,
-    } as const
-    await queue.submit([{ ...facts, ref, kots: billionths(1n) }])
+    await queue.submit([tradeDraft(ref)])
   }
   await queue.close()
   cluster.follow(1, 2)

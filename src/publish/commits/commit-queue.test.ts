@@ -9,7 +9,6 @@ import { randomLogs } from '../../../test/story/random-log.ts'
 import { openAppender } from '../../log/append.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
-import { billionths } from '../../protocol/amount.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Entry } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
@@ -17,6 +16,8 @@ import type { Outcome } from '../admission/outcome.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
+import { QUIET_QUEUE } from '../../../test/messages/quiet-queue.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 
 const PUBLISHERS = 16
 const REQUESTS = 100
@@ -131,20 +132,13 @@ suite('a full store', () => {
           try {
             let nowMs = Date.UTC(2026, 9, 30)
             const queue = openCommitQueue({
+              ...QUIET_QUEUE,
               appender: openAppender(db, testSigner(db)),
               tables: openHeldTables(db),
               asksChain: false,
               balances: 'report',
               now: () => msOf((nowMs += 3_600_000)),
-              clockAgrees: () => true,
-              monotonicMs: () => 0,
-              onDurable: () => undefined,
-              onCommit: () => undefined,
-              onHeld: () => undefined,
-              onIrregular: () => undefined,
-              isDiskFull: () => false,
               onFull: () => (commitsRefused += 1),
-              onBroken: (error) => assert.fail(error),
             })
             const present = Number(db.prepare('PRAGMA page_count').get()?.['page_count'])
             db.exec(`PRAGMA max_page_count = ${present + pages}`)
@@ -188,34 +182,20 @@ suite('a commit', () => {
     let ms = 0
     const lasted: number[] = []
     const queue = openCommitQueue({
+      ...QUIET_QUEUE,
       appender: openAppender(db, testSigner(db)),
       tables: openHeldTables(db),
       asksChain: false,
       balances: 'refuse',
       now: () => msOf(Date.UTC(2026, 9, 30)),
-      clockAgrees: () => true,
       monotonicMs: () => ms,
       onDurable: () => (ms += 5),
       onCommit: (committed) => lasted.push(committed.ms),
-      onHeld: () => undefined,
-      onIrregular: () => undefined,
-      isDiskFull: () => false,
-      onFull: () => undefined,
-      onBroken: (error) => assert.fail(error),
     })
-    const facts = {
-      atMs: null,
-      type: 'trade',
-      kind: 'buy',
-      contestId: null,
-      tx: null,
-      details: null,
-    } as const
-    const buy = (ref: string): Draft => ({ ...facts, ref, kots: billionths(1n) })
-    const first = queue.submit([buy('a')])
+    const first = queue.submit([tradeDraft('a')])
     ms += 30
-    await Promise.all([first, queue.submit([buy('b')])])
-    await queue.submit([buy('c')])
+    await Promise.all([first, queue.submit([tradeDraft('b')])])
+    await queue.submit([tradeDraft('c')])
     assert.deepEqual(lasted, [35, 5])
     db.close()
     rmSync(directory, { recursive: true })
@@ -229,32 +209,19 @@ suite('a commit', () => {
     let nowMs = Date.UTC(2026, 9, 31, 23, 59)
     const commits: [events: number, atMs: number][] = []
     const queue = openCommitQueue({
+      ...QUIET_QUEUE,
       appender: openAppender(db, testSigner(db)),
       tables: openHeldTables(db),
       asksChain: false,
       balances: 'refuse',
       now: () => msOf((nowMs += 20_000)),
-      clockAgrees: () => true,
-      monotonicMs: () => 0,
-      onDurable: () => undefined,
       onCommit: ({ events, atMs }) => commits.push([events, atMs]),
-      onHeld: () => undefined,
-      onIrregular: () => undefined,
-      isDiskFull: () => false,
-      onFull: () => undefined,
-      onBroken: (error) => assert.fail(error),
     })
-    const facts = {
-      atMs: null,
-      type: 'trade',
-      kind: 'buy',
-      contestId: null,
-      tx: null,
-      details: null,
-    } as const
-    const buy = (ref: string): Draft => ({ ...facts, ref, kots: billionths(1n) })
-    await Promise.all([queue.submit(['a', 'b', 'c', 'd'].map(buy)), queue.submit(['e', 'f', 'g'].map(buy))])
-    await queue.submit([buy('h')])
+    await Promise.all([
+      queue.submit(['a', 'b', 'c', 'd'].map((ref) => tradeDraft(ref))),
+      queue.submit(['e', 'f', 'g'].map((ref) => tradeDraft(ref))),
+    ])
+    await queue.submit([tradeDraft('h')])
     const moments = linesOf(path).map((line) => (JSON.parse(line) as { atMs: number }).atMs)
     assert.deepEqual(
       commits.map(([events]) => events),
