@@ -53,7 +53,7 @@ export async function settleOffer(parts: AppendParts): Promise<void> {
 export async function attemptCommit(parts: AppendParts, job: CommitJob): Promise<void> {
   const { catchUp, follower, guard, jobs, line, log, writers } = parts
   const refusal = guard.refusal()
-  if (refusal?.is === 'unasked') return await catchUp.follow(RETRY_MS)
+  if (refusal?.is === 'unasked') return await catchUp.follow(RETRY_MS, () => false)
   if (refusal !== null) return jobs.refuseAll({ is: refusal.is, reason: refusal.reason })
   const farthest = writers.farthest()
   if (farthest > follower.end().place) {

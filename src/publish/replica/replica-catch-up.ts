@@ -13,8 +13,11 @@ import type { TailCheck } from './tail-check.ts'
 export type ReplicaCatchUp = Readonly<{
   /** Waits for a ring, or so many milliseconds. */
   rest(ms: number): Promise<void>
-  /** Waits for a ring, a hint of the engine, or so many milliseconds. Then advances. */
-  follow(ms: number): Promise<void>
+  /**
+   * Waits for a ring, a hint of the engine, or so many milliseconds. Then advances, unless there is no hint and a commit
+   * may be attempted: a read would delay it, and its append shows whether other messages came first.
+   */
+  follow(ms: number, mayAttempt: () => boolean): Promise<void>
   /** Hears the other writers before the next append, because something has changed. */
   changed(what: string): void
   /** Applies what the engine shows, or settles the unsettled message. Returns whether anything moved. */
@@ -79,9 +82,10 @@ export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
 
   return {
     rest: (ms) => clock.within(ms, bell.rung(), () => undefined),
-    async follow(ms) {
+    async follow(ms, mayAttempt) {
       hint ??= log.wait(follower.end().place + 1, IDLE_MS).then(() => void (hint = null))
       await clock.within(ms, Promise.race([bell.rung(), hint]), () => undefined)
+      if (hint !== null && mayAttempt()) return
       // A hint can come before the replica that is read has the message.
       if (!(await advance()) && hint === null) await clock.pause(LAG_MS)
     },

@@ -83,7 +83,8 @@ async function step(parts: LoopParts, loop: LoopState): Promise<void> {
   const job = loop.isFailing ? undefined : jobs.first()
   const waitMs = pace.waitMs()
   if (job !== undefined && waitMs === 0) return await attemptCommit(parts, job)
-  await catchUp.follow(job === undefined ? IDLE_MS : waitMs)
+  const mayAttempt = (): boolean => !loop.isFailing && jobs.first() !== undefined && pace.waitMs() === 0
+  await catchUp.follow(job === undefined ? IDLE_MS : waitMs, mayAttempt)
 }
 
 /** Serves the old head. */
