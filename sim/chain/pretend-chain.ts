@@ -56,7 +56,7 @@ export type ChainState = Readonly<{
   /** Moment of a block, ms. */
   timeOf(block: number): number
   hashOf(block: number): string
-  /** Where a transaction is; null when it is in no block. */
+  /** Place of a transaction; null when it is in no block. */
   find(tx: string): Sighting | null
   /** Transactions of a block, in order of sending. */
   txsOf(block: number): readonly string[]

@@ -10,7 +10,7 @@ import { openRpcServer } from './rpc-server.ts'
 const PATIENCE_MS = 300
 const START = Date.UTC(2026, 0, 1)
 
-/** What a client sees of an answer: HTTP status and body, or that there was none. */
+/** Answer as a client sees it: HTTP status and body, or that there was none. */
 type Seen = Readonly<{ status: number; text: string; headers: Headers }> | 'nothing'
 
 async function ask(kind: ChainKind, faults: Faults, question: (chain: PretendChain) => unknown) {

@@ -17,7 +17,7 @@ export type RpcServer = AsyncDisposable &
     port: number
     /** Faults from now on, in place of those before; a function gives those of each request. */
     setFaults(faults: Faults | (() => Faults)): void
-    /** How often each fault took effect. */
+    /** Number of times that each fault took effect. */
     fired(): Readonly<Partial<Record<FaultName, number>>>
     /** Number of HTTP requests. */
     requests(): number

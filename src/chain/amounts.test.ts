@@ -95,7 +95,7 @@ for (const kind of ['solana', 'evm'] as const) {
   })
 }
 
-/** What one server's answers make of an amount, and the faults that it is reported for. */
+/** Amount that one server's answers make, and the faults that it is reported for. */
 async function movedIn(
   chain: ChainKind,
   results: Readonly<Record<string, unknown>>,

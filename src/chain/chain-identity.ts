@@ -7,7 +7,7 @@ import type { ChainClient } from './tx-verdict.ts'
 /** Time before a server of another chain is asked again which chain it is. */
 const OTHER_CHAIN_REST_MS = 60_000
 
-/** Which servers are known to be of the chain. Only these may vote. */
+/** The servers that are known to be of the chain. Only these may vote. */
 type ChainIdentity = Readonly<{
   identify: ChainClient['identify']
   /** Whether the server is of the chain. Asks a server that could not be asked before. */

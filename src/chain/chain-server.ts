@@ -3,7 +3,7 @@ import type { RpcPeer } from './rpc-peer.ts'
 import type { MovedAmount, TokenAccount } from './tx-verdict.ts'
 import type { Vote } from './votes.ts'
 
-/** What one server moved, and the place of the transaction: both must agree between servers. */
+/** The amount that one server moved, and the place of the transaction: both must agree between servers. */
 export type MovedVote = MovedAmount & Readonly<{ place: string }>
 
 /** Questions of one chain to one RPC server. All functions throw `RpcFailure`, or the reason of the signal. */

@@ -31,8 +31,8 @@ export type ChainClient = Readonly<{
    */
   ask: (txs: readonly string[]) => Promise<readonly TxVerdict[]>
   /**
-   * What the payer moved of the token in a final transaction: what left its accounts less what came back, at least 0.
-   * Null when too few servers agree.
+   * Amount of the token that the payer moved in a final transaction: what left its accounts less what came back, at
+   * least 0. Null when too few servers agree.
    */
   moved: (tx: string, account: TokenAccount) => Promise<MovedAmount | null>
 }>

@@ -62,7 +62,7 @@ export type EngineConnection = AsyncDisposable &
     /** Measures the clocks. Throws an `EngineError` when the engine does not answer. */
     clockOffset(): Promise<ClockOffset>
     /**
-     * What is wrong with the settings of the engine and of the user, one sentence each; empty when all is as required.
+     * Faults of the settings of the engine and of the user, one sentence each; empty when all is as required.
      * Throws an `EngineError` when they cannot be read.
      */
     inspect(): Promise<readonly string[]>

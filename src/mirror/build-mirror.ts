@@ -30,7 +30,7 @@ import type { ProvenTree } from './proof/proven-tree.ts'
 /** A mirror that can be served, with the number of its events. `resumed`: an interrupted build was continued. */
 export type MirrorBuilt = Readonly<{ is: 'ready'; events: number; resumed: boolean }>
 
-/** How a build reports itself. */
+/** Listeners to a build. */
 export type MirrorBuildListeners = Readonly<{
   onProgress(progress: MirrorProgress): void
   signal: AbortSignal
@@ -81,7 +81,7 @@ async function buildNew(
     try {
       return await buildOnce(settings, listeners, origin, former)
     } catch (error) {
-      // What was taken before may be wrong too, and nothing of it is proved.
+      // The pieces taken before may be wrong too, and none of them is proved.
       if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
       else if (!(error instanceof WrongError) && !isGap(error)) throw error
       if (mistakes >= MISTAKES_MAX)

@@ -19,7 +19,7 @@ import type { Contradicted } from './proof/contradiction.ts'
 import type { Origin } from './origin/open-origin.ts'
 import { openOrigin } from './origin/open-origin.ts'
 
-/** What a mirror knows about itself and its origin. */
+/** State of a mirror and of its origin. */
 export type MirrorState = Readonly<{
   originUrl: string
   /** Name of the log in its checkpoints. */
@@ -29,17 +29,17 @@ export type MirrorState = Readonly<{
   /** Verifier keys by which the log is proved, and whether they were taken from the log itself at the first use. */
   pinned: readonly string[]
   pinnedOnFirstUse: boolean
-  /** When the origin last showed a checkpoint that agrees with everything that the mirror has. Null before the first. */
+  /** Moment at which the origin last showed a checkpoint that agrees with the whole mirror. Null before the first. */
   provedAt: Ms | null
   /** Newest seq that the origin has shown, proved or not. */
   originHead: number
   /** Events that the origin has shown and the mirror has not proved. */
   behindEvents: number
-  /** For how long the mirror has been behind, in milliseconds; 0 when it is not. */
+  /** Time for which the mirror has been behind, in milliseconds; 0 when it is not. */
   behindMs: number
-  /** When the origin last answered. Null before the first answer. */
+  /** Moment of the origin's last answer. Null before the first answer. */
   lastContactAt: Ms | null
-  /** Why the mirror cannot follow at present; null when it can. */
+  /** Reason why the mirror cannot follow at present; null when it can. */
   fault: string | null
   /** The contradiction that has stopped the mirror for good; null while it follows. */
   contradicted: Contradicted | null

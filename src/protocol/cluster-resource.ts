@@ -1,5 +1,5 @@
 /**
- * Why a writer of a log with several takes no drafts.
+ * Reason why a writer of a log with several takes no drafts.
  *
  * - `starting`: it has not heard the engine or the other writers since its start or a change, or it lacks events that it
  *   has served.
@@ -21,7 +21,7 @@ export const UNPUBLISHABLE = [
 ] as const
 export type Unpublishable = (typeof UNPUBLISHABLE)[number]
 
-/** What a writer of a log with several says about itself and the others. */
+/** Report of a writer of a log with several, about itself and the others. */
 export type Cluster = Readonly<{
   /** Name of this writer (`--node-name`). */
   name: string
@@ -29,7 +29,7 @@ export type Cluster = Readonly<{
   leads: boolean
   /** Whether it takes drafts now. */
   publishing: boolean
-  /** Why it takes none; null when it does. */
+  /** Reason why it takes none; null when it does. */
   reason: Unpublishable | null
   /** Commits of the whole log that this node has not applied. */
   lag: number

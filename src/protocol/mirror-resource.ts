@@ -1,7 +1,7 @@
 /** Whether a mirror follows its origin, has no contact with it, or has stopped for good. */
 export const MIRROR_STATES = ['following', 'waiting', 'stopped'] as const
 
-/** What a mirror says about itself. */
+/** Report of a mirror about itself. */
 export type Mirror = Readonly<{
   /** Public address of the service that it follows. */
   of: string
@@ -10,20 +10,20 @@ export type Mirror = Readonly<{
   originSeq: number
   /** Events that the origin has shown and the mirror has not proved. */
   behindEvents: number
-  /** For how long it has been behind, in milliseconds; 0 when it is not. */
+  /** Time for which it has been behind, in milliseconds; 0 when it is not. */
   behindMs: number
-  /** When the origin last showed a checkpoint that agrees with everything that the mirror has. */
+  /** Moment at which the origin last showed a checkpoint that agrees with the whole mirror. */
   provedAt: string | null
   provedAtMs: number | null
-  /** When the origin last answered. */
+  /** Moment of the origin's last answer. */
   contactAt: string | null
   contactAtMs: number | null
   /** Keys by which the mirror proves the log, and who named them: the operator, or the log itself at the first use. */
   keys: readonly string[]
   keysFrom: 'operator' | 'first_use'
-  /** When the origin told the counts of `finality`; null before it has. */
+  /** Moment at which the origin told the counts of `finality`; null before it has. */
   heldAt: string | null
   heldAtMs: number | null
-  /** What the origin contradicts, in words; null unless the mirror has stopped. */
+  /** Contradiction of the origin, in words; null unless the mirror has stopped. */
   contradiction: string | null
 }>

@@ -13,7 +13,7 @@ import type { ReadLog } from './read-log.ts'
 /** Waits before the servers are asked which chain they serve, while none answers. */
 const WAITS_MS = [0, 1_000, 4_000] as const
 
-/** How a run asks the chain. */
+/** Settings of a run that asks the chain. */
 export type ChainQuestions = Omit<TransactionQuestions, 'onProgress'> &
   Readonly<{
     chain: 'solana' | 'evm'

@@ -31,7 +31,7 @@ export type CampaignSettings = Readonly<{
   faultMs: readonly [least: number, most: number]
 }>
 
-/** What took place, for the report and for the least amounts that a run needs. */
+/** Counts of a campaign, for the report and for the least amounts that a run needs. */
 type CampaignCounts = Readonly<Record<string, number>>
 
 export type CampaignResult = Readonly<{

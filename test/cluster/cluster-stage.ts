@@ -10,7 +10,7 @@ const TOKEN = 'a-token-of-the-cluster-that-is-long-enough-0123456789'
 /** Makes the gate ask in milliseconds. */
 const FAST_PACE = join(import.meta.dirname, '..', 'finality', 'fast-pace.ts')
 
-/** What all writers of a cluster share: the token, and a chain that settles their payments. */
+/** Parts that all writers of a cluster share: the token, and a chain that settles their payments. */
 type ClusterStage = AsyncDisposable &
   Readonly<{
     token: string

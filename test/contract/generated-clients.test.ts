@@ -12,7 +12,7 @@ import { startService } from '../stage/service.ts'
 
 const run = promisify(execFile)
 
-/** What a user writes with each client. Its types are checked, and it prints the answers. */
+/** Program that a user writes with each client. Its types are checked, and it prints the answers. */
 const SHARED = `
 export type Found = Readonly<{
   seqs: readonly number[]

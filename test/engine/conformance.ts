@@ -20,7 +20,7 @@ export type EngineRig = AsyncDisposable &
     now(): number
     /** Milliseconds of appends for each disturbance and after each repair; 3 s by default. */
     disturbedMs?: number
-    /** What `inspect` complains of in this rig, if it is not set up as an operator must: a pattern for each sentence. */
+    /** Complaints of `inspect` in this rig, if it is not set up as an operator must: a pattern for each sentence. */
     complaints?: readonly RegExp[]
   }>
 

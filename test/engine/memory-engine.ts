@@ -25,7 +25,7 @@ export type MemoryEngine = Readonly<{
   messages(): readonly EngineMessage[]
   /** Milliseconds that the engine's clock is ahead. */
   setClockOffset(ms: number): void
-  /** What `inspect` answers. */
+  /** Answer of `inspect`. */
   setComplaints(complaints: readonly string[]): void
 }>
 

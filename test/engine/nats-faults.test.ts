@@ -14,7 +14,7 @@ const ROVER = 'rover'
 /** Longest time without an acknowledged append, once a majority is connected. */
 const SILENCE_MS_MAX = 20_000
 
-/** What the clients of a stream have seen. */
+/** Messages that the clients of a stream have seen. */
 type Seen = {
   /** Attempts, each with bytes of its own. */
   readonly attempts: { place: number; text: string; answer: Appended }[]

@@ -19,7 +19,7 @@ const CONFIGURATION = new URL('../../ops/postgres/daybook.conf', import.meta.url
 /** Role of the nodes. */
 const ROLE = 'daybook'
 
-/** How a connection differs from an ordinary one of a node. */
+/** Differences of a connection from an ordinary one of a node. */
 type ConnectOptions = Readonly<{
   stream?: number
   isSingle?: boolean

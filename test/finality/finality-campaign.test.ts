@@ -12,7 +12,7 @@ const KILLS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 3)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'final by the word of the chain'
 /** Transactions between two kills. */
 const TXS_PER_KILL = 84
-/** What a short campaign may miss. */
+/** Counts that a short campaign may lack. */
 const RARE: ReadonlySet<string> = new Set(['unknownAtKills', 'kept', 'twins'])
 const KILLS_FOR_RARE = 50
 

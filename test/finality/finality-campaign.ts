@@ -41,7 +41,7 @@ const ROUNDS_MAX = 20
 /** Payments at the end that never take place, to look at what waits. */
 const LAST_LOST = 3
 
-/** What a campaign did: each count of `counts` must be above zero. */
+/** Deeds of a campaign: each count of `counts` must be above zero. */
 type Told = Readonly<{
   counts: Readonly<Record<string, number>>
   faults: Readonly<Record<string, number>>

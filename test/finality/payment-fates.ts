@@ -4,7 +4,7 @@ import { openPretendChain, SOLANA_FAILURE } from '../../sim/chain/pretend-chain.
 import type { Random } from '../../sim/random.ts'
 
 /**
- * What becomes of a transaction. `moved`: a reorganisation puts it into another block, where it is final. `gone`: a
+ * Fate of a transaction. `moved`: a reorganisation puts it into another block, where it is final. `gone`: a
  * reorganisation takes it out for ever. `never`: no block includes it. `late`: it is included after some seconds, and
  * the operator may vouch for it before.
  */

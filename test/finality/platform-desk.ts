@@ -4,7 +4,7 @@ import type { Random } from '../../sim/random.ts'
 import type { ModelDraft } from '../story/log-model.ts'
 import type { PrivateDoor } from './private-door.ts'
 
-/** What the door said of a draft last. */
+/** Last answer of the door about a draft. */
 type Known = Readonly<{ status: string; seq: number | undefined }>
 
 /** Sends the platform's requests until their outcome is known, over kills and restarts of the service. */

@@ -19,7 +19,7 @@ type RandomRpcServers = AsyncDisposable &
     calm(): void
     /** Stops all faults. */
     heal(): void
-    /** How often each fault took effect, over all servers. */
+    /** Number of times that each fault took effect, over all servers. */
     fired(): Readonly<Partial<Record<FaultName, number>>>
     requests(): number
   }>

@@ -15,7 +15,7 @@ type Told = Readonly<{
   vouched: ReadonlySet<string>
 }>
 
-/** What must be in the log, told by the course of each transaction and nothing else: each event, and how often. */
+/** Events that must be in the log, told by the course of each transaction alone: each event, and how often. */
 function expectedEvents(
   { accepted, payments, twins }: Told,
   stored: StoredDrafts,

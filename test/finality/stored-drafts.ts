@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { storePath } from '../../src/log/store/store.ts'
 
-/** What a store that nobody serves knows of drafts, by ref. */
+/** Drafts in a store that nobody serves, by ref. */
 export type StoredDrafts = Readonly<{
   /** Seq of each published one. */
   published: ReadonlyMap<string, number>

@@ -122,7 +122,7 @@ function assertEqual({ stage, model }: Trial): void {
   )
 }
 
-/** What an event has of its draft. */
+/** Members that an event takes from its draft. */
 function shortOf({
   type,
   kind,

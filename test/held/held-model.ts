@@ -138,7 +138,7 @@ function take(state: ModelState, draft: Draft): string {
   return 'held'
 }
 
-/** What becomes of a draft, apart from its transaction. It looks at the drafts of its contest that were held before it. */
+/** Fate of a draft, apart from its transaction. It looks at the drafts of its contest that were held before it. */
 function judge({ balances, published, held }: ModelState, draft: Draft): 'publish' | 'wait' | 'refuse' {
   const place = held.findIndex((each) => each.draft === draft)
   const earlier = (place < 0 ? held : held.slice(0, place))
@@ -159,7 +159,7 @@ function mustWait({ type, kind }: Draft, earlier: readonly Draft[]): boolean {
   return earlier.length > 0 && (type === 'expiry' || waits.includes(name))
 }
 
-/** Why the books refuse a draft. It may refer to published events only. */
+/** Reason why the books refuse a draft. It may refer to published events only. */
 function refusalOf(books: Fold, draft: Draft, published?: readonly Draft[]): BooksRefusal | null {
   const { corrects = 0, restates = 0 } = draft.details ?? {}
   if (published !== undefined && Math.max(corrects, restates) > published.length) {

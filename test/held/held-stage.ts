@@ -43,7 +43,7 @@ export type HeldStage = Disposable &
     lines(): readonly string[]
     /** Held drafts: ref, and the reason if there is one. */
     held(): readonly string[]
-    /** What readers count. */
+    /** Counts that readers see. */
     counts(): FinalityCounts
     irregular: readonly BooksRefusal[]
     /** Gives the store no more pages than it has, or as many as it wants. */

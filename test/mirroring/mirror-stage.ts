@@ -26,7 +26,7 @@ import { settingsOf } from '../stage/import-stage.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 
-/** How many times faster than real time a mirror of the tests waits. */
+/** Speed of the waits of a mirror in tests, as a multiple of real time. */
 const SPEED = 40
 const DEADLINE_MS = 20_000
 

@@ -19,7 +19,7 @@ import type { Mutant } from './mutant.ts'
  */
 export type ScheduleKind = 'faults' | 'restore' | 'loss'
 
-/** What happened in a schedule, and what was wrong. */
+/** Events of a schedule, and what was wrong. */
 type ScheduleReport = Readonly<{
   wrong: readonly string[]
   /** Writers that stopped, by cause. */

@@ -92,9 +92,9 @@ type ApiStageSettings = Readonly<{
   streams?: boolean
   streamLimits?: Parameters<typeof openStreams>[0]['limits']
   following?: Parameters<typeof openFollowing>[1]
-  /** What the node says as a mirror. */
+  /** Report of the node as a mirror. */
   mirror?: () => MirrorReport
-  /** What the node says about the writers of its log. */
+  /** Report of the node about the writers of its log. */
   cluster?: () => ClusterWords
 }>
 

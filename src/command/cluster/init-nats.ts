@@ -23,7 +23,7 @@ const FILES = {
   accounts: 'accounts.conf',
 } as const
 
-/** Where the users are kept, and the number of the stream. */
+/** Folder of the users' files, and number of the stream. */
 type NatsSetup = Readonly<{ folder: string; stream: number }>
 
 /**

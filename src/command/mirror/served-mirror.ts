@@ -37,7 +37,7 @@ import { startOperations } from './operations-listener.ts'
 /** Settings of `mirror`, already checked. */
 export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
   Readonly<{
-    /** What is followed, and how it is proved. */
+    /** The followed service, and the proof of its log. */
     followed: Omit<MirrorSettings, 'now' | 'around'>
     /** Public address of the origin. */
     mirrorOf: string
@@ -141,7 +141,7 @@ type Told = Readonly<{
   checks(): Readonly<{ following: boolean; origin_agrees: boolean }>
 }>
 
-/** Opens what becomes of the messages of the thread: the report of the mirror, metrics and log lines. */
+/** Opens the receiver of the thread's messages, which go to the report of the mirror, metrics and log lines. */
 function openTold(
   { mirrorOf }: ServedMirrorSettings,
   cell: ReportCell<MirrorWords>,

@@ -5,7 +5,7 @@ import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.
 import type { ClusterWords } from '../../serve/api/status-route.ts'
 import { openReportCell } from './report-cell.ts'
 
-/** Opens what tells all serving threads about the writers of the log. Nothing is told on a node that is alone. */
+/** Opens the telling to all serving threads about the writers of the log. A node that is alone tells nothing. */
 export function openShownCluster(
   logStore: Pick<LogStoreSettings, 'nodeName'> | null,
   memory: Readonly<{ cluster: SharedArrayBuffer }>,
@@ -28,7 +28,7 @@ function shownCluster(report: ClusterReport, nowMs: number): Cluster {
   return { name, leads, publishing: refusal === null, reason: refusal, lag, writers }
 }
 
-/** What a writer says before its thread has reported. */
+/** Report of a writer whose thread has not reported yet. */
 function startingCluster(name: string): Cluster {
   return { name, leads: false, publishing: false, reason: 'starting', lag: 0, writers: [] }
 }

@@ -30,9 +30,9 @@ export type FrontMemory = Readonly<{
   stopping: SharedArrayBuffer
   /** Null if no limit is set. */
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
-  /** What a mirror says about itself (`ReportCell`); nothing on a node that is no mirror. */
+  /** Report of a mirror (`ReportCell`); empty on a node that is no mirror. */
   mirror: SharedArrayBuffer
-  /** What a writer of a log with several says about them (`ReportCell`); nothing on a node that is alone. */
+  /** Report of a writer about all writers of its log (`ReportCell`); empty on a node that is alone. */
   cluster: SharedArrayBuffer
   /** Questions for the head of the whole log (`BarrierCell`); nobody asks on a node that is alone. */
   barrier: SharedArrayBuffer

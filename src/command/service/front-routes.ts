@@ -30,7 +30,7 @@ export type ShownSettings = Readonly<{
   cluster: SharedArrayBuffer | null
 }>
 
-/** What a node says about itself, as its threads read it. */
+/** Reports of a node about itself, as its threads read them. */
 type NodeWords = Readonly<{
   mirror: ReportCell<Omit<MirrorReport, 'version'>> | null
   cluster: ReportCell<Omit<ClusterWords, 'version'>> | null

@@ -48,14 +48,14 @@ export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mi
     /** Settings of a new log. */
     newLog: NewLog
     signing: Signing
-    /** Whether the whole log is hashed before the first answer too, not only in the background. */
     /** Whether to publish although the newest event is ahead of the clock. */
     acceptClock: boolean
+    /** Whether the whole log is hashed before the first answer too, not only in the background. */
     verifyFirst: boolean
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
     auditPace?: AuditPace
     balances: 'refuse' | 'report'
-    /** How the chain is asked whether a transaction is final; null when the operator vouches for it. */
+    /** Settings of the questions to the chain; null when the operator vouches for transactions. */
     finality: FinalitySettings | null
     /** The engine that carries the log; null for a log that only this node writes. */
     logStore: LogStoreSettings | null
@@ -164,7 +164,7 @@ function watchHeldDrafts(
   if (finality === null && held > 0) lines.say('held-unasked', { held })
 }
 
-/** What becomes of the reports on a log that others write too. */
+/** Receiver of the reports on a log that others write too. */
 function clusterTelling(
   { logStore }: ServiceSettings,
   { memory }: ThreadPlan,

@@ -3,7 +3,7 @@ import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { hasStore, openForReading, StoreError, storePath } from '../../log/store/store.ts'
 import { CommandError } from './world.ts'
 
-/** What a directory mirrors; null when it holds no mirror, or a store that cannot be opened. */
+/** The log that a directory mirrors; null when it holds no mirror, or a store that cannot be opened. */
 export function mirrorIn(data: string): MirrorMeta | null {
   if (!hasStore(data)) return null
   try {

@@ -126,7 +126,7 @@ export function streamIn(said: StreamList, account: string, stream: string): Str
 
 const ANSWER_MS_MAX = 1_500
 
-/** Which broker is asked (`PING` for all), and how long to wait for another one once one has answered. */
+/** Name of the asked broker (`PING` for all), and wait for another answer once one has come. */
 type Audience = Readonly<{ who?: string; stallMs: number }>
 
 /**

@@ -22,7 +22,7 @@ const STALL_MS = 200
 
 type ClockOffset = Awaited<ReturnType<EngineConnection['clockOffset']>>
 
-/** How to open a connection with a stream. */
+/** Settings of a connection with a stream. */
 type NatsOptions = Readonly<{
   target: NatsTarget
   /** Seed of the user's key (`SU…`); null on loopback only. */

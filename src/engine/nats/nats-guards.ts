@@ -15,7 +15,7 @@ const STRANGER_MS = 2_000
 const STALL_MS = 200
 
 /**
- * What is wrong with the brokers, the stream and the running user. A broker that does not answer is no fault: it is
+ * Faults of the brokers, the stream and the running user. A broker that does not answer is no fault: it is
  * looked at when it is back. Throws an `EngineError` when no broker answers.
  */
 export async function inspectNats(

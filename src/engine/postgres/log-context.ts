@@ -4,7 +4,7 @@ import { DatabaseError } from './database-connection.ts'
 import type { PrimaryLink } from './primary-link.ts'
 import type { PrimarySession } from './primary-session.ts'
 
-/** What the calls of the log share. */
+/** Parts that the calls of the log share. */
 export type LogContext = Readonly<{
   link: PrimaryLink
   names: StreamNames

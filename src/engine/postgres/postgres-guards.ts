@@ -27,7 +27,7 @@ const SERVER_GUARDS: readonly Guard[] = [
   ],
 ]
 
-/** What the running role may do. A superuser may do everything, so that only this is said about one. */
+/** Rights of the running role. A superuser may do everything, so that only this is said about one. */
 const ROLE_GUARDS: readonly Guard[] = [
   ['rolsuper', 'the role is a superuser: run with a role that may only insert and select'],
   [
@@ -98,7 +98,7 @@ const TABLE_GUARDS: readonly Guard[] = [
   ],
 ]
 
-/** What is wrong with the server, its standbys, the role, the table and the way to it, one sentence each. */
+/** Faults of the server, its standbys, the role, the table and the connection to it, one sentence each. */
 export async function inspectPostgres(
   session: PrimarySession,
   names: StreamNames,
@@ -130,7 +130,7 @@ async function found(
   return guards.flatMap(([, complaint], index) => (row?.[`c${index}`] === false ? [] : [complaint]))
 }
 
-/** What is wrong with the synchronous standbys, in one sentence. */
+/** Fault of the synchronous standbys, in one sentence. */
 export async function findStandbyFaults(connection: DatabaseConnection): Promise<readonly string[]> {
   const [row] = await connection.ask(
     `SELECT current_setting('synchronous_standby_names') AS names, (SELECT count(*)::integer

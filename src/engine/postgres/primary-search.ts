@@ -64,7 +64,7 @@ function newest(
   return fault === null ? first : null
 }
 
-/** Why the newest primary cannot be used. */
+/** Reason why the newest primary cannot be used. */
 function faultOf(
   first: FoundServer,
   primaries: readonly FoundServer[],

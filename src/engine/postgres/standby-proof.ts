@@ -7,8 +7,8 @@ type WalPosition = 'pg_current_wal_flush_lsn()' | 'pg_current_wal_insert_lsn()' 
 const LOOK_MS_MAX = 20
 
 /**
- * How far the standbys are, at a position. `SyncRep` alone does not tell: an emptied `synchronous_standby_names` releases
- * waiting commits without a warning.
+ * Progress of the standbys at a position. `SyncRep` alone does not tell: an emptied `synchronous_standby_names`
+ * releases waiting commits without a warning.
  */
 const standbysAt = (position: WalPosition): string =>
   `WITH asked AS MATERIALIZED (SELECT ${position} AS lsn)

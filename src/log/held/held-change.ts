@@ -25,5 +25,5 @@ export type HeldChange = Readonly<
 /** Everything of a held draft that can change. */
 type Changeable = Pick<HeldDraft, 'chain' | 'place' | 'settledAt' | 'vouch' | 'reason'>
 
-/** What is known of a draft when it will never be published. */
+/** Facts kept of a draft that will never be published. */
 type SettledEnd = Pick<SettledDraft, 'state' | 'settledAt' | 'place' | 'reason'>

@@ -5,7 +5,7 @@ import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 
-/** Whose word a held draft has: the chain is `asked`, said `final`, the operator `vouched`, or `none` is needed. */
+/** Word on a held draft: the chain is `asked`, said `final`, the operator `vouched`, or `none` is needed. */
 export type ChainWord = 'asked' | 'final' | 'vouched' | 'none'
 
 /** A draft that was accepted and waits. */
@@ -21,7 +21,7 @@ export type HeldDraft = Readonly<{
   settledAt: Ms | null
   /** The operator's reason of a vouch. */
   vouch: string | null
-  /** Why it stays held although its turn has come; null while it waits. */
+  /** Reason why it stays held although its turn has come; null while it waits. */
   reason: string | null
 }>
 

@@ -17,11 +17,11 @@ import { isSame } from '../../tlog/hash.ts'
 export type StoreComparison = Readonly<{
   /** The tree of the first events; null when the store has fewer. */
   treeAt(size: number): Frontier | null
-  /** Why a message is not the one that the store has; null when it is, or when the store does not have it yet. */
+  /** Reason why a message is not the one of the store; null when it is, or when the store does not have it yet. */
   faultOf(at: Readonly<{ stream: number; place: number }>, bytes: Uint8Array, message: Message): string | null
-  /** What the store has, and the engine lacks. */
+  /** Messages and events that the store has and the engine lacks, one sentence each. */
   end(end: ChainEnd): readonly string[]
-  /** How far the store is behind. */
+  /** Distance of the store behind the engine, one sentence each. */
   notices(end: ChainEnd): readonly string[]
 }>
 

@@ -19,7 +19,7 @@ const VERIFIER = openNodeVerifier(LOG_ID, [verifierKeyOf('daybook.test/messages'
 /** Bytes of public key, certificate and signature. */
 const TAIL_BYTES = 160
 
-/** Why bytes are no message of a node of this log; null when they are one. */
+/** Reason why bytes are no message of a node of this log; null when they are one. */
 function refusalOf(bytes: Uint8Array): string | null {
   const decoded = decodeMessage(bytes)
   return decoded.ok ? VERIFIER.refusalOf(decoded.signed) : decoded.reason

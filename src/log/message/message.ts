@@ -74,7 +74,7 @@ export type MovedSignatures = Readonly<{
 /** Change of the keys that sign the log: all keys after it. */
 type KeysChange = Readonly<{ is: 'keys'; head: number; keys: readonly ListedKey[] }>
 
-/** From here on messages may have this version. `needs` is the first Daybook that reads it. */
+/** Permits this version of messages from here on. `needs` is the first Daybook that reads it. */
 type VersionChange = Readonly<{ is: 'version'; frames: number; needs: string }>
 
 /** Last message of a stream: the log goes on in the stream `next`. */

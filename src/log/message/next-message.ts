@@ -1,6 +1,6 @@
 import type { Message, MessagePlace } from './message.ts'
 
-/** Why a message that the engine has at a place is not the one that is wanted there; null when it is. */
+/** Reason why the engine's message at a place is not the wanted one; null when it is. */
 export function refusalOfPlace(message: Message, place: number, want: MessagePlace): string | null {
   if (place !== want.place) return `it is at place ${place}, and place ${want.place} is missing`
   if (message.logId !== want.logId) return 'it is of another log'

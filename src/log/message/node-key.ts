@@ -55,7 +55,7 @@ function certificateText(logId: string, publicKey: Uint8Array): Uint8Array {
 
 /** Tells messages of this log's nodes from foreign ones. */
 export type NodeVerifier = Readonly<{
-  /** Why a message is foreign; null when a key of the log certified its node's key and that signed the digest. */
+  /** Reason why a message is foreign; null when a key of the log certified the node's key that signed its digest. */
   refusalOf(
     of: Readonly<{
       publicKey: Uint8Array

@@ -16,7 +16,7 @@ import { refusalOfPlace } from './next-message.ts'
 import type { NodeVerifier } from './node-key.ts'
 import { openNodeVerifier } from './node-key.ts'
 
-/** Where the messages that were added have come to. */
+/** End of the chain of the messages that were added. */
 export type ChainEnd = Readonly<{
   /** Id of the log; empty before the first message. */
   logId: string
@@ -47,7 +47,7 @@ type ChainStart = Readonly<{
   treeAt(size: number): Frontier | null
 }>
 
-/** What changes. `prev` is null only before the first message. */
+/** State of a chain. `prev` is null only before the first message. */
 type ChainState = {
   logId: string
   origin: string
@@ -133,7 +133,7 @@ function changeKeys(state: ChainState, keys: readonly ListedKey[]): void {
   )
 }
 
-/** Why the content of a message does not continue the log; null when it does, and then it is noted. */
+/** Reason why the content of a message does not continue the log; null when it does, and then it is noted. */
 function faultOfContent(state: ChainState, message: Message): string | null {
   switch (message.is) {
     case 'commit':

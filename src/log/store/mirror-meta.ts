@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from './store.ts'
 
-/** What a store says about the log that it mirrors. Its rows are in `meta`, and only in the store of a mirror. */
+/** The log that a store mirrors. Its rows are in `meta`, and only in the store of a mirror. */
 export type MirrorMeta = Readonly<{
   /** Origin of the followed service. */
   of: string

@@ -263,7 +263,7 @@ export function storeSchema(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
 }
 
-/** Why this Daybook cannot use a store of another schema, and the command that helps. */
+/** Reason why this Daybook cannot use a store of another schema, and the command that helps. */
 export function refusalOf(db: DatabaseSync, schema: number): string {
   const both = `the store has schema ${schema}, and this Daybook reads schema ${SCHEMA_VERSION}`
   if (schema > SCHEMA_VERSION) {

@@ -4,8 +4,8 @@ import type { AnswerName } from './answer-types.ts'
 import type { EndpointId } from '../paths.ts'
 
 /**
- * How long an answer may be kept. `build`: it changes with the program alone. `by-range`: some answers are settled and
- * kept for ever, as `settled` says; the others are revalidated.
+ * Time for which an answer may be kept. `build`: it changes with the program alone. `by-range`: some answers are settled
+ * and kept for ever, as `settled` says; the others are revalidated.
  */
 export type Caching = 'immutable' | 'revalidate' | 'build' | 'by-range' | 'never'
 

@@ -15,7 +15,7 @@ export type BookStream = Readonly<{
   kept(from: number): readonly EngineMessage[]
   /** The place of the next message. */
   next(): MessagePlace
-  /** Why a message that the engine has at a place is not the next one of this stream; null when it is. */
+  /** Reason why the engine's message at a place is not the next one of this stream; null when it is. */
   refusalOf(message: Message, place: number): string | null
   /** Notes the next message. */
   note(bytes: Uint8Array, kind: Message['is']): void

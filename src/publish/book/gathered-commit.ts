@@ -6,7 +6,7 @@ import { assert } from '../../protocol/brand.ts'
 import type { GatheredHeld } from './gathered-held.ts'
 import { COMMIT_BYTES_MAX, eventBytes, refBytes, SPARE_BYTES } from './message-room.ts'
 
-/** What a commit changes, gathered while it is built: events and held drafts that were kept, and their segments. */
+/** Changes of a commit, gathered while it is built: events and held drafts that were kept, and their segments. */
 export type GatheredCommit = Readonly<{
   /** Notes the lines of the next event, then its ref. */
   lines(line: string, details: string | null): void

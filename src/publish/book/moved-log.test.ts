@@ -20,7 +20,7 @@ import { openBook } from './store-book.ts'
 import { isNewestSigned, newestCheckpoint } from '../../log/tree/ready-log.ts'
 import { movedMessages, noteMoved } from './moved-log.ts'
 
-/** What a move does not carry: how often counts of held drafts changed, and the signature of the empty tree. */
+/** Parts that a move does not carry: how often counts of held drafts changed, and the signature of the empty tree. */
 const NOT_CARRIED = new Set(['held_counts', 'sqlite_sequence', 'messages', 'meta'])
 
 /** Moves the log of a store to a new one, and asserts that all tables are the same. Returns the number of messages. */

@@ -21,11 +21,11 @@ type CheckSettings = Readonly<{
   onProgress(messages: number): void
 }>
 
-/** What was found in the streams of a log. */
+/** Findings in the streams of a log. */
 export type CheckedStreams = Readonly<{
-  /** What is wrong, one sentence each. The first fault of a stream ends its reading. */
+  /** Faults, one sentence each. The first fault of a stream ends its reading. */
   faults: readonly string[]
-  /** What is no fault, but worth knowing. */
+  /** Remarks that are no faults, one sentence each. */
   notices: readonly string[]
   messages: number
   end: ChainEnd

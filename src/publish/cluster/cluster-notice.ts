@@ -2,7 +2,7 @@ import { reasonOf } from '../../protocol/error-reason.ts'
 import type { ReplicaNotice } from '../replica/replica-notice.ts'
 import type { StopCause } from '../replica/replica-stop.ts'
 
-/** What a node notices of its engine and its log, for log lines. It can be passed between threads. */
+/** Notice of a node about its engine and its log, for log lines. It can be passed between threads. */
 export type ClusterNotice =
   | Exclude<ReplicaNotice, { is: 'stopped' | 'local-failure' }>
   | Readonly<{ is: 'stopped'; why: StopCause['is']; place: number; reason: string }>

@@ -13,11 +13,11 @@ type ReportedWriter = Readonly<{
   isSilent: boolean
 }>
 
-/** What a node knows of itself, the engine and the other writers. */
+/** Report of a node about itself, the engine and the other writers. */
 export type ClusterReport = Readonly<{
   node: string
   leads: boolean
-  /** Why no drafts are taken; null when they are. */
+  /** Reason why no drafts are taken; null when they are. */
   refusal: Unpublishable | null
   /** Messages that the engine has, and that this node has not applied yet. */
   lag: number
@@ -27,7 +27,7 @@ export type ClusterReport = Readonly<{
   writers: readonly ReportedWriter[]
   /** The engine's clock minus ours; null before it was measured. */
   offsetMs: number | null
-  /** What is wrong with the settings of the engine. It may name machines, so it is not public. */
+  /** Faults of the settings of the engine. They may name machines, so they are not public. */
   faults: readonly string[]
 }>
 
@@ -66,7 +66,7 @@ export function clusterReport(
   }
 }
 
-/** Why a replica takes no commits now; null when it does. */
+/** Reason why a replica takes no commits now; null when it does. */
 export function publishingFault(state: ReplicaState): Unpublishable | null {
   const { stopped, isFailing, isHeard, engine, unsettledMs } = state
   if (stopped !== null) return stopped.is === 'fork' || stopped.is === 'lost' ? 'forked' : 'stopped'

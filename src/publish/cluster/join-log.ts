@@ -38,7 +38,7 @@ export async function joinLog(settings: JoinSettings): Promise<HighWater | null>
       )
     }
     const fault = faultAtStart(db, mark, keys)
-    // What is missing comes from the engine, and must be what was served.
+    // The missing part comes from the engine, and must be what was served.
     if (fault?.lost === true) return mark
     if (fault !== null) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
     markHighWater(dataDirectory, newestCheckpoint(db))

@@ -87,7 +87,7 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
       rollback() {
         open.is = false
         book.rollback()
-        // What changed nothing leaves nothing in memory.
+        // A commit without changes leaves nothing in memory.
         if (!open.isUnchanged) open.commit?.undone()
       },
     },
@@ -111,7 +111,7 @@ function failed(
   return { is: 'failed', outcome: { ok: false, code, index: null, field: null, reason } }
 }
 
-/** What refuses a commit whose work failed. It is undone. Only a full disk may pass. */
+/** Refusal of a commit whose work failed. It is undone. Only a full disk may pass. */
 function failureOf(
   { isDiskFull, onFull, onBroken }: ReplicatedSettings,
   error: unknown,

@@ -42,7 +42,7 @@ export async function rollStream(parts: RollParts): Promise<RolledStream | Faile
   return await begin(parts)
 }
 
-/** Why the writers are not ready for another stream; null when they are. */
+/** Reason why the writers are not ready for another stream; null when they are. */
 function writersRefusal({ book, state, monotonicMs }: RollParts): string | null {
   const known = state()
   if (known === null || !known.isHeard) return 'this node has not heard the other writers yet: try again'
@@ -59,7 +59,7 @@ function writersRefusal({ book, state, monotonicMs }: RollParts): string | null 
   return null
 }
 
-/** Why the log cannot go on in a stream; null when it can. */
+/** Reason why the log cannot go on in a stream; null when it can. */
 async function nextRefusal({ connect }: RollParts, stream: number): Promise<string | null> {
   try {
     await using connection = await connect(stream)

@@ -217,7 +217,7 @@ function openSessions(
   }
 }
 
-/** What this node tells the others about itself. */
+/** Mark by which this node tells the others about itself. */
 function openOwnMark(
   settings: SharedSettings,
   book: StoreBook,

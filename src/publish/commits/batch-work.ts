@@ -23,7 +23,7 @@ export type Committed = CommitSize & Readonly<{ seq: Seq; atMs: Ms; events: numb
 /** A commit without events after which more drafts are held: how many more. */
 export type CommittedHeld = CommitSize & Readonly<{ added: number }>
 
-/** What the work of a commit reads and tells. */
+/** Inputs and listeners of the work of a commit. */
 export type BatchSettings = Readonly<{
   appender: Appender
   /** Tables of held drafts in the same store. */

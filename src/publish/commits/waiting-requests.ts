@@ -5,7 +5,7 @@ import type { CommitPath } from './commit-path.ts'
 export type WaitingRequest = Readonly<{
   drafts: number
   size: number
-  /** When it arrived, in milliseconds of the monotonic clock. */
+  /** Moment of its arrival, in milliseconds of the monotonic clock. */
   arrivedMs: number
   /** Runs the request in the transaction. Returns what answers it after the commit. It may run again in a later one. */
   run(): () => void

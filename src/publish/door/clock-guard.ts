@@ -4,7 +4,7 @@ import type { Ms } from '../../protocol/moment.ts'
 const CLOCK_DIFFERENCE_MS_MAX = 60_000
 
 export const CLOCK_FAULTS = ['stepped', 'behind-head'] as const
-/** Why publishing is refused: the clock was set during the run, or it is behind the newest event. */
+/** Reason why publishing is refused: the clock was set during the run, or it is behind the newest event. */
 export type ClockFault = (typeof CLOCK_FAULTS)[number]
 
 /** The wall clock, compared with the monotonic clock since the start and with the newest event at the start. */

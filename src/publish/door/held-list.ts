@@ -31,7 +31,7 @@ type ListedDraft = Readonly<{
   acceptedAtMs: number
   settledAt: string | null
   settledAtMs: number | null
-  /** What stands in the way: the chain, earlier held drafts of its contest, or the books; null when it is settled. */
+  /** The obstacle: the chain, earlier held drafts of its contest, or the books; null when it is settled. */
   waitsFor: 'chain' | 'contest' | 'books' | null
   place: string | null
   reason: string | null

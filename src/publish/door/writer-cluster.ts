@@ -12,7 +12,7 @@ const REPORT_MS = 1_000
 /** Number of names of runs, so that no two runs are likely to share one. */
 const RUNS = 2 ** 48
 
-/** What the cluster needs of this thread. */
+/** Parts of this thread that the cluster needs. */
 type ClusterSurroundings = Readonly<{
   state: WriterState
   say(message: FromWriter): void

@@ -22,7 +22,7 @@ export type WriterSettings = Readonly<{
   port: number
   tokens: readonly string[]
   balances: BalancesSetting
-  /** How the chain is asked about drafts with a transaction; null when the operator vouches for them. */
+  /** Settings of the questions to the chain about transactions; null when the operator vouches for them. */
   finality: FinalitySettings | null
   /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
@@ -45,7 +45,7 @@ export type FromWriter =
   | Readonly<{ is: 'held'; held: CommittedHeld }>
   /** Events of other nodes were applied. */
   | Readonly<{ is: 'followed'; seq: Seq; atMs: Ms; events: number }>
-  /** What the node knows of its cluster, every second. */
+  /** Report of the node about its cluster, every second. */
   | Readonly<{ is: 'cluster'; report: ClusterReport }>
   | Readonly<{ is: 'replica'; notice: ClusterNotice }>
   /** Head of the whole log; null when it cannot be known. */

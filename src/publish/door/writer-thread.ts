@@ -198,7 +198,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
   })
 }
 
-/** What the gate needs of this thread. */
+/** Parts of this thread that the gate needs. */
 function surroundingsOf({
   log,
   queue,

@@ -91,7 +91,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     if (asked === 0) await settings.recheck.step(budgets)
     const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Number.POSITIVE_INFINITY) - monotonicMs()
     const longestMs = pace.firstMs / LOOKS
-    // What is due and was not asked waits for the budget.
+    // A due question that was not asked waits for the budget.
     const waits = asked === 0 && dueMs <= 0
     await sleep(waits ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
   }

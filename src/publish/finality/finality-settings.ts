@@ -26,7 +26,7 @@ export const GATE_PACE: GatePace = {
   roundMs: 3_600_000,
 }
 
-/** How a log asks its chain. */
+/** Settings by which a log asks its chain. */
 export type FinalitySettings = Readonly<{
   chain: AskedChain
   /** JSON-RPC servers. They may hold API keys, so only the number and the host of a URL are ever shown. */

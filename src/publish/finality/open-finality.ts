@@ -15,7 +15,7 @@ import { GATE_PACE } from './finality-settings.ts'
 import { openRecheck } from './recheck.ts'
 import { openRpcBudgets } from './rpc-budgets.ts'
 
-/** What the gate needs of the writer's thread. */
+/** Parts of the writer's thread that the gate needs. */
 export type FinalitySurroundings = Readonly<{
   db: DatabaseSync
   queue: HeldQueue

@@ -121,7 +121,7 @@ function targetsAt(
   return { targets, next: last === undefined ? null : { in: 'dropped', after: last } }
 }
 
-/** Why the chain contradicts what was decided; null when it does not. */
+/** Reason why the chain contradicts a decision; null when it does not. */
 function contradictionOf({ decided }: Target, verdict: TxVerdict): string | null {
   switch (verdict.is) {
     case 'final':

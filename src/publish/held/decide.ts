@@ -9,13 +9,13 @@ export type EarlierHeld = Readonly<{
   /** Whether there is any, and whether there is a play. */
   any(): boolean
   anyPlay(): boolean
-  /** Why the expected books refuse the draft: the published books with these held drafts applied. */
+  /** Reason why the expected books refuse the draft: the published books with these held drafts applied. */
   refusalOf(draft: Draft): BooksRefusal | null
 }>
 
 /**
- * What the books say of a draft, apart from its transaction: publish it (`irregular` is the rule that it breaks under
- * `--balances report`), let it wait for held drafts of its contest, or refuse it.
+ * Decision of the books on a draft, apart from its transaction: publish it (`irregular` is the rule that it breaks
+ * under `--balances report`), let it wait for held drafts of its contest, or refuse it.
  * `expected` is the refusal by the expected books, when drafts of its contest are held before it.
  */
 type DraftDecision =
@@ -79,5 +79,5 @@ export function waitsForEarlier(draft: Draft, earlier: Pick<EarlierHeld, 'any' |
   }
 }
 
-/** What a draft without earlier held drafts finds. */
+/** Expected books of a draft without earlier held drafts. */
 export const NONE_EARLIER: EarlierHeld = { any: () => false, anyPlay: () => false, refusalOf: () => null }

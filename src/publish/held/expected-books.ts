@@ -27,7 +27,7 @@ export type ExpectedBooks = Readonly<{
   hold(draft: Draft): void
   /** Applies a draft that was published after these books were opened. The published books have it already. */
   publish(draft: Draft): void
-  /** Why these books refuse a draft; null when they accept it. */
+  /** Reason why these books refuse a draft; null when they accept it. */
   refusalOf(draft: Draft): BooksRefusal | null
 }>
 

@@ -174,7 +174,7 @@ function settleOne(settings: ChangeSettings, draft: HeldDraft, word: Settlement)
 }
 
 /**
- * What the queue reads without a transaction: memory, and the table of settled drafts. `begin` is called before each
+ * Lists that are read without a transaction: memory, and the table of settled drafts. `begin` is called before each
  * reading.
  */
 export function openHeldLists(

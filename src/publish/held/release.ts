@@ -53,7 +53,7 @@ export function openRelease(settings: ReleaseSettings): Release {
   let left = RELEASE_DRAFTS_MAX
   /** Whether the groups that ask for what others change must be asked again. */
   let dependent = false
-  /** What was noted when the commit began. */
+  /** State noted when the commit began. */
   let before: Readonly<{ touched: readonly HeldGroup[]; dependent: boolean }> = { touched: [], dependent }
 
   function run(): number {
@@ -134,7 +134,7 @@ function publish(settings: ReleaseSettings, waiting: HeldDraft, earlier: Earlier
   return true
 }
 
-/** What keeps a refused draft held: what the expected books say, because what the published ones lack may still come. */
+/** Obstacle of a refused draft that stays held. The expected books name it: the published ones may still change. */
 function reasonOf(refusal: BooksRefusal, expected: BooksRefusal | null): string {
   if (expected === null) return `${refusal.field}: ${refusal.reason}`
   return `${expected.field}: with the held drafts before it, ${expected.reason}`

@@ -45,7 +45,7 @@ type LineParts = Readonly<{
   onCommitFailure(error: unknown): void
 }>
 
-/** What changes. */
+/** State of the line. */
 type LineState = { state: AppendState; offer: Offer | null; unknownTotal: number }
 
 export function openAppendLine(parts: LineParts): AppendLine {

@@ -5,7 +5,7 @@ import type { Book, BookEnd } from './replica-book.ts'
 import { APPLIED_MESSAGES_MAX, MessageFault } from './replica-book.ts'
 import type { ReplicaClock } from './replica-clock.ts'
 
-/** How the books changed. What was read from them before is outdated after `applied` and `undone`. */
+/** Change of the books. What was read from them before is outdated after `applied` and `undone`. */
 export type BookChange = 'committed' | 'applied' | 'undone'
 
 /** Brings the books to the end of the log. */

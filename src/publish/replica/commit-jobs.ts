@@ -1,7 +1,7 @@
 import type { ReplicaClock } from './replica-clock.ts'
 
 /**
- * Why a commit has no result.
+ * Reason why a commit has no result.
  *
  * - `unknown`: it may be published, or may be published later. The same refs can be sent again, to any node.
  * - `unavailable`, `clock`, `stopped`: nothing of it is published, and never will be.

@@ -4,7 +4,7 @@ import type { ReplicaClock } from './replica-clock.ts'
 
 type ClockOffset = Awaited<ReturnType<EngineConnection['clockOffset']>>
 
-/** What the guard knows. Null before the first answer. */
+/** Last answers to the guard. Null before the first answer. */
 export type GuardReport = Readonly<{ offset: ClockOffset | null; complaints: readonly string[] | null }>
 
 /**
@@ -13,7 +13,7 @@ export type GuardReport = Readonly<{ offset: ClockOffset | null; complaints: rea
  */
 export type EngineGuard = Readonly<{
   report(): GuardReport
-  /** Why nothing may be appended: the wrong clock or settings, or no answer yet. Null when it may. */
+  /** Reason why nothing may be appended: the wrong clock or settings, or no answer yet. Null when it may. */
   refusal(): Readonly<{ is: 'clock' | 'unavailable' | 'unasked'; reason: string }> | null
   /** Forgets the settings, which are asked for again. */
   changed(): void

@@ -6,7 +6,7 @@ import type { WriterMark } from './writer-mark.ts'
 export type Leading = Readonly<{
   /** Notes that the newest message is of this node, or of another. */
   newestIs(owner: 'ours' | 'others'): void
-  /** Why this node does such work; null when it does not. */
+  /** Reason why this node does such work; null when it does not. */
   claim(): WriterMark['leads']
 }>
 

@@ -7,7 +7,7 @@ export type KnownWriters = Readonly<{ names(): readonly string[]; add(name: stri
 /** The newest mark of another writer, and when it was heard. */
 export type HeardMark = Readonly<{ mark: WriterMark; atMs: number }>
 
-/** What the other writers of the log have told. */
+/** Marks of the other writers of the log. */
 export type OtherWriters = Readonly<{
   /** Notes a mark. Returns whether it is one of another writer of this log. */
   hear(mark: WriterMark): boolean

@@ -40,10 +40,10 @@ const FAILING = {
 const STOPPED = { is: 'stopped', reason: 'publishing has stopped until the operator acts' } as const
 const BROKEN = 'the disk of this node failed; repair it, and start the node again'
 
-/** What changes. */
+/** State of the loop. */
 type LoopState = {
   cause: StopCause | null
-  /** Why the loop stops before its next step. */
+  /** Cause for which the loop stops before its next step. */
   due: StopCause | null
   isEvidenceDue: boolean
   isFailing: boolean
@@ -124,8 +124,8 @@ async function recover(parts: LoopParts, loop: LoopState, error: unknown): Promi
 }
 
 /**
- * Why a message does not continue the books: it may be one of another branch. Null while the engine does not show its
- * message at the place of these books. Nothing is appended then before it has shown it.
+ * Reason why a message does not continue the books: it may be one of another branch. Null while the engine does not show
+ * its message at the place of these books. Nothing is appended then before it has shown it.
  */
 async function judge(
   { catchUp, hearing, tail }: LoopParts,

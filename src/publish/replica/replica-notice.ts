@@ -1,6 +1,6 @@
 import type { StopCause } from './replica-stop.ts'
 
-/** What a replica notices, for the lines of the log of the program. */
+/** Notice of a replica, for the log lines of the program. */
 export type ReplicaNotice =
   | Readonly<{ is: 'stopped'; cause: StopCause }>
   /** Both branches of a fork are kept: so many messages. */

@@ -34,7 +34,7 @@ export type ReplicaSettings = Readonly<{
   timers: Timers
   /** Numbers from 0 to 1, without 1. */
   random(): number
-  /** What this node tells the others about itself, apart from its place. */
+  /** Facts that this node tells the others about itself, apart from its place. */
   own(): OwnMark
   known: KnownWriters
   evidence: ForkEvidence

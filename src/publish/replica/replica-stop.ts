@@ -1,5 +1,5 @@
 /**
- * Why a replica has stopped. It serves the head that it has, and signs nothing.
+ * Cause for which a replica has stopped. It serves the head that it has, and signs nothing.
  *
  * - `fault`: a message does not continue the log, or this program cannot read it.
  * - `fork`: the engine, or another writer, has another message at a place that this node has served.

@@ -17,13 +17,13 @@ export type WriterMark = Readonly<{
   frames: readonly number[]
   /** Ids of the keys that it holds. */
   keys: readonly string[]
-  /** Why it does work of its own accord: it made the newest message, or nobody else does. Null: it does not. */
+  /** Reason why it does work of its own accord: it made the newest message, or nobody else does. Null: it does not. */
   leads: 'newest' | 'silence' | null
   /** It asks the others for their marks. */
   asks: boolean
   /** It has just lost a place to another writer. */
   contends: boolean
-  /** Why it has stopped; null while it runs. */
+  /** Reason why it has stopped; null while it runs. */
   stopped: string | null
 }>
 
@@ -53,7 +53,7 @@ const isFlag = (of: unknown): of is boolean => typeof of === 'boolean'
 const isListOf = (of: unknown, is: (member: unknown) => boolean): boolean =>
   Array.isArray(of) && of.length <= LIST_MAX && of.every(is)
 
-/** What each member of a mark must be. */
+/** Check of each member of a mark. */
 const MEMBERS: Readonly<Record<keyof WriterMark, (of: unknown) => boolean>> = {
   v: (of) => of === 1,
   node: (of) => isText(of) && of !== '',

@@ -18,9 +18,9 @@ export type NodeReport = Readonly<{
   following: (seq: number) => Status['following']
   /** Whether the node asks the blockchain about transactions. */
   asksChain: boolean
-  /** What a mirror says; null or absent on a node that is no mirror. */
+  /** Report of a mirror; null or absent on a node that is no mirror. */
   mirror?: () => MirrorReport | null
-  /** What a writer says about the others; null or absent on a node that is alone. */
+  /** Report of a writer about all writers; null or absent on a node that is alone. */
   cluster?: () => ClusterWords | null
 }>
 

@@ -46,7 +46,7 @@ export type RequestPathParts = Readonly<{
   callerOf(request: IncomingMessage): string
   /** The allowances; null when no limit is set. */
   counters: Counters | null
-  /** Why this node answers nothing of the API at present; undefined when it does. */
+  /** Reason why this node answers nothing of the API at present; undefined when it does. */
   unready(): Problem | undefined
   /** The waits for a log that this node follows; null on a node that is alone. */
   following: Following | null

@@ -6,7 +6,7 @@ import type { EventsRange } from '../api/events-range.ts'
 import type { ExportLimits } from './export-limits.ts'
 import { rowsOfWrite } from './export-limits.ts'
 
-/** Why an export ended: it is whole, its caller left or took nothing, or the node failed. */
+/** Cause of an export's end: it is whole, its caller left or took nothing, or the node failed. */
 export type ExportEnd = 'whole' | 'client' | 'stalled' | 'error'
 
 /** An export whose headers are written, with its first rows. */

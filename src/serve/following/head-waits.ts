@@ -4,8 +4,8 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlots } from '../allowance/caller-slots.ts'
 
 /**
- * Where a seq is. `here`: this node has reached it. `nowhere`: the whole log ends before it, at `head`. `elsewhere`: the
- * log has it, and this node is behind. `unknown`: nobody could tell in time.
+ * Place of a seq. `here`: this node has reached it. `nowhere`: the whole log ends before it, at `head`. `elsewhere`:
+ * the log has it, and this node is behind. `unknown`: nobody could tell in time.
  */
 export type SeqPlace =
   | Readonly<{ is: 'here' | 'elsewhere' | 'unknown' }>

@@ -12,8 +12,8 @@ import type { StreamLimits } from './limits.ts'
 import type { Feed } from './feed-pages.ts'
 
 /**
- * Why a stream ended: the client left, its lifetime was over, it read nothing, the node stops, the node failed, or the
- * node did not reach its cursor.
+ * Cause of a stream's end: the client left, its lifetime was over, it read nothing, the node stops, the node failed, or
+ * the node did not reach its cursor.
  */
 type StreamEnd = 'client' | 'lifetime' | 'slow' | 'drain' | 'error' | 'behind'
 

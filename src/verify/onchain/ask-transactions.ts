@@ -12,7 +12,7 @@ const LATE_ATTEMPTS = 3
 export type AskedTransaction = NamedTransaction &
   Readonly<{
     verdict: TxVerdict
-    /** What the payer moved; null when it is not known or was not asked. */
+    /** Amount that the payer moved; null when it is not known or was not asked. */
     moved: MovedAmount | null
   }>
 

@@ -15,7 +15,7 @@ const keyOf = (number: number): Uint8Array => sha256(Buffer.from(String(number))
 /** A transaction of an EVM chain. */
 const txOf = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`
 
-/** What an event of a test log is: a payment that names a transaction, or the correction of an earlier event. */
+/** Kind of an event of a test log: a payment that names a transaction, or the correction of an earlier event. */
 type Step =
   | Readonly<{ is: 'payout' | 'play'; tx: string; kots: number }>
   | Readonly<{ is: 'correction'; seq: number }>

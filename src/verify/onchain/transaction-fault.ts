@@ -6,7 +6,7 @@ import type { AskedTransaction } from './ask-transactions.ts'
 /** Seqs of one transaction that a finding names. */
 const SEQS_SHOWN = 5
 
-/** What is wrong with a transaction; null when nothing is, or when it is not known. */
+/** Fault of a transaction; null when there is none, or when it is not known. */
 export function faultOf({ verdict, isRecent, paid, moved }: AskedTransaction): string | null {
   switch (verdict.is) {
     case 'failed':

@@ -21,7 +21,7 @@ export type Site = Readonly<{
   contact: string | null
   /** Start of the service, by which the operator confirms these settings. */
   startedAt: Ms
-  /** What a mirror says about itself; absent on a node that is no mirror. */
+  /** Report of a mirror about itself; absent on a node that is no mirror. */
   mirror?: () => Mirror | null
 }>
 

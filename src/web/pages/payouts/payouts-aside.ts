@@ -11,7 +11,7 @@ import { payoutsSubscription } from './payouts-calendar.ts'
 /** Contests whose names the search field suggests. */
 const SUGGESTED_MAX = 100
 
-/** Why a prize is in each state. */
+/** Reason for each state of a prize. */
 const REASONS: readonly (readonly [status: UnpaidStatus, reason: string])[] = [
   ['locked', 'Won. It can be paid from a fixed moment on.'],
   ['in_review', 'Held while the operator checks that the contest went by its rules.'],

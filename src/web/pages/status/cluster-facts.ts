@@ -7,7 +7,7 @@ import { html } from '../../markup/html.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 
-/** Why a writer takes no events, in words. */
+/** Reason why a writer takes no events, in words. */
 const REASONS: Readonly<Record<Unpublishable, string>> = {
   starting: 'it has just started, and listens to the others first',
   engine: 'the store that the writers share does not answer, or is not set up as it must be',

@@ -107,7 +107,7 @@ function waitingOf({ finality, mirror }: Status, view: View): Html {
   </p>`
 }
 
-/** What a node does, in words. */
+/** Task of a node, in words. */
 function roleOf({ following, cluster }: Status): string {
   if (cluster !== null) return 'writes the log with others'
   return following.state === 'leader' ? 'holds the log' : 'follows the log'
