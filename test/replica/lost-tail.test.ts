@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { NO_FAULTS } from '../engine/engine-faults.ts'
 import type { ModelCluster } from './model-cluster.ts'
 import { placeOf, stopOf, withCluster } from './model-cluster.ts'
+import type { ModelWriter } from './model-writer.ts'
 import { DEAF, FORGETFUL, LATE_TO_SHOW, NO_MUTANT } from './mutant.ts'
 
 /** A serves a message that the engine loses while A cannot be reached, and B has never seen it. */
@@ -34,6 +35,10 @@ async function forkInSilence({ engine, publish, sleep, writers: [a, b] }: ModelC
   assert.equal(await publish(b, 'of b too'), 'committed')
   engine.setFaults(NO_FAULTS)
 }
+
+/** Places of the messages that a writer keeps as evidence. */
+const evidenceOf = ({ evidence }: ModelWriter): readonly string[] =>
+  [...evidence].map(([branch, messages]) => `${branch}: ${messages.map(({ place }) => place).join(', ')}`)
 
 suite('a writer whose engine has lost its tail', () => {
   test('offers the messages that it has kept again: same bytes, same places', () =>
@@ -90,10 +95,7 @@ suite('a writer whose engine has lost its tail', () => {
       a.run()?.connection.heal()
       await cluster.sleep(15_000)
       assert.deepEqual([a, b, c].map(stopOf), ['fork', 'fork', 'fork'])
-      assert.deepEqual([...a.evidence.keys()].map((name) => name.replace(/[0-9a-f]{16}/, '…')).toSorted(), [
-        '000000000002-engine-….message',
-        '000000000002-ours-….message',
-      ])
+      assert.deepEqual(evidenceOf(a), ['ours: 2', 'engine: 2'])
       assert.equal(placeOf(a), 2)
       for (const writer of cluster.writers) assert.equal(await cluster.publish(writer, 'late'), 'stopped')
       assert.equal(cluster.engine.messages().length, 2)
@@ -104,8 +106,7 @@ suite('a writer whose engine has lost its tail', () => {
       await forkInSilence(cluster)
       await cluster.sleep(15_000)
       assert.deepEqual(cluster.writers.map(stopOf), ['fork', 'fork', 'fork'])
-      const names = [...cluster.writers[0].evidence.keys()].map((name) => name.slice(0, 15))
-      assert.deepEqual(names.toSorted(), ['000000000002-en', '000000000002-ou', '000000000003-en'])
+      assert.deepEqual(evidenceOf(cluster.writers[0]), ['ours: 2', 'engine: 2, 3'])
     }))
 
   test('keeps both branches when the engine shows the other branch late', () =>
@@ -113,8 +114,26 @@ suite('a writer whose engine has lost its tail', () => {
       await forkInSilence(cluster)
       await cluster.sleep(15_000)
       assert.equal(stopOf(cluster.writers[0]), 'fork')
-      const names = [...cluster.writers[0].evidence.keys()].map((name) => name.slice(0, 15))
-      assert.deepEqual(names.toSorted(), ['000000000002-en', '000000000002-ou', '000000000003-en'])
+      assert.deepEqual(evidenceOf(cluster.writers[0]), ['ours: 2', 'engine: 2, 3'])
+    }))
+
+  test('calls it a fork when another writer continues a message that the engine has lost', () =>
+    withCluster(NO_MUTANT, async ({ engine, publish, sleep, writers: [a, b] }) => {
+      assert.equal(await publish(a, 'first'), 'committed')
+      await sleep(2000)
+      engine.setFaults({ ...NO_FAULTS, lostHint: 1, lostTold: 1 })
+      assert.equal(await publish(a, 'served'), 'committed')
+      assert.equal(engine.loseTail(1, false).length, 1)
+      assert.equal(await publish(b, 'of b'), 'committed')
+      // A has not noticed yet, and continues its own message at the next free place.
+      assert.equal(await publish(a, 'of a'), 'committed')
+      await sleep(2000)
+      assert.equal(stopOf(b), 'fork')
+      assert.deepEqual(evidenceOf(b), ['ours: 2', 'engine: 2, 3'])
+      engine.setFaults(NO_FAULTS)
+      await sleep(15_000)
+      assert.equal(stopOf(a), 'fork')
+      assert.deepEqual(evidenceOf(a), ['ours: 2, 3', 'engine: 2, 3'])
     }))
 
   test('stops when it has not kept what is missing', () =>

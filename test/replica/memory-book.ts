@@ -68,7 +68,8 @@ export function openMemoryBook(disk: ModelDisk, onSigned: (size: number, root: s
   function assertNext({ place, bytes }: EngineMessage, prev: Uint8Array): void {
     const message = parseModelMessage(bytes)
     if (message.place !== place) throw new MessageFault(place, 'the message is at another place')
-    if (message.prev !== Buffer.from(prev).toString('hex')) throw new MessageFault(place, 'prev differs')
+    if (message.prev !== Buffer.from(prev).toString('hex'))
+      throw new MessageFault(place, 'prev differs', true)
   }
 
   for (const bytes of disk.messages) take(bytes)

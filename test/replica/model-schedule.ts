@@ -255,7 +255,9 @@ function judgeFork({ writers }: World, stops: readonly string[]): readonly strin
   const wrong: string[] = []
   if (stops.length < writers.length) wrong.push(`only some writers stopped: ${stops.join('; ')}`)
   const kept = new Set(
-    writers.flatMap(({ evidence }) => [...evidence.values()].map((bytes) => Buffer.from(bytes).toString())),
+    writers.flatMap(({ evidence }) =>
+      [...evidence.values()].flat().map(({ bytes }) => Buffer.from(bytes).toString()),
+    ),
   )
   const lengths = writers.map(({ disk }) => disk.messages.length)
   for (let index = 0; index < Math.max(...lengths); index += 1) {

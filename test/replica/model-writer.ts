@@ -1,3 +1,4 @@
+import type { EngineMessage } from '../../src/engine/log-engine.ts'
 import type { Replica } from '../../src/publish/replica/replica.ts'
 import { openReplica } from '../../src/publish/replica/replica.ts'
 import type { CommitResult } from '../../src/publish/replica/commit-jobs.ts'
@@ -20,8 +21,8 @@ type Run = Readonly<{
 export type ModelWriter = Readonly<{
   name: string
   disk: ModelDisk
-  /** Evidence of forks, by name. */
-  evidence: ReadonlyMap<string, Uint8Array>
+  /** Evidence of a fork: messages of each branch. */
+  evidence: ReadonlyMap<string, readonly EngineMessage[]>
   run(): Run | null
   start(): void
   /** Ends the process at once. What it sent may still arrive. */
@@ -42,7 +43,7 @@ type WriterSettings = Readonly<{
 export function openModelWriter(name: string, settings: WriterSettings): ModelWriter {
   const { engine, timers, random, onSigned, mutant } = settings
   const disk: ModelDisk = { messages: [], isFull: false }
-  const evidence = new Map<string, Uint8Array>()
+  const evidence = new Map<string, readonly EngineMessage[]>()
   const known = new Set<string>()
   let run: Run | null = null
   let runs = 0
@@ -80,7 +81,11 @@ export function openModelWriter(name: string, settings: WriterSettings): ModelWr
         keys: [],
       }),
       known: { names: () => [...known], add: (other) => void known.add(other) },
-      evidence: { keep: (file, bytes) => void evidence.set(file, bytes) },
+      evidence: {
+        keep(branches) {
+          for (const [branch, messages] of Object.entries(branches)) evidence.set(branch, messages)
+        },
+      },
       mayRetry: (error) => error instanceof DiskFull,
       onBooks: () => undefined,
       onNotice: () => undefined,

@@ -11,3 +11,9 @@ export function refusalOfPlace(message: Message, place: number, want: MessagePla
   if ((message.is === 'genesis') !== (place === 1)) return 'a stream begins with a genesis, and has no other'
   return null
 }
+
+/** Whether a message was made for the wanted place, after another message than the one that is known there. */
+export function followsAnother({ logId, stream, place, prev }: Message, want: MessagePlace): boolean {
+  const isForPlace = logId === want.logId && stream === want.stream && place === want.place
+  return isForPlace && Buffer.compare(prev, want.prev) !== 0
+}

@@ -5,7 +5,7 @@ import type { BookCluster } from '../../../test/messages/book-cluster.ts'
 import { assertSameTables, nodeSigner, openCluster, rowsOf } from '../../../test/messages/book-cluster.ts'
 import { WRONG_COMMITS } from '../../../test/messages/wrong-commits.ts'
 import { randomMessages } from '../../../test/messages/random-messages.ts'
-import { OTHER_KEY } from '../../../test/story/signing.ts'
+import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
 import { certifyNode } from '../../log/message/node-key.ts'
@@ -119,6 +119,19 @@ function position({ messages }: BookCluster, place: number): Message {
 }
 
 suite('a message', () => {
+  test('that follows another one is of another branch, if a node of the log signed it', async () => {
+    using cluster = await openWritten()
+    const book = cluster.node(1).book()
+    const message = { ...position(cluster, 2), prev: ZEROS } as Message
+    for (const [key, isOfOtherBranch] of [
+      [TEST_KEY, true],
+      [OTHER_KEY, false],
+    ] as const) {
+      const bytes = encodeMessage(message, certifyNode(message.logId, OTHER_KEY, key))
+      assert.throws(() => book.apply([{ place: 2, bytes }]), { name: 'MessageFault', isOfOtherBranch })
+    }
+  })
+
   test('after a gap stops the node', async () => {
     using cluster = await openWritten()
     const [, , third] = cluster.messages

@@ -11,6 +11,13 @@ import type { Month } from '../../protocol/moment.ts'
 /** Thrown while a message is applied that does not fit the books. The message says why. */
 export class Unfitting extends Error {
   override readonly name = 'Unfitting'
+  /** Whether the message follows another one than that of the books. */
+  readonly isOfOtherBranch: boolean
+
+  constructor(reason: string, isOfOtherBranch = false) {
+    super(reason)
+    this.isOfOtherBranch = isOfOtherBranch
+  }
 }
 
 /** A commit of another node, while its events are appended. */

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
 import type { HeldTables } from '../../log/held/held-tables.ts'
 import type { MessageBody } from '../../log/message/message.ts'
+import { followsAnother } from '../../log/message/next-message.ts'
 import { decodeMessage, encodeMessage } from '../../log/message/message-frame.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
 import { isNewestSigned, newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
@@ -117,10 +118,16 @@ export function openBook(settings: BookSettings): StoreBook {
       } catch (error) {
         rollback()
         if (isOfDisk(error)) throw error
-        throw new MessageFault(applied, error instanceof Unfitting ? error.message : reasonOf(error))
+        throw faultOf(applied, error)
       }
     },
   }
+}
+
+function faultOf(place: number, error: unknown): MessageFault {
+  return error instanceof Unfitting
+    ? new MessageFault(place, error.message, error.isOfOtherBranch)
+    : new MessageFault(place, reasonOf(error))
 }
 
 /** The signed note of the committed log. Events of an open transaction, and some of moved history, have no signature. */
@@ -182,8 +189,10 @@ function openParts({ db, keys: own, nodeKey, asksChain }: BookSettings): BookPar
       const decoded = decodeMessage(bytes)
       if (!decoded.ok) throw new Unfitting(decoded.reason)
       const { message } = decoded.signed
-      const refusal = stream.refusalOf(message, place) ?? keys.verifier.refusalOf(decoded.signed)
-      if (refusal !== null) throw new Unfitting(refusal)
+      const foreign = keys.verifier.refusalOf(decoded.signed)
+      const refusal = stream.refusalOf(message, place) ?? foreign
+      if (refusal !== null)
+        throw new Unfitting(refusal, foreign === null && followsAnother(message, stream.next()))
       follow(message)
       stream.note(bytes, message.is)
     },

@@ -15,11 +15,12 @@ import type { CommitPath } from '../commits/commit-path.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import type { BookChange } from '../replica/book-follower.ts'
 import type { OwnMark } from '../replica/marking.ts'
-import { openForkFiles, openKnownWriters } from '../replica/replica-files.ts'
+import { openKnownWriters } from '../replica/known-writers.ts'
 import type { ReplicaNotice } from '../replica/replica-notice.ts'
 import type { Replica, ReplicaState } from '../replica/replica.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
+import { openEvidence } from './evidence-folder.ts'
 import { joinLog } from './join-log.ts'
 import type { LogStoreSettings } from './log-store-settings.ts'
 import { openEngine } from './open-engine.ts'
@@ -78,9 +79,8 @@ export type SharedLog = AsyncDisposable &
     mark(): HighWater | null
   }>
 
-/** File in the data directory with the names of the other writers, and folder with the evidence of a fork. */
+/** File in the data directory with the names of the other writers. */
 const WRITERS_FILE = 'writers'
-const EVIDENCE_FOLDER = 'evidence'
 /** Time between two looks at whether this node leads. */
 const LEAD_LOOK_MS = 250
 
@@ -175,7 +175,6 @@ function openSessions(
   const replica = (): Replica | null => (isClosed ? null : (session?.replica ?? null))
   const replicated = openReplicatedPath({ ...settings, book, replica })
   const known = openKnownWriters(join(dataDirectory, WRITERS_FILE))
-  const evidence = openForkFiles(join(dataDirectory, EVIDENCE_FOLDER))
   const own = openOwnMark(settings, book, identity)
   const mayRetry = (error: unknown): boolean => {
     const passes = lacksRoom(error, 0, isDiskFull)
@@ -191,7 +190,7 @@ function openSessions(
       connect,
       own,
       known,
-      evidence,
+      evidence: openEvidence(dataDirectory, book.applied().stream),
       mayRetry,
       onBooks(change) {
         onBooks(change)

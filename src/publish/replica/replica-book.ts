@@ -30,9 +30,12 @@ export const APPLIED_MESSAGES_MAX = 256
 export class MessageFault extends Error {
   override readonly name = 'MessageFault'
   readonly place: number
+  /** Whether a writer of this log made it for this place, after another message than that of these books. */
+  readonly isOfOtherBranch: boolean
 
-  constructor(place: number, reason: string) {
+  constructor(place: number, reason: string, isOfOtherBranch = false) {
     super(reason)
     this.place = place
+    this.isOfOtherBranch = isOfOtherBranch
   }
 }

@@ -124,12 +124,13 @@ async function recover(parts: LoopParts, loop: LoopState, error: unknown): Promi
 }
 
 /**
- * Reason why a message does not continue the books: it may be one of another branch. Null while the engine does not show
- * its message at the place of these books. Nothing is appended then before it has shown it.
+ * Reason why a message does not continue the books. It is a fork if the engine has another message at their place, or if a writer
+ * of this log has continued another one. Null while the engine does not show its message at the place of the books:
+ * nothing is appended before it does.
  */
 async function judge(
   { catchUp, hearing, tail }: LoopParts,
-  { place, message }: MessageFault,
+  { place, message, isOfOtherBranch }: MessageFault,
 ): Promise<StopCause | null> {
   try {
     await tail.align()
@@ -140,5 +141,5 @@ async function judge(
       return null
     }
   }
-  return { is: 'fault', place, reason: message }
+  return { is: isOfOtherBranch ? 'fork' : 'fault', place, reason: message }
 }

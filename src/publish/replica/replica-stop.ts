@@ -2,7 +2,8 @@
  * Cause for which a replica has stopped. It serves the head that it has, and signs nothing.
  *
  * - `fault`: a message does not continue the log, or this program cannot read it.
- * - `fork`: the engine, or another writer, has another message at a place that this node has served.
+ * - `fork`: the engine, or another writer, has another message at a place that this node has served, or a message that
+ *   continues another one.
  * - `lost`: the engine lost more messages than this node has kept.
  * - `local`: the disk of this node failed.
  */

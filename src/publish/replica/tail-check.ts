@@ -4,10 +4,13 @@ import { sha256 } from '../../log/tree/signer.ts'
 import type { Book } from './replica-book.ts'
 import { ReplicaStopped } from './replica-stop.ts'
 
-/** Keeps messages of branches that exclude each other. */
+/** Messages of both branches of a fork, in order, from the first place where they differ: of this node, and of the engine. */
+export type ForkBranches = Readonly<Record<'ours' | 'engine', readonly EngineMessage[]>>
+
+/** Keeps the branches of a fork. */
 export type ForkEvidence = Readonly<{
-  /** Makes the bytes durable under this name. Bytes that are kept already are not kept again. May throw. */
-  keep(name: string, bytes: Uint8Array): void
+  /** Makes both branches durable. Keeps no branch twice. May throw. */
+  keep(branches: ForkBranches): void
 }>
 
 /** Holds the newest messages of this node against the engine. */
@@ -18,18 +21,25 @@ export type TailCheck = Readonly<{
    * `EngineError` when the engine does not answer now.
    */
   align(): Promise<number>
-  /** Keeps both branches as evidence, from the first place where they differ. Returns how many messages that is. */
+  /**
+   * Keeps both branches as evidence, from the first place where they differ, or from the newest message of this node if
+   * they do not differ. Returns how many messages that is.
+   */
   keepBranches(): Promise<number>
 }>
 
 /** Bytes of one question for messages of the other branch. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024
+/** Bytes of the messages of one branch that are kept as evidence. */
+const EVIDENCE_BYTES_MAX: number = 64 * 1024 * 1024
 /** Attempts to offer a lost message again before the replica looks around. */
 const ATTEMPTS_MAX = 3
 
-type TailParts = Readonly<{ book: Book; log: LogEngine; evidence: ForkEvidence }>
+type TailParts = Readonly<{ book: Book; log: LogEngine; evidence: ForkEvidence; evidenceBytesMax?: number }>
 
-export function openTailCheck({ book, log, evidence }: TailParts): TailCheck {
+export function openTailCheck(parts: TailParts): TailCheck {
+  const { book, log, evidence, evidenceBytesMax = EVIDENCE_BYTES_MAX } = parts
+
   async function messageAt(place: number): Promise<Uint8Array> {
     const [message] = await log.read(place, 1)
     if (message === undefined)
@@ -70,18 +80,16 @@ export function openTailCheck({ book, log, evidence }: TailParts): TailCheck {
       return 0
     },
     async keepBranches() {
-      const ours = book.kept(1)
-      const from = ours[0]?.place ?? 1
-      const theirs = await readToEnd(log, from)
-      const fork = ours.findIndex(({ bytes }, index) => !areSame(bytes, theirs[index]?.bytes))
-      const since = fork < 0 ? Math.max(0, ours.length - 1) : fork
-      for (const [branch, messages] of Object.entries({ ours, engine: theirs })) {
-        for (const { place, bytes } of messages.slice(since)) {
-          const digest = Buffer.from(sha256(bytes)).toString('hex').slice(0, 16)
-          evidence.keep(`${String(place).padStart(12, '0')}-${branch}-${digest}.message`, bytes)
-        }
-      }
-      return ours.length + theirs.length - 2 * since
+      // After a seal the kept messages are those of the sealed stream, and the engine's are of the next one.
+      const isSealed = book.applied().place === 0
+      const kept = isSealed ? [] : book.kept(1)
+      const { messages: engine, end } = await readBranch(log, kept, evidenceBytesMax)
+      const newest = kept.at(-1)?.place ?? 0
+      const since = Math.min(engine[0]?.place ?? end + 1, newest)
+      const branch = isSealed ? book.kept(1).slice(-1) : kept.filter(({ place }) => place >= since)
+      const ours = firstOf(branch, evidenceBytesMax)
+      evidence.keep({ ours, engine })
+      return ours.length + engine.length
     },
   }
 }
@@ -95,13 +103,40 @@ function assertSame(place: number, theirs: Uint8Array, ours: Uint8Array): void {
   throw new ReplicaStopped({ is: 'fork', place, reason })
 }
 
-async function readToEnd(log: LogEngine, from: number): Promise<readonly EngineMessage[]> {
-  const last = await log.last()
-  const found: EngineMessage[] = []
-  while (from + found.length <= last) {
-    const page = await log.read(from + found.length, PAGE_BYTES_MAX)
+/** The first messages that have so many bytes together. */
+function firstOf(messages: readonly EngineMessage[], bytesMax: number): readonly EngineMessage[] {
+  let size = 0
+  const end = messages.findIndex(({ bytes }) => {
+    size += bytes.length
+    return size > bytesMax
+  })
+  return end < 0 ? messages : messages.slice(0, end)
+}
+
+/**
+ * Reads the branch of the engine from the first message that differs from the kept ones, or from the newest kept one: so
+ * many bytes at most. `end` is the newest place of the engine.
+ */
+async function readBranch(
+  log: LogEngine,
+  kept: readonly EngineMessage[],
+  bytesMax: number,
+): Promise<Readonly<{ messages: readonly EngineMessage[]; end: number }>> {
+  const from = kept[0]?.place ?? 1
+  const end = await log.last()
+  const messages: EngineMessage[] = []
+  let size = 0
+  for (let next = from; next <= end && size <= bytesMax;) {
+    const page = await log.read(next, PAGE_BYTES_MAX)
     if (page.length === 0) throw new EngineError('the engine does not show its newest messages yet')
-    found.push(...page)
+    for (const message of page) {
+      const index = message.place - from
+      const isShared = index < kept.length - 1 && areSame(message.bytes, kept[index]?.bytes)
+      if (messages.length === 0 && isShared) continue
+      messages.push(message)
+      size += message.bytes.length
+    }
+    next += page.length
   }
-  return found
+  return { messages: firstOf(messages, bytesMax), end }
 }

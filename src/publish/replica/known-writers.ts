@@ -1,0 +1,21 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { renameDurably } from '../../log/store/durable-rename.ts'
+import type { KnownWriters } from './other-writers.ts'
+
+/**
+ * Opens the file with the names of the other writers, one a line. A node that starts waits for the marks of all of them.
+ * An operator who retires a writer deletes its line.
+ */
+export function openKnownWriters(path: string): KnownWriters {
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const names = new Set(text.split('\n').filter((name) => name !== ''))
+  return {
+    names: () => [...names],
+    add(name) {
+      names.add(name)
+      const part = `${path}.part`
+      writeFileSync(part, [...names, ''].join('\n'))
+      renameDurably(part, path)
+    },
+  }
+}
