@@ -19,8 +19,10 @@ export type CampaignSettings = Readonly<{
   folder: string
   seed: string
   faults: number
-  /** Names of the faults that are fired first, one after the other. */
+  /** Names of the faults of the first round. */
   first?: readonly string[]
+  /** Acknowledgements before each round of faults and after the last, so that a slow machine publishes as much. */
+  acksPerRound: number
   subscribers: number
   publishers: number
   /** Mean pause of a publisher between two requests. */
@@ -128,8 +130,9 @@ async function fireAll(stage: Stage): Promise<void> {
   tellNodes()
   const total = (): number => Object.values(fired).reduce((sum, count) => sum + count, 0)
   for (let round = 1; total() < settings.faults; round += 1) {
+    await published(stage, settings.acksPerRound, 'with nothing wrong')
     const begun: { name: string; heal: FiredFault['heal'] }[] = []
-    const named = faults.filter(({ name }) => name === settings.first?.[round - 1])
+    const named = faults.filter(({ name }) => round === 1 && settings.first?.includes(name) === true)
     for (const { name, fire } of named.length > 0 ? named : chosen(faults, fired, random)) {
       const fault = await fire()
       if (fault === null) continue
@@ -145,6 +148,7 @@ async function fireAll(stage: Stage): Promise<void> {
     await sleep(random.between(...CALM_MS))
     if (round % ROUNDS_PER_STANDSTILL === 0) await standStill(stage, 'go on')
   }
+  await published(stage, settings.acksPerRound, 'after the last fault')
 }
 
 /** One or two faults of different places, of those that have been fired least. */
@@ -183,16 +187,23 @@ async function agree(stage: Stage, fromMs: number): Promise<number> {
   }
 }
 
-async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
-  const { cluster, publishers, recoveries } = stage
-  await cluster.hasLeader()
-  const fromMs = performance.now()
-  const acks = publishers.counts.acks
-  const agreeMs = await agree(stage, fromMs)
-  while (publishers.counts.acks === acks) {
-    assertInTime(stage, fromMs, `no publisher is answered after ${faults.join(' and ')}`)
+/** Waits until publishers have so many more acknowledgements. */
+async function published(stage: Stage, acks: number, when: string): Promise<void> {
+  const { publishers } = stage
+  const [fromMs, before] = [performance.now(), publishers.counts.acks]
+  while (publishers.counts.acks < before + acks) {
+    assertInTime(stage, fromMs, `no publisher is answered ${when}`)
     await Promise.race([sleep(POLL_MS), publishers.failed])
   }
+}
+
+/** Notes how long all nodes and the publishers need after some faults. */
+async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
+  const { cluster, recoveries } = stage
+  await cluster.hasLeader()
+  const fromMs = performance.now()
+  const answered = published(stage, 1, `after ${faults.join(' and ')}`)
+  const [agreeMs] = await Promise.all([agree(stage, fromMs), answered])
   recoveries.push({ faults, agreeMs, publishMs: performance.now() - fromMs })
 }
 

@@ -8,7 +8,7 @@ import { openNatsEngine } from './nats-cluster.ts'
 /** Faults of the run. The long campaign is `DAYBOOK_CAMPAIGN=200`. */
 const FAULTS = faultsWanted(3)
 /** Streams at a time. A long campaign has 500. */
-const SUBSCRIBERS = FAULTS > 10 ? 500 : 100
+const SUBSCRIBERS = FAULTS > 10 ? 500 : 60
 const SEED = process.env['DAYBOOK_SEED'] ?? 'three writers on NATS'
 
 suite(
@@ -23,9 +23,10 @@ suite(
           seed: SEED,
           faults: FAULTS,
           first: ['kill the leader of the stream', 'kill a', 'stall link of b'],
+          acksPerRound: FAULTS > 10 ? 20 : 40,
           subscribers: SUBSCRIBERS,
-          publishers: 9,
-          paceMs: 100,
+          publishers: 6,
+          paceMs: 150,
           hopMs: 5_000,
           faultMs: [500, 3_000],
         }),

@@ -11,9 +11,10 @@ suite(`a single node during ${FAULTS} faults`, () => {
     assertCampaign(t, openSingleCluster, {
       seed: SEED,
       faults: FAULTS,
-      subscribers: 50,
-      publishers: 8,
-      paceMs: 20,
+      acksPerRound: 20,
+      subscribers: 30,
+      publishers: 6,
+      paceMs: 30,
       hopMs: 2_000,
       faultMs: [200, 800],
     }),
