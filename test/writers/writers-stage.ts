@@ -21,7 +21,6 @@ import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { startNatsRig } from '../engine/nats-rig.ts'
-import { openPostgresRig } from '../engine/postgres-rig.ts'
 
 const WAIT_MS_MAX = 20_000
 const LOOK_MS = 20
@@ -44,17 +43,6 @@ export async function openNatsStage(): Promise<EngineStage> {
     credentials: rig.running,
     makeStream: () => rig.make(1),
     connect: () => rig.open(1),
-    [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
-  }
-}
-
-export async function openPostgresStage(): Promise<EngineStage> {
-  const rig = await openPostgresRig()
-  return {
-    url: rig.url(),
-    credentials: null,
-    makeStream: async () => void (await rig.makeStream()),
-    connect: async () => rig.connect(),
     [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
   }
 }

@@ -9,17 +9,8 @@ import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { deposit, FAST_PACE, FINAL_MS, PAYING } from '../finality/finality-stage.ts'
 import { LOCAL_TOKEN, postDrafts } from '../stage/manual-node.ts'
 import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
-import { hasPostgres } from '../outbox/postgres-server.ts'
 import { skipUnless } from '../stage/test-needs.ts'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { readLines } from '../stage/node-process.ts'
-import {
-  isReadyToPublish,
-  openNatsStage,
-  openPostgresStage,
-  openWritersStage,
-  until,
-} from './writers-stage.ts'
+import { isReadyToPublish, openNatsStage, openWritersStage, until } from './writers-stage.ts'
 
 /** Near the end of a month. */
 const START = Date.UTC(2026, 0, 31, 23, 50)
@@ -155,63 +146,3 @@ suite(
     })
   },
 )
-
-suite('a writer in a process of its own', { skip: skipUnless(hasPostgres, 'postgresql') }, () => {
-  test('loses and doubles nothing when it is killed under load and starts again', async () => {
-    await using engine = await openPostgresStage()
-    await using stage = await openWritersStage(engine, 'opaque')
-    const nodes = new Map<string, NodeProcess>()
-    await using stack = new AsyncDisposableStack()
-    const startOne = async (name: string): Promise<void> => {
-      const node = await stage.start(name)
-      nodes.set(name, node)
-      stack.defer(async () => void (await node.end('SIGKILL')))
-    }
-    await Promise.all(NAMES.map(startOne))
-    const doors = (): readonly string[] => [...nodes.values()].map(({ door }) => door)
-    await until('all take drafts', async () =>
-      (await Promise.all(doors().map(isReadyToPublish))).every(Boolean),
-    )
-    const sent = 15
-    /** Publishes in order at one node, and at the next one when that fails. Returns the acknowledged seqs. */
-    async function publisher(home: number): Promise<readonly number[]> {
-      const seqs: number[] = []
-      for (let number = 0; number < sent; number += 1) {
-        const drafts = [
-          { ref: `${home}-${number}`, type: 'trade', kind: 'buy', kots: '1' },
-          { ref: `all-${number}`, type: 'trade', kind: 'buy', kots: '2' },
-        ]
-        for (let turn = home; ; turn += 1) {
-          const node = nodes.get(NAMES[turn % NAMES.length] ?? '')
-          const answered = await node?.publish(drafts, AbortSignal.timeout(8_000)).catch(() => null)
-          const own = answered?.status === 200 ? answered.drafts[0]?.seq : undefined
-          if (own === undefined) continue
-          seqs.push(own)
-          break
-        }
-        if (home === 0 && number === 3) await nodes.get('b')?.end('SIGKILL')
-        if (home === 0 && number === 8) await startOne('b')
-      }
-      return seqs
-    }
-    const acknowledged = await Promise.all(NAMES.map((_name, home) => publisher(home)))
-    const urls = [...nodes.values()].map(({ url }) => url)
-    await untilAllHave(urls, NAMES.length * sent + sent)
-    const [first, ...others] = await Promise.all(urls.map((url) => readLines(url, 0)))
-    for (const other of others) assert.deepEqual(other, first)
-    for (const seqs of acknowledged) {
-      assert.equal(seqs.length, sent)
-      assert.deepEqual(
-        seqs,
-        seqs.toSorted((one, other) => one - other),
-        'the order of each publisher is kept',
-      )
-    }
-    assert.equal(new Set(acknowledged.flat()).size, NAMES.length * sent)
-    const ends = await Promise.all([...nodes.values()].map((node) => node.end('SIGTERM')))
-    assert.deepEqual(
-      ends.map(({ code }) => code),
-      [0, 0, 0],
-    )
-  })
-})
