@@ -17,6 +17,8 @@ suite('the operation of a log on an engine', { timeout: 120_000, ...ready }, () 
   let rig: Awaited<ReturnType<typeof startNatsRig>>
   const folder = mkdtempSync(join(tmpdir(), 'daybook-operate-'))
   const kept = unpackKept(keptSchemas().at(-1) ?? 0)
+  /** Nodes that go on running from one test to the next. */
+  const nodes: NodeProcess[] = []
   before(async () => {
     rig = await startNatsRig()
     await rig.make(1)
@@ -25,6 +27,7 @@ suite('the operation of a log on an engine', { timeout: 120_000, ...ready }, () 
     assert.equal(moved.code, 0, moved.stderr)
   })
   after(async () => {
+    for (const node of nodes) await node.end('SIGKILL')
     await rig[Symbol.asyncDispose]()
     kept[Symbol.dispose]()
     rmSync(folder, { recursive: true, force: true })
@@ -84,28 +87,12 @@ suite('the operation of a log on an engine', { timeout: 120_000, ...ready }, () 
     const restored = join(folder, 'restored')
     copyFileSync(`${kept.data}.key`, `${restored}.key`)
     assert.equal((await run(['restore', '--data', restored, '--from', copy])).code, 0)
-    const both = [
-      [kept.data, 'first'],
-      [restored, 'second'],
-    ] as const
-    const nodes = await Promise.all(both.map(([data, name]) => start(data, name)))
-    await Promise.all(
-      nodes.map(async (node) => {
-        await until('the node has what was published since', () => hasSeq(node, seq))
-        await node.end('SIGTERM')
-      }),
-    )
-    const checked = await run(['check', '--data', restored, ...engine()])
-    assert.equal(checked.code, 0, checked.stderr)
+    nodes.push(...(await Promise.all([start(kept.data, 'first'), start(restored, 'second')])))
+    for (const node of nodes) await until('the node has what was published since', () => hasSeq(node, seq))
   })
 
   test('rolls to the next stream while its nodes run, and nothing is lost', async () => {
-    const restored = join(folder, 'restored')
-    const both = [
-      [kept.data, 'first'],
-      [restored, 'second'],
-    ] as const
-    const [first, second] = await Promise.all(both.map(([data, name]) => start(data, name)))
+    const [first, second] = nodes
     assert.ok(first !== undefined && second !== undefined)
     const head = await publish(first, 'before the seal')
     const roll = (): ReturnType<typeof run> =>
@@ -126,9 +113,12 @@ suite('the operation of a log on an engine', { timeout: 120_000, ...ready }, () 
     await until('both nodes have both', async () => {
       return (await hasSeq(first, head + 2)) && (await hasSeq(second, head + 2))
     })
-    await Promise.all([first, second].map((node) => node.end('SIGTERM')))
-    for (const data of [kept.data, restored]) {
-      const checked = await run(['cluster', 'check', '--data', data, ...engine()])
+    await Promise.all(nodes.map((node) => node.end('SIGTERM')))
+    for (const [command, data] of [
+      [['cluster', 'check'], kept.data],
+      [['check'], join(folder, 'restored')],
+    ] as const) {
+      const checked = await run([...command, '--data', data, ...engine()])
       assert.equal(checked.code, 0, checked.stderr)
     }
     const whole = await run(['cluster', 'check', ...engine()])
