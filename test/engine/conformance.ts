@@ -18,6 +18,8 @@ export type EngineRig = AsyncDisposable &
     heal?(): Promise<void>
     /** The clock that `wait` follows. */
     now(): number
+    /** Times that `kill` and `heal` are called; 3 by default. */
+    disturbances?: number
     /** Milliseconds of appends for each disturbance and after each repair; 3 s by default. */
     disturbedMs?: number
     /** Complaints of `inspect` in this rig, if it is not set up as an operator must: a pattern for each sentence. */
@@ -252,7 +254,7 @@ async function hasClockAndSettings(connections: Connections, { complaints = [] }
 }
 
 async function survivesDisturbance(connections: Connections, rig: EngineRig): Promise<void> {
-  const { kill, heal, now, disturbedMs = 3000 } = rig
+  const { kill, heal, now, disturbances = 3, disturbedMs = 3000 } = rig
   const disturbed = new AbortController()
   const isDisturbed = (): boolean => !disturbed.signal.aborted
   const acknowledged = new Map<number, string>()
@@ -273,7 +275,7 @@ async function survivesDisturbance(connections: Connections, rig: EngineRig): Pr
     while (now() < until) await at(connections, 0).log.wait(Number.MAX_SAFE_INTEGER, 100)
   }
   const writers = Promise.all(connections.map((connection, index) => write(connection, `writer ${index}`)))
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < disturbances; round += 1) {
     await pause(disturbedMs)
     await kill?.()
     await pause(disturbedMs)

@@ -5,11 +5,10 @@ import { skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 import { startNatsRig } from './nats-rig.ts'
 
-/** Three real brokers. The disturbance kills the leader, then pauses it, then cuts it off. */
+/** Three real brokers. The disturbance kills the leader; `nats-faults.test.ts` also pauses it and cuts it off. */
 async function openNatsEngineRig(): Promise<EngineRig> {
   const rig = await startNatsRig()
   let stream = 0
-  let disturbances = 0
   let heal = (): void => undefined
   return {
     async open(count) {
@@ -22,21 +21,13 @@ async function openNatsEngineRig(): Promise<EngineRig> {
     again: (): Promise<EngineConnection> => rig.open(stream),
     async kill() {
       const { leader } = await rig.leaderOf(stream)
-      disturbances += 1
-      if (disturbances % 3 === 1) {
-        await leader.kill()
-        heal = () => leader.start()
-      } else if (disturbances % 3 === 2) {
-        leader.pause()
-        heal = leader.resume
-      } else {
-        leader.network('held')
-        heal = () => leader.network('open')
-      }
+      await leader.kill()
+      heal = () => leader.start()
     },
     async heal() {
       heal()
     },
+    disturbances: 1,
     now: () => performance.now(),
     // A lost leader costs ten seconds at most, and the suite waits 20 times as long as this.
     disturbedMs: 700,

@@ -47,6 +47,7 @@ async function write(log: LogEngine, name: string, seen: Seen, signal: AbortSign
       await sleep(20)
     } else {
       known = await log.last().catch(() => known)
+      await sleep(5)
     }
   }
 }
@@ -64,7 +65,7 @@ async function watchEnd(log: LogEngine, seen: Seen, signal: AbortSignal): Promis
       if (!(error instanceof EngineError)) throw error
       seen.refusedBarriers += 1
     }
-    await sleep(10)
+    await sleep(20)
   }
 }
 
