@@ -1,10 +1,11 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { withCopy } from '../log/store/backup.ts'
+import { withCopy } from '../log/backup/backup.ts'
 import { renameDurably, syncDirectory } from '../log/store/durable-rename.ts'
 import { openAnySchema, storePath } from '../log/store/store.ts'
 import { emptyJournal, swapStores } from './upgrade/swap-stores.ts'
+import { removeCompanions } from '../log/store/store-files.ts'
 
 /** A step of a restore, at which a crash leaves the old store or the new one. */
 type RestoreStep = 'copied' | 'emptied' | 'linking' | 'renaming' | 'replaced'
@@ -51,6 +52,6 @@ export async function restoreStore(restore: Restore): Promise<boolean> {
 function setJournalAside(store: string, kept: string): void {
   if ((statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
     renameSync(`${store}-wal`, `${kept}-wal`)
-  for (const suffix of ['-wal', '-shm']) rmSync(`${store}${suffix}`, { force: true })
+  removeCompanions(store)
   syncDirectory(dirname(store))
 }

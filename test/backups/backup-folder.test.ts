@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { mayFillDisk } from '../../src/command/backups/copy-errors.ts'
-import { backupName, backupsIn, lockBackups } from '../../src/log/store/backup-folder.ts'
+import { backupName, backupsIn, lockBackups } from '../../src/log/backup/backup-folder.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
-import { readLastBackup } from '../../src/log/store/last-backup.ts'
+import { readLastBackup } from '../../src/log/backup/last-backup.ts'
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { DAY_MS, msOf } from '../../src/protocol/moment.ts'
 import { change, flip, makeLog, openFolder, publishUpTo, runBackup, runCheck } from '../story/damaged-log.ts'
@@ -108,7 +108,7 @@ suite('a backup to a folder', () => {
     mkdirSync(to)
     const { id } = readStoreIdentity(folder.data)
     const partial = `${join(to, backupName(id, after(0)()))}.partial`
-    const module = JSON.stringify(import.meta.resolve('../../src/log/store/backup.ts'))
+    const module = JSON.stringify(import.meta.resolve('../../src/log/backup/backup.ts'))
     const paths = [storePath(folder.data), partial.replace('.partial', '')].map((path) =>
       JSON.stringify(path),
     )

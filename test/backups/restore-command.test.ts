@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { backupName } from '../../src/log/store/backup-folder.ts'
+import { backupName } from '../../src/log/backup/backup-folder.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { openForWriting, readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { msOf } from '../../src/protocol/moment.ts'

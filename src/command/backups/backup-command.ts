@@ -1,11 +1,16 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { freeBytes } from '../../log/store/disk-probe.ts'
-import { backupName, lockBackups, removeOldBackups, removeUnfinished } from '../../log/store/backup-folder.ts'
-import { backupStore } from '../../log/store/backup.ts'
+import {
+  backupName,
+  lockBackups,
+  removeOldBackups,
+  removeUnfinished,
+} from '../../log/backup/backup-folder.ts'
+import { backupStore } from '../../log/backup/backup.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { writeLastBackup } from '../../log/store/last-backup.ts'
+import { writeLastBackup } from '../../log/backup/last-backup.ts'
 import { openForReading, readStoreIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'

@@ -1,4 +1,4 @@
-import { readLastBackup } from '../../log/store/last-backup.ts'
+import { readLastBackup } from '../../log/backup/last-backup.ts'
 import type { LogLines } from './log-lines.ts'
 
 /** Milliseconds between two looks for a new backup. */

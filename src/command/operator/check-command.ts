@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { HighWater } from '../../log/store/high-water.ts'
@@ -18,6 +18,7 @@ import { requireLog } from './log-options.ts'
 import { checkEngine } from './stream-check.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
+import { removeStore } from '../../log/store/store-files.ts'
 
 type CheckSettings = Readonly<{
   data: string
@@ -73,7 +74,7 @@ export async function checkStore(
     )
   }
   const progress = openProgress('checking', 'events', world)
-  remove(scratch)
+  removeStore(scratch)
   try {
     const fault = await auditFault(store, mark, keys, world)
     if (fault !== null) tell(world, fault)
@@ -97,12 +98,8 @@ export async function checkStore(
     return { events, faults: differences.length + (fault === null ? 0 : 1) }
   } finally {
     progress.end()
-    remove(scratch)
+    removeStore(scratch)
   }
-}
-
-function remove(scratch: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
 }
 
 /** First fault of the log by its tree, signatures, high-water mark, kept messages and keys; null when there is none. */

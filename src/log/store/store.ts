@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../../protocol/tx.ts'
@@ -15,6 +15,7 @@ import {
   TABLES,
 } from './store-schema.ts'
 import { text } from './codec.ts'
+import { MAKING, removeStore } from './store-files.ts'
 
 /** Older versions of SQLite can lose commits when they reset the write-ahead log. */
 const SQLITE_VERSION_MIN = '3.51.3'
@@ -69,8 +70,8 @@ export function createStore(
 ): void {
   mkdirSync(dirname(path), { recursive: true })
   if (existsSync(path)) throw new Error(`${path} exists already: a new log must not replace it`)
-  const making = `${path}.making`
-  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${making}${suffix}`, { force: true })
+  const making = `${path}${MAKING}`
+  removeStore(making)
   const db = new DatabaseSync(making)
   // The store holds the operator's refs. SQLite gives its other files the same mode.
   chmodSync(making, OWNER_ONLY)

@@ -8,7 +8,7 @@ import { openDirectory, reading, write, writerSteps } from '../../../test/story/
 import type { Entry } from '../../protocol/event.ts'
 import { formatEvent } from '../../protocol/event.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import { backupStore } from './backup.ts'
+import { backupStore } from '../backup/backup.ts'
 import type { Walk } from './reader.ts'
 import { openForReading, openForWriting, storePath } from './store.ts'
 import { lineEndOf, txKey } from './tx-index.ts'

@@ -22,6 +22,7 @@ import {
 } from '../store/store.ts'
 import type { NewLog } from '../store/store.ts'
 import { openStoredTree } from './stored-tree.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 
 /** The keys that sign a log from now on, and what its operator accepts. */
 export type Signing = Readonly<{
@@ -177,15 +178,4 @@ export function signNewest(db: DatabaseSync, keys: readonly SigningKey[]): void 
   const { signature } = openSigner(readIdentity(db).origin, keys).sign(openStoredTree(db).at(size))
   if (size > 0) db.prepare('UPDATE events SET signature = ? WHERE seq = ?').run(signature, size)
   else db.prepare("INSERT OR REPLACE INTO meta VALUES ('empty_signature', ?)").run(base64.encode(signature))
-}
-
-function inTransaction(db: DatabaseSync, change: () => void): void {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    change()
-    db.exec('COMMIT')
-  } catch (error) {
-    db.exec('ROLLBACK')
-    throw error
-  }
 }

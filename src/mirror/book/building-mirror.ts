@@ -1,4 +1,4 @@
-import { lstatSync, rmSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import { writeMirrorMeta } from '../../log/store/mirror-meta.ts'
@@ -7,6 +7,7 @@ import { createStore, openAnySchema, readIdentity, storePath, storeSchema } from
 import { renameDurably } from '../../log/store/durable-rename.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import type { Pins } from '../proof/origin-keys.ts'
+import { removeStore } from '../../log/store/store-files.ts'
 
 const CACHE_KIB = 64 * 1024
 const STATE_KEY = 'mirroring'
@@ -33,9 +34,7 @@ function buildingMirrorPath(dataDirectory: string): string {
 }
 
 export function removeBuildingMirror(dataDirectory: string): void {
-  const path = buildingMirrorPath(dataDirectory)
-  for (const suffix of ['', '-wal', '-shm', '-journal', '.making'])
-    rmSync(`${path}${suffix}`, { force: true })
+  removeStore(buildingMirrorPath(dataDirectory))
 }
 
 /** Opens the store that an interrupted build of the same version and log has left, or an empty one. */

@@ -11,6 +11,7 @@ import type { Tree } from '../../tlog/consistency.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import type { Pins } from '../proof/origin-keys.ts'
+import { removeCompanions } from '../../log/store/store-files.ts'
 
 /** The store of a mirror whose log was continued by another one after a loss. */
 export type FormerMirror = Disposable &
@@ -46,7 +47,7 @@ export function openFormerMirror(dataDirectory: string): FormerMirror {
       const busy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']
       if (busy !== 0) throw new StoreError('another process reads the store of the mirror: try again')
       close()
-      for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+      removeCompanions(path)
       const kept = `${path}.former-${id.slice(0, 8)}`
       rmSync(kept, { force: true })
       linkSync(path, kept)

@@ -17,6 +17,7 @@ import { openBook } from '../book/store-book.ts'
 import { movedMessages, noteMoved } from '../book/moved-log.ts'
 import { ONE_MESSAGE_BYTES, readMessages } from './read-messages.ts'
 import { settleAppend } from './settle-append.ts'
+import { inTransaction } from '../../log/store/in-transaction.ts'
 
 type MoveSettings = Readonly<{
   /** Data directory that no process uses. */
@@ -151,16 +152,5 @@ async function withStore<T>(dataDirectory: string, work: (db: DatabaseSync) => P
     return await work(db)
   } finally {
     db.close()
-  }
-}
-
-function inTransaction(db: DatabaseSync, change: () => void): void {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    change()
-    db.exec('COMMIT')
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
   }
 }

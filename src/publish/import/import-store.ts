@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { renameDurably } from '../../log/store/durable-rename.ts'
@@ -26,6 +26,7 @@ import type { Tally } from '../../project/fold/tally.ts'
 import { encodeTally } from '../../project/fold/tally.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Chain } from '../../protocol/tx.ts'
+import { removeCompanions, removeStore } from '../../log/store/store-files.ts'
 
 /** The store that an import builds beside the log of a data directory. The log does not change before `replace`. */
 export type NewStore = Readonly<{
@@ -46,7 +47,6 @@ export type NewStore = Readonly<{
 }>
 
 /** Suffixes of the files that SQLite makes beside a store. */
-const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
 /** Begins a new store with a copy of the log, or empty. The caller must hold the directory's lock. */
 export async function openNewStore(
@@ -57,7 +57,7 @@ export async function openNewStore(
   const path = storePath(dataDirectory)
   const building = `${path}.importing`
   // Remains of a killed import.
-  remove(building)
+  removeStore(building)
   if (!hasStore(dataDirectory)) refuseLostStore(dataDirectory, false)
   const old = hasStore(dataDirectory) ? openForWriting(path) : null
   let db: DatabaseSync
@@ -74,7 +74,7 @@ export async function openNewStore(
     changeKeys(db, signing)
   } catch (error) {
     old?.close()
-    remove(building)
+    removeStore(building)
     throw error
   }
   let checkpoint = newestCheckpoint(db)
@@ -93,7 +93,7 @@ export async function openNewStore(
     replace() {
       old?.close()
       // SQLite would take the journal of the old log for that of the new file.
-      removeCompanions(path)
+      removeEmptyJournal(path)
       // A crash before the rename leaves the old log, a crash after it the new one.
       renameDurably(building, path)
       // After the rename, because a mark ahead of the log would be reported as a loss.
@@ -102,7 +102,7 @@ export async function openNewStore(
     close() {
       if (db.isOpen) db.close()
       if (old?.isOpen === true) old.close()
-      remove(building)
+      removeStore(building)
     },
   }
 }
@@ -140,13 +140,8 @@ function countOf(db: DatabaseSync, table: 'events' | 'contests'): number {
   return Number(db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'])
 }
 
-function removeCompanions(path: string): void {
+function removeEmptyJournal(path: string): void {
   const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   assert(bytes === 0, `the journal of the old log holds ${bytes} bytes that are not in it`)
-  for (const companion of COMPANIONS) rmSync(`${path}${companion}`, { force: true })
-}
-
-function remove(path: string): void {
-  rmSync(path, { force: true })
-  for (const companion of COMPANIONS) rmSync(`${path}${companion}`, { force: true })
+  removeCompanions(path)
 }

@@ -6,6 +6,7 @@ import { copyRefsAfter, copyRefsOf, copyTables, lastRef, SLICE_REFS } from './ca
 import type { CarryingAppender } from './carrying-appender.ts'
 import type { OldStore } from './old-store.ts'
 import { sameEvents } from './upgrade-proof.ts'
+import { inTransaction } from '../../log/store/in-transaction.ts'
 
 /** Events of one step of the comparison. */
 const COMPARED_EVENTS = 50_000
@@ -30,7 +31,7 @@ export function* buildSteps(store: BuildingStore, old: OldStore, appender: Carry
   if (store.state().stage === 'refs') yield* copyRefs(store, head)
   if (store.state().stage === 'indexes') {
     yield { stage: 'indexes', done: 0, total: head }
-    store.inTransaction(() => {
+    inTransaction(store.db, () => {
       store.db.exec(`${BUILDING_TXS.sort}; ${EVENT_INDEXES.create}`)
       store.note({ ...store.state(), stage: 'comparing' })
     })
@@ -40,7 +41,7 @@ export function* buildSteps(store: BuildingStore, old: OldStore, appender: Carry
 
 function* carryEvents(store: BuildingStore, old: OldStore, appender: CarryingAppender): Steps {
   while (appender.carrySlice()) yield { stage: 'events', done: appender.head(), total: headOf(old.db) }
-  store.inTransaction(() => store.note({ ...store.state(), stage: 'refs' }))
+  inTransaction(store.db, () => store.note({ ...store.state(), stage: 'refs' }))
 }
 
 function* copyRefs(store: BuildingStore, head: number): Steps {
@@ -50,7 +51,7 @@ function* copyRefs(store: BuildingStore, head: number): Steps {
     const from: string = after
     after = store.besideOld(() => copyRefsAfter(store.db, from, head))
   }
-  store.inTransaction(() => store.note({ ...store.state(), stage: 'indexes', refsTo: head }))
+  inTransaction(store.db, () => store.note({ ...store.state(), stage: 'indexes', refsTo: head }))
 }
 
 /** Compares the events of the two stores, up to the newest. That one is left out: the service may sign it again. */

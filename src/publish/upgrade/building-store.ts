@@ -1,4 +1,4 @@
-import { lstatSync, rmSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import type { DatabaseSync } from 'node:sqlite'
 import { giveOwnerAndMode } from '../../log/store/file-owner.ts'
@@ -7,6 +7,8 @@ import { createStore, openAnySchema, readIdentity, storeSchema } from '../../log
 import { headOf } from '../../log/tree/log-fault.ts'
 import { haveSameTree } from '../../log/tree/stored-tree.ts'
 import type { OldStore } from './old-store.ts'
+import { removeStore } from '../../log/store/store-files.ts'
+import { inTransaction } from '../../log/store/in-transaction.ts'
 
 const CACHE_KIB = 64 * 1024
 
@@ -30,21 +32,12 @@ export type BuildingStore = Readonly<{
   state(): BuildState
   /** Writes the state, in the caller's transaction. */
   note(state: BuildState): void
-  /** Makes a change in one durable transaction. */
-  inTransaction<T>(change: () => T): T
-  /** The same with the old store attached as `old`. Its write-ahead log is not reset before the change ends. */
+  /** Makes a change in one durable transaction, with the old store attached as `old`. Its write-ahead log is not reset before the change ends. */
   besideOld<T>(change: () => T): T
   /** Whether an interrupted upgrade began this store. */
   resumed: boolean
   close(): void
 }>
-
-/** Suffixes of a store and of the files that SQLite makes beside it. */
-const SUFFIXES = ['', '-wal', '-shm', '-journal', '.making'] as const
-
-export function removeStore(path: string): void {
-  for (const suffix of SUFFIXES) rmSync(`${path}${suffix}`, { force: true })
-}
 
 /**
  * Opens the new store of an upgrade: the one that an interrupted upgrade has left, if it is of this log and its tree is
@@ -59,7 +52,7 @@ export function openBuilding(path: string, old: OldStore, version: string): Buil
   giveOwnerAndMode(path, old.path)
   const db = openFile(path)
   const store = building(db, old, false)
-  store.inTransaction(() => {
+  inTransaction(db, () => {
     db.exec(`${BUILDING_TXS.gather}; ${EVENT_INDEXES.drop}`)
     store.note({ version, from: old.schema, stage: 'events', refsTo: 0, comparedTo: 0 })
   })
@@ -67,26 +60,13 @@ export function openBuilding(path: string, old: OldStore, version: string): Buil
 }
 
 function building(db: DatabaseSync, old: OldStore, resumed: boolean): BuildingStore {
-  function inTransaction<T>(change: () => T): T {
-    db.exec('BEGIN IMMEDIATE')
-    try {
-      const result = change()
-      db.exec('COMMIT')
-      return result
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK')
-      throw error
-    }
-  }
-
   return {
     db,
     resumed,
-    inTransaction,
     besideOld(change) {
       db.prepare('ATTACH ? AS old').run(`${pathToFileURL(old.path).href}?mode=ro`)
       try {
-        return inTransaction(change)
+        return inTransaction(db, change)
       } finally {
         db.exec('DETACH old')
       }

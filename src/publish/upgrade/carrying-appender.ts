@@ -61,13 +61,13 @@ export function openCarryingAppender(db: DatabaseSync, old: OldStore): CarryingA
   return {
     head: () => appender.head().seq,
     fold: appender.fold,
-    carrySlice: () => inTransaction(appender, carry),
+    carrySlice: () => inCommit(appender, carry),
   }
 }
 
 const NOTHING = new Uint8Array(0)
 
-function inTransaction<T>(appender: Appender, change: () => T): T {
+function inCommit<T>(appender: Appender, change: () => T): T {
   appender.begin()
   try {
     const result = change()

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { renameDurably, syncDirectory } from '../../log/store/durable-rename.ts'
 import { lockFile } from '../../log/store/lock.ts'
 import { openAnySchema, STORE_FILE, StoreError } from '../../log/store/store.ts'
+import { removeCompanions } from '../../log/store/store-files.ts'
 
 /** Longest wait for readers of the old store, while no service can use the directory. */
 const READERS_MS_MAX = 1_000
@@ -61,7 +62,7 @@ export function emptyJournal(store: string): void {
   }
   const bytes = statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (bytes !== 0) throw new StoreError(`${store}-wal holds ${bytes} bytes that are not in the store`)
-  for (const suffix of ['-wal', '-shm']) rmSync(`${store}${suffix}`, { force: true })
+  removeCompanions(store)
 }
 
 /** Removes the old stores that upgrades of a data directory have kept. Returns their paths and sizes. */

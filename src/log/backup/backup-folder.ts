@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Ms } from '../../protocol/moment.ts'
 import { formatCompact, msOf } from '../../protocol/moment.ts'
-import { lockFile } from './lock.ts'
+import { lockFile } from '../store/lock.ts'
 
 /**
  * A file with the name of a backup. `atMs` is the moment when the backup began. `content` is null for a link, a folder, and

@@ -2,8 +2,8 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
-import { renameDurably } from './durable-rename.ts'
-import { giveOwner } from './file-owner.ts'
+import { renameDurably } from '../store/durable-rename.ts'
+import { giveOwner } from '../store/file-owner.ts'
 
 /**
  * The last verified backup of a log. `at` is the moment when it began, so it holds everything published before. At

@@ -1,11 +1,12 @@
-import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { renameDurably } from './durable-rename.ts'
-import { giveOwner } from './file-owner.ts'
-import { LockedError } from './lock.ts'
-import { isBusy } from './sqlite-error.ts'
-import { openForReading, StoreError } from './store.ts'
+import { renameDurably } from '../store/durable-rename.ts'
+import { giveOwner } from '../store/file-owner.ts'
+import { LockedError } from '../store/lock.ts'
+import { isBusy } from '../store/sqlite-error.ts'
+import { openForReading, StoreError } from '../store/store.ts'
+import { removeStore } from '../store/store-files.ts'
 
 /** Pages copied in one step. The service can write between steps. */
 const PAGES_A_STEP = 2_000
@@ -53,7 +54,7 @@ export async function withCopy<T>(
     await copyTo(partial, open(), onProgress)
     return await use({ events: finish(partial), bytes: statSync(partial).size })
   } finally {
-    remove(partial)
+    removeStore(partial)
   }
 }
 
@@ -61,7 +62,7 @@ export async function withCopy<T>(
 function claim(partial: string): void {
   if (existsSync(partial)) {
     refuseWritten(partial)
-    remove(partial)
+    removeStore(partial)
   }
   // SQLite keeps the mode of an existing file and gives it to its other files.
   const made = openSync(partial, 'wx', OWNER_ONLY)
@@ -115,8 +116,4 @@ function finish(partial: string): number {
   } finally {
     copy.close()
   }
-}
-
-function remove(partial: string): void {
-  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${partial}${suffix}`, { force: true })
 }
