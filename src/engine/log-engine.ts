@@ -78,3 +78,8 @@ export const MESSAGE_BYTES_MAX: number = 4 * 1024 * 1024
 export class EngineError extends Error {
   override readonly name: string = 'EngineError'
 }
+
+/** The engine answers, and has no such stream. */
+export class MissingStreamError extends EngineError {
+  override readonly name = 'MissingStreamError'
+}

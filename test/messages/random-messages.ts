@@ -114,7 +114,13 @@ const bodies: fc.Arbitrary<MessageBody> = fc.oneof(
   fc.record({ is: fc.constant('genesis'), identity: identities, keys, head: counts, root: hashes }),
   fc.record({ is: fc.constant('keys'), head: counts, keys }),
   fc.record({ is: fc.constant('version'), frames: fc.constantFrom(1, 2), needs: texts }),
-  fc.record({ is: fc.constant('seal'), head: counts, root: hashes, next: fc.constantFrom(2, 3) }),
+  fc.record({
+    is: fc.constant('seal'),
+    head: counts,
+    root: hashes,
+    next: fc.constantFrom(2, 3),
+    why: fc.constantFrom('roll', 'back', 'adopt'),
+  }),
 ) as fc.Arbitrary<MessageBody>
 
 /** Random messages of every kind. Their content need not fit together. */

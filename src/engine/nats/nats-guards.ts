@@ -1,6 +1,6 @@
 import { connect } from '@nats-io/transport-node'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { EngineError } from '../log-engine.ts'
+import { MissingStreamError } from '../log-engine.ts'
 import type { BrokerSettings, RunningUser, StreamReplica } from './broker-replies.ts'
 import { askBrokers, askUser, JSZ, streamIn, VARZ } from './broker-replies.ts'
 import { covers, NEEDED, streamName } from './nats-names.ts'
@@ -117,7 +117,7 @@ function userFaults({ permissions }: RunningUser): readonly string[] {
   return faults
 }
 
-/** The account of the connection, and the Raft group of the stream. Throws an `EngineError` when there is no such stream. */
+/** The account of the connection, and the Raft group of the stream. Throws a `MissingStreamError` when there is none. */
 export async function findGroup(nats: NatsConnection, stream: number): Promise<StreamGroup> {
   const { account } = await askUser(nats)
   let group: string | undefined
@@ -125,6 +125,6 @@ export async function findGroup(nats: NatsConnection, stream: number): Promise<S
     group = streamIn(said, account, streamName(stream))?.cluster?.raft_group
     return group !== undefined
   })
-  if (group === undefined) throw new EngineError(missingStream(stream))
+  if (group === undefined) throw new MissingStreamError(missingStream(stream))
   return { account, stream: streamName(stream), group }
 }

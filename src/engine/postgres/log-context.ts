@@ -1,4 +1,4 @@
-import { EngineError } from '../log-engine.ts'
+import { EngineError, MissingStreamError } from '../log-engine.ts'
 import type { StreamNames } from './commit-table.ts'
 import { DatabaseError } from './database-connection.ts'
 import type { PrimaryLink } from './primary-link.ts'
@@ -28,9 +28,18 @@ export function condemnReadOnly(session: PrimarySession, error: unknown): void {
   if (error instanceof DatabaseError && error.answer?.code === '25006') session.condemn()
 }
 
+/** SQLSTATE of a table that does not exist. */
+const UNDEFINED_TABLE = '42P01'
+
 /** Throws a failure of the database as an EngineError. */
 export function throwEngineError(error: unknown): never {
   if (error instanceof EngineError) throw error
+  if (error instanceof DatabaseError && error.answer?.code === UNDEFINED_TABLE) {
+    throw new MissingStreamError(
+      'the database has no table of this stream: make it with daybook cluster init',
+      { cause: error },
+    )
+  }
   const reason = error instanceof Error ? error.message : String(error)
   throw new EngineError(`PostgreSQL cannot be used: ${reason}`, { cause: error })
 }

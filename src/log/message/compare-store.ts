@@ -30,7 +30,8 @@ export function compareStore(db: DatabaseSync): StoreComparison {
   const position = readPosition(db)
   assert(position !== null, 'the log of the store is on an engine')
   const head = headOf(db)
-  const { id } = readIdentity(db)
+  const { id, former: logs } = readIdentity(db)
+  const former = new Set(logs.map((log) => log.id))
   const listed = new Set(readKeys(db).map(({ vkey }) => vkey))
   // After a seal the kept messages are those of the sealed stream.
   const keptStream = position.place === 0 ? position.stream - 1 : position.stream
@@ -57,6 +58,8 @@ export function compareStore(db: DatabaseSync): StoreComparison {
   return {
     treeAt: (size) => (size <= head ? frontierAt(HASHER, size, openStoredTree(db).tile) : null),
     faultOf({ stream, place }, bytes, message) {
+      // A log before a fork may have another branch in the engine than the one that was adopted.
+      if (former.has(message.logId)) return null
       if (message.logId !== id) return 'it is of another log than that of the store'
       if (message.is === 'genesis' && message.keys.some(({ vkey }) => !listed.has(vkey)))
         return 'it lists a key that the store does not know'

@@ -43,6 +43,7 @@ const SEAL: Message = {
   head: 3,
   root: new Uint8Array(32).fill(1),
   next: 2,
+  why: 'roll',
 }
 
 suite('a message', () => {

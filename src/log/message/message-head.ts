@@ -3,7 +3,7 @@ import { isChain } from '../../protocol/tx.ts'
 import type { FormerLog, ListedKey, LogIdentity } from '../store/reader.ts'
 import { MONTH_FILES } from '../store/archive-tables.ts'
 import type { CarriedSegment, Message, MessageBody, MessagePlace } from './message.ts'
-import { MESSAGE_VERSION } from './message.ts'
+import { MESSAGE_VERSION, SEAL_CAUSES } from './message.ts'
 import type { Fields } from './strict-json.ts'
 import {
   countIn,
@@ -72,7 +72,7 @@ function wireOf(head: MessageHead): object {
     case 'version':
       return { frames: head.frames, needs: head.needs }
     case 'seal':
-      return { head: head.head, root: hexOf(head.root), next: head.next }
+      return { head: head.head, root: hexOf(head.root), next: head.next, why: head.why }
   }
 }
 
@@ -119,7 +119,13 @@ function readBody(of: Fields, is: Message['is']): CommitHead | Exclude<MessageBo
     case 'version':
       return { is, frames: countIn(of, 'frames', 1), needs: textIn(of, 'needs') }
     case 'seal':
-      return { is, head: countIn(of, 'head'), root: sha256In(of, 'root'), next: countIn(of, 'next', 2) }
+      return {
+        is,
+        head: countIn(of, 'head'),
+        root: sha256In(of, 'root'),
+        next: countIn(of, 'next', 2),
+        why: wordIn(of, 'why', SEAL_CAUSES),
+      }
   }
 }
 

@@ -77,5 +77,15 @@ type KeysChange = Readonly<{ is: 'keys'; head: number; keys: readonly ListedKey[
 /** Permits this version of messages from here on. `needs` is the first Daybook that reads it. */
 type VersionChange = Readonly<{ is: 'version'; frames: number; needs: string }>
 
-/** Last message of a stream: the log goes on in the stream `next`. */
-type Seal = Readonly<{ is: 'seal'; head: number; root: Hash; next: number }>
+/** Last message of a stream. The stream `next` is the one after it, which a log that was moved back never begins. */
+type Seal = Readonly<{ is: 'seal'; head: number; root: Hash; next: number; why: SealCause }>
+
+/**
+ * Why a stream ended.
+ *
+ * - `roll`: the log goes on in the next stream.
+ * - `back`: a node has taken the log off its engine. It goes on there alone.
+ * - `adopt`: a fork has ended. The log goes on in the next stream, under another id and origin.
+ */
+export type SealCause = (typeof SEAL_CAUSES)[number]
+export const SEAL_CAUSES = ['roll', 'back', 'adopt'] as const

@@ -9,7 +9,7 @@ import type { ListedKey } from '../store/reader.ts'
 import { tryRead } from '../tree/signed-trees.ts'
 import { sha256 } from '../tree/signer.ts'
 import { HASHER } from '../tree/stored-tree.ts'
-import type { Commit, Message } from './message.ts'
+import type { Commit, Message, SealCause } from './message.ts'
 import { FIRST_STREAM, MESSAGE_VERSION } from './message.ts'
 import { decodeMessage, digestOfMessage } from './message-frame.ts'
 import { refusalOfPlace } from './next-message.ts'
@@ -23,6 +23,8 @@ export type ChainEnd = Readonly<{
   stream: number
   /** Newest place in the stream. A seal leads to place 0 of the next one. */
   place: number
+  /** Why the stream before ended, when nothing of the next one was added; null otherwise. */
+  sealed: SealCause | null
   /** Seq of the newest event. */
   head: number
   /** Keys that sign the log and certify its nodes. */
@@ -54,6 +56,7 @@ type ChainState = {
   stream: number
   place: number
   prev: Hash | null
+  sealed: SealCause | null
   head: number
   root: Hash
   tree: Frontier | null
@@ -71,6 +74,7 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
     stream,
     place: 0,
     prev: stream === FIRST_STREAM ? ZEROS : prev,
+    sealed: null,
     head: 0,
     root: ZEROS,
     tree: null,
@@ -83,6 +87,7 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
       if (!decoded.ok) return { fault: decoded.reason }
       const { message } = decoded.signed
       if (state.logId === '' && message.is === 'genesis') begin(state, message, treeAt)
+      else if (isAdoption(state, message)) adopt(state, message, treeAt)
       const fault =
         refusalOfPlace(message, place, {
           v: MESSAGE_VERSION,
@@ -94,11 +99,12 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
         state.verifier.refusalOf(decoded.signed) ??
         faultOfContent(state, message)
       if (fault !== null) return { fault }
-      const isSeal = message.is === 'seal'
+      const sealed = message.is === 'seal' ? message.why : null
       Object.assign(state, {
-        place: isSeal ? 0 : place,
-        stream: isSeal ? message.next : state.stream,
+        place: sealed === null ? place : 0,
+        stream: message.is === 'seal' ? message.next : state.stream,
         prev: digestOfMessage(bytes),
+        sealed,
       })
       return { fault: null, message }
     },
@@ -106,6 +112,7 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
       logId: state.logId,
       stream: state.stream,
       place: state.place,
+      sealed: state.sealed,
       head: state.head,
       vkeys: signing(state).map(({ vkey }) => vkey),
     }),
@@ -119,6 +126,21 @@ function begin(state: ChainState, genesis: Genesis, treeAt: ChainStart['treeAt']
   const tree = head === 0 ? emptyFrontier() : treeAt(head)
   Object.assign(state, { logId, origin: identity.origin, head, root, tree })
   changeKeys(state, keys)
+}
+
+/** Whether a message begins the stream of a log that continues this one after a fork. */
+function isAdoption({ sealed, logId }: ChainState, message: Message): message is Message & Genesis {
+  return (
+    sealed === 'adopt' && message.is === 'genesis' && message.identity.former.some(({ id }) => id === logId)
+  )
+}
+
+/** Begins the log after a fork. It follows the seal, or the newest message of the other branch, which is not known here. */
+function adopt(state: ChainState, message: Message & Genesis, treeAt: ChainStart['treeAt']): void {
+  const { head, tree, prev } = state
+  const isSameBranch = prev !== null && isSame(prev, message.prev)
+  if (!isSameBranch) state.prev = null
+  begin(state, message, (size) => (isSameBranch && size === head ? tree : treeAt(size)))
 }
 
 function signing({ keys, origin }: ChainState): readonly ListedKey[] {

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EngineMessage } from '../../engine/log-engine.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
-import type { Message, MessagePlace } from '../../log/message/message.ts'
+import type { Message, MessageBody, MessagePlace, SealCause } from '../../log/message/message.ts'
 import { MESSAGE_VERSION } from '../../log/message/message.ts'
 import { digestOfMessage } from '../../log/message/message-frame.ts'
 import { refusalOfPlace } from '../../log/message/next-message.ts'
+import { readSeal } from '../../log/message/read-seal.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
 import { readPosition, writePosition } from '../../log/stream/engine-position.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
@@ -13,12 +14,14 @@ import { readIdentity, StoreError } from '../../log/store/store.ts'
 export type BookStream = Readonly<{
   position(): EnginePosition
   kept(from: number): readonly EngineMessage[]
+  /** Why the stream before ended, when the next one has not begun; null otherwise. */
+  sealed(): SealCause | null
   /** The place of the next message. */
   next(): MessagePlace
   /** Reason why the engine's message at a place is not the next one of this stream; null when it is. */
   refusalOf(message: Message, place: number): string | null
-  /** Notes the next message. */
-  note(bytes: Uint8Array, kind: Message['is']): void
+  /** Notes the next message. Its body is null for a commit of this node. */
+  note(bytes: Uint8Array, body: MessageBody | null): void
   /** Writes the position. */
   write(): void
   /** Undoes what was noted since the last commit. */
@@ -30,6 +33,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
   const { id: logId } = readIdentity(db)
   const kept = openKeptMessages(db)
   let position = positionOf(db)
+  let sealed = readSeal(db)?.why ?? null
   let isChanged = false
 
   const next = (): MessagePlace => {
@@ -40,14 +44,16 @@ export function openBookStream(db: DatabaseSync): BookStream {
   return {
     position: () => position,
     kept: kept.from,
+    sealed: () => sealed,
     next,
     refusalOf: (message, place) => refusalOfPlace(message, place, next()),
-    note(bytes, kind) {
+    note(bytes, body) {
       const { stream, place } = next()
       const digest = digestOfMessage(bytes)
       if (place === 1) kept.clear()
       kept.add({ place, bytes })
-      position = kind === 'seal' ? { stream: stream + 1, place: 0, digest } : { stream, place, digest }
+      sealed = body?.is === 'seal' ? body.why : null
+      position = sealed === null ? { stream, place, digest } : { stream: stream + 1, place: 0, digest }
       isChanged = true
     },
     write() {
@@ -57,6 +63,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
     rollback() {
       if (isChanged) kept.reload()
       position = positionOf(db)
+      if (isChanged) sealed = readSeal(db)?.why ?? null
       isChanged = false
     },
   }

@@ -132,7 +132,7 @@ suite('a seal', () => {
       .queue()
       .submit([tradeDraft('a')])
     cluster.follow(1)
-    take(cluster, { is: 'seal' })
+    take(cluster, { is: 'seal', why: 'roll' })
     cluster.follow(1)
     for (const { book } of cluster.nodes) {
       const { stream, place } = book().applied()
@@ -151,6 +151,23 @@ suite('a seal', () => {
     assert.deepEqual([stream, place], [2, 1])
     assert.equal(cluster.node(0).book().kept(0).length, 1)
     assertSameTables(cluster.node(0).db(), cluster.node(1).db())
+  })
+
+  test('that moves the log back leads to no other stream', () => {
+    using cluster = openNodes()
+    take(cluster, { is: 'seal', why: 'roll' })
+    const book = cluster.node(0).book()
+    book.begin()
+    book.build({ is: 'genesis' })
+    const genesis = book.message() ?? NOTHING
+    book.rollback()
+    const { book: other } = cluster.node(1)
+    other().begin()
+    other().build({ is: 'seal', why: 'back' })
+    other().commit(other().message() ?? NOTHING)
+    assert.equal(other().sealed(), 'back')
+    assert.throws(() => other().apply([{ place: 1, bytes: genesis }]), MessageFault)
+    assert.equal(other().sealed(), 'back')
   })
 })
 
@@ -177,7 +194,7 @@ suite('a node that joins', () => {
       () => createStoreFrom(path, cluster.messages[1]?.bytes ?? NOTHING, [TEST_KEY]),
       /does not begin with the first message of a log/,
     )
-    take(cluster, { is: 'seal' })
+    take(cluster, { is: 'seal', why: 'roll' })
     const book = cluster.node(0).book()
     book.begin()
     book.build({ is: 'genesis' })

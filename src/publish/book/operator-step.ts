@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { genesisOf, isGenesisOf } from '../../log/message/genesis.ts'
-import type { MessageBody } from '../../log/message/message.ts'
+import type { MessageBody, SealCause } from '../../log/message/message.ts'
 import { MESSAGE_VERSION } from '../../log/message/message.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import { readIdentity } from '../../log/store/store.ts'
+import { assert } from '../../protocol/brand.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { listKeys, readKeys, replaceKeys } from '../../log/tree/signing-keys.ts'
 import { Unfitting } from './followed-commit.ts'
@@ -13,25 +14,32 @@ import { Unfitting } from './followed-commit.ts'
  *
  * - `keys`: these keys sign the log from now on. Every writer must have them before.
  * - `version`: messages may have the version `frames` from now on, which Daybook `needs` reads.
- * - `seal`: nothing more is appended in this stream.
+ * - `seal`: nothing more is appended in this stream. `why` says where the log goes on.
  * - `genesis`: begins the stream after a sealed one.
  */
 export type OperatorStep =
   | Readonly<{ is: 'keys'; keys: readonly SigningKey[]; acceptNewKey: boolean }>
   | Readonly<{ is: 'version'; frames: number; needs: string }>
-  | Readonly<{ is: 'seal' | 'genesis' }>
+  | Readonly<{ is: 'seal'; why: SealCause }>
+  | Readonly<{ is: 'genesis' }>
 
 /** Content of a message that is no commit. */
 export type StepBody = Exclude<MessageBody, { is: 'commit' }>
 
 /** The log as a step finds it. */
-export type PresentLog = Readonly<{ head: number; root: Uint8Array; stream: number }>
+export type PresentLog = Readonly<{
+  head: number
+  root: Uint8Array
+  stream: number
+  /** Why the stream before ended, when the present one has not begun; null otherwise. */
+  sealed: SealCause | null
+}>
 
 /** Content of the message of a step, in the caller's transaction. Throws a StoreError for keys that it must not use. */
 export function bodyOfStep(
   db: DatabaseSync,
   step: OperatorStep,
-  { head, root, stream }: PresentLog,
+  { head, root, stream, sealed }: PresentLog,
 ): StepBody {
   switch (step.is) {
     case 'keys': {
@@ -42,14 +50,19 @@ export function bodyOfStep(
     case 'version':
       return step
     case 'seal':
-      return { is: 'seal', head, root, next: stream + 1 }
+      return { is: 'seal', head, root, next: stream + 1, why: step.why }
     case 'genesis':
+      assert(sealed === 'roll', 'only a roll leads to the next stream')
       return genesisOf(db)
   }
 }
 
 /** Applies a step, in the caller's transaction. Throws `Unfitting`. */
-export function applyStep(db: DatabaseSync, body: StepBody, { head, root, stream }: PresentLog): void {
+export function applyStep(
+  db: DatabaseSync,
+  body: StepBody,
+  { head, root, stream, sealed }: PresentLog,
+): void {
   switch (body.is) {
     case 'keys':
       if (body.head !== head)
@@ -64,6 +77,8 @@ export function applyStep(db: DatabaseSync, body: StepBody, { head, root, stream
         throw new Unfitting(`it seals the stream with another log than this one at seq ${head}`)
       return
     case 'genesis':
+      if (sealed !== 'roll')
+        throw new Unfitting('it begins a stream after a seal that does not lead to another one')
       if (!isGenesisOf(db, body))
         throw new Unfitting(`it begins a stream with another log than this one at seq ${head}`)
   }

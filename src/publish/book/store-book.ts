@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
 import type { HeldTables } from '../../log/held/held-tables.ts'
-import type { MessageBody } from '../../log/message/message.ts'
+import type { MessageBody, SealCause } from '../../log/message/message.ts'
 import { followsAnother } from '../../log/message/next-message.ts'
 import { decodeMessage, encodeMessage } from '../../log/message/message-frame.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
@@ -39,6 +39,8 @@ type BookSettings = Readonly<{
 export type StoreBook = Omit<Book, 'applied'> &
   Readonly<{
     applied(): EnginePosition
+    /** Why the stream before ended, when the next one has not begun; null otherwise. */
+    sealed(): SealCause | null
     /** `begin`, `commit` and `rollback` of the book take the place of its own. */
     appender: Appender
     held: HeldDrafts
@@ -86,6 +88,7 @@ export function openBook(settings: BookSettings): StoreBook {
     held: log.held,
     tables: log.tables,
     applied: stream.position,
+    sealed: stream.sealed,
     kept: stream.kept,
     begin,
     rollback,
@@ -102,7 +105,7 @@ export function openBook(settings: BookSettings): StoreBook {
       assert(built !== null && Buffer.compare(built, bytes) === 0, 'what was built is committed')
       if (step === null) log.accept()
       else follow(step)
-      stream.note(bytes, step?.is ?? 'commit')
+      stream.note(bytes, step)
       end()
     },
     apply(messages) {
@@ -168,6 +171,7 @@ function openParts({ db, keys: own, nodeKey, asksChain }: BookSettings): BookPar
     head: log.head(),
     root: log.root(),
     stream: stream.position().stream,
+    sealed: stream.sealed(),
   })
 
   function follow(body: MessageBody): void {
@@ -194,7 +198,7 @@ function openParts({ db, keys: own, nodeKey, asksChain }: BookSettings): BookPar
       if (refusal !== null)
         throw new Unfitting(refusal, foreign === null && followsAnother(message, stream.next()))
       follow(message)
-      stream.note(bytes, message.is)
+      stream.note(bytes, message)
     },
     rollback() {
       log.rollback()

@@ -132,9 +132,9 @@ suite('the check of a stream', () => {
   test('goes on in the next stream after a seal', async () => {
     using cluster = await openWritten()
     const { book } = cluster.node(0)
-    const steps = (['seal', 'genesis'] as const).map((is) => {
+    const steps = ([{ is: 'seal', why: 'roll' }, { is: 'genesis' }] as const).map((step) => {
       book().begin()
-      book().build({ is })
+      book().build(step)
       const bytes = book().message() ?? new Uint8Array(0)
       book().commit(bytes)
       return bytes

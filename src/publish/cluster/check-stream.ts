@@ -70,6 +70,10 @@ async function checkWith(settings: CheckSettings, db: DatabaseSync | null): Prom
   for (let stream = first; ; stream += 1) {
     const isSealed = await readStream(reading, stream, stream === first)
     if (!isSealed) break
+    if (chain.end().sealed === 'back') {
+      reading.notices.push(`stream ${stream} is sealed: the log was taken off the engine`)
+      break
+    }
   }
   if (reading.faults.length === 0) reading.faults.push(...(reading.comparison?.end(chain.end()) ?? []))
   reading.notices.push(...(reading.comparison?.notices(chain.end()) ?? []))

@@ -1,5 +1,5 @@
 import type { EngineConnection } from '../../engine/log-engine.ts'
-import { EngineError } from '../../engine/log-engine.ts'
+import { EngineError, MissingStreamError } from '../../engine/log-engine.ts'
 import { createStoreFrom } from '../../log/message/genesis.ts'
 import { FIRST_STREAM } from '../../log/message/message.ts'
 import { readPosition } from '../../log/stream/engine-position.ts'
@@ -58,11 +58,15 @@ async function firstMessage({ connect, wait }: JoinSettings): Promise<Uint8Array
       if (first !== undefined) return first.bytes
       if (last === 0) throw new StoreError(NOTHING_THERE)
     } catch (error) {
+      if (error instanceof MissingStreamError) throw new StoreError(NO_STREAM, { cause: error })
       if (!(error instanceof EngineError)) throw error
       await wait(error.message)
     }
   }
 }
+
+const NO_STREAM =
+  'the engine has no stream 1. Was it dropped after daybook cluster roll? Start this node from a backup at or after the last seal (daybook restore). A new engine: make the stream with daybook cluster init'
 
 const NOTHING_THERE =
   'the engine has no log yet: put one there with daybook cluster move, then start this node with an empty directory'

@@ -4,6 +4,7 @@ import { MESSAGE_BYTES_MAX } from '../../engine/log-engine.ts'
 import { openBookKeys } from '../../log/message/book-keys.ts'
 import { FIRST_STREAM } from '../../log/message/message.ts'
 import { openNodeKey } from '../../log/message/node-key.ts'
+import { readSeal } from '../../log/message/read-seal.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
 import { clearPosition, readPosition } from '../../log/stream/engine-position.ts'
@@ -15,6 +16,7 @@ import { APPLIED_MESSAGES_MAX } from '../replica/replica-book.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
 import { movedMessages, noteMoved } from '../book/moved-log.ts'
+import { ENDED } from './ended-stream.ts'
 import { ONE_MESSAGE_BYTES, readMessages } from './read-messages.ts'
 import { settleAppend } from './settle-append.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
@@ -92,12 +94,13 @@ export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> 
   return withStore(dataDirectory, async (db) => {
     const position = readPosition(db)
     if (position === null) throw new StoreError('this log is on no engine')
-    const book = openBook({ db, keys, nodeKey: openNodeKey(dataDirectory), asksChain: false })
-    // Place 0 of a later stream is the end of the stream before: the seal is applied already.
-    if (position.place > 0) {
-      await using connection = await settings.connect(position.stream)
+    const nodeKey = openNodeKey(dataDirectory)
+    const book = openBook({ db, keys, nodeKey, asksChain: false })
+    while (!isMovedBack(db, nodeKey)) {
+      const { stream } = book.applied()
+      await using connection = await settings.connect(stream)
       await refuseWrongEngine(connection)
-      await sealStream(book, connection, position.stream, signal)
+      await sealStream(book, connection, stream, signal)
     }
     inTransaction(db, () => {
       clearPosition(db)
@@ -108,6 +111,16 @@ export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> 
   })
 }
 
+/** Whether this node has sealed the log to take it off its engine. Throws when another one has, or after a fork. */
+function isMovedBack(db: DatabaseSync, { publicKey }: SigningKey): boolean {
+  const seal = readSeal(db)
+  if (seal === null || seal.why === 'roll') return false
+  if (seal.why === 'adopt') throw new StoreError(ENDED.adopt)
+  if (Buffer.compare(seal.publicKey, publicKey) !== 0) throw new StoreError(ENDED.back)
+  return true
+}
+
+/** Follows the stream to its end and seals it, unless another node does so first. */
 async function sealStream(
   book: StoreBook,
   connection: EngineConnection,
@@ -117,8 +130,9 @@ async function sealStream(
   for (;;) {
     await followToEnd(book, connection, signal)
     if (book.applied().stream !== stream) return
+    if (book.applied().place === 0) throw new StoreError(UNBEGUN)
     book.begin()
-    book.build({ is: 'seal' })
+    book.build({ is: 'seal', why: 'back' })
     const seal = book.message()
     book.rollback()
     if (seal === null) throw new Error('a seal is a message')
@@ -140,6 +154,9 @@ async function followToEnd(
     book.apply(messages.slice(0, APPLIED_MESSAGES_MAX))
   }
 }
+
+const UNBEGUN =
+  'a roll was interrupted, and the next stream has not begun: run daybook cluster roll again, then move the log'
 
 async function refuseWrongEngine(connection: EngineConnection): Promise<void> {
   const complaints = await connection.inspect()

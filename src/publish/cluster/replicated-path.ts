@@ -34,7 +34,8 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
     if (!settings.hasServed()) return done(failed('behind', LACKING))
     const present = settings.replica()
     if (present === null) return done(failed('behind', 'this node is not connected with the log yet'))
-    if (book.applied().place === 0 && work.begins !== true)
+    const isEnded = present.state().stopped !== null
+    if (book.applied().place === 0 && work.begins !== true && !isEnded)
       return done(failed('behind', 'the next stream of the log has not begun yet'))
     const own: BuiltCommit = { undone: work.undone, isKept: false }
     const build = (): Built => {

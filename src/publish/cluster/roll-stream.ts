@@ -5,7 +5,9 @@ import type { FailedOutcome } from '../admission/outcome.ts'
 import type { CommitEnd, CommitPath } from '../commits/commit-path.ts'
 import { AWAY_MS } from '../replica/other-writers.ts'
 import type { ReplicaState } from '../replica/replica.ts'
+import type { OperatorStep } from '../book/operator-step.ts'
 import type { StoreBook } from '../book/store-book.ts'
+import { ENDED } from './ended-stream.ts'
 
 type RollParts = Readonly<{
   book: StoreBook
@@ -36,7 +38,7 @@ export async function rollStream(parts: RollParts): Promise<RolledStream | Faile
   if (book.applied().place > 0) {
     const refusal = writersRefusal(parts) ?? (await nextRefusal(parts, book.applied().stream + 1))
     if (refusal !== null) return refused(refusal)
-    const sealed = await step(parts, 'seal')
+    const sealed = await step(parts, { is: 'seal', why: 'roll' })
     if (sealed.is === 'failed') return sealed.outcome
   }
   return await begin(parts)
@@ -78,16 +80,21 @@ async function begin(parts: RollParts): Promise<RolledStream | FailedOutcome> {
   const { book, monotonicMs, sleep, signal } = parts
   const endMs = monotonicMs() + BEGIN_MS_MAX
   for (;;) {
+    const why = book.sealed()
+    if (why === 'back' || why === 'adopt') return refused(ENDED[why])
     if (book.applied().place > 0)
       return { ok: true, stream: book.applied().stream, head: book.appender.head().seq }
-    const begun = await step(parts, 'genesis')
+    const begun = await step(parts, { is: 'genesis' })
     if (begun.is === 'failed' && monotonicMs() > endMs) return begun.outcome
     if (begun.is === 'failed') await sleep(BEGIN_AGAIN_MS, signal)
   }
 }
 
 /** Commits a step of the operator. One that another writer has made in the meantime changes nothing. */
-function step({ book, path }: RollParts, is: 'seal' | 'genesis'): Promise<CommitEnd<void>> {
+function step(
+  { book, path }: RollParts,
+  wanted: Extract<OperatorStep, { is: 'seal' | 'genesis' }>,
+): Promise<CommitEnd<void>> {
   const { stream } = book.applied()
   return new Promise((resolve) => {
     path.commit(
@@ -96,7 +103,7 @@ function step({ book, path }: RollParts, is: 'seal' | 'genesis'): Promise<Commit
         begins: true,
         build() {
           const at = book.applied()
-          if (at.stream === stream && at.place > 0 === (is === 'seal')) book.build({ is })
+          if (at.stream === stream && at.place > 0 === (wanted.is === 'seal')) book.build(wanted)
         },
         durable: () => undefined,
         undone: () => undefined,

@@ -17,9 +17,11 @@ import type { BookChange } from '../replica/book-follower.ts'
 import type { OwnMark } from '../replica/marking.ts'
 import { openKnownWriters } from '../replica/known-writers.ts'
 import type { ReplicaNotice } from '../replica/replica-notice.ts'
+import type { StopCause } from '../replica/replica-stop.ts'
 import type { Replica, ReplicaState } from '../replica/replica.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
+import { ENDED } from './ended-stream.ts'
 import { openEvidence } from './evidence-folder.ts'
 import { joinLog } from './join-log.ts'
 import type { LogStoreSettings } from './log-store-settings.ts'
@@ -191,6 +193,7 @@ function openSessions(
       own,
       known,
       evidence: openEvidence(dataDirectory, book.applied().stream),
+      stopped: endOf(book),
       mayRetry,
       onBooks(change) {
         onBooks(change)
@@ -214,6 +217,12 @@ function openSessions(
       await session?.[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Why this node takes no drafts after a seal; null when the log goes on. */
+function endOf(book: StoreBook): StopCause | null {
+  const why = book.sealed()
+  return why === null || why === 'roll' ? null : { is: 'ended', place: 0, reason: ENDED[why] }
 }
 
 /** Mark by which this node tells the others about itself. */

@@ -5,6 +5,7 @@ import type { Book } from '../replica/replica-book.ts'
 import type { OwnMark } from '../replica/marking.ts'
 import type { KnownWriters } from '../replica/other-writers.ts'
 import type { ReplicaNotice } from '../replica/replica-notice.ts'
+import type { StopCause } from '../replica/replica-stop.ts'
 import type { Replica } from '../replica/replica.ts'
 import { openReplica } from '../replica/replica.ts'
 import type { ForkEvidence } from '../replica/tail-check.ts'
@@ -18,6 +19,8 @@ type SessionSettings = Readonly<{
   /** Stream of the newest message in the books. */
   present(): number
   connect(stream: number): Promise<EngineConnection>
+  /** Why nothing is published in this stream; null when it is. */
+  stopped: StopCause | null
   /** Waits, or rejects when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<unknown>
   monotonicMs(): number
@@ -33,16 +36,34 @@ type SessionSettings = Readonly<{
 
 /** Opens the replica of the stream that the books are in. It connects when the engine answers. */
 export function openStreamSession(settings: SessionSettings): StreamSession {
-  const { book, sleep, monotonicMs, random, own, known, evidence, mayRetry, onBooks, onNotice } = settings
+  const { book, sleep, monotonicMs, random, own, known, evidence, stopped, mayRetry, onBooks, onNotice } =
+    settings
   const stream = settings.present()
   const late = openLateConnection({
-    connect: () => settings.connect(stream),
+    async connect() {
+      if (stopped?.is === 'ended') throw new EngineError(stopped.reason)
+      return await settings.connect(stream)
+    },
     sleep,
-    onRefused: settings.onRefused,
+    onRefused(reason) {
+      if (stopped?.is !== 'ended') settings.onRefused(reason)
+    },
   })
   const connection = ofStream(late, () => settings.present() === stream)
   const timers = { now: monotonicMs, sleep }
-  const parts = { book, connection, timers, random, own, known, evidence, mayRetry, onBooks, onNotice }
+  const parts = {
+    book,
+    connection,
+    timers,
+    random,
+    own,
+    known,
+    evidence,
+    stopped,
+    mayRetry,
+    onBooks,
+    onNotice,
+  }
   const replica = openReplica(parts)
   return {
     stream,

@@ -25,6 +25,7 @@ import { openLoopBell, openReplicaClock } from './replica-clock.ts'
 import type { ReplicaLoop } from './replica-loop.ts'
 import { openReplicaLoop } from './replica-loop.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
+import type { StopCause } from './replica-stop.ts'
 import type { ForkEvidence } from './tail-check.ts'
 import { openTailCheck } from './tail-check.ts'
 
@@ -38,6 +39,8 @@ export type ReplicaSettings = Readonly<{
   own(): OwnMark
   known: KnownWriters
   evidence: ForkEvidence
+  /** Why the replica stops at once; absent or null when it runs. */
+  stopped?: StopCause | null
   /** Whether the books can be used after this failure of the disk. */
   mayRetry(error: unknown): boolean
   /** Called after each change of the books, before anything else uses them. */

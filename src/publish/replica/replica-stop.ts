@@ -6,8 +6,13 @@
  *   continues another one.
  * - `lost`: the engine lost more messages than this node has kept.
  * - `local`: the disk of this node failed.
+ * - `ended`: the stream ended, and the log does not go on in the next one for this node.
  */
-export type StopCause = Readonly<{ is: 'fault' | 'fork' | 'lost' | 'local'; place: number; reason: string }>
+export type StopCause = Readonly<{
+  is: 'fault' | 'fork' | 'lost' | 'local' | 'ended'
+  place: number
+  reason: string
+}>
 
 /** Ends the work of a replica until an operator acts. */
 export class ReplicaStopped extends Error {

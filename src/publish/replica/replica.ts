@@ -55,6 +55,7 @@ export function openReplica(settings: ReplicaSettings): Replica {
   settings.connection.onChange((what) => {
     if (!closing.signal.aborted) catchUp.changed(what)
   })
+  if (settings.stopped !== undefined && settings.stopped !== null) loop.stopSoon(settings.stopped)
   const running = Promise.all([loop.run(), marking.run(closing.signal), guard.run(closing.signal)])
 
   const waitsFor = (): readonly string[] => [

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { WriterFolders } from '../../../test/messages/writer-folders.ts'
+import { openWriterFolders } from '../../../test/messages/writer-folders.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
+import type { OperatorStep } from '../book/operator-step.ts'
+import type { FailedOutcome } from '../admission/outcome.ts'
+import { joinLog } from './join-log.ts'
+import { moveFromEngine } from './move-log.ts'
+import { rollStream } from './roll-stream.ts'
+
+const publish = (folders: WriterFolders, name: string, ref: string): Promise<unknown> =>
+  folders.withWriter(name, ({ queue }) => queue.submit([tradeDraft(ref)]))
+
+/** Appends one message of an operator's step, and ends there as a process that is killed. */
+const take = (folders: WriterFolders, name: string, step: OperatorStep): Promise<void> =>
+  folders.withWriter(name, async ({ book, path }) => {
+    const ended = Promise.withResolvers<unknown>()
+    path.commit(
+      {
+        drafts: 0,
+        begins: true,
+        build: () => book.build(step),
+        durable: () => undefined,
+        undone: () => undefined,
+      },
+      ended.resolve,
+    )
+    await ended.promise
+  })
+
+const roll = (
+  folders: WriterFolders,
+  name: string,
+): Promise<FailedOutcome | Readonly<{ ok: true; stream: number; head: number }>> =>
+  folders.withWriter(name, ({ book, path }) =>
+    rollStream({
+      ...folders.settings(name),
+      book,
+      path,
+      state: () => null,
+      monotonicMs: () => 0,
+      sleep: () => Promise.reject(new Error('nothing is tried again')),
+    }),
+  )
+
+suite('a log whose stream has ended', () => {
+  test('goes on in the next one after a roll that was interrupted, when it is rolled again at any writer', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a', 'b')
+    await publish(folders, 'a', 'before')
+    await take(folders, 'a', { is: 'seal', why: 'roll' })
+    folders.make(2)
+    await folders.follow('b')
+    assert.deepEqual(await roll(folders, 'b'), { ok: true, stream: 2, head: 1 })
+    await folders.follow('a')
+    assert.deepEqual(await roll(folders, 'a'), {
+      ok: false,
+      code: 'wrong-state',
+      index: null,
+      field: null,
+      reason: 'this node has not heard the other writers yet: try again',
+    })
+    await publish(folders, 'a', 'after')
+    await folders.follow('b')
+    assert.deepEqual(folders.tables('a'), folders.tables('b'))
+  })
+
+  test('goes on nowhere else when a writer has moved it back', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a', 'b')
+    const { head } = await moveFromEngine(folders.settings('a'))
+    assert.equal(head, 0)
+    await folders.follow('b').catch(() => undefined)
+    folders.make(2)
+    const refused = await roll(folders, 'b')
+    assert.match(String(!refused.ok && refused.reason), /another node has taken the log off the engine/)
+    await assert.rejects(take(folders, 'b', { is: 'genesis' }), /only a roll leads to the next stream/)
+    await assert.rejects(moveFromEngine(folders.settings('b')), /another node has taken the log off/)
+    const { log } = await folders.settings('b').connect(2)
+    assert.equal(await log.last(), 0)
+  })
+
+  test('is moved back by the same command again after an interruption, and from the stream of a roll', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a', 'b')
+    await take(folders, 'a', { is: 'seal', why: 'roll' })
+    folders.make(2)
+    await assert.rejects(moveFromEngine(folders.settings('a')), /a roll was interrupted/)
+    await roll(folders, 'a')
+    await take(folders, 'a', { is: 'seal', why: 'back' })
+    assert.equal((await moveFromEngine(folders.settings('a'))).head, 0)
+    await assert.rejects(moveFromEngine(folders.settings('a')), /on no engine/)
+    await assert.rejects(moveFromEngine(folders.settings('b')), /another node has taken the log off/)
+  })
+
+  test('is joined from a backup when its first stream was dropped, as an empty directory is told at once', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a')
+    await take(folders, 'a', { is: 'seal', why: 'roll' })
+    folders.make(2)
+    await roll(folders, 'a')
+    folders.drop(1)
+    await assert.rejects(
+      joinLog(folders.settings('empty')),
+      /no stream 1\. Was it dropped .* from a backup at or after the last seal/,
+    )
+  })
+})
