@@ -4,6 +4,7 @@ import type { ClusterEngine } from './cluster-engine.ts'
 import { openClusterStage } from './cluster-stage.ts'
 import type { Cluster } from './cluster.ts'
 import { openFaultRelay } from '../engine/fault-relay.ts'
+import { appendUntilRead } from '../engine/settled-append.ts'
 import { makeFirstMessage } from './first-message.ts'
 import type { FaultyNode } from './faulty-node.ts'
 import { startFaultyNode } from './faulty-node.ts'
@@ -21,7 +22,8 @@ export async function openEngineCluster(
   opening.use(stage)
   const engine = opening.use(await openEngine(folder))
   const { bytes, keyFile } = makeFirstMessage(folder)
-  assert.equal(await engine.log.append(1, bytes), 'appended')
+  const first = await appendUntilRead(engine.log, 1, bytes, () => true)
+  assert.equal(first?.isOurs, true)
   const all: FaultyNode[] = []
   const writers = WRITERS.map(async (name) => {
     const data = join(folder, name)

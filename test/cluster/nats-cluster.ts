@@ -12,8 +12,7 @@ type Broker = Awaited<ReturnType<typeof startNatsRig>>['brokers'][number]
 /** Three NATS brokers with one stream. */
 export async function openNatsEngine(folder: string): Promise<ClusterEngine> {
   const rig = await startNatsRig()
-  // The brokers may not yet know each other.
-  await until('the stream is made', async () => rig.make(STREAM).then(() => true))
+  await rig.make(STREAM)
   const credentials = join(folder, 'nats-credentials')
   writeFileSync(credentials, rig.running, { mode: 0o600 })
   const connection = await rig.open(STREAM)

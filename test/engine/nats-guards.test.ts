@@ -10,6 +10,7 @@ import { expectedConfig } from '../../src/engine/nats/stream-settings.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 import { startNatsRig, until } from './nats-rig.ts'
+import { appendUntilRead } from './settled-append.ts'
 
 const HOUR_NANOS = 3_600_000_000_000
 
@@ -229,7 +230,7 @@ suite(
       await rig.make(3)
       assert.equal(await makeStream(nats, 3), 'there')
       await using connection = await rig.open(3)
-      assert.equal(await connection.log.append(1, new Uint8Array(1)), 'appended')
+      assert.ok(await appendUntilRead(connection.log, 1, new Uint8Array(1), () => true))
       await assert.rejects(makeStream(nats, 3), /daybook-3 has 1 messages: it is the log of a cluster/)
       await configure(nats, 4, { max_msgs: 10 })
       await assert.rejects(

@@ -13,6 +13,7 @@ import { textOf } from '../stage/document.ts'
 import { pathOf, skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 import { freePorts, until } from './nats-rig.ts'
+import { appendUntilRead } from './settled-append.ts'
 
 const NAMES = ['a', 'b', 'c'] as const
 
@@ -99,7 +100,7 @@ suite('daybook cluster init', { timeout: 100_000 }, () => {
     const target = parseNatsUrl(url, (file) => readFileSync(file, 'utf8'))
     const credentials = readFileSync(path, 'utf8')
     await using log = await openNats({ target, credentials, stream: 1, nowMs: () => Date.now() })
-    assert.equal(await log.log.append(1, new TextEncoder().encode('a commit')), 'appended')
+    assert.ok(await appendUntilRead(log.log, 1, new TextEncoder().encode('a commit'), () => true))
     const used = await init()
     assert.equal(used.code, 1)
     assert.match(used.stderr, /the stream daybook-1 has 1 messages: it is the log of a cluster/)

@@ -17,7 +17,9 @@ import { openFaultRelay } from './fault-relay.ts'
 import { pathOf } from '../stage/test-needs.ts'
 import { NATS_SERVER } from './nats-program.ts'
 
-const READY_MS = 30_000
+/** A slow machine elects leaders several times before brokers that were just started agree. */
+const READY_MS = 60_000
+const ANSWER_MS = 1_000
 const LOOK_MS = 50
 const BROKERS = 3
 
@@ -48,7 +50,7 @@ type NatsRig = AsyncDisposable &
     open(stream: number, at?: readonly NatsBroker[]): Promise<EngineConnection>
     /** Connects as the administrator until the rig ends, for tests that do harm; at given brokers only, if any. */
     admin(at?: readonly NatsBroker[]): Promise<NatsConnection>
-    /** Makes a stream as `cluster init` does. */
+    /** Makes a stream as `cluster init` does, and waits until an append can succeed. */
     make(stream: number): Promise<void>
     /** The broker that leads a stream, and the others. */
     leaderOf(stream: number): Promise<Readonly<{ leader: NatsBroker; others: readonly NatsBroker[] }>>
@@ -82,7 +84,7 @@ export async function startNatsRig(): Promise<NatsRig> {
     const nats = await admin()
     try {
       // Only the leader of the cluster answers.
-      await nats.request('$JS.API.INFO', '', { timeout: 300 })
+      await nats.request('$JS.API.INFO', '', { timeout: ANSWER_MS })
       return true
     } finally {
       await nats.close()
@@ -103,25 +105,33 @@ export async function startNatsRig(): Promise<NatsRig> {
     async make(stream) {
       const nats = await admin()
       // The leader of the cluster may not know all brokers yet.
-      await until('the stream is made', async () => {
-        await makeStream(nats, stream)
-        return true
-      }).finally(() => nats.close())
+      try {
+        await until('the stream is made', () => makeStream(nats, stream).then(() => true))
+        await leaderName(nats, stream)
+      } finally {
+        await nats.close()
+      }
     },
     async leaderOf(stream) {
       const nats = await admin()
-      let leader: NatsBroker | undefined
-      await until(`stream ${stream} has a leader`, async () => {
-        const answer = await nats.request(`$JS.API.STREAM.INFO.daybook-${stream}`, '', { timeout: 1_000 })
-        const name = answer.json<{ cluster?: { leader?: string } }>().cluster?.leader
-        leader = brokers.find((one) => one.name === name)
-        return leader !== undefined
-      }).finally(() => nats.close())
-      if (leader === undefined) throw new Error('no leader')
+      const name = await leaderName(nats, stream).finally(() => nats.close())
+      const leader = brokers.find((one) => one.name === name)
+      if (leader === undefined) throw new Error(`a stranger leads: ${name}`)
       return { leader, others: brokers.filter((one) => one !== leader) }
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
+}
+
+/** Waits until a stream has a leader. */
+async function leaderName(nats: NatsConnection, stream: number): Promise<string> {
+  let name: string | undefined
+  await until(`stream ${stream} has a leader`, async () => {
+    const answer = await nats.request(`$JS.API.STREAM.INFO.daybook-${stream}`, '', { timeout: ANSWER_MS })
+    name = answer.json<{ cluster?: { leader?: string } }>().cluster?.leader
+    return name !== undefined
+  })
+  return name ?? ''
 }
 
 /** Waits until the condition holds. A condition that throws does not hold yet. */
