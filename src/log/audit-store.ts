@@ -9,8 +9,7 @@ import { bytes } from './store/codec.ts'
 import type { HighWater } from './store/high-water.ts'
 import type { LogFault } from './tree/log-fault.ts'
 import { faultAtEnd, faultOfRow, faultOfSpan, headOf, LEAVES_AFTER, TREE_DIFFERS } from './tree/log-fault.ts'
-import { openSignedTrees, originAt } from './tree/signed-trees.ts'
-import { isSigned } from './tree/signer.ts'
+import { isSignedIn, openSignedTrees } from './tree/signed-trees.ts'
 import { readVerifiers } from './tree/signing-keys.ts'
 import { readIdentity } from './store/store.ts'
 import { HASHER } from './tree/stored-tree.ts'
@@ -77,7 +76,7 @@ export function openAudit(db: DatabaseSync, { mark, everySignature }: StoreAudit
 function openSignatures(db: DatabaseSync): (signature: Uint8Array, size: number, root: Hash) => boolean {
   const identity = readIdentity(db)
   const keys = readVerifiers(db)
-  return (signature, size, root) => isSigned(originAt(identity, size), { size, root }, signature, keys)
+  return (signature, size, root) => isSignedIn(identity, { size, root }, signature, keys)
 }
 
 function faultOfHash(db: DatabaseSync, { level, index }: LevelHash): LogFault {

@@ -54,7 +54,11 @@ suite('daybook cluster move', { timeout: 120_000, ...ready }, () => {
     const joining = join(folder, 'joining')
     mkdirSync(joining)
     copyFileSync(`${kept.data}.key`, `${joining}.key`)
-    const second = await startNode(joining, [...engine(), '--node-name', 'second'], [], 'cluster')
+    const start = (): ReturnType<typeof startNode> =>
+      startNode(joining, [...engine(), '--node-name', 'second'], [], 'cluster')
+    // It is killed while it joins.
+    await (await start()).end('SIGKILL')
+    const second = await start()
     try {
       await until('the node has joined', async () => {
         const lines = await readLines(second.url, Number(head) - 1).catch(() => [])

@@ -106,12 +106,8 @@ export function newestCheckpoint(db: DatabaseSync): HighWater {
   return { log: id, checkpoint: noteOf(origin, openStoredTree(db).at(size), readSignature(db, size)), former }
 }
 
-/** Whether the newest tree of a log is signed. */
-export function isNewestSigned(db: DatabaseSync): boolean {
-  return (storedSignature(db, headOf(db)) ?? null) !== null
-}
-
-function storedSignature(db: DatabaseSync, size: number): unknown {
+/** The stored signature of the newest tree, which has `size` leaves: text of the empty tree, bytes, or nothing. */
+export function storedSignature(db: DatabaseSync, size: number): unknown {
   return size === 0
     ? db.prepare("SELECT value FROM meta WHERE key = 'empty_signature'").get()?.['value']
     : db.prepare('SELECT signature FROM events WHERE seq = ?').get(size)?.['signature']

@@ -48,7 +48,7 @@ export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | 
       stored !== undefined &&
       bytes instanceof Uint8Array &&
       (own === null || isMadeWith(bytes, own)) &&
-      isSigned(originAt(identity, size), stored, bytes, keys)
+      isSignedIn(identity, stored, bytes, keys)
     )
   }
 
@@ -140,9 +140,19 @@ function monthEnds(db: DatabaseSync): readonly MonthEnd[] {
   }))
 }
 
-/** The log's origin when the tree of this size was signed. */
-export function originAt({ origin, former }: LogIdentity, size: number): string {
-  return former.find((log) => size < log.size)?.origin ?? origin
+/**
+ * Whether a stored signature of a tree is valid: under the origin that the log had at its size, or under that of today. A
+ * node that joins signs trees of today's log in the middle of a former one.
+ */
+export function isSignedIn(
+  { origin, former }: LogIdentity,
+  tree: Tree,
+  signature: Uint8Array,
+  keys: readonly VerifierKey[],
+): boolean {
+  const then = former.find((log) => tree.size < log.size)?.origin ?? origin
+  if (isSigned(then, tree, signature, keys)) return true
+  return then !== origin && isSigned(origin, tree, signature, keys)
 }
 
 function isStored(stored: StoredTree, { size, root }: Tree): boolean {

@@ -5,7 +5,7 @@ import type { MessageBody, SealCause } from '../../log/message/message.ts'
 import { followsAnother } from '../../log/message/next-message.ts'
 import { decodeMessage, encodeMessage } from '../../log/message/message-frame.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
-import { isNewestSigned, newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
+import { newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
@@ -19,6 +19,8 @@ import { openBookLog } from './book-log.ts'
 import type { BookStream } from './book-stream.ts'
 import { openBookStream } from './book-stream.ts'
 import { Unfitting } from './followed-commit.ts'
+import type { StandInSignature } from './stand-in-signature.ts'
+import { openStandInSignature } from './stand-in-signature.ts'
 import type { MessageRoom } from './message-room.ts'
 import { messageRoom } from './message-room.ts'
 import type { OperatorStep, PresentLog, StepBody } from './operator-step.ts'
@@ -51,14 +53,12 @@ export type StoreBook = Omit<Book, 'applied'> &
     build(step: OperatorStep): void
     /** The signed note of the committed log, also while a message is built. */
     checkpoint(): string
-    /** Whether the newest tree is signed. In the middle of moved history it is not. */
-    isSigned(): boolean
   }>
 
 /** Opens the book of a store. Throws a StoreError when its log is on no engine, or a signing key is missing. */
 export function openBook(settings: BookSettings): StoreBook {
   const parts = openParts(settings)
-  const { stream, log, keys, follow } = parts
+  const { stream, standIn, log, keys, follow } = parts
   /** The step of the operator that is built, and the message of what is built. */
   let step: StepBody | null = null
   let built: Uint8Array | null = null
@@ -67,6 +67,7 @@ export function openBook(settings: BookSettings): StoreBook {
   function begin(): void {
     isUnchanged = false
     log.appender.begin()
+    standIn.remove()
   }
 
   function end(): void {
@@ -79,8 +80,7 @@ export function openBook(settings: BookSettings): StoreBook {
   function rollback(): void {
     step = null
     built = null
-    if (isUnchanged) log.leave()
-    else parts.rollback()
+    parts.rollback(isUnchanged)
   }
 
   return {
@@ -93,7 +93,7 @@ export function openBook(settings: BookSettings): StoreBook {
     begin,
     rollback,
     room: messageRoom(log.gathered.bytesLeft),
-    ...committedNote(settings.db, log),
+    checkpoint: committedNote(settings.db, log),
     build: (operatorStep) => void (step = bodyOfStep(settings.db, operatorStep, parts.present())),
     message() {
       const body = bodyOf(log, step)
@@ -117,41 +117,37 @@ export function openBook(settings: BookSettings): StoreBook {
           applied = place
           parts.apply(place, bytes)
         }
+        standIn.put(keys().signing)
         end()
       } catch (error) {
         rollback()
-        if (isOfDisk(error)) throw error
-        throw faultOf(applied, error)
+        rethrow(applied, error)
       }
     },
   }
 }
 
-function faultOf(place: number, error: unknown): MessageFault {
-  return error instanceof Unfitting
+/** Throws a fault of the disk as it is, and any other one as that of the message at a place. */
+function rethrow(place: number, error: unknown): never {
+  if (isOfDisk(error)) throw error
+  throw error instanceof Unfitting
     ? new MessageFault(place, error.message, error.isOfOtherBranch)
     : new MessageFault(place, reasonOf(error))
 }
 
-/** The signed note of the committed log. Events of an open transaction, and some of moved history, have no signature. */
-function committedNote(
-  db: DatabaseSync,
-  log: Pick<BookLog, 'checkpoint'>,
-): Pick<StoreBook, 'checkpoint' | 'isSigned'> {
+/** Gives the signed note of the committed log. Events of an open transaction have no signature. */
+function committedNote(db: DatabaseSync, log: Pick<BookLog, 'checkpoint'>): () => string {
   let note = ''
-  const isSigned = (): boolean => log.checkpoint() !== null || isNewestSigned(db)
-  return {
-    isSigned,
-    checkpoint() {
-      if (!db.isTransaction && isSigned()) note = log.checkpoint() ?? newestCheckpoint(db).checkpoint
-      return note
-    },
+  return () => {
+    if (!db.isTransaction) note = log.checkpoint() ?? newestCheckpoint(db).checkpoint
+    return note
   }
 }
 
 /** Parts of a book. Their changes belong to the transaction that the book opens. */
 type BookParts = Readonly<{
   stream: BookStream
+  standIn: StandInSignature
   log: BookLog
   keys(): BookKeys
   /** The log as a step of the operator finds it. */
@@ -160,11 +156,13 @@ type BookParts = Readonly<{
   follow(body: MessageBody): void
   /** Applies the message at a place, and notes it. Throws `Unfitting`. */
   apply(place: number, bytes: Uint8Array): void
-  rollback(): void
+  /** Undoes the transaction, in which nothing may have changed. */
+  rollback(isUnchanged: boolean): void
 }>
 
 function openParts({ db, keys: own, nodeKey, asksChain }: BookSettings): BookParts {
   const stream = openBookStream(db)
+  const standIn = openStandInSignature(db)
   let keys = openBookKeys(db, own, nodeKey)
   const log = openBookLog(db, () => keys.signer, asksChain)
   const present = (): PresentLog => ({
@@ -185,6 +183,7 @@ function openParts({ db, keys: own, nodeKey, asksChain }: BookSettings): BookPar
 
   return {
     stream,
+    standIn,
     log,
     keys: () => keys,
     present,
@@ -200,10 +199,14 @@ function openParts({ db, keys: own, nodeKey, asksChain }: BookSettings): BookPar
       follow(message)
       stream.note(bytes, message)
     },
-    rollback() {
-      log.rollback()
-      stream.rollback()
-      keys = openBookKeys(db, own, nodeKey)
+    rollback(isUnchanged) {
+      if (isUnchanged) log.leave()
+      else {
+        log.rollback()
+        stream.rollback()
+        keys = openBookKeys(db, own, nodeKey)
+      }
+      standIn.reload()
     },
   }
 }

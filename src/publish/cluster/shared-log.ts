@@ -120,8 +120,6 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
         const head = book.appender.head()
         if (change === 'applied') queue.changed('applied')
         if (change === 'undone') return queue.changed('undone')
-        // In the middle of moved history the tree is not signed, and nothing unsigned is shown.
-        if (!book.isSigned()) return
         if (served.differs(head.seq))
           return onOtherLog('the engine has another log than this node has served')
         const followed = change === 'applied' ? head.seq - seq : 0
@@ -141,8 +139,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
     leads: () => leads,
     state,
     roll: () => rollStream({ ...settings, book, path, connect, state }),
-    mark: () =>
-      served.isReached() && book.isSigned() ? { log: id, checkpoint: book.checkpoint(), former } : null,
+    mark: () => (served.isReached() ? { log: id, checkpoint: book.checkpoint(), former } : null),
     async [Symbol.asyncDispose]() {
       clearInterval(looking)
       await sessions[Symbol.asyncDispose]()
