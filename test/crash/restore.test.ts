@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { HIGH_WATER_FILE, readHighWater } from '../../src/log/store/high-water.ts'
 import { openReader } from '../../src/log/open-reader.ts'
-import { nameOfLog, readSignature } from '../../src/log/tree/ready-log.ts'
+import { nameOfLog, openSignatures } from '../../src/log/tree/ready-log.ts'
 import type { LogIdentity } from '../../src/log/store/reader.ts'
 import { openForReading, openForWriting, readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
@@ -44,7 +44,7 @@ function isSignedBy(data: string, origin: string, size: number): boolean {
   const db = openForReading(storePath(data))
   try {
     const keys = [verifierKeyOf(origin, TEST_KEY.publicKey)]
-    return isSigned(origin, openStoredTree(db).at(size), readSignature(db, size), keys)
+    return isSigned(origin, openStoredTree(db).at(size), openSignatures(db)(size), keys)
   } finally {
     db.close()
   }

@@ -5,7 +5,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { checkStreamCommand } from './check-stream-command.ts'
 import { moveCommand } from './move-command.ts'
-import { rollCommand } from './roll-command.ts'
+import { keysCommand, rollCommand, versionCommand } from './step-commands.ts'
 import { streamOption } from './stream-option.ts'
 
 type InitOptions = Readonly<{
@@ -51,7 +51,7 @@ Examples:
   )
   cluster.addCommand(moveCommand(world, done))
   cluster.addCommand(checkStreamCommand(world, done))
-  cluster.addCommand(rollCommand(world, done))
+  for (const step of [rollCommand, keysCommand, versionCommand]) cluster.addCommand(step(world, done))
   return cluster
 }
 

@@ -4,7 +4,7 @@ import type { NodeSigner, NodeVerifier } from './node-key.ts'
 import { readIdentity, StoreError } from '../store/store.ts'
 import type { Signer, SigningKey } from '../tree/signer.ts'
 import { openSigner, verifierKeyOf } from '../tree/signer.ts'
-import { readKeys } from '../tree/signing-keys.ts'
+import { signingVkeys } from '../tree/signing-keys.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 
@@ -25,8 +25,7 @@ export type BookKeys = Readonly<{
 export function openBookKeys(db: DatabaseSync, own: readonly SigningKey[], nodeKey: SigningKey): BookKeys {
   const { id, origin } = readIdentity(db)
   const known = new Map(own.map((key) => [formatVkey(verifierKeyOf(origin, key.publicKey)), key]))
-  const listed = readKeys(db).filter(({ vkey, toSize }) => toSize === null && vkey.startsWith(`${origin}+`))
-  const signing = listed.map(({ vkey }) => {
+  const signing = signingVkeys(db).map((vkey) => {
     const key = known.get(vkey)
     if (key === undefined) {
       throw new StoreError(

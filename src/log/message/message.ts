@@ -6,6 +6,9 @@ import type { ListedKey, LogIdentity, MonthFile } from '../store/reader.ts'
 /** Version of the messages that this Daybook writes, and the only one that it reads. */
 export const MESSAGE_VERSION = 1
 
+/** The first Daybook that reads messages of `MESSAGE_VERSION`. */
+export const MESSAGE_NEEDS = '0.1.0'
+
 /** Number of the first stream of a log. A node whose directory is empty begins with it. */
 export const FIRST_STREAM = 1
 

@@ -170,7 +170,7 @@ function faultOfContent(state: ChainState, message: Message): string | null {
       changeKeys(state, message.keys)
       return null
     case 'version':
-      if (message.frames === MESSAGE_VERSION) return null
+      if (message.frames <= MESSAGE_VERSION) return null
       return `messages of version ${message.frames} follow: Daybook ${message.needs} or newer reads them`
     case 'seal':
       if (message.next !== state.stream + 1) return `it names the stream ${message.next} as the next one`

@@ -103,22 +103,33 @@ export function changeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signin
 export function newestCheckpoint(db: DatabaseSync): HighWater {
   const { id, origin, former } = readIdentity(db)
   const size = headOf(db)
-  return { log: id, checkpoint: noteOf(origin, openStoredTree(db).at(size), readSignature(db, size)), former }
+  return {
+    log: id,
+    checkpoint: noteOf(origin, openStoredTree(db).at(size), openSignatures(db)(size)),
+    former,
+  }
 }
 
 /** The stored signature of the newest tree, which has `size` leaves: text of the empty tree, bytes, or nothing. */
 export function storedSignature(db: DatabaseSync, size: number): unknown {
-  return size === 0
-    ? db.prepare("SELECT value FROM meta WHERE key = 'empty_signature'").get()?.['value']
-    : db.prepare('SELECT signature FROM events WHERE seq = ?').get(size)?.['signature']
+  return openStoredSignatures(db)(size)
 }
 
-/** The signature of the newest tree, which has `size` leaves. */
-export function readSignature(db: DatabaseSync, size: number): Uint8Array {
-  const stored = storedSignature(db, size)
-  if (typeof stored === 'string') return base64.decode(stored)
-  if (stored instanceof Uint8Array) return stored
-  throw new StoreError('the newest tree of the log is not signed')
+function openStoredSignatures(db: DatabaseSync): (size: number) => unknown {
+  const ofEmpty = db.prepare("SELECT value FROM meta WHERE key = 'empty_signature'")
+  const ofEvent = db.prepare('SELECT signature FROM events WHERE seq = ?')
+  return (size) => (size === 0 ? ofEmpty.get()?.['value'] : ofEvent.get(size)?.['signature'])
+}
+
+/** Reads signatures of the newest tree, which has `size` leaves. */
+export function openSignatures(db: DatabaseSync): (size: number) => Uint8Array {
+  const stored = openStoredSignatures(db)
+  return (size) => {
+    const signature = stored(size)
+    if (typeof signature === 'string') return base64.decode(signature)
+    if (signature instanceof Uint8Array) return signature
+    throw new StoreError('the newest tree of the log is not signed')
+  }
 }
 
 /**

@@ -22,6 +22,14 @@ export function readKeys(db: DatabaseSync): readonly ListedKey[] {
   return rows.map(listedKey).toSorted((a, b) => a.fromSize - b.fromSize || (a.vkey < b.vkey ? -1 : 1))
 }
 
+/** Vkeys of the keys that sign the log now, in the order of its list. */
+export function signingVkeys(db: DatabaseSync): readonly string[] {
+  const { origin } = readIdentity(db)
+  return readKeys(db).flatMap(({ vkey, toSize }) =>
+    toSize === null && vkey.startsWith(`${origin}+`) ? [vkey] : [],
+  )
+}
+
 /** The listed keys as verifier keys. Throws a StoreError on a malformed vkey. */
 export function readVerifiers(db: DatabaseSync): readonly VerifierKey[] {
   return readKeys(db).map(verifierOf)

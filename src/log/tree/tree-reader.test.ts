@@ -202,6 +202,24 @@ suite('the tree of a log without events', () => {
 })
 
 suite('the checkpoint of a log whose key changes', () => {
+  test('gets its other signatures while the store is open, without a new event', () => {
+    const stage = openLog(5)
+    try {
+      const signatures = (): number =>
+        stage.log
+          .snapshot(({ tree }) => tree.checkpoint())
+          .split('\n')
+          .filter((line) => line.startsWith('— ')).length
+      assert.equal(signatures(), 1)
+      const db = openForWriting(storePath(stage.directory))
+      changeKeys(db, { keys: [TEST_KEY, signingKeyOf('11'.repeat(32))], acceptNewKey: false })
+      db.close()
+      assert.equal(signatures(), 2)
+    } finally {
+      stage.close()
+    }
+  })
+
   test('has a signature of each signing key, and the list names the next key', async () => {
     const stage = openLog(5)
     try {

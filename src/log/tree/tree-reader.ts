@@ -9,19 +9,20 @@ import type { Bundle } from '../../tlog/tile.ts'
 import { isBundleOf, isTileOf, parseBundlePath, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
 import type { Row } from '../store/codec.ts'
 import { bytes, number, text } from '../store/codec.ts'
-import { readSignature } from './ready-log.ts'
+import { openSignatures } from './ready-log.ts'
 import type { TreeFiles } from '../store/reader.ts'
 import { noteOf } from './signer.ts'
 import { readIdentity } from '../store/store.ts'
 import { HASHER, openStoredTree } from './stored-tree.ts'
 
-/** A tree with its signed note, which does not change while the store is open. */
-type SignedNote = Readonly<{ tree: Tree; note: string }>
+/** A tree with its signed note. A change of keys signs the same tree again. */
+type SignedNote = Readonly<{ tree: Tree; signature: Uint8Array; note: string }>
 
 /** Opens the tree of a store for one reading thread. The function gives the tree of the first `size` events. */
 export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
   const { origin } = readIdentity(db)
   const stored = openStoredTree(db)
+  const signatureOf = openSignatures(db)
   const leaf = db.prepare('SELECT leaf FROM events WHERE seq = ?')
   const entries = db.prepare(
     `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, d.line AS details
@@ -30,9 +31,10 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
   let newest: SignedNote | null = null
 
   function signedAt(size: number): SignedNote {
-    if (newest?.tree.size !== size) {
-      const tree = stored.at(size)
-      newest = { tree, note: noteOf(origin, tree, readSignature(db, size)) }
+    const signature = signatureOf(size)
+    if (newest?.tree.size !== size || !isSame(newest.signature, signature)) {
+      const tree = newest?.tree.size === size ? newest.tree : stored.at(size)
+      newest = { tree, signature, note: noteOf(origin, tree, signature) }
     }
     return newest
   }

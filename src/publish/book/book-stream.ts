@@ -7,6 +7,7 @@ import { digestOfMessage } from '../../log/message/message-frame.ts'
 import { refusalOfPlace } from '../../log/message/next-message.ts'
 import { readSeal } from '../../log/message/read-seal.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
+import { readLogVersion } from '../../log/stream/log-version.ts'
 import { readPosition, writePosition } from '../../log/stream/engine-position.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 
@@ -31,6 +32,7 @@ export type BookStream = Readonly<{
 /** Opens the stream of a store. Throws a StoreError when its log is on no engine. */
 export function openBookStream(db: DatabaseSync): BookStream {
   const { id: logId } = readIdentity(db)
+  refuseNewerMessages(db)
   const kept = openKeptMessages(db)
   let position = positionOf(db)
   let sealed = readSeal(db)?.why ?? null
@@ -67,6 +69,13 @@ export function openBookStream(db: DatabaseSync): BookStream {
       isChanged = false
     },
   }
+}
+
+/** Refuses a store whose node was a newer Daybook, because that one may have raised the version of the messages. */
+function refuseNewerMessages(db: DatabaseSync): void {
+  const { frames, needs } = readLogVersion(db)
+  if (frames > MESSAGE_VERSION)
+    throw new StoreError(`the messages of this log have version ${frames}: install Daybook ${needs} or newer`)
 }
 
 function positionOf(db: DatabaseSync): EnginePosition {

@@ -5,17 +5,19 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import type { BookCluster } from '../../../test/messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../../../test/messages/book-cluster.ts'
-import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
+import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../../test/story/signing.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { createStoreFrom } from '../../log/message/genesis.ts'
 import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { openForReading, StoreError } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
+import { writeLogVersion } from '../../log/stream/log-version.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { MessageFault } from '../replica/replica-book.ts'
 import type { OperatorStep } from './operator-step.ts'
+import { openBook } from './store-book.ts'
 
 const NOTHING = new Uint8Array(0)
 
@@ -58,14 +60,13 @@ suite('a change of keys', () => {
       .node(0)
       .queue()
       .submit([tradeDraft('a')])
-    const change = { is: 'keys', acceptNewKey: false } as const
-    take(cluster, { ...change, keys: [OTHER_KEY] })
+    take(cluster, { is: 'keys', keys: [OTHER_KEY] })
     assertEqual(cluster)
     await cluster
       .node(0)
       .queue()
       .submit([tradeDraft('b')])
-    take(cluster, { ...change, keys: [OTHER_KEY, TEST_KEY] })
+    take(cluster, { is: 'keys', keys: [OTHER_KEY, TEST_KEY] })
     await cluster
       .node(0)
       .queue()
@@ -86,7 +87,7 @@ suite('a change of keys', () => {
     using cluster = openNodes()
     const book = cluster.node(0).book()
     book.begin()
-    book.build({ is: 'keys', keys: [TEST_KEY, OTHER_KEY], acceptNewKey: false })
+    book.build({ is: 'keys', keys: [TEST_KEY, OTHER_KEY] })
     const bytes = book.message() ?? NOTHING
     book.rollback()
     const reason = /the log is signed with .*: give the file of that key with --signing-key-file/
@@ -120,6 +121,18 @@ suite('a change of the version', () => {
           .book()
           .apply([{ place: 3, bytes }]),
       fault,
+    )
+  })
+})
+
+suite('a store of a newer Daybook', () => {
+  test('is refused, with the Daybook that reads the messages of its log', () => {
+    using cluster = openNodes()
+    writeLogVersion(cluster.node(0).db(), { frames: 2, needs: '9.8.0' })
+    const nodeKey = signingKeyOf('6'.repeat(64))
+    assert.throws(
+      () => openBook({ db: cluster.node(0).db(), keys: [TEST_KEY], nodeKey, asksChain: false }),
+      new StoreError('the messages of this log have version 2: install Daybook 9.8.0 or newer'),
     )
   })
 })

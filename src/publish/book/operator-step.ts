@@ -4,6 +4,8 @@ import type { MessageBody, SealCause } from '../../log/message/message.ts'
 import { MESSAGE_VERSION } from '../../log/message/message.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import { readIdentity } from '../../log/store/store.ts'
+import type { LogVersion } from '../../log/stream/log-version.ts'
+import { writeLogVersion } from '../../log/stream/log-version.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { listKeys, readKeys, replaceKeys } from '../../log/tree/signing-keys.ts'
@@ -18,8 +20,8 @@ import { Unfitting } from './followed-commit.ts'
  * - `genesis`: begins the stream after a sealed one.
  */
 export type OperatorStep =
-  | Readonly<{ is: 'keys'; keys: readonly SigningKey[]; acceptNewKey: boolean }>
-  | Readonly<{ is: 'version'; frames: number; needs: string }>
+  | Readonly<{ is: 'keys'; keys: readonly SigningKey[] }>
+  | (Readonly<{ is: 'version' }> & LogVersion)
   | Readonly<{ is: 'seal'; why: SealCause }>
   | Readonly<{ is: 'genesis' }>
 
@@ -43,8 +45,8 @@ export function bodyOfStep(
 ): StepBody {
   switch (step.is) {
     case 'keys': {
-      const { keys, acceptNewKey } = step
-      listKeys(db, { origin: readIdentity(db).origin, size: head, keys, acceptNewKey })
+      const { keys } = step
+      listKeys(db, { origin: readIdentity(db).origin, size: head, keys, acceptNewKey: false })
       return { is: 'keys', head, keys: readKeys(db) }
     }
     case 'version':
@@ -70,8 +72,11 @@ export function applyStep(
       refuseOtherKeys(readKeys(db), body.keys)
       return replaceKeys(db, body.keys)
     case 'version':
-      if (body.frames === MESSAGE_VERSION) return
-      throw new Unfitting(`messages of version ${body.frames} follow: install Daybook ${body.needs} or newer`)
+      if (body.frames > MESSAGE_VERSION)
+        throw new Unfitting(
+          `messages of version ${body.frames} follow: install Daybook ${body.needs} or newer`,
+        )
+      return writeLogVersion(db, body)
     case 'seal':
       if (body.next !== stream + 1 || body.head !== head || Buffer.compare(body.root, root) !== 0)
         throw new Unfitting(`it seals the stream with another log than this one at seq ${head}`)

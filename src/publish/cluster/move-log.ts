@@ -8,6 +8,7 @@ import { readSeal } from '../../log/message/read-seal.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
 import { clearPosition, readPosition } from '../../log/stream/engine-position.ts'
+import { clearLogVersion } from '../../log/stream/log-version.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
@@ -104,6 +105,7 @@ export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> 
     }
     inTransaction(db, () => {
       clearPosition(db)
+      clearLogVersion(db)
       openKeptMessages(db).clear()
     })
     markHighWater(dataDirectory, newestCheckpoint(db))

@@ -3,49 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { suite, test } from 'node:test'
 import { openMemoryEngine } from '../../../test/engine/memory-engine.ts'
 import { openCluster } from '../../../test/messages/book-cluster.ts'
+import { markedAt, STEP_NOW_MS, stepParts } from '../../../test/messages/step-parts.ts'
 import { openDoorStage } from '../../../test/stage/door-stage.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { ReplicaState } from '../replica/replica.ts'
-import type { WriterMark } from '../replica/writer-mark.ts'
 import { rollStream } from './roll-stream.ts'
-
-const MARK: WriterMark = {
-  v: 1,
-  node: 'other',
-  run: 'r',
-  logId: 'log',
-  stream: 1,
-  place: 1,
-  digest: '',
-  seq: 0,
-  root: '',
-  program: '1.0.0',
-  frames: [1],
-  keys: [],
-  leads: null,
-  asks: false,
-  contends: false,
-  stopped: null,
-}
-const STATE: ReplicaState = {
-  append: 'idle',
-  end: { place: 1, digest: new Uint8Array(32) },
-  last: 1,
-  unsettledMs: null,
-  unknownTotal: 0,
-  voidTotal: 0,
-  isHeard: true,
-  waitsFor: [],
-  silent: [],
-  marks: [],
-  stopped: null,
-  isFailing: false,
-  engine: { offset: null, complaints: [] },
-}
-const NOW_MS = 100_000
-const markedAt = (atMs: number, mark: Partial<WriterMark>): Partial<ReplicaState> => ({
-  marks: [{ mark: { ...MARK, ...mark }, atMs }],
-})
 
 /** Asks for a roll that is refused before anything is appended. Returns the reason. */
 async function refusalWith(
@@ -58,25 +20,13 @@ async function refusalWith(
   engine.setComplaints(next.complaints ?? [])
   for (let place = 1; place <= (next.messages ?? 0); place += 1)
     await engine.connect().log.append(place, new Uint8Array(1))
-  const fail = (): never => assert.fail('nothing is appended')
   const outcome = await rollStream({
-    book: cluster.node(0).book(),
-    path: {
-      commit: fail,
-      isOpen: fail,
-      hasRoom: fail,
-      sizeOf: fail,
-      sizeOfDecision: fail,
-      sizeOfWord: fail,
-      requestMax: 0,
-      requestsMax: 0,
-    },
+    ...stepParts(cluster, state),
     connect: async () => engine.connect(),
-    state: () => ({ ...STATE, ...state }),
-    monotonicMs: () => NOW_MS,
-    sleep: fail,
+    sleep: () => assert.fail('a refusal waits for nothing'),
     signal: new AbortController().signal,
   })
+  assert.equal(cluster.messages.length, 1, 'nothing is appended')
   assert.ok(!outcome.ok)
   assert.equal(outcome.code, 'wrong-state')
   return outcome.reason
@@ -86,14 +36,14 @@ suite('a roll to the next stream', () => {
   test('is refused while another writer is silent, stopped, elsewhere or too old', async () => {
     assert.match(await refusalWith({ isHeard: false }), /has not heard the other writers/)
     assert.match(await refusalWith({ silent: ['other'] }), /the writer other is silent/)
-    assert.match(await refusalWith(markedAt(NOW_MS - 20_001, {})), /the writer other is silent/)
-    assert.match(await refusalWith(markedAt(NOW_MS, { stopped: 'fork' })), /other has stopped/)
-    assert.match(await refusalWith(markedAt(NOW_MS, { stream: 2 })), /other is in stream 2/)
-    assert.match(await refusalWith(markedAt(NOW_MS, { frames: [2] })), /other reads no such messages/)
+    assert.match(await refusalWith(markedAt(STEP_NOW_MS - 20_001, {})), /the writer other is silent/)
+    assert.match(await refusalWith(markedAt(STEP_NOW_MS, { stopped: 'fork' })), /other has stopped/)
+    assert.match(await refusalWith(markedAt(STEP_NOW_MS, { stream: 2 })), /other is in stream 2/)
+    assert.match(await refusalWith(markedAt(STEP_NOW_MS, { frames: [2] })), /other reads no such messages/)
   })
 
   test('is refused while the next stream is missing, wrong or not empty', async () => {
-    const ready = markedAt(NOW_MS, {})
+    const ready = markedAt(STEP_NOW_MS, {})
     assert.match(
       await refusalWith(ready, { complaints: ['it has one replica'] }),
       /2 is not ready: it has one/,

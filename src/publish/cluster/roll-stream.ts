@@ -2,24 +2,21 @@ import type { EngineConnection } from '../../engine/log-engine.ts'
 import { EngineError } from '../../engine/log-engine.ts'
 import { MESSAGE_VERSION } from '../../log/message/message.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
-import type { CommitEnd, CommitPath } from '../commits/commit-path.ts'
-import { AWAY_MS } from '../replica/other-writers.ts'
-import type { ReplicaState } from '../replica/replica.ts'
-import type { OperatorStep } from '../book/operator-step.ts'
-import type { StoreBook } from '../book/store-book.ts'
+import type { CommitEnd } from '../commits/commit-path.ts'
+import type { WriterMark } from '../replica/writer-mark.ts'
+import type { StepParts } from './commit-step.ts'
+import { commitStep, stepRefused, writersRefusal } from './commit-step.ts'
 import { ENDED } from './ended-stream.ts'
+import type { OperatorStep } from '../book/operator-step.ts'
 
-type RollParts = Readonly<{
-  book: StoreBook
-  path: CommitPath
-  connect(stream: number): Promise<EngineConnection>
-  state(): ReplicaState | null
-  monotonicMs(): number
-  /** Waits, or rejects when the signal is aborted. */
-  sleep(ms: number, signal: AbortSignal): Promise<unknown>
-  /** Aborted when the node stops. */
-  signal: AbortSignal
-}>
+type RollParts = StepParts &
+  Readonly<{
+    connect(stream: number): Promise<EngineConnection>
+    /** Waits, or rejects when the signal is aborted. */
+    sleep(ms: number, signal: AbortSignal): Promise<unknown>
+    /** Aborted when the node stops. */
+    signal: AbortSignal
+  }>
 
 /** The stream in which the log goes on, and its newest seq then. */
 type RolledStream = Readonly<{ ok: true; stream: number; head: number }>
@@ -36,29 +33,17 @@ const BEGIN_AGAIN_MS = 200
 export async function rollStream(parts: RollParts): Promise<RolledStream | FailedOutcome> {
   const { book } = parts
   if (book.applied().place > 0) {
-    const refusal = writersRefusal(parts) ?? (await nextRefusal(parts, book.applied().stream + 1))
-    if (refusal !== null) return refused(refusal)
+    const refusal =
+      writersRefusal(parts, lacksFrames) ?? (await nextRefusal(parts, book.applied().stream + 1))
+    if (refusal !== null) return stepRefused(refusal)
     const sealed = await step(parts, { is: 'seal', why: 'roll' })
     if (sealed.is === 'failed') return sealed.outcome
   }
   return await begin(parts)
 }
 
-/** Reason why the writers are not ready for another stream; null when they are. */
-function writersRefusal({ book, state, monotonicMs }: RollParts): string | null {
-  const known = state()
-  if (known === null || !known.isHeard) return 'this node has not heard the other writers yet: try again'
-  const [silent] = known.silent
-  if (silent !== undefined)
-    return `the writer ${silent} is silent: start it, or delete its line from the file writers of each node`
-  for (const { mark, atMs } of known.marks) {
-    const { node, stream, stopped, frames } = mark
-    if (monotonicMs() - atMs > AWAY_MS) return `the writer ${node} is silent: start it`
-    if (stopped !== null) return `the writer ${node} has stopped: mend it first`
-    if (stream !== book.applied().stream) return `the writer ${node} is in stream ${stream}: wait for it`
-    if (!frames.includes(MESSAGE_VERSION)) return `the writer ${node} reads no such messages: upgrade it`
-  }
-  return null
+function lacksFrames({ frames }: WriterMark): string | null {
+  return frames.includes(MESSAGE_VERSION) ? null : 'reads no such messages: upgrade it'
 }
 
 /** Reason why the log cannot go on in a stream; null when it can. */
@@ -81,7 +66,7 @@ async function begin(parts: RollParts): Promise<RolledStream | FailedOutcome> {
   const endMs = monotonicMs() + BEGIN_MS_MAX
   for (;;) {
     const why = book.sealed()
-    if (why === 'back' || why === 'adopt') return refused(ENDED[why])
+    if (why === 'back' || why === 'adopt') return stepRefused(ENDED[why])
     if (book.applied().place > 0)
       return { ok: true, stream: book.applied().stream, head: book.appender.head().seq }
     const begun = await step(parts, { is: 'genesis' })
@@ -90,29 +75,16 @@ async function begin(parts: RollParts): Promise<RolledStream | FailedOutcome> {
   }
 }
 
-/** Commits a step of the operator. One that another writer has made in the meantime changes nothing. */
+/** Commits the seal or the genesis, unless another writer has done so in the meantime. */
 function step(
-  { book, path }: RollParts,
+  parts: RollParts,
   wanted: Extract<OperatorStep, { is: 'seal' | 'genesis' }>,
 ): Promise<CommitEnd<void>> {
+  const { book } = parts
   const { stream } = book.applied()
-  return new Promise((resolve) => {
-    path.commit(
-      {
-        drafts: 0,
-        begins: true,
-        build() {
-          const at = book.applied()
-          if (at.stream === stream && at.place > 0 === (wanted.is === 'seal')) book.build(wanted)
-        },
-        durable: () => undefined,
-        undone: () => undefined,
-      },
-      resolve,
-    )
-  })
-}
-
-function refused(reason: string): FailedOutcome {
-  return { ok: false, code: 'wrong-state', index: null, field: null, reason }
+  const build = (): void => {
+    const at = book.applied()
+    if (at.stream === stream && at.place > 0 === (wanted.is === 'seal')) book.build(wanted)
+  }
+  return commitStep(parts, build, true)
 }

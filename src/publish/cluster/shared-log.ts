@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { EngineConnection } from '../../engine/log-engine.ts'
-import { MESSAGE_VERSION } from '../../log/message/message.ts'
+import { MESSAGE_NEEDS, MESSAGE_VERSION } from '../../log/message/message.ts'
 import { openNodeKey } from '../../log/message/node-key.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
@@ -21,11 +21,13 @@ import type { StopCause } from '../replica/replica-stop.ts'
 import type { Replica, ReplicaState } from '../replica/replica.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
+import { changeLogKeys } from './change-log-keys.ts'
 import { ENDED } from './ended-stream.ts'
 import { openEvidence } from './evidence-folder.ts'
 import { joinLog } from './join-log.ts'
 import type { LogStoreSettings } from './log-store-settings.ts'
 import { openEngine } from './open-engine.ts'
+import { raiseLogVersion } from './raise-version.ts'
 import { openReplicatedPath } from './replicated-path.ts'
 import { rollStream } from './roll-stream.ts'
 import type { StreamSession } from './stream-session.ts'
@@ -77,12 +79,17 @@ export type SharedLog = AsyncDisposable &
     state(): ReplicaState | null
     /** Ends the stream, and begins the next one. */
     roll(): ReturnType<typeof rollStream>
+    /** Makes the keys with these vkeys the ones that sign the log, on all writers. */
+    changeKeys(vkeys: readonly string[]): ReturnType<typeof changeLogKeys>
+    /** Lets messages have the newest version that this program reads. */
+    raiseVersion(): ReturnType<typeof raiseLogVersion>
     /** The newest signed tree, unless the node has served a larger one. */
     mark(): HighWater | null
   }>
 
 /** File in the data directory with the names of the other writers. */
 const WRITERS_FILE = 'writers'
+const NEWEST_VERSION = { frames: MESSAGE_VERSION, needs: MESSAGE_NEEDS }
 /** Time between two looks at whether this node leads. */
 const LEAD_LOOK_MS = 250
 
@@ -107,6 +114,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
   const sessions = openSessions({ ...settings, hasServed: served.isReached }, connect, book, identity)
   const { path } = sessions
   const state = (): ReplicaState | null => stateOf(sessions.replica(), served.isReached())
+  const step = { ...settings, db, book, path, state }
   let looking: NodeJS.Timeout | undefined
   let leads = false
   let seq = book.appender.head().seq
@@ -138,7 +146,9 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
     },
     leads: () => leads,
     state,
-    roll: () => rollStream({ ...settings, book, path, connect, state }),
+    roll: () => rollStream({ ...step, connect }),
+    changeKeys: (vkeys) => changeLogKeys(step, vkeys),
+    raiseVersion: () => raiseLogVersion({ ...step, newest: NEWEST_VERSION }),
     mark: () => (served.isReached() ? { log: id, checkpoint: book.checkpoint(), former } : null),
     async [Symbol.asyncDispose]() {
       clearInterval(looking)

@@ -1,22 +1,63 @@
+import type { IncomingMessage } from 'node:http'
+import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { SharedLog } from '../cluster/shared-log.ts'
-import { doorRefusal } from './door-replies.ts'
+import { doorRefusal, readJsonBody } from './door-replies.ts'
 
 /** Steps of the operator of a log that an engine carries. */
-export type ClusterSteps = Pick<SharedLog, 'roll'>
+export type ClusterSteps = Pick<SharedLog, 'roll' | 'changeKeys' | 'raiseVersion'>
+
+type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
 
 /** Paths of these steps, each with its method. */
-export const CLUSTER_PATHS: ReadonlyMap<string, 'POST'> = new Map([['/cluster/roll', 'POST']])
+export const CLUSTER_PATHS: ReadonlyMap<string, 'POST'> = new Map([
+  ['/cluster/roll', 'POST'],
+  ['/cluster/keys', 'POST'],
+  ['/cluster/version', 'POST'],
+])
 
-/** Answers `POST /cluster/roll`: the stream in which the log goes on. */
+/** Bytes of the largest list of keys. */
+const KEYS_BYTES_MAX = 4096
+
+/** Answers a step: the stream in which the log goes on, the keys that sign it, or the version of its messages. */
 export async function clusterRequest(
   steps: ClusterSteps | null,
-  query: string | null,
-): Promise<Readonly<{ ok: true; answer: object }> | FailedOutcome> {
+  request: IncomingMessage,
+  [path, query]: readonly [path: string, query: string | null],
+): Promise<Answered> {
   if (query !== null) return doorRefusal('unknown-parameter', 'a step takes no parameters')
   if (steps === null) return doorRefusal('wrong-state', 'the log of this node is on no engine')
-  const rolled = await steps.roll()
-  if (!rolled.ok) return rolled
-  const { stream, head } = rolled
-  return { ok: true, answer: { stream, head } }
+  switch (path) {
+    case '/cluster/keys':
+      return answerOf(await changeKeys(steps, request))
+    case '/cluster/version':
+      return answerOf(await steps.raiseVersion())
+    default:
+      return answerOf(await steps.roll())
+  }
+}
+
+function answerOf(outcome: Readonly<{ ok: true }> | FailedOutcome): Answered {
+  if (!outcome.ok) return outcome
+  const { ok, ...answer } = outcome
+  return { ok, answer }
+}
+
+async function changeKeys(
+  steps: ClusterSteps,
+  request: IncomingMessage,
+): Promise<Readonly<{ ok: true }> | FailedOutcome> {
+  const body = await readJsonBody(request, 'a list of keys', KEYS_BYTES_MAX)
+  if (!body.ok) return body
+  const { vkeys, ...others } = body.value
+  if (Object.keys(others).length > 0)
+    return doorRefusal('unknown-parameter', 'a change of keys has the key vkeys')
+  const isList = Array.isArray(vkeys) && vkeys.length >= 1 && vkeys.length <= SIGNING_KEYS_MAX
+  if (!isList || !vkeys.every((vkey) => typeof vkey === 'string') || new Set(vkeys).size < vkeys.length) {
+    return {
+      ...doorRefusal('invalid-parameter', `must be a list of 1 to ${SIGNING_KEYS_MAX} different vkeys`),
+      field: 'vkeys',
+    }
+  }
+  return await steps.changeKeys(vkeys)
 }

@@ -3,6 +3,7 @@ import type { ProblemCode } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
 import { parseTraceparent } from '../../protocol/traceparent.ts'
+import { parseObject } from '../admission/draft-json.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 
 /** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
@@ -69,6 +70,32 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+type JsonBody = Readonly<{ ok: true; value: Readonly<Record<string, unknown>> }> | FailedOutcome
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Reads the JSON object that a request carries. `what` names the request in refusals. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  what: string,
+  bytesMax: number,
+): Promise<JsonBody> {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
+  if (request.headers['content-encoding'] !== undefined || type !== 'application/json') {
+    return doorRefusal('unsupported-media-type', `${what} is application/json, without content encoding`)
+  }
+  const bytes = await readBody(request, bytesMax)
+  if (bytes === undefined) return doorRefusal('too-large', `${what} has at most ${bytesMax} bytes`)
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch {
+    return doorRefusal('invalid-parameter', 'the request is not UTF-8')
+  }
+  const body = parseObject(text)
+  return body.ok ? body : doorRefusal('invalid-parameter', `the request ${body.reason}`)
 }
 
 /** Sends a problem (RFC 9457) with the draft's index, field and reason. It never repeats the input. */

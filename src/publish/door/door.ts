@@ -141,7 +141,7 @@ async function answer(
     path === '/publish'
       ? publishRequest(settings, request, query)
       : CLUSTER_PATHS.has(path)
-        ? clusterRequest(settings.steps, query)
+        ? clusterRequest(settings.steps, request, [path, query])
         : heldRequest(settings.queue.held, request, [path, query])
   const outcome = settings.stopping()
     ? doorRefusal('not-ready', 'the service is stopping')

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { REASON_CHARS_MAX, REF_CHARS_MAX } from '../../protocol/draft.ts'
 import { readBounded } from '../admission/details-grammar.ts'
-import { parseObject } from '../admission/draft-json.ts'
 import { isFault } from '../admission/refusal.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
-import { doorRefusal, readBody } from './door-replies.ts'
+import { doorRefusal, readJsonBody } from './door-replies.ts'
 import type { HeldPage } from './held-list.ts'
 import { LISTED_STATES, listDrafts } from './held-list.ts'
 
@@ -77,24 +76,9 @@ function wholeIn(text: string, min: number, max: number): number | undefined {
 type DecisionBody = Readonly<{ ok: true; refs: readonly string[]; reason: string }> | FailedOutcome
 
 async function readDecision(request: IncomingMessage): Promise<DecisionBody> {
-  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
-  if (request.headers['content-encoding'] !== undefined || type !== 'application/json') {
-    return doorRefusal('unsupported-media-type', 'a decision is application/json, without content encoding')
-  }
-  const bytes = await readBody(request, DECISION_BYTES_MAX)
-  if (bytes === undefined)
-    return doorRefusal('too-large', `a decision has at most ${DECISION_BYTES_MAX} bytes`)
-  let text: string
-  try {
-    text = UTF8.decode(bytes)
-  } catch {
-    return doorRefusal('invalid-parameter', 'the request is not UTF-8')
-  }
-  const body = parseObject(text)
-  return body.ok ? decisionOf(body.value) : doorRefusal('invalid-parameter', `the request ${body.reason}`)
+  const body = await readJsonBody(request, 'a decision', DECISION_BYTES_MAX)
+  return body.ok ? decisionOf(body.value) : body
 }
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decisionOf({ refs, reason, ...others }: Readonly<Record<string, unknown>>): DecisionBody {
   if (Object.keys(others).length > 0)
