@@ -119,6 +119,19 @@ suite('a mirror', () => {
     }
   })
 
+  test('shows a moment and its time zone on one line', async () => {
+    await using stage = await openApiStage(mirrorOf({ ...FOLLOWING, state: 'waiting' }))
+    const page = await (await stage.get('/')).text()
+    assert.match(
+      page,
+      /<p class="strip" role="note">\s*<span>This is a mirror of [^]*<span data-zone>UTC<\/span>/,
+    )
+    const style = await (await stage.get(/href="(\/assets\/[^"]+\.css)"/.exec(page)?.[1] ?? '')).text()
+    // The time zone is a span too, within the one that is a block.
+    assert.match(style, /\.strip ?> ?span/)
+    assert.doesNotMatch(style, /\.strip span/)
+  })
+
   test('says in the heading of /status why it has stopped', async () => {
     await using stage = await openApiStage(mirrorOf(STOPPED))
     assert.match(
