@@ -6,11 +6,12 @@ import { markHighWater } from '../log/store/high-water.ts'
 import type { LogIdentity } from '../log/store/reader.ts'
 import { hasStore, StoreError } from '../log/store/store.ts'
 import { faultAtStart, headOf } from '../log/tree/log-fault.ts'
+import { replaceKeys } from '../log/tree/signing-keys.ts'
 import { openSignedTrees } from '../log/tree/signed-trees.ts'
 import { sumOfAccounts } from '../project/fold/ledger.ts'
 import { WrongError } from '../verify/reading/finding.ts'
 import type { BuildingMirror } from './book/building-mirror.ts'
-import { openBuildingMirror, removeBuildingMirror, writeListedKeys } from './book/building-mirror.ts'
+import { openBuildingMirror, removeBuildingMirror } from './book/building-mirror.ts'
 import type { FormerMirror } from './book/former-mirror.ts'
 import { openFormerMirror } from './book/former-mirror.ts'
 import { MismatchError, openMirrorBook } from './book/mirror-book.ts'
@@ -192,7 +193,7 @@ async function takeTree(
   book.begin()
   try {
     await catchUpWith({ ...parts, onBatch, onMonthEnd: commit }, tree)
-    writeListedKeys(db, keys.listed)
+    replaceKeys(db, keys.listed)
     book.commit(tree)
   } catch (error) {
     book.rollback()

@@ -6,11 +6,10 @@ import type { LogIdentity } from '../../log/store/reader.ts'
 import { openForWriting, readIdentity, storePath, StoreError } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
-import { readKeys } from '../../log/tree/signing-keys.ts'
+import { readKeys, replaceKeys } from '../../log/tree/signing-keys.ts'
 import type { Finality } from '../../protocol/resources.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
-import { writeListedKeys } from '../book/building-mirror.ts'
 import type { MirrorBook } from '../book/mirror-book.ts'
 import { openMirrorBook } from '../book/mirror-book.ts'
 import { mirrorMetaOf } from '../book/mirror-rows.ts'
@@ -90,7 +89,7 @@ function storeOf(
   }
 
   function putKeys({ listed }: OriginKeys): void {
-    if (JSON.stringify(readKeys(db)) !== JSON.stringify(listed)) writeListedKeys(db, listed)
+    if (JSON.stringify(readKeys(db)) !== JSON.stringify(listed)) replaceKeys(db, listed)
   }
 
   return {
