@@ -6,6 +6,7 @@ import { backupsIn, storeContentOf } from '../../log/backup/backup-folder.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { LockedError, lockDirectory } from '../../log/store/lock.ts'
+import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import {
   hasStore,
@@ -20,7 +21,7 @@ import { readKeys } from '../../log/tree/signing-keys.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { note, ok, warn, wrong } from '../doctor/diagnosis.ts'
-import { keyDiagnosis } from '../doctor/doctor-directory.ts'
+import { keyDiagnosis, mirrorKeyDiagnosis } from '../doctor/doctor-directory.ts'
 import { defaultKeyFile } from '../operator/signing-key-file.ts'
 import { asPathError, isFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
@@ -226,6 +227,8 @@ function keysFound(
   const files = keyFiles ?? [defaultKeyFile(data)]
   const db = openAnySchema(path, { readOnly: true })
   try {
+    const mirror = schema === SCHEMA_VERSION ? readMirrorMeta(db) : null
+    if (mirror !== null) return [mirrorKeyDiagnosis(mirror)]
     const listed = schema === SCHEMA_VERSION ? readKeys(db) : []
     return files.map((file) => {
       const found = keyDiagnosis(file, origin, listed, world)

@@ -5,6 +5,7 @@ import { readHighWater } from '../../log/store/high-water.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
+import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
 import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
@@ -93,7 +94,7 @@ function diagnoseOpenStore(
       ? (keyFiles ?? [defaultKeyFile(data)]).map((file) =>
           keyDiagnosis(file, identity.origin, readKeys(db), world),
         )
-      : [ok('key', `a mirror of ${mirror.of}: it signs nothing and has no key`)]),
+      : [mirrorKeyDiagnosis(mirror)]),
   ]
   return { id: identity.id, found }
 }
@@ -113,6 +114,11 @@ function clockOf(headMs: number | null, world: World): Diagnosis {
   return aheadMs > AHEAD_MS_MAX
     ? wrong('clock', `the clock is ${formatAge(aheadMs)} behind the newest event: set it before publishing`)
     : ok('clock', 'the clock is not behind the newest event')
+}
+
+/** The diagnosis of a mirror's key: there is none, and none is needed. */
+export function mirrorKeyDiagnosis({ of }: MirrorMeta): Diagnosis {
+  return ok('key', `a mirror of ${of}: it signs nothing and has no key`)
 }
 
 /** Whether a key file is there, private, and signs the log of this origin. */
