@@ -1,9 +1,8 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { FromMirror } from './mirror-messages.ts'
 import type { MirrorState } from '../../mirror/mirroring.ts'
 import type { MirrorSettings } from '../../mirror/mirror-settings.ts'
 import { readyToFollow } from '../../publish/door/operations.ts'
-import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import { openAuditLines } from '../log-lines/audit-lines.ts'
 import { watchBackups } from '../log-lines/backup-lines.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
@@ -20,13 +19,11 @@ import { sayStopping, sayWrong } from '../service/front-memory.ts'
 import type { ReportCell } from '../nodes/report-cell.ts'
 import { openReportCell } from '../nodes/report-cell.ts'
 import type { Serving } from '../service/node-report.ts'
-import { openNodeReport } from '../service/node-report.ts'
+import { openNodeRegistry, openNodeReport, watchNode } from '../service/node-report.ts'
 import type { NodeSettings } from '../service/node-threads.ts'
 import { drainThreads, openMainFront, planThreads, startThreads } from '../service/node-threads.ts'
 import { openAuditMetrics } from '../service/service-metrics.ts'
-import { watchStore } from '../service/store-metrics.ts'
 import { orTaken } from '../service/taken-port.ts'
-import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
 import { openMirrorMetrics } from './mirror-metrics.ts'
 import type { MirrorReport } from '../../serve/api/status-route.ts'
@@ -66,7 +63,7 @@ export async function startMirror(
   forgetFault(data)
   const plan = planThreads({ ...settings, asksChain: false, following: true }, world, lines)
   const { memory } = plan
-  const registry = openRegistry(settings)
+  const registry = openNodeRegistry(settings)
   const broken = Promise.withResolvers<string>()
   const told = openTold(settings, openReportCell<MirrorWords>(memory.mirror), registry, lines)
 
@@ -81,17 +78,7 @@ export async function startMirror(
   stack.use(threads)
   const serving: Serving = { reader: front.reader, threads }
   const report = openNodeReport({ memory, registry, lines, serving: () => serving, told: told.checks })
-  openStateMetrics(registry, {
-    version: VERSION,
-    nodeVersion: process.versions.node,
-    sqliteVersion: process.versions['sqlite'] ?? '',
-    head: () => front.reader.head(),
-    limiterKeys: front.limiterKeys,
-    async checks() {
-      const { store, serving: answering } = await report.readiness()
-      return { store, serving: answering, accepting_publishes: false }
-    },
-  })
+  watchNode(registry, front, report, () => false)
   const opening = startOperations({
     host: settings.opsHost,
     port: settings.opsPort,
@@ -121,15 +108,6 @@ export async function startMirror(
     broken: broken.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
-}
-
-/** Opens the metrics of this process, with those of its store and limits. */
-function openRegistry({ data, streamsMax }: ServedMirrorSettings): Registry {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  watchStore(registry, data)
-  gauge(registry, 'daybook_stream_clients_max', 'Most streams that may be open', () => streamsMax)
-  return registry
 }
 
 type MirrorWords = Omit<MirrorReport, 'version'>

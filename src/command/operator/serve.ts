@@ -1,6 +1,7 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import { namesNoSite } from './log-options.ts'
+import { runToEnd } from './node-ending.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 
@@ -26,27 +27,9 @@ export async function serve(
   })
   const { origin, simulated } = service.reader.identity
   if (!simulated && namesNoSite(origin)) lines.say('development', { of: origin })
-  const ended = new AbortController()
-  const publishing = meanwhile(service, ended.signal)
-  const failed = publishing.then(
-    () => new Promise<never>(() => {}),
-    (error: unknown) => `the simulator failed: ${String(error)}`,
+  return await runToEnd(service, { world, lines, drainMs: settings.drainMs }, (stop) =>
+    meanwhile(service, stop).catch((error: unknown) => {
+      throw new Error(`the simulator failed: ${String(error)}`, { cause: error })
+    }),
   )
-  const reason = await Promise.race([stopped(world.stop), service.broken, failed])
-  const stoppedMs = world.monotonicMs()
-  ended.abort()
-  await publishing.catch(() => undefined)
-  if (reason === undefined) lines.say('stopping', { drainMs: settings.drainMs })
-  else lines.say('broken', { reason })
-  await service[Symbol.asyncDispose]()
-  lines.flush()
-  lines.say('stopped', { ms: Math.round(world.monotonicMs() - stoppedMs) })
-  return reason === undefined ? 0 : 1
-}
-
-function stopped(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 }

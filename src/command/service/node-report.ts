@@ -1,6 +1,5 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
-import type { Registry } from 'prom-client'
-import { AggregatorRegistry } from 'prom-client'
+import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
 import type { LogReader } from '../../log/store/reader.ts'
 import type { OperationsAnswer, OperationsPath, Readiness } from '../../publish/door/operations.ts'
 import {
@@ -12,10 +11,14 @@ import {
   THREAD_METRICS_MS_MAX,
 } from '../../publish/door/operations.ts'
 import { LATE } from '../../publish/door/questions.ts'
+import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
+import { VERSION } from '../terminal/version.ts'
+import type { Front } from './front.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isStopping, isWrong } from './front-memory.ts'
 import type { ThreadMetrics } from './front-thread.ts'
 import type { FrontThreads } from './front-threads.ts'
+import { watchStore } from './store-metrics.ts'
 import { isReadable } from './store-readable.ts'
 
 /** The main thread's own reader, and the other serving threads. */
@@ -55,6 +58,38 @@ export function openNodeReport(parts: NodeParts): NodeAnswers {
       }
     },
   }
+}
+
+/** Opens the metrics of this process, with those of its store and limits. */
+export function openNodeRegistry({
+  data,
+  streamsMax,
+}: Readonly<{ data: string; streamsMax: number }>): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  watchStore(registry, data)
+  gauge(registry, 'daybook_stream_clients_max', 'Most streams that may be open', () => streamsMax)
+  return registry
+}
+
+/** Registers the metrics of the whole node that are read at each collection. */
+export function watchNode(
+  registry: Registry,
+  { reader, limiterKeys }: Pick<Front, 'reader' | 'limiterKeys'>,
+  { readiness }: Pick<NodeAnswers, 'readiness'>,
+  accepting: () => boolean,
+): void {
+  openStateMetrics(registry, {
+    version: VERSION,
+    nodeVersion: process.versions.node,
+    sqliteVersion: process.versions['sqlite'] ?? '',
+    head: () => reader.head(),
+    limiterKeys,
+    async checks() {
+      const { store, serving } = await readiness()
+      return { store, serving, accepting_publishes: accepting() }
+    },
+  })
 }
 
 async function readinessOf({ memory, serving, told }: NodeParts): Promise<Readiness> {

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
 import type { Signing } from '../../log/tree/ready-log.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
@@ -15,8 +15,6 @@ import { openAuditLines } from '../log-lines/audit-lines.ts'
 import { watchBackups } from '../log-lines/backup-lines.ts'
 import type { WriterLines } from '../log-lines/writer-lines.ts'
 import { openWriterLines } from '../log-lines/writer-lines.ts'
-import type { NodeState } from '../../serve/metrics/metrics.ts'
-import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
 import { answerBarriers } from '../nodes/barrier-answers.ts'
@@ -30,10 +28,9 @@ import { sayStopping, sayWrong } from './front-memory.ts'
 import type { NodeSettings, ThreadPlan } from './node-threads.ts'
 import { drainThreads, openMainFront, planThreads, startThreads } from './node-threads.ts'
 import type { Serving } from './node-report.ts'
-import { openNodeReport } from './node-report.ts'
+import { openNodeRegistry, openNodeReport, watchNode } from './node-report.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
 import { openServiceMetrics } from './service-metrics.ts'
-import { watchStore } from './store-metrics.ts'
 import { orTaken } from './taken-port.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
@@ -86,7 +83,7 @@ export async function startService(
   const following = settings.logStore !== null
   const plan = planThreads({ ...settings, asksChain, following, mirrorOf: null }, world, lines)
   const { memory } = plan
-  const registry = openRegistry(settings)
+  const registry = openNodeRegistry(settings)
   const metrics = openServiceMetrics(registry, world.now)
   const broken = Promise.withResolvers<string>()
   const state = { accepting: true, serving: null as Serving | null }
@@ -108,10 +105,7 @@ export async function startService(
   stack.use(answerBarriers(memory.barrier, writer))
   const front = await openMainFront(plan, { world, lines, registry })
   stack.use(front)
-  watchState(registry, front, async () => {
-    const { store, serving } = await report.readiness()
-    return { store, serving, accepting_publishes: state.accepting }
-  })
+  watchNode(registry, front, report, () => state.accepting)
   watchHeldDrafts(settings, { registry, lines }, front)
   const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
   stack.use(threads)
@@ -141,15 +135,6 @@ export async function startService(
     broken: broken.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
-}
-
-/** Opens the metrics of this process, with those of its store and limits. */
-function openRegistry({ data, streamsMax }: ServiceSettings): Registry {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  watchStore(registry, data)
-  gauge(registry, 'daybook_stream_clients_max', 'Most streams that may be open', () => streamsMax)
-  return registry
 }
 
 /** Registers the counts of held drafts, and warns when nothing asks about them. */
@@ -228,18 +213,6 @@ async function readyStore(
   if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world, audits)
   if (logStore === null) readyLog(data, newLog, signing)
   forgetFault(data)
-}
-
-/** Registers the metrics of the whole service that are read at each collection. */
-function watchState(registry: Registry, front: Front, checks: NodeState['checks']): void {
-  openStateMetrics(registry, {
-    version: VERSION,
-    nodeVersion: process.versions.node,
-    sqliteVersion: process.versions['sqlite'] ?? '',
-    head: () => front.reader.head(),
-    limiterKeys: front.limiterKeys,
-    checks,
-  })
 }
 
 function writerSettings(
