@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import type { Service } from '../../src/command/service/service.ts'
 import { VERSION } from '../../src/command/terminal/version.ts'
@@ -14,6 +17,16 @@ import { run } from '../stage/command-stage.ts'
 import { startLocalNode } from '../stage/manual-node.ts'
 
 const DRAFTS = join(import.meta.dirname, '..', 'sample', 'sample.drafts.jsonl')
+
+/** An address at which nothing listens. */
+async function closedAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  assert.ok(typeof address === 'object' && address !== null)
+  return `http://127.0.0.1:${address.port}`
+}
 
 suite('daybook mirror', () => {
   const kept = unpackKept(SCHEMA_VERSION)
@@ -58,6 +71,31 @@ suite('daybook mirror', () => {
     assert.match(stderr, /the mirror is built and proved: \d+ events/)
   })
 
+  test('says at once which address does not answer, and why, and keeps nothing', async () => {
+    const stop = new AbortController()
+    const said = new PassThrough()
+    const nowhere = join(folder, 'nowhere')
+    const beganMs = performance.now()
+    const gone = await closedAddress()
+    const ended = run(['mirror', gone, '--data', nowhere, ...ports], {
+      stop: stop.signal,
+      stderr: said,
+    })
+    let text = ''
+    while (!text.includes('cannot be followed')) {
+      await once(said, 'readable')
+      text += String(said.read() ?? '')
+    }
+    assert.ok(text.includes(`asks ${gone} for its log`), text)
+    assert.ok(text.includes(`${gone}/api/v1/status: fetch failed (connect ECONNREFUSED`), text)
+    assert.ok(performance.now() - beganMs < 5_000)
+    stop.abort()
+    const { code, stderr } = await ended
+    assert.equal(code, 1)
+    assert.match(stderr, /stopped before the mirror was begun: nothing is kept/)
+    assert.equal(existsSync(join(nowhere, 'daybook.db')), false)
+  })
+
   test('refuses an address with a path, and a key that is none, as wrong usage', async () => {
     for (const words of [
       ['mirror', `${url}/api/v1`, '--data', join(folder, 'a')],
@@ -100,6 +138,8 @@ suite('daybook mirror', () => {
     assert.match(examined.stdout + examined.stderr, /ok +key +a mirror of /)
     const restored = await run(['restore', '--data', data, '--from', backup])
     assert.equal(restored.code, 0, restored.stderr)
+    assert.match(restored.stdout + restored.stderr, /ok +key +a mirror of /)
+    assert.doesNotMatch(restored.stdout + restored.stderr, /is missing/)
     assert.match(restored.stdout + restored.stderr, /mirror http:\/\/127\.0\.0\.1:\d+ --data/)
   })
 })

@@ -35,6 +35,7 @@ export const FACTS = {
     fields: ['of', 'url', 'door', 'port', 'publishPort', 'head', 'ms'],
     said: ['port', 'publishPort'],
   },
+  'mirror-asking': { level: 'info', text: 'asks {of} for its log', fields: ['of'] },
   'mirror-building': {
     level: 'info',
     text: 'builds the mirror ({stage}): {events} of {wantedEvents} events',

@@ -1,7 +1,11 @@
+import type { Surroundings } from '../../client/surroundings.ts'
+import { hasStore } from '../../log/store/store.ts'
+import { hasBuildingMirror } from '../../mirror/book/building-mirror.ts'
 import { buildMirror } from '../../mirror/build-mirror.ts'
 import type { MirrorProgress } from '../../mirror/mirror-settings.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import { asCommandError } from '../terminal/client.ts'
+import { runToEnd } from '../operator/node-ending.ts'
+import { asCommandError, causeOf, fetchAllowed } from '../terminal/client.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -33,14 +37,7 @@ export async function runMirror(
     head: service.head(),
     ms: Math.round(world.monotonicMs() - beganMs),
   })
-  const reason = await Promise.race([stopped(world.stop), service.broken])
-  const stoppedMs = world.monotonicMs()
-  if (reason === undefined) lines.say('stopping', { drainMs: settings.drainMs })
-  else lines.say('broken', { reason })
-  await service[Symbol.asyncDispose]()
-  lines.flush()
-  lines.say('stopped', { ms: Math.round(world.monotonicMs() - stoppedMs) })
-  return reason === undefined ? 0 : 1
+  return await runToEnd(service, { world, lines, drainMs: settings.drainMs })
 }
 
 /** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
@@ -56,9 +53,10 @@ async function build({ followed }: ServedMirrorSettings, world: World, lines: Lo
     nextMs = world.monotonicMs() + PROGRESS_MS
     lines.say('mirror-building', { stage, events: done, wantedEvents: total })
   }
+  if (!hasStore(followed.dataDirectory)) lines.say('mirror-asking', { of: followed.url })
   try {
     const built = await buildMirror(
-      { ...followed, now: world.now, around: {} },
+      { ...followed, now: world.now, around: { fetch: tellingFetch(lines, world.stop) } },
       { onProgress, signal: world.stop },
     )
     if (built.is === 'contradicted') {
@@ -71,17 +69,35 @@ async function build({ followed }: ServedMirrorSettings, world: World, lines: Lo
     if (worked)
       lines.say('mirror-built', { events: built.events, ms: Math.round(world.monotonicMs() - beganMs) })
   } catch (error) {
-    if (world.stop.aborted)
-      throw new CommandError(1, 'stopped before the mirror was built: the next start goes on')
+    if (world.stop.aborted) throw new CommandError(1, stoppedWords(followed.dataDirectory))
     throw asCommandError(error)
   } finally {
     progress.end()
   }
 }
 
-function stopped(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
+function stoppedWords(data: string): string {
+  return hasBuildingMirror(data)
+    ? 'stopped before the mirror was built: the next start goes on'
+    : 'stopped before the mirror was begun: nothing is kept'
+}
+
+/** `fetch` that says why an attempt has failed, because the client tries again for a while in silence. */
+function tellingFetch(lines: LogLines, stopped: AbortSignal): Surroundings['fetch'] {
+  let said = ''
+  const tell = (url: string, why: string): void => {
+    const reason = `${url.replace(/\?.*$/s, '')}: ${why}`
+    if (reason !== said && !stopped.aborted) lines.say('origin-lost', { reason })
+    said = reason
+  }
+  return async (url, init) => {
+    try {
+      const answer = await fetchAllowed(url, init)
+      if (answer.status >= 500 || answer.status === 429) tell(url, `the service answered ${answer.status}`)
+      return answer
+    } catch (error) {
+      tell(url, error instanceof Error ? `${error.message}${causeOf(error)}` : String(error))
+      throw error
+    }
+  }
 }

@@ -28,19 +28,28 @@ export function fetchWithNotice(base: URL, world: World): Surroundings['fetch'] 
   let isReported = false
   return async (address, init) => {
     try {
-      const response = await SURROUNDINGS.fetch(address, init)
+      const response = await fetchAllowed(address, init)
       isAnswered = true
       return response
     } catch (error) {
-      if (isForbidden(error)) {
-        const message = `web clients are not allowed to use port ${base.port}: the service needs another port`
-        throw new DaybookError('unexpected-answer', message)
-      }
+      if (error instanceof DaybookError) throw error
       // A wrong address looks like a service that is restarting. Only the user knows which it is.
       if (!isAnswered && !isReported && !world.stop.aborted) tell(world, `no answer from ${base.host} yet`)
       isReported = true
       throw error
     }
+  }
+}
+
+/** `fetch` that refuses a port at once which it would ask again and again in vain. */
+export const fetchAllowed: Surroundings['fetch'] = async (address, init) => {
+  try {
+    return await SURROUNDINGS.fetch(address, init)
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    const { port } = new URL(address)
+    const message = `web clients are not allowed to use port ${port}: the service needs another port`
+    throw new DaybookError('unexpected-answer', message)
   }
 }
 
@@ -64,9 +73,13 @@ export function asCommandError(error: unknown): unknown {
   return new CommandError(error.status === 400 ? 2 : 1, `${message}${reason}`, { cause: error })
 }
 
-function causeOf(cause: Error): string {
-  const inner = cause.cause instanceof Error ? cause.cause : cause
-  return inner.message === '' ? '' : ` (${printable(inner.message)})`
+/** The innermost reason of a failed connection, in brackets; empty when there is none. */
+export function causeOf(error: Error): string {
+  let inner = error
+  while (inner.cause instanceof Error) inner = inner.cause
+  // One error for each address of a host.
+  const { message } = inner instanceof AggregateError ? (inner.errors[0] ?? inner) : inner
+  return message === '' ? '' : ` (${printable(message)})`
 }
 
 /** Runs `work`, which asks the service; errors of the client become errors of the command. */

@@ -45,6 +45,8 @@ const SHOWN_BYTES_MAX: number = 4 * 1024 * 1024
 /** Requests for a body that breaks off. */
 const BODY_ATTEMPTS_MAX = 3
 
+type Opened = Origin['file']
+
 /** Opens the API of a service. Sends no request by itself. `onContact` is called at each answer. */
 export function openOrigin(url: string, handed: Partial<Surroundings>, onContact: () => void): Origin {
   const given: Surroundings = { ...SURROUNDINGS, ...handed }
@@ -55,22 +57,16 @@ export function openOrigin(url: string, handed: Partial<Surroundings>, onContact
   }
   const plain = openAsk({ base: url, ...around })
   const shown = new Map<string, Uint8Array>()
-  let expected: string | null = null
-  const ask = checkedAsk(plain, (log) => {
-    onContact()
-    if (expected !== null && log !== null && log !== expected)
-      throw new AnotherLogError('the origin has another log than the mirrored one')
-  })
-
-  async function open(path: string, { attemptsMax }: BodyLimits, signal: AbortSignal): Promise<OpenAnswer> {
-    try {
-      const attempts = attemptsMax === undefined ? {} : { attemptsMax }
-      return await ask.open(`/api/v1/${path}`, { signal, ...attempts })
-    } catch (error) {
-      if (error instanceof DaybookError && error.status > 0) onContact()
-      throw error
-    }
-  }
+  const addressOf = (path: string): string => `${plain.base}/api/v1/${path.replace(/\?.*$/s, '')}`
+  const { ask, expectLog } = checkedAsk(plain, onContact)
+  const opened: Opened = (path, { attemptsMax }, signal) =>
+    ask
+      .open(`/api/v1/${path}`, { signal, ...(attemptsMax === undefined ? {} : { attemptsMax }) })
+      .catch((error: unknown) => {
+        if (!(error instanceof DaybookError)) throw error
+        if (error.status > 0) onContact()
+        throw at(addressOf(path), error)
+      })
 
   async function read(
     path: string,
@@ -80,8 +76,12 @@ export function openOrigin(url: string, handed: Partial<Surroundings>, onContact
     const attempts = Math.min(limits.attemptsMax ?? BODY_ATTEMPTS_MAX, BODY_ATTEMPTS_MAX)
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { stream } = await open(path, limits, signal)
-        const body = Buffer.concat(await Array.fromAsync(bounded(stream, limits.bytesMax, around, false)))
+        const { stream } = await opened(path, limits, signal)
+        const body = Buffer.concat(
+          await Array.fromAsync(
+            bounded(stream, { ...limits, address: addressOf(path), isFile: false }, around),
+          ),
+        )
         shown.set(shownName(path), body.subarray(0, SHOWN_BYTES_MAX))
         return body
       } catch (error) {
@@ -99,34 +99,44 @@ export function openOrigin(url: string, handed: Partial<Surroundings>, onContact
     ask,
     read,
     shown: () => Object.fromEntries(shown),
-    expectLog: (id) => void (expected = id),
+    expectLog,
     async json(path, limits, signal) {
       const body = await read(path, limits, signal)
       try {
         return readObject(path, body ?? new Uint8Array(0))
       } catch (cause) {
-        throw noDaybook(cause)
+        throw at(addressOf(path), noDaybook(cause))
       }
     },
     async file(path, limits, signal) {
-      const answer = await open(path, limits, signal)
-      return { ...answer, stream: ReadableStream.from(bounded(answer.stream, limits.bytesMax, around, true)) }
+      const answer = await opened(path, limits, signal)
+      const pieces = bounded(answer.stream, { ...limits, address: addressOf(path), isFile: true }, around)
+      return { ...answer, stream: ReadableStream.from(pieces) }
     },
   }
 }
 
-/** Requests that call `check` with the log that each answer names. It may throw. */
-function checkedAsk(plain: Ask, check: (log: string | null) => void): Origin['ask'] {
-  return {
-    async get(path, options): Promise<Answer> {
+/** Requests whose answers must be of the expected log, if they name one. */
+function checkedAsk(plain: Ask, onContact: () => void): Pick<Origin, 'ask' | 'expectLog'> {
+  let expected: string | null = null
+
+  function check({ headers }: Pick<Answer, 'headers'>): void {
+    onContact()
+    const log = headers.get('daybook-log')
+    if (expected !== null && log !== null && log !== expected)
+      throw new AnotherLogError('the origin has another log than the mirrored one')
+  }
+
+  const ask: Origin['ask'] = {
+    async get(path, options) {
       const answer = await plain.get(path, options)
-      check(answer.headers.get('daybook-log'))
+      check(answer)
       return answer
     },
     async open(path, options) {
       const answer = await plain.open(path, options)
       try {
-        check(answer.headers.get('daybook-log'))
+        check(answer)
         return answer
       } catch (error) {
         await answer.stream.cancel().catch(() => undefined)
@@ -134,11 +144,20 @@ function checkedAsk(plain: Ask, check: (log: string | null) => void): Origin['as
       }
     },
   }
+  return { ask, expectLog: (id) => void (expected = id) }
 }
 
 /** Error for an address that answers, but not as a Daybook does. */
 export function noDaybook(cause?: unknown): DaybookError {
   return new DaybookError('unexpected-answer', 'the address answers, but not as a Daybook does', { cause })
+}
+
+/** The same error with the address that was asked. */
+function at(
+  address: string,
+  { code, message, status, errors, retryAfterMs, cause }: DaybookError,
+): DaybookError {
+  return new DaybookError(code, `${address}: ${message}`, { status, errors, retryAfterMs, cause })
 }
 
 /** File name for a kind of answers: `archive-manifest.json` for all manifests. */
@@ -147,25 +166,30 @@ function shownName(path: string): string {
   return name.replace(/^archive\/.*\.json$/, 'archive-manifest.json').replaceAll(/[^\w.-]/g, '-')
 }
 
+type Bounds = Readonly<{ bytesMax: number; address: string; isFile: boolean }>
+
 /** Pieces of a body. Throws `too-large` beyond its limit of bytes, and `timeout` when it arrives too slowly. */
 async function* bounded(
   stream: ByteStream,
-  bytesMax: number,
+  { bytesMax, address, isFile }: Bounds,
   { now }: Pick<Surroundings, 'now'>,
-  isFile: boolean,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let bytes = 0
   let [paceMs, paceBytes] = [now(), 0]
-  for await (const piece of piecesOf(stream)) {
-    bytes += piece.length
-    if (bytes > bytesMax)
-      throw new DaybookError('too-large', `the origin sent more than ${bytesMax} bytes in one answer`)
-    const elapsedMs = now() - paceMs
-    const isSlow = isFile
-      ? elapsedMs >= PACE_MS && ((bytes - paceBytes) * 1000) / elapsedMs < FILE_BYTES_PER_S_MIN
-      : elapsedMs >= BODY_MS_MAX
-    if (isSlow) throw new DaybookError('timeout', 'the origin sends an answer too slowly')
-    if (isFile && elapsedMs >= PACE_MS) [paceMs, paceBytes] = [now(), bytes]
-    yield piece
+  try {
+    for await (const piece of piecesOf(stream)) {
+      bytes += piece.length
+      if (bytes > bytesMax)
+        throw new DaybookError('too-large', `the origin sent more than ${bytesMax} bytes in one answer`)
+      const elapsedMs = now() - paceMs
+      const isSlow = isFile
+        ? elapsedMs >= PACE_MS && ((bytes - paceBytes) * 1000) / elapsedMs < FILE_BYTES_PER_S_MIN
+        : elapsedMs >= BODY_MS_MAX
+      if (isSlow) throw new DaybookError('timeout', 'the origin sends an answer too slowly')
+      if (isFile && elapsedMs >= PACE_MS) [paceMs, paceBytes] = [now(), bytes]
+      yield piece
+    }
+  } catch (error) {
+    throw error instanceof DaybookError ? at(address, error) : error
   }
 }
