@@ -42,7 +42,7 @@ export function openLeft(
 }
 
 /** Row of `meta` with the progress of a build. It changes in the transaction of each step. */
-export type BuildRow<State> = Readonly<{
+type BuildRow<State> = Readonly<{
   read(db: DatabaseSync): State | undefined
   /** Writes the state, in the caller's transaction. */
   note(db: DatabaseSync, state: State): void
