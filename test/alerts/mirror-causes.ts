@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -5,6 +6,7 @@ import type { ServedMirror } from '../../src/command/mirror/served-mirror.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { startMirrorNode } from '../mirror/mirror-stage.ts'
+import { BEHIND_WAITS_PER_CALLER } from '../../src/serve/following/following-limits.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import type { Cause } from './rule-test.ts'
@@ -40,12 +42,17 @@ export async function mirrorCauses(folder: string): Promise<readonly Cause[]> {
   const healthy = await scrapeUntil(mirror, /\ndaybook_mirror_proved_timestamp_seconds [1-9]/)
   await origin[Symbol.asyncDispose]()
   const away = { ...healthy, atMs: healthy.atMs + AWAY_MS }
+  await askBeyond(mirror)
+  const behind = [await scrapeUntil(mirror, /\ndaybook_http_behind_total [1-9]/)]
+  const by = 'readers that ask a late mirror for newer events'
 
   await using other = await serve(second, port)
   await publish(other, 'bb')
   await publish(other, 'ccc')
   const contradicted = await scrapeUntil(mirror, /\ndaybook_mirror_contradicted 1\n/)
   return [
+    { alert: 'ErrorBudgetBurnsFast', by, healthy, ailing: behind, isNone: true },
+    { alert: 'ErrorBudgetBurnsSlowly', by, healthy, ailing: behind, isNone: true },
     { alert: 'MirrorLate', by: 'an origin that is gone', healthy, ailing: [away], severity: 'ticket' },
     {
       alert: 'MirrorStopped',
@@ -55,6 +62,18 @@ export async function mirrorCauses(folder: string): Promise<readonly Cause[]> {
       severity: 'page',
     },
   ]
+}
+
+/** Asks for an event that the mirror does not have, as more readers than may wait. The others leave. */
+async function askBeyond({ port }: ServedMirror): Promise<void> {
+  const leaving = new AbortController()
+  const asked = Array.from({ length: BEHIND_WAITS_PER_CALLER + 3 }, async () => {
+    const { status } = await fetch(`http://127.0.0.1:${port}/api/v1/events/9`, { signal: leaving.signal })
+    return status
+  })
+  assert.equal(await Promise.any(asked), 503)
+  leaving.abort()
+  await Promise.allSettled(asked)
 }
 
 /** Scrapes a mirror once its metrics are as wanted. */

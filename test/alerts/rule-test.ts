@@ -23,6 +23,8 @@ export type Cause = Readonly<{
   severity?: 'page' | 'ticket'
   /** Hours for which the cause lasts; 2 by default. */
   hours?: number
+  /** Whether the alert must stay silent: this is no cause of it. */
+  isNone?: true
 }>
 
 /** Minutes before the first scrape, with the healthy scrape, and of each ailing scrape but the last. */
@@ -63,7 +65,7 @@ export function testOf(cause: Cause): RuleTest {
     input_series: inputSeries(cause, (name) => ruleOf(alert).has(name)),
     promql_expr_test: [
       shows(firing, lastEvaluation(BEFORE + HEALTHY), alert === 'Watchdog'),
-      shows(firing, endOf(cause), true),
+      shows(firing, endOf(cause), cause.isNone !== true),
     ],
   }
 }

@@ -45,9 +45,12 @@ type ClientSettings = Readonly<{
 const BOUND_MS = 8_000
 
 /** Waits for a condition, checked every millisecond; fails after `withinMs`. */
-export async function until(holds: () => boolean, withinMs: number = BOUND_MS): Promise<void> {
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  withinMs: number = BOUND_MS,
+): Promise<void> {
   const limit = performance.now() + withinMs
-  while (!holds()) {
+  while (!(await holds())) {
     assert.ok(performance.now() < limit, `not within ${withinMs} ms: ${holds.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 1))
   }

@@ -53,8 +53,8 @@ type WritersStage = AsyncDisposable &
     folder: string
     /** Starts a writer in this process, with a clock that the test sets. */
     startLocal(name: string, clock: SharedClock, finality?: FinalitySettings | null): Promise<Service>
-    /** Starts a writer in a process of its own. */
-    start(name: string): Promise<NodeProcess>
+    /** Starts a writer in a process of its own. `wrapper` is a command before it. */
+    start(name: string, wrapper?: readonly string[]): Promise<NodeProcess>
   }>
 
 export async function openWritersStage(engine: EngineStage, chain: NewLog['chain']): Promise<WritersStage> {
@@ -74,7 +74,7 @@ export async function openWritersStage(engine: EngineStage, chain: NewLog['chain
         finality,
         settings: { logStore: logStoreOf({ logStore: engine.url, nodeName: name, ...credentials }) },
       }),
-    start: (name) =>
+    start: (name, wrapper = []) =>
       startNode(
         join(folder, name),
         [
@@ -86,7 +86,7 @@ export async function openWritersStage(engine: EngineStage, chain: NewLog['chain
           keyFile,
           ...(engine.credentials === null ? [] : ['--log-store-credentials', secret]),
         ],
-        [],
+        wrapper,
         'cluster',
       ),
     async [Symbol.asyncDispose]() {

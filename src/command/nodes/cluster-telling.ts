@@ -86,6 +86,12 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
   )
   gauge(
     registry,
+    'daybook_writers_silent',
+    'Known other writers of the log that were not heard lately',
+    () => read()?.writers.filter(({ isSilent }) => isSilent).length ?? 0,
+  )
+  gauge(
+    registry,
     'daybook_engine_clock_offset_seconds',
     'Clock of the engine minus that of this machine',
     () => (read()?.offsetMs ?? 0) / 1_000,

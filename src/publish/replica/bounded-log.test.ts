@@ -55,4 +55,11 @@ suite('an engine, as a writer asks it', () => {
     assert.deepEqual(await log.read(8, 1), [])
     assert.deepEqual(places, [7])
   })
+
+  test('names the places of the messages that it reads', async () => {
+    const messages = [8, 9].map((place) => ({ place, bytes: new Uint8Array(1) }))
+    const { log, places } = openBounded({ read: async () => messages })
+    assert.deepEqual(await log.read(8, 1), messages)
+    assert.deepEqual(places, [9])
+  })
 })

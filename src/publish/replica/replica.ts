@@ -27,7 +27,7 @@ export type Replica = AsyncDisposable &
 export type ReplicaState = Readonly<{
   append: AppendState
   end: BookEnd
-  /** The newest place that the engine has named. */
+  /** The newest place that the engine or a mark of the last ten seconds has named. */
   last: number
   unsettledMs: number | null
   unknownTotal: number
@@ -79,7 +79,7 @@ export function openReplica(settings: ReplicaSettings): Replica {
     state: () => ({
       append: line.state(),
       end: follower.end(),
-      last: Math.max(parts.last(), follower.end().place),
+      last: Math.max(parts.last(), writers.farthest(), follower.end().place),
       unsettledMs: line.unsettledMs(),
       unknownTotal: line.unknownTotal(),
       voidTotal: loop.voidTotal(),

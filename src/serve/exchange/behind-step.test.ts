@@ -93,6 +93,22 @@ suite('a node that follows a log', () => {
     }
   })
 
+  test('counts its answers 503 `behind` apart, and none whose caller has left', async () => {
+    await using stage = await openApiStage({ following: { barrier: never, waitMsMax: 30 } })
+    const counted = async (): Promise<string> =>
+      /^daybook_http_behind_total (\d+)$/m.exec(await stage.metrics.metrics())?.[1] ?? ''
+    assert.deepEqual(await codeOf(await stage.get(`/api/v1/events/${NEXT}`)), [503, 'behind'])
+    assert.equal((await stage.get(`/events/${NEXT}`, {}, 'HEAD')).status, 503)
+    await until(async () => (await counted()) === '2')
+    const leaving = new AbortController()
+    const left = fetch(`http://127.0.0.1:${stage.port}/api/v1/events/${NEXT}`, { signal: leaving.signal })
+    await until(() => stage.following?.waits.waiting() === 1)
+    leaving.abort()
+    await assert.rejects(left)
+    await until(async () => (await stage.metrics.metrics()).includes('code="499"} 1'))
+    assert.equal(await counted(), '2')
+  })
+
   test('shows `behind` on a page as a page', async () => {
     await using stage = await openApiStage({ following: { barrier: unknown, waitMsMax: 30 } })
     const answer = await stage.get(`/events/${NEXT}`)

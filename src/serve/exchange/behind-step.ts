@@ -1,6 +1,8 @@
 import type { Seq } from '../../protocol/seq.ts'
 import type { Problem } from '../../protocol/problem.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
 import { cursorAhead } from '../api/events-range.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Step } from './visit.ts'
 import { stepRefusal } from './visit.ts'
 import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX } from '../following/following-limits.ts'
@@ -11,7 +13,7 @@ import { EVENT_PATHS, neededSeq } from '../following/needed-seq.ts'
  * Opens the step that lets a request wait for a seq that this node does not have yet. The request then goes on, or is
  * refused as `behind`. A seq that the whole log does not have goes on at once, and its route refuses it.
  */
-export function openBehindStep(following: Following | null): Step {
+export function openBehindStep(following: Following | null, metrics: Pick<Metrics, 'behind'>): Step {
   if (following === null) return () => undefined
   const { reader, waits, waitMsMax = BEHIND_WAIT_MS_MAX } = following
   return ({ found, rawQuery, caller, response }) => {
@@ -21,7 +23,12 @@ export function openBehindStep(following: Following | null): Step {
     const wait = { seq, caller, msMax: waitMsMax, placeOnly: false }
     return waits.wait(wait, response).then((place) => {
       if (place.is === 'here') return undefined
-      if (place.is !== 'nowhere') return stepRefusal(behind(reader.head().seq))
+      if (place.is !== 'nowhere') {
+        response.once('close', () => {
+          if (response.headersSent && response.statusCode === PROBLEMS.behind.status) metrics.behind.inc()
+        })
+        return stepRefusal(behind(reader.head().seq))
+      }
       // Its route would name this node's head. The head of the whole log tells a mirror of this node more.
       return found.segments['seq'] === undefined && EVENT_PATHS.has(found.route.path)
         ? stepRefusal(cursorAhead(place.head))

@@ -100,7 +100,7 @@ export function openRequestPath(
     checkTarget,
     openRouteCheck(openNearPaths(parts.router.paths)),
     openReadinessCheck(unready),
-    openBehindStep(parts.following),
+    openBehindStep(parts.following, metrics),
     openRouteAnswer(askElsewhere, present, parts.router),
   ]
 

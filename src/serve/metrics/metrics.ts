@@ -10,6 +10,8 @@ export type Metrics = Readonly<{
   connectionsDropped: Counter
   clientErrors: Counter<'reason'>
   rateLimited: Counter<'scope'>
+  /** Answers 503 `behind`. They are among the requests answered. */
+  behind: Counter
 }>
 
 /** Registers the metrics of the public listener; throws if the registry has them already. */
@@ -37,6 +39,11 @@ export function openMetrics(registry: Registry): Metrics {
       name: 'daybook_rate_limited_total',
       help: 'Requests over the allowance of their caller',
       labelNames: ['scope'],
+      registers,
+    }),
+    behind: new Counter({
+      name: 'daybook_http_behind_total',
+      help: 'Requests answered 503 behind: this node did not reach their event in time',
       registers,
     }),
   }
