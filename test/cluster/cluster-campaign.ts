@@ -11,6 +11,7 @@ import { openFollowedFile } from './followed-file.ts'
 import type { AuditFault, History, NodeState, Recovery, SeenTree } from './history.ts'
 import type { HoppingSubscribers } from './hopping-subscribers.ts'
 import { openHoppingSubscribers } from './hopping-subscribers.ts'
+import { measureShare } from './machine-share.ts'
 import { readAnswers, readEntries, readHeld, readTree } from './node-answers.ts'
 
 /** Size of a campaign. */
@@ -202,9 +203,10 @@ async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
   const { cluster, recoveries } = stage
   await cluster.hasLeader()
   const fromMs = performance.now()
-  const answered = published(stage, 1, `after ${faults.join(' and ')}`)
-  const [agreeMs] = await Promise.all([agree(stage, fromMs), answered])
-  recoveries.push({ faults, agreeMs, publishMs: performance.now() - fromMs })
+  const share = measureShare()
+  const answered = published(stage, 1, `after ${faults.join(' and ')}`).then(() => performance.now() - fromMs)
+  const [agreeMs, publishMs] = await Promise.all([agree(stage, fromMs), answered])
+  recoveries.push({ faults, agreeMs, publishMs, slowness: share.slowness() })
 }
 
 /** Compares all nodes while nobody publishes. The last time, publishers do not go on. */

@@ -69,7 +69,7 @@ function sound(): History {
     trees: seqs.map((size) => ({ node: 'one', size, root: rootsOf(entries)[size] ?? '' })),
     standstills: [NODES.map((node) => stateOf(node, entries))],
     auditFaults: [],
-    recoveries: [{ faults: ['kill one'], agreeMs: 900, publishMs: 1_200 }],
+    recoveries: [{ faults: ['kill one'], agreeMs: 900, publishMs: 1_200, slowness: 1 }],
   }
 }
 
@@ -248,12 +248,12 @@ const DOCTORED: readonly (readonly [broken: string, history: History, report: Re
   ],
   [
     'nodes that agree late',
-    { ...sound(), recoveries: [{ faults: ['kill one'], agreeMs: 10_001, publishMs: 0 }] },
+    { ...sound(), recoveries: [{ faults: ['kill one'], agreeMs: 10_001, publishMs: 0, slowness: 1 }] },
     /the nodes agree 10001 ms after kill one/,
   ],
   [
     'publishing that stays down',
-    { ...sound(), recoveries: [{ faults: ['kill one'], agreeMs: 0, publishMs: 30_001 }] },
+    { ...sound(), recoveries: [{ faults: ['kill one'], agreeMs: 0, publishMs: 30_001, slowness: 1 }] },
     /a publisher is answered 30001 ms after kill one/,
   ],
 ]
@@ -261,6 +261,16 @@ const DOCTORED: readonly (readonly [broken: string, history: History, report: Re
 suite('the checker of a recorded history', () => {
   test('finds nothing in a history that keeps all promises', () => {
     assert.deepEqual(violationsOf(sound()), [])
+  })
+
+  test('gives a machine that others load as much more time as it is slower', () => {
+    const late = (slowness: number): readonly string[] =>
+      violationsOf({
+        ...sound(),
+        recoveries: [{ faults: ['kill one'], agreeMs: 15_000, publishMs: 40_000, slowness }],
+      })
+    assert.deepEqual(late(1.5), [])
+    assert.equal(late(1.3).length, 2)
   })
 
   for (const [broken, history, report] of DOCTORED) {

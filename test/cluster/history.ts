@@ -64,6 +64,8 @@ export type Recovery = Readonly<{
   agreeMs: number
   /** Until a publisher has an acknowledgement. */
   publishMs: number
+  /** How many times longer computing took meanwhile than on an idle machine. */
+  slowness: number
 }>
 
 /** Recorded history of a run. The checker reads nothing else. */
