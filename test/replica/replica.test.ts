@@ -191,9 +191,7 @@ suite('a writer of a log on an engine', () => {
       const [a] = writers
       assert.equal(await publish(a, 'first'), 'committed')
       await sleep(2000)
-      await engine
-        .connect()
-        .log.append(2, Buffer.from(JSON.stringify({ place: 2, prev: 'else', drafts: [] })))
+      await engine.connect().log.append(2, Buffer.from(JSON.stringify({ place: 9, prev: '', drafts: [] })))
       await sleep(2000)
       for (const writer of writers) {
         assert.deepEqual([stopOf(writer), stateOf(writer).stopped?.place], ['fault', 2])

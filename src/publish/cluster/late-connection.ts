@@ -1,5 +1,6 @@
 import type { EngineConnection } from '../../engine/log-engine.ts'
 import { EngineError } from '../../engine/log-engine.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
 
 type LateSettings = Readonly<{
   /** Connects. Throws an `EngineError` while the engine takes no connection. */
@@ -28,21 +29,29 @@ export function openLateConnection({ connect, sleep, onRefused }: LateSettings):
     return connection
   }
 
+  /** Null when there is no connection, for whatever reason: it is told, and the next attempt follows. */
+  async function attempt(): Promise<EngineConnection | null> {
+    try {
+      return await connect()
+    } catch (error) {
+      onRefused(error instanceof EngineError ? error.message : reasonOf(error))
+      return null
+    }
+  }
+
+  function begin(opened: EngineConnection): void {
+    connection = opened
+    for (const listener of told) opened.onTold(listener)
+    for (const listener of changed) opened.onChange(listener)
+    for (const listener of changed) listener('connected')
+  }
+
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      try {
-        const opened = await connect()
-        if (closing.signal.aborted) return await opened[Symbol.asyncDispose]()
-        connection = opened
-        for (const listener of told) opened.onTold(listener)
-        for (const listener of changed) opened.onChange(listener)
-        for (const listener of changed) listener('connected')
-        return
-      } catch (error) {
-        if (!(error instanceof EngineError)) throw error
-        onRefused(error.message)
-        await sleep(RETRY_MS, closing.signal).catch(() => undefined)
-      }
+      const opened = await attempt()
+      if (opened === null) await sleep(RETRY_MS, closing.signal).catch(() => undefined)
+      else if (closing.signal.aborted) return await opened[Symbol.asyncDispose]()
+      else return begin(opened)
     }
   }
 

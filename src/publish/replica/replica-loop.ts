@@ -5,7 +5,7 @@ import type { AppendPace } from './append-pace.ts'
 import { MessageFault } from './replica-book.ts'
 import { IDLE_MS, RETRY_MS } from './replica-catch-up.ts'
 import type { StopCause } from './replica-stop.ts'
-import { ReplicaStopped } from './replica-stop.ts'
+import { programFault, ReplicaStopped } from './replica-stop.ts'
 
 type LoopParts = AppendParts &
   Readonly<{
@@ -54,7 +54,11 @@ export function openReplicaLoop(parts: LoopParts): ReplicaLoop {
   const loop: LoopState = { cause: null, due: null, isEvidenceDue: false, isFailing: false, voidTotal: 0 }
   return {
     async run() {
-      while (!parts.isClosed()) await step(parts, loop).catch((error: unknown) => recover(parts, loop, error))
+      while (!parts.isClosed()) {
+        await step(parts, loop)
+          .catch((error: unknown) => recover(parts, loop, error))
+          .catch((error: unknown) => breakDown(parts, loop, error))
+      }
     },
     stopSoon(cause) {
       loop.due ??= cause
@@ -106,9 +110,22 @@ function halt({ line, onNotice }: LoopParts, loop: LoopState, cause: StopCause):
 }
 
 function fail({ follower, mayRetry, onNotice }: LoopParts, loop: LoopState, error: unknown): void {
+  const { place } = follower.end()
+  const passes = mayRetry(error)
+  if (!passes && !isOfDisk(error)) return void (loop.due ??= programFault(place, error))
   loop.isFailing = true
   onNotice({ is: 'local-failure', error })
-  if (!mayRetry(error)) loop.due ??= { is: 'local', place: follower.end().place, reason: BROKEN }
+  if (!passes) loop.due ??= { is: 'local', place, reason: BROKEN }
+}
+
+/** Whether an error is of SQLite or of the file system. */
+const isOfDisk = (error: unknown): boolean =>
+  error instanceof Error && ('errcode' in error || 'syscall' in error)
+
+/** Stops at an error of what should recover from errors. */
+async function breakDown({ clock, follower }: LoopParts, loop: LoopState, error: unknown): Promise<void> {
+  loop.due ??= programFault(follower.end().place, error)
+  await clock.pause(DISK_MS)
 }
 
 async function recover(parts: LoopParts, loop: LoopState, error: unknown): Promise<void> {
@@ -120,13 +137,13 @@ async function recover(parts: LoopParts, loop: LoopState, error: unknown): Promi
       return halt(parts, loop, cause)
     }
   } else if (!(error instanceof EngineError)) fail(parts, loop, error)
-  await parts.clock.pause(RETRY_MS * parts.random())
+  await parts.clock.pause(loop.cause === null ? RETRY_MS * parts.random() : DISK_MS)
 }
 
 /**
- * Reason why a message does not continue the books. It is a fork if the engine has another message at their place, or if a writer
- * of this log has continued another one. Null while the engine does not show its message at the place of the books:
- * nothing is appended before it does.
+ * Reason why a message does not continue the books. It is a fork if the engine has another message at their place, or if
+ * a writer of this log has continued another one. Null while the engine does not show its message at the place of the
+ * books: nothing is appended before it does.
  */
 async function judge(
   { catchUp, hearing, tail }: LoopParts,

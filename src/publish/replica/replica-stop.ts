@@ -1,3 +1,5 @@
+import { reasonOf } from '../../protocol/error-reason.ts'
+
 /**
  * Cause for which a replica has stopped. It serves the head that it has, and signs nothing.
  *
@@ -5,7 +7,7 @@
  * - `fork`: the engine, or another writer, has another message at a place that this node has served, or a message that
  *   continues another one.
  * - `lost`: the engine lost more messages than this node has kept.
- * - `local`: the disk of this node failed.
+ * - `local`: the disk or the program of this node failed.
  * - `ended`: the stream ended, and the log does not go on in the next one for this node.
  */
 export type StopCause = Readonly<{
@@ -13,6 +15,12 @@ export type StopCause = Readonly<{
   place: number
   reason: string
 }>
+
+/** Cause for an error that nothing expects. */
+export function programFault(place: number, error: unknown): StopCause {
+  const reason = `the program of this node failed: ${reasonOf(error)}`
+  return { is: 'local', place, reason }
+}
 
 /** Ends the work of a replica until an operator acts. */
 export class ReplicaStopped extends Error {

@@ -1,3 +1,4 @@
+import type { EngineConnection } from '../../engine/log-engine.ts'
 import type { AppendState } from './append-states.ts'
 import type { BookEnd } from './replica-book.ts'
 import type { CommitResult } from './commit-jobs.ts'
@@ -6,6 +7,7 @@ import type { HeardMark } from './other-writers.ts'
 import type { ReplicaSettings } from './replica-parts.ts'
 import { openReplicaParts } from './replica-parts.ts'
 import type { StopCause } from './replica-stop.ts'
+import { programFault } from './replica-stop.ts'
 
 /** One writer of a log that an engine carries. */
 export type Replica = AsyncDisposable &
@@ -50,13 +52,19 @@ const BARRIER_MS_MAX = 5000
 
 export function openReplica(settings: ReplicaSettings): Replica {
   const closing = new AbortController()
-  const parts = openReplicaParts(settings, closing.signal)
+  const failed = (error: unknown): void => loop.stopSoon(programFault(follower.end().place, error))
+  const connection = safeListeners(settings.connection, failed)
+  const parts = openReplicaParts({ ...settings, connection }, closing.signal)
   const { bell, catchUp, follower, guard, hearing, jobs, leading, line, log, loop, marking, writers } = parts
-  settings.connection.onChange((what) => {
+  connection.onChange((what) => {
     if (!closing.signal.aborted) catchUp.changed(what)
   })
   if (settings.stopped !== undefined && settings.stopped !== null) loop.stopSoon(settings.stopped)
-  const running = Promise.all([loop.run(), marking.run(closing.signal), guard.run(closing.signal)])
+  const running = Promise.all([
+    loop.run(),
+    marking.run(closing.signal).catch(failed),
+    guard.run(closing.signal).catch(failed),
+  ])
 
   const waitsFor = (): readonly string[] => [
     ...new Set([...hearing.missing(), ...writers.aheadOf(parts.last())]),
@@ -97,5 +105,23 @@ export function openReplica(settings: ReplicaSettings): Replica {
       await running
       jobs.refuseAll({ is: 'unavailable', reason: 'this node is closing; nothing was published' })
     },
+  }
+}
+
+/** The same connection, whose client never sees an error of a listener. */
+function safeListeners(connection: EngineConnection, onFailure: (error: unknown) => void): EngineConnection {
+  const safely =
+    <News>(listener: (news: News) => void) =>
+    (news: News): void => {
+      try {
+        listener(news)
+      } catch (error) {
+        onFailure(error)
+      }
+    }
+  return {
+    ...connection,
+    onTold: (listener) => connection.onTold(safely(listener)),
+    onChange: (listener) => connection.onChange(safely(listener)),
   }
 }
