@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, before, suite, test } from 'node:test'
+import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
+import { logStoreOf } from '../../src/command/operator/log-store-options.ts'
+import type { Service } from '../../src/command/service/service.ts'
+import { decodeMessage, digestOfMessage, encodeMessage } from '../../src/log/message/message-frame.ts'
+import { certifyNode } from '../../src/log/message/node-key.ts'
+import type { NewLog } from '../../src/log/store/store.ts'
+import { readyLog } from '../../src/log/tree/ready-log.ts'
+import { vkeysOf } from '../../src/log/tree/served-tree.ts'
+import type { SigningKey } from '../../src/log/tree/signer.ts'
+import { msOf } from '../../src/protocol/moment.ts'
+import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import type { PostgresRig } from '../engine/postgres-rig.ts'
+import { openPostgresRig } from '../engine/postgres-rig.ts'
+import { hasPostgres } from '../outbox/postgres-server.ts'
+import { run } from '../stage/command-stage.ts'
+import { LOCAL_TOKEN, manualWorld, postDrafts, startLocalNode } from '../stage/manual-node.ts'
+import { skipUnless } from '../stage/test-needs.ts'
+import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
+import { isReadyToPublish, until } from '../writers/writers-stage.ts'
+
+const NEW_LOG: NewLog = { origin: 'daybook.test/operated', chain: 'opaque', simulated: false }
+const [OLD, NEW] = vkeysOf(NEW_LOG.origin, [TEST_KEY, OTHER_KEY])
+
+const doorOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publishPort}`
+
+suite('a log on PostgreSQL', { timeout: 120_000, skip: skipUnless(hasPostgres, 'postgresql') }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-operated-'))
+  const clock = openSharedClock()
+  const stack = new AsyncDisposableStack()
+  const nodes = new Map<string, Service>()
+  let rig: PostgresRig
+  let said = ''
+  const stderr = new PassThrough().on('data', (bytes: Buffer) => (said += bytes.toString()))
+
+  before(async () => {
+    clock.set(msOf(Date.now()))
+    rig = stack.use(await openPostgresRig())
+    await rig.makeStream()
+    readyLog(join(folder, 'a'), NEW_LOG, { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false })
+    const pem = TEST_KEY.privateKey.export({ format: 'pem', type: 'pkcs8' })
+    writeFileSync(join(folder, 'a.key'), pem, { mode: 0o600 })
+    writeFileSync(join(folder, 'token'), LOCAL_TOKEN, { mode: 0o600 })
+    const moved = await run(['cluster', 'move', '--data', join(folder, 'a'), '--log-store', rig.url()])
+    assert.equal(moved.code, 0, moved.stderr)
+    await Promise.all([start('a', [TEST_KEY, OTHER_KEY]), start('b', [TEST_KEY])])
+  })
+  after(async () => {
+    for (const node of nodes.values()) await node[Symbol.asyncDispose]()
+    await stack.disposeAsync()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  async function start(name: string, keys: readonly SigningKey[]): Promise<void> {
+    const lines = openMainLines({ ...manualWorld(clock.now), stderr })
+    const settings = { logStore: logStoreOf({ logStore: rig.url(), nodeName: name }) }
+    const node = await startLocalNode(join(folder, name), NEW_LOG, keys, clock, { lines, settings })
+    nodes.set(name, node)
+    await until(`${name} takes drafts`, () => isReadyToPublish(doorOf(node)))
+  }
+
+  async function stop(name: string): Promise<void> {
+    await nodes.get(name)?.[Symbol.asyncDispose]()
+    nodes.delete(name)
+  }
+
+  function nodeOf(name: string): Service {
+    const node = nodes.get(name)
+    assert.ok(node !== undefined)
+    return node
+  }
+
+  /** Asks the node a for a step of the operator. */
+  const step = (...words: readonly string[]): ReturnType<typeof run> =>
+    run(['cluster', ...words, '--to', doorOf(nodeOf('a')), '--token-file', join(folder, 'token')])
+
+  const check = (...words: readonly string[]): ReturnType<typeof run> =>
+    run(['cluster', 'check', '--log-store', rig.url(), ...words])
+
+  const answer = async (name: string, path: string): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${nodeOf(name).port}/api/v1/${path}`)).text()
+
+  async function publish(name: string, ref: string): Promise<void> {
+    await until(`${name} publishes ${ref}`, async () => {
+      const draft = { ref, type: 'treasury', kind: 'deposit', kots: '1' }
+      return (await postDrafts(nodeOf(name), [draft])).status === 200
+    })
+  }
+
+  /** Waits until both nodes have the same checkpoint, with so many signatures. */
+  const untilSigned = (signatures: number): Promise<void> =>
+    until(`${signatures} keys sign on both nodes`, async () => {
+      const [one, other] = await Promise.all(['a', 'b'].map((name) => answer(name, 'log/checkpoint')))
+      return one === other && one?.split('\n').filter((line) => line.startsWith('— ')).length === signatures
+    })
+
+  test('changes its key on both writers at once, when both have shown that they hold it', async () => {
+    await publish('a', 'before the change')
+    await untilSigned(1)
+    const early = await step('keys', OLD ?? '', NEW ?? '')
+    assert.equal(early.code, 1)
+    assert.match(early.stderr, /the writer b has not shown that it holds the key/)
+    assert.ok(!early.stderr.includes(NEW ?? ''))
+    await stop('b')
+    await start('b', [TEST_KEY, OTHER_KEY])
+    await until('both sign with both keys', async () => (await step('keys', OLD ?? '', NEW ?? '')).code === 0)
+    await untilSigned(2)
+    const alone = await step('keys', NEW ?? '')
+    assert.equal(alone.stdout, `the log is signed with these keys at seq 1:\n${NEW}\n`)
+    await untilSigned(1)
+    await publish('b', 'after the change')
+    await untilSigned(1)
+    assert.equal(await answer('a', 'log/keys'), await answer('b', 'log/keys'))
+    assert.match(
+      await answer('b', 'log/keys'),
+      /"state":"retired".*"state":"signing".*daybook key rotation v1/,
+    )
+  })
+
+  test('rolls to the next stream, is checked from the engine, and against a directory', async () => {
+    assert.match((await step('roll')).stderr, /stream 2 is not ready/)
+    await rig.makeStream()
+    const rolled = await step('roll')
+    assert.equal(rolled.code, 0, rolled.stderr)
+    assert.match(rolled.stdout, /goes on in stream 2 after seq 2:/)
+    await publish('b', 'after the roll')
+    await until('a follows', async () => (await answer('a', 'events/3')).includes('"seq":3'))
+    const whole = await check()
+    assert.equal(whole.code, 0, whole.stderr)
+    assert.match(whole.stdout, /messages follow each other up to seq 3 of log/)
+    await stop('b')
+    const compared = await check('--data', join(folder, 'b'))
+    assert.match(compared.stdout, /and the store agrees with them/, compared.stderr)
+  })
+
+  test('stops its writers at messages of a version that they do not read, and names the Daybook for it', async () => {
+    const raised = await step('version')
+    assert.equal(raised.stdout, 'messages have version 1 already: nothing was changed\n')
+    await using connection = rig.connect()
+    const last = await connection.log.last()
+    const [newest] = await connection.log.read(last, 1)
+    const decoded = decodeMessage(newest?.bytes ?? new Uint8Array(0))
+    assert.ok(decoded.ok && newest !== undefined)
+    const { logId } = decoded.signed.message
+    const place = { v: 1, logId, stream: 2, place: last + 1, prev: digestOfMessage(newest.bytes) } as const
+    const version = { is: 'version', frames: 2, needs: '9.8.0' } as const
+    const bytes = encodeMessage({ ...place, ...version }, certifyNode(logId, TEST_KEY, OTHER_KEY))
+    assert.equal(await connection.log.append(last + 1, bytes), 'appended')
+    await until('the writer stops', async () => !(await isReadyToPublish(doorOf(nodeOf('a')))))
+    await until('the line says why', async () => said.includes('install Daybook 9.8.0 or newer'))
+    assert.match(said, /"fact":"log-stopped".*messages of version 2 follow: install Daybook 9\.8\.0 or newer/)
+    assert.match(await answer('a', 'events/3'), /"seq":3/)
+    assert.match((await check()).stderr, /messages of version 2 follow: Daybook 9\.8\.0 or newer reads them/)
+  })
+})
