@@ -38,7 +38,7 @@ const STATE: ReplicaState = {
   marks: [],
   stopped: null,
   isFailing: false,
-  engine: { offset: null, complaints: [] },
+  engine: { offset: null, isOld: null, complaints: [] },
 }
 
 /** Present moment of the parts, in milliseconds. */

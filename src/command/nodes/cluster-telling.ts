@@ -94,7 +94,7 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
     registry,
     'daybook_engine_clock_offset_seconds',
     'Clock of the engine minus that of this machine',
-    () => (read()?.offsetMs ?? 0) / 1_000,
+    () => (read()?.offsetMs ?? Number.NaN) / 1_000,
   )
   gauge(
     registry,

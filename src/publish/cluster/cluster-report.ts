@@ -25,7 +25,7 @@ export type ClusterReport = Readonly<{
   unknownTotal: number
   voidTotal: number
   writers: readonly ReportedWriter[]
-  /** The engine's clock minus ours; null before it was measured. */
+  /** The engine's clock minus ours; null before it was measured, and when that was too long ago. */
   offsetMs: number | null
   /** Faults of the settings of the engine. They may name machines, so they are not public. */
   faults: readonly string[]
@@ -74,6 +74,8 @@ export function publishingFault(state: ReplicaState): Unpublishable | null {
   if ((unsettledMs ?? 0) > UNSETTLED_MS_MAX) return 'unsettled'
   if (engine.offset !== null && Math.abs(engine.offset.offsetMs) >= OFFSET_MS_MAX) return 'clock'
   if (engine.complaints !== null && engine.complaints.length > 0) return 'engine'
-  if (!isHeard || engine.offset === null || engine.complaints === null) return 'starting'
+  if (!isHeard) return 'starting'
+  if (engine.isOld !== null) return engine.isOld
+  if (engine.offset === null || engine.complaints === null) return 'starting'
   return null
 }
