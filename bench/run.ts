@@ -36,6 +36,7 @@ const BENCHES: readonly Bench[] = [
   { script: 'cluster.ts', flags: ({ full }) => (full ? ['--full'] : []), when: 'always' },
   { script: 'tree.ts', flags: () => [], when: 'always' },
   { script: 'growth.ts', flags: grown, when: 'full' },
+  { script: 'cluster-growth.ts', flags: ({ store }) => ['--store', store], when: 'full' },
   { script: 'import.ts', flags: () => [], when: 'full' },
 ]
 

@@ -12,6 +12,7 @@ import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { openForReading, StoreError } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
+import { writePosition } from '../../log/stream/engine-position.ts'
 import { writeLogVersion } from '../../log/stream/log-version.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { msOf } from '../../protocol/moment.ts'
@@ -181,6 +182,30 @@ suite('a seal', () => {
     assert.equal(other().sealed(), 'back')
     assert.throws(() => other().apply([{ place: 1, bytes: genesis }]), MessageFault)
     assert.equal(other().sealed(), 'back')
+  })
+})
+
+suite('a stream of a hundred million messages', () => {
+  test('goes on as a short one, on its writer, on a follower and after a start', async () => {
+    const far = 100_000_000
+    using cluster = openNodes()
+    for (const { db, book, restart } of cluster.nodes) {
+      const { stream, digest } = book().applied()
+      writePosition(db(), { stream, place: far, digest })
+      db().exec('DELETE FROM messages')
+      restart()
+    }
+    const [writer, follower] = cluster.nodes
+    assert.ok(writer !== undefined && follower !== undefined)
+    await writer.queue().submit([tradeDraft('a')])
+    const message = cluster.messages.at(-1)
+    assert.equal(message?.place, far + 1)
+    follower.book().apply([message])
+    follower.restart()
+    assert.deepEqual(follower.book().applied(), writer.book().applied())
+    assert.equal(follower.book().kept(0).length, 1)
+    assert.equal(faultOfMessages(follower.db()), null)
+    assertSameTables(writer.db(), follower.db())
   })
 })
 
