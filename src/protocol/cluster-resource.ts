@@ -8,6 +8,7 @@
  * - `clock`: the clocks of this node and of the engine differ by 5 s or more.
  * - `disk`: the disk of this node is full or failed.
  * - `forked`: there is another message at a place that this node has served.
+ * - `twin`: another running writer has its name or its node key, and started before it.
  * - `stopped`: a message does not continue the log, or the disk is broken.
  */
 export const UNPUBLISHABLE = [
@@ -17,9 +18,17 @@ export const UNPUBLISHABLE = [
   'clock',
   'disk',
   'forked',
+  'twin',
   'stopped',
 ] as const
 export type Unpublishable = (typeof UNPUBLISHABLE)[number]
+
+/**
+ * Fault of another writer, which an operator mends. It shares its `name` or its node `key` with a running writer, or it runs
+ * with other `settings`: another `--balances` or `--finality`.
+ */
+export const WRITER_FAULTS = ['name', 'key', 'settings'] as const
+export type WriterFault = (typeof WRITER_FAULTS)[number]
 
 /** Report of a writer of a log with several, about itself and the others. */
 export type Cluster = Readonly<{
@@ -43,5 +52,6 @@ export type Cluster = Readonly<{
     heardAtMs: number | null
     /** Whether it has said nothing for 20 s, or not since the start of this node. */
     silent: boolean
+    fault: WriterFault | null
   }>[]
 }>

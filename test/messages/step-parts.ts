@@ -3,27 +3,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StoreBook } from '../../src/publish/book/store-book.ts'
 import type { CommitPath } from '../../src/publish/commits/commit-path.ts'
 import type { ReplicaState } from '../../src/publish/replica/replica.ts'
-import type { WriterMark } from '../../src/publish/replica/writer-mark.ts'
+import type { WriterMark } from '../../src/publish/marks/writer-mark.ts'
+import { SOME_MARK } from './some-mark.ts'
 import type { BookCluster } from './book-cluster.ts'
 
-const MARK: WriterMark = {
-  v: 1,
-  node: 'other',
-  run: 'r',
-  logId: 'log',
-  stream: 1,
-  place: 1,
-  digest: '',
-  seq: 0,
-  root: '',
-  program: '1.0.0',
-  frames: [1],
-  keys: [],
-  leads: null,
-  asks: false,
-  contends: false,
-  stopped: null,
-}
+const MARK: WriterMark = { ...SOME_MARK, node: 'other', keys: [] }
 
 const STATE: ReplicaState = {
   append: 'idle',
@@ -36,6 +20,8 @@ const STATE: ReplicaState = {
   waitsFor: [],
   silent: [],
   marks: [],
+  twins: [],
+  refusedMarks: 0,
   stopped: null,
   isFailing: false,
   engine: { offset: null, isOld: null, complaints: [] },
@@ -46,7 +32,7 @@ export const STEP_NOW_MS = 100_000
 
 /** A replica that has heard one other writer. */
 export function markedAt(atMs: number, mark: Partial<WriterMark>): Partial<ReplicaState> {
-  return { marks: [{ mark: { ...MARK, ...mark }, atMs }] }
+  return { marks: [{ mark: { ...MARK, ...mark }, key: 'key', atMs }] }
 }
 
 /** Parts of a step on the first node of a cluster. Its path adds each message to those of the cluster. */

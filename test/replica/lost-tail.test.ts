@@ -101,6 +101,20 @@ suite('a writer whose engine has lost its tail', () => {
       assert.equal(cluster.engine.messages().length, 2)
     }))
 
+  test('does not append in place of a message that it has heard of, although nothing shows the loss', () =>
+    withCluster(NO_MUTANT, async ({ engine, publish, sleep, writers: [a, b, c] }) => {
+      assert.equal(await publish(a, 'first'), 'committed')
+      await sleep(2000)
+      engine.setFaults({ ...NO_FAULTS, lostHint: 1 })
+      assert.equal(await publish(a, 'served'), 'committed')
+      assert.equal(engine.loseTail(1, false).length, 1)
+      await sleep(5)
+      assert.equal(await publish(b, 'of b'), 'committed')
+      await sleep(2000)
+      assert.deepEqual([a, b, c].map(placeOf), [3, 3, 3])
+      assert.deepEqual([a, b, c].map(stopOf), [undefined, undefined, undefined])
+    }))
+
   test('cannot prevent a fork before it hears of the lost message, and then stops as all others do', () =>
     withCluster(NO_MUTANT, async (cluster) => {
       await forkInSilence(cluster)

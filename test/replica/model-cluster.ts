@@ -10,6 +10,8 @@ import type { Mutant } from './mutant.ts'
 export type ModelCluster = Readonly<{
   engine: MemoryEngine
   writers: readonly [ModelWriter, ModelWriter, ModelWriter]
+  /** Starts a further writer, perhaps with the node name or the node key of another. */
+  join(name: string, claims: Readonly<{ node?: string; key?: string }>): ModelWriter
   now(): number
   sleep(ms: number): Promise<void>
   /** Publishes one draft, and returns how that ended. */
@@ -24,8 +26,9 @@ export async function withCluster(
   const clock = openModelClock()
   const random = randomOf('cluster').next
   const engine = openMemoryEngine({ clock, random })
-  const open = (name: string): ModelWriter =>
-    openModelWriter(name, { engine, timers: clock, random, onSigned: () => undefined, mutant })
+  const settings = { engine, timers: clock, random, onSigned: () => undefined, mutant }
+  const open = (name: string): ModelWriter => openModelWriter(name, settings)
+  const joined: ModelWriter[] = []
   const writers = [open('A'), open('B'), open('C')] as const
   for (const writer of writers) writer.start()
   await clock.sleep(12_000)
@@ -33,6 +36,12 @@ export async function withCluster(
     await story({
       engine,
       writers,
+      join(name, claims) {
+        const writer = openModelWriter(name, settings, claims)
+        joined.push(writer)
+        writer.start()
+        return writer
+      },
       now: clock.now,
       sleep: clock.sleep,
       async publish(writer, ref) {
@@ -41,7 +50,7 @@ export async function withCluster(
       },
     })
   } finally {
-    for (const writer of writers) writer.crash()
+    for (const writer of [...writers, ...joined]) writer.crash()
     clock.stop()
   }
 }

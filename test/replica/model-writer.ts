@@ -6,6 +6,8 @@ import type { Timers } from '../../src/publish/replica/replica-clock.ts'
 import type { MemoryConnection, MemoryEngine } from '../engine/memory-engine.ts'
 import type { MemoryBook, ModelAnswer, ModelDisk, ModelDraft } from './memory-book.ts'
 import { DiskFull, openMemoryBook } from './memory-book.ts'
+import { EPOCH_MS, MODEL_VERIFIER, modelSigner } from '../messages/model-keys.ts'
+import type { MarkKeys } from '../../src/publish/marks/sealed-mark.ts'
 import type { Mutant } from './mutant.ts'
 
 /** A process of a model writer. */
@@ -40,9 +42,15 @@ type WriterSettings = Readonly<{
   mutant: Mutant
 }>
 
-export function openModelWriter(name: string, settings: WriterSettings): ModelWriter {
+/** Opens a writer. By default its node has its name and a key of its own. */
+export function openModelWriter(
+  name: string,
+  settings: WriterSettings,
+  claims: Readonly<{ node?: string; key?: string }> = {},
+): ModelWriter {
   const { engine, timers, random, onSigned, mutant } = settings
   const disk: ModelDisk = { messages: [], isFull: false }
+  const keys: MarkKeys = { node: modelSigner(claims.key ?? name), verifier: MODEL_VERIFIER }
   const evidence = new Map<string, readonly EngineMessage[]>()
   const known = new Set<string>()
   let run: Run | null = null
@@ -70,7 +78,7 @@ export function openModelWriter(name: string, settings: WriterSettings): ModelWr
       },
       random,
       own: () => ({
-        node: name,
+        node: claims.node ?? name,
         run: id,
         logId: 'model',
         stream: 1,
@@ -79,7 +87,10 @@ export function openModelWriter(name: string, settings: WriterSettings): ModelWr
         program: 'model',
         frames: [1],
         keys: [],
+        rules: '',
       }),
+      keys: () => keys,
+      nowMs: () => EPOCH_MS + timers.now(),
       known: { names: () => [...known], add: (other) => void known.add(other) },
       evidence: {
         keep(branches) {

@@ -5,6 +5,7 @@ import { randomOf } from '../../sim/random.ts'
 import type { DraftSource } from '../../src/publish/admission/grammar.ts'
 import { draftDigest, parseDraft } from '../../src/publish/admission/grammar.ts'
 import { msOf } from '../../src/protocol/moment.ts'
+import { readIdentity } from '../../src/log/store/store.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import type { Replica } from '../../src/publish/replica/replica.ts'
 import { openReplica } from '../../src/publish/replica/replica.ts'
@@ -64,14 +65,17 @@ function openWriter({ clock, random, engine, cluster, failing }: World, index: n
         own: () => ({
           node: String(index),
           run: id,
-          logId: 'l',
+          logId: readIdentity(cluster.node(index).db()).id,
           stream: 1,
           seq: 0,
           root: '',
           program: '',
           frames: [1],
           keys: [],
+          rules: '',
         }),
+        keys: book.keys,
+        nowMs: () => STARTED_MS + clock.now(),
         known: { names: () => [...known], add: (name) => void known.add(name) },
         evidence: { keep: () => undefined },
         mayRetry: (error) => error instanceof DiskFull,

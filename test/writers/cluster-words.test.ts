@@ -19,9 +19,23 @@ const CLUSTER: Cluster = {
   reason: null,
   lag: 0,
   writers: [
-    { name: 'b', seq: 13, heardAt: '2026-10-02T23:59:30.000Z', heardAtMs: HEARD_MS, silent: false },
-    { name: 'c', seq: 12, heardAt: '2026-10-02T23:50:00.000Z', heardAtMs: HEARD_MS - 570_000, silent: true },
-    { name: 'd', seq: null, heardAt: null, heardAtMs: null, silent: true },
+    {
+      name: 'b',
+      seq: 13,
+      heardAt: '2026-10-02T23:59:30.000Z',
+      heardAtMs: HEARD_MS,
+      silent: false,
+      fault: null,
+    },
+    {
+      name: 'c',
+      seq: 12,
+      heardAt: '2026-10-02T23:50:00.000Z',
+      heardAtMs: HEARD_MS - 570_000,
+      silent: true,
+      fault: null,
+    },
+    { name: 'd', seq: null, heardAt: null, heardAtMs: null, silent: true, fault: null },
   ],
 }
 
@@ -33,9 +47,10 @@ const REPORT: ClusterReport = {
   unsettledMs: null,
   unknownTotal: 1,
   voidTotal: 0,
+  refusedMarks: 0,
   writers: [
-    { name: 'b', seq: 13, heardMs: 1_400, isSilent: false },
-    { name: 'c', seq: 0, heardMs: Number.POSITIVE_INFINITY, isSilent: true },
+    { name: 'b', seq: 13, heardMs: 1_400, isSilent: false, fault: null },
+    { name: 'c', seq: 0, heardMs: Number.POSITIVE_INFINITY, isSilent: true, fault: 'settings' },
   ],
   offsetMs: 2,
   faults: ['the server secret-host has no sync_always'],
@@ -86,13 +101,64 @@ suite('one of several writers', () => {
         reason: 'engine',
         lag: 3,
         writers: [
-          { name: 'b', seq: 13, heardAt: '2026-10-02T23:59:30.000Z', heardAtMs: HEARD_MS, silent: false },
-          { name: 'c', seq: null, heardAt: null, heardAtMs: null, silent: true },
+          {
+            name: 'b',
+            seq: 13,
+            heardAt: '2026-10-02T23:59:30.000Z',
+            heardAtMs: HEARD_MS,
+            silent: false,
+            fault: null,
+          },
+          { name: 'c', seq: null, heardAt: null, heardAtMs: null, silent: true, fault: 'settings' },
         ],
       },
     })
     tell(REPORT)
     assert.equal(cell.read(), told, 'the same report has the same version')
+  })
+
+  test('names on its page the writers that an operator must mend', async () => {
+    const [b, c] = CLUSTER.writers
+    assert.ok(b !== undefined && c !== undefined)
+    const cluster: Cluster = {
+      ...CLUSTER,
+      publishing: false,
+      reason: 'twin',
+      writers: [
+        { ...b, fault: 'settings' },
+        { ...b, name: 'e', fault: 'key' },
+      ],
+    }
+    await using stage = await openApiStage({ cluster: () => ({ version: 1, cluster }) })
+    const page = await (await stage.get('/status')).text()
+    const words = page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+    assert.match(words, /Takes new events no: another running writer has its name or its key/)
+    assert.match(words, /Events of b 13 , heard [^;]*; it has other settings than this one/)
+    assert.match(words, /Events of e 13 , heard [^;]*; it has the key of another running writer/)
+  })
+
+  test('counts and says once which writers an operator must mend', async () => {
+    const said: unknown[] = []
+    const lines = { say: (...line: readonly unknown[]) => said.push(line) } as unknown as LogLines
+    const registry = new Registry()
+    const { onCluster } = openClusterTelling({
+      registry,
+      lines,
+      metrics: { followed: () => undefined },
+      show: () => undefined,
+      monotonicMs: () => 0,
+    })
+    const b = { name: 'b', seq: 13, heardMs: 1_400, isSilent: false } as const
+    for (const faults of [[null], ['name'], ['name', 'settings'], [null], ['key']] as const)
+      onCluster({ ...REPORT, faults: [], refusedMarks: 7, writers: faults.map((fault) => ({ ...b, fault })) })
+    assert.deepEqual(said, [
+      ['writer-twin', { words: 'b', fault: 'name' }],
+      ['writer-settings', { words: 'b' }],
+      ['writer-twin', { words: 'b', fault: 'key' }],
+    ])
+    const metrics = await registry.metrics()
+    assert.match(metrics, /^daybook_marks_refused_total 7$/m)
+    assert.match(metrics, /^daybook_writer_faults 1$/m)
   })
 
   test('writes a line once when the clocks differ by a second', () => {
@@ -106,7 +172,7 @@ suite('one of several writers', () => {
       monotonicMs: () => 0,
     })
     for (const offsetMs of [null, 999, -1_000.4, 1_200, 0, 1_500])
-      onCluster({ ...REPORT, offsetMs, faults: [] })
+      onCluster({ ...REPORT, offsetMs, faults: [], writers: [] })
     assert.deepEqual(said, [
       ['engine-clock', { ms: 1_000 }],
       ['engine-clock', { ms: 1_500 }],

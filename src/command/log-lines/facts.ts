@@ -222,11 +222,7 @@ export const FACTS = {
     text: 'payouts name less than their transaction moved: daybook verify --chain, --payer and --token names them',
     fields: ['drafts'],
   },
-  contradicted: {
-    level: 'error',
-    text: 'the chain contradicts {of}: {reason}',
-    fields: ['of', 'reason'],
-  },
+  contradicted: { level: 'error', text: 'the chain contradicts {of}: {reason}', fields: ['of', 'reason'] },
   'chain-failed': { level: 'error', text: 'a question to the chain failed', fields: ['reason'] },
   'engine-away': { level: 'warn', text: 'the engine takes no connection: {reason}', fields: ['reason'] },
   'engine-changed': { level: 'info', text: 'the way to the log has changed: {reason}', fields: ['reason'] },
@@ -238,6 +234,12 @@ export const FACTS = {
     text: 'drafts are taken without silent writers: {words}',
     fields: ['words'],
   },
+  'writer-twin': {
+    level: 'error',
+    text: 'two nodes share the {fault} of {words}',
+    fields: ['words', 'fault'],
+  },
+  'writer-settings': { level: 'warn', text: 'the settings of {words} differ from ours', fields: ['words'] },
   'offered-again': {
     level: 'error',
     text: 'gave {count} lost commits to the engine again',

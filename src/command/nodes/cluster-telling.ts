@@ -33,6 +33,7 @@ export function openClusterTelling({
 }: TellingSettings): ClusterTelling {
   let report: ClusterReport | null = null
   let saidFaults = ''
+  const sayWriters = openWriterLines(lines)
   let differed = false
   const sayNotice = openNoticeLines(lines, monotonicMs)
   if (registry !== null) watchCluster(registry, () => report)
@@ -41,6 +42,7 @@ export function openClusterTelling({
     onCluster(news) {
       report = news
       show(news)
+      sayWriters(news)
       const faults = news.faults.join('; ')
       if (faults !== saidFaults && faults !== '') lines.say('engine-fault', { reason: faults })
       saidFaults = faults
@@ -78,6 +80,18 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
     'Messages that did not continue the log',
     () => read()?.voidTotal ?? 0,
   )
+  copiedCounter(
+    registry,
+    'daybook_marks_refused_total',
+    'Marks on the engine that no writer of this log has told just now',
+    () => read()?.refusedMarks ?? 0,
+  )
+  gauge(
+    registry,
+    'daybook_writer_faults',
+    'Other writers that share a name or a key, or have other settings',
+    () => read()?.writers.filter(({ fault }) => fault !== null).length ?? 0,
+  )
   gauge(
     registry,
     'daybook_writers_heard',
@@ -102,6 +116,20 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
     'Settings of the engine that are not as they must be',
     () => read()?.faults.length ?? 0,
   )
+}
+
+/** Writes a line when another writer begins to have a fault. */
+function openWriterLines(lines: LogLines): (report: ClusterReport) => void {
+  let said = new Set<string>()
+  return ({ writers }) => {
+    const faults = writers.flatMap(({ name, fault }) => (fault === null ? [] : [{ name, fault }]))
+    for (const { name, fault } of faults) {
+      if (said.has(`${fault} ${name}`)) continue
+      if (fault === 'settings') lines.say('writer-settings', { words: name })
+      else lines.say('writer-twin', { words: name, fault })
+    }
+    said = new Set(faults.map(({ name, fault }) => `${fault} ${name}`))
+  }
 }
 
 /** Writes a line about what a node notices of its engine. */

@@ -20,10 +20,11 @@ export function openShownCluster(
 /** The part of a report that everyone may see: names and counts, no words of the engine. */
 function shownCluster(report: ClusterReport, nowMs: number): Cluster {
   const { node: name, leads, refusal, lag } = report
-  const writers = report.writers.map(({ name: writer, seq, heardMs, isSilent: silent }) => {
-    if (!Number.isFinite(heardMs)) return { name: writer, seq: null, heardAt: null, heardAtMs: null, silent }
+  const writers = report.writers.map(({ name: writer, seq, heardMs, isSilent: silent, fault }) => {
+    if (!Number.isFinite(heardMs))
+      return { name: writer, seq: null, heardAt: null, heardAtMs: null, silent, fault }
     const { at, atMs } = moment(floorTo(msOf(Math.floor(nowMs - heardMs)), SECOND_MS))
-    return { name: writer, seq, heardAt: at, heardAtMs: atMs, silent }
+    return { name: writer, seq, heardAt: at, heardAtMs: atMs, silent, fault }
   })
   return { name, leads, publishing: refusal === null, reason: refusal, lag, writers }
 }

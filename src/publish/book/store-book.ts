@@ -53,6 +53,8 @@ export type StoreBook = Omit<Book, 'applied'> &
     build(step: OperatorStep): void
     /** The signed note of the committed log, also while a message is built. */
     checkpoint(): string
+    /** Keys with which this node signs what it tells the others, and by which it knows them. */
+    keys(): Pick<BookKeys, 'node' | 'verifier'>
   }>
 
 /** Opens the book of a store. Throws a StoreError when its log is on no engine, or a signing key is missing. */
@@ -78,8 +80,7 @@ export function openBook(settings: BookSettings): StoreBook {
   }
 
   function rollback(): void {
-    step = null
-    built = null
+    step = built = null
     parts.rollback(isUnchanged)
   }
 
@@ -87,6 +88,7 @@ export function openBook(settings: BookSettings): StoreBook {
     appender: log.appender,
     held: log.held,
     tables: log.tables,
+    keys,
     applied: stream.position,
     sealed: stream.sealed,
     kept: stream.kept,

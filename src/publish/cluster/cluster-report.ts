@@ -1,7 +1,8 @@
-import type { Unpublishable } from '../../protocol/cluster-resource.ts'
+import type { Unpublishable, WriterFault } from '../../protocol/cluster-resource.ts'
+import type { OwnMark } from '../replica/marking.ts'
 import type { ReplicaState } from '../replica/replica.ts'
 import { OFFSET_MS_MAX } from '../replica/engine-guard.ts'
-import { AWAY_MS } from '../replica/other-writers.ts'
+import { AWAY_MS } from '../marks/other-writers.ts'
 
 /** Another writer of the log, as its last mark says. */
 type ReportedWriter = Readonly<{
@@ -11,6 +12,7 @@ type ReportedWriter = Readonly<{
   /** Milliseconds since its last mark. */
   heardMs: number
   isSilent: boolean
+  fault: WriterFault | null
 }>
 
 /** Report of a node about itself, the engine and the other writers. */
@@ -24,6 +26,7 @@ export type ClusterReport = Readonly<{
   unsettledMs: number | null
   unknownTotal: number
   voidTotal: number
+  refusedMarks: number
   writers: readonly ReportedWriter[]
   /** The engine's clock minus ours; null before it was measured, and when that was too long ago. */
   offsetMs: number | null
@@ -35,17 +38,20 @@ export type ClusterReport = Readonly<{
 const UNSETTLED_MS_MAX = 2_000
 
 export function clusterReport(
-  node: string,
+  { node, rules }: Pick<OwnMark, 'node' | 'rules'>,
   leads: boolean,
   state: ReplicaState,
   nowMs: number,
 ): ClusterReport {
   const { marks, engine, end, last, silent } = state
+  const sharedBy = (name: string): WriterFault | null =>
+    state.twins.find(({ names }) => names.includes(name))?.shared ?? null
   // A mark of this node's last run is not one of another writer.
-  const others = marks.filter(({ mark }) => mark.node !== node)
+  const others = marks.filter(({ mark }) => mark.node !== node || sharedBy(node) !== null)
   const writers = others.map(({ mark, atMs }): ReportedWriter => {
     const heardMs = Math.max(0, nowMs - atMs)
-    return { name: mark.node, seq: mark.seq, heardMs, isSilent: heardMs > AWAY_MS }
+    const fault = sharedBy(mark.node) ?? (mark.rules === rules ? null : 'settings')
+    return { name: mark.node, seq: mark.seq, heardMs, isSilent: heardMs > AWAY_MS, fault }
   })
   const heard = new Set(writers.map(({ name }) => name))
   const unheard = silent.filter((name) => !heard.has(name))
@@ -57,9 +63,16 @@ export function clusterReport(
     unsettledMs: state.unsettledMs,
     unknownTotal: state.unknownTotal,
     voidTotal: state.voidTotal,
+    refusedMarks: state.refusedMarks,
     writers: [
       ...writers,
-      ...unheard.map((name) => ({ name, seq: 0, heardMs: Number.POSITIVE_INFINITY, isSilent: true })),
+      ...unheard.map((name) => ({
+        name,
+        seq: 0,
+        heardMs: Number.POSITIVE_INFINITY,
+        isSilent: true,
+        fault: null,
+      })),
     ].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     offsetMs: engine.offset?.offsetMs ?? null,
     faults: engine.complaints ?? [],
@@ -68,9 +81,10 @@ export function clusterReport(
 
 /** Reason why a replica takes no commits now; null when it does. */
 export function publishingFault(state: ReplicaState): Unpublishable | null {
-  const { stopped, isFailing, isHeard, engine, unsettledMs } = state
+  const { stopped, isFailing, isHeard, engine, unsettledMs, twins } = state
   if (stopped !== null) return stopped.is === 'fork' || stopped.is === 'lost' ? 'forked' : 'stopped'
   if (isFailing) return 'disk'
+  if (twins.some(({ isOurs }) => isOurs)) return 'twin'
   if ((unsettledMs ?? 0) > UNSETTLED_MS_MAX) return 'unsettled'
   if (engine.offset !== null && Math.abs(engine.offset.offsetMs) >= OFFSET_MS_MAX) return 'clock'
   if (engine.complaints !== null && engine.complaints.length > 0) return 'engine'

@@ -1,6 +1,6 @@
-import { AWAY_MS } from '../replica/other-writers.ts'
+import { AWAY_MS } from '../marks/other-writers.ts'
 import type { ReplicaState } from '../replica/replica.ts'
-import type { WriterMark } from '../replica/writer-mark.ts'
+import type { WriterMark } from '../marks/writer-mark.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { CommitEnd, CommitPath } from '../commits/commit-path.ts'
 import type { StoreBook } from '../book/store-book.ts'

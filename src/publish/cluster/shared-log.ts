@@ -15,7 +15,7 @@ import type { CommitPath } from '../commits/commit-path.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import type { BookChange } from '../replica/book-follower.ts'
 import type { OwnMark } from '../replica/marking.ts'
-import { openKnownWriters } from '../replica/known-writers.ts'
+import { openKnownWriters } from '../marks/known-writers.ts'
 import type { ReplicaNotice } from '../replica/replica-notice.ts'
 import type { StopCause } from '../replica/replica-stop.ts'
 import type { Replica, ReplicaState } from '../replica/replica.ts'
@@ -41,6 +41,8 @@ type SharedSettings = CommitFailureSettings &
     keys: readonly SigningKey[]
     /** Whether drafts with a transaction wait for the chain, as on all nodes. */
     asksChain: boolean
+    /** Settings that must be the same on all nodes, as text. */
+    rules: string
     /** Version of this program, and a random name of its run. */
     program: string
     run: string
@@ -198,6 +200,7 @@ function openSessions(
       present: () => book.applied().stream,
       connect,
       own,
+      keys: book.keys,
       known,
       evidence: openEvidence(dataDirectory, book.applied().stream),
       stopped: endOf(book),
@@ -238,7 +241,7 @@ function openOwnMark(
   book: StoreBook,
   identity: Readonly<{ id: string; origin: string }>,
 ): () => OwnMark {
-  const { logStore, run, program, keys } = settings
+  const { logStore, run, program, keys, rules } = settings
   const { id: logId, origin } = identity
   const vkeys = vkeysOf(origin, keys)
   return () => {
@@ -255,6 +258,7 @@ function openOwnMark(
       program,
       frames: [MESSAGE_VERSION],
       keys: vkeys,
+      rules,
     }
   }
 }

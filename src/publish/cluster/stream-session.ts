@@ -3,7 +3,8 @@ import { EngineError } from '../../engine/log-engine.ts'
 import type { BookChange } from '../replica/book-follower.ts'
 import type { Book } from '../replica/replica-book.ts'
 import type { OwnMark } from '../replica/marking.ts'
-import type { KnownWriters } from '../replica/other-writers.ts'
+import type { MarkKeys } from '../marks/sealed-mark.ts'
+import type { KnownWriters } from '../marks/other-writers.ts'
 import type { ReplicaNotice } from '../replica/replica-notice.ts'
 import type { StopCause } from '../replica/replica-stop.ts'
 import type { Replica } from '../replica/replica.ts'
@@ -24,8 +25,10 @@ type SessionSettings = Readonly<{
   /** Waits, or rejects when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<unknown>
   monotonicMs(): number
+  nowMs(): number
   random(): number
   own(): OwnMark
+  keys(): MarkKeys
   known: KnownWriters
   evidence: ForkEvidence
   mayRetry(error: unknown): boolean
@@ -36,8 +39,7 @@ type SessionSettings = Readonly<{
 
 /** Opens the replica of the stream that the books are in. It connects when the engine answers. */
 export function openStreamSession(settings: SessionSettings): StreamSession {
-  const { book, sleep, monotonicMs, random, own, known, evidence, stopped, mayRetry, onBooks, onNotice } =
-    settings
+  const { sleep, monotonicMs, stopped } = settings
   const stream = settings.present()
   const late = openLateConnection({
     async connect() {
@@ -51,20 +53,7 @@ export function openStreamSession(settings: SessionSettings): StreamSession {
   })
   const connection = ofStream(late, () => settings.present() === stream)
   const timers = { now: monotonicMs, sleep }
-  const parts = {
-    book,
-    connection,
-    timers,
-    random,
-    own,
-    known,
-    evidence,
-    stopped,
-    mayRetry,
-    onBooks,
-    onNotice,
-  }
-  const replica = openReplica(parts)
+  const replica = openReplica({ ...settings, connection, timers })
   return {
     stream,
     replica,

@@ -39,6 +39,7 @@ export async function openSharedOf(
       keys,
       asksChain: finality !== null,
       program,
+      rules: rulesOf(settings),
       run: Math.floor(clocks.random() * RUNS).toString(36),
       ...clocks,
       signal: state.stopped,
@@ -66,16 +67,22 @@ export function isPublishable(shared: SharedLog | null): boolean {
   return state !== null && publishingFault(state) === null
 }
 
+/** Settings by which drafts are published, which must be the same on all writers of a log. */
+function rulesOf({ balances, finality }: Pick<WriterSettings, 'balances' | 'finality'>): string {
+  return `--balances ${balances}, ${finality === null ? 'no --finality' : `--finality ${finality.chain}`}`
+}
+
 /** Tells the main thread every second what the node knows of its cluster. */
 export function reportCluster(
-  { logStore }: WriterSettings,
+  settings: WriterSettings,
   shared: SharedLog | null,
   { say, monotonicMs }: Pick<ClusterSurroundings, 'say' | 'monotonicMs'>,
 ): Disposable {
+  const own = { node: settings.logStore?.nodeName ?? '', rules: rulesOf(settings) }
   const tell = (): void => {
     const state = shared?.state() ?? null
-    if (shared === null || logStore === null || state === null) return
-    const report = clusterReport(logStore.nodeName, shared.leads(), state, monotonicMs())
+    if (shared === null || state === null) return
+    const report = clusterReport(own, shared.leads(), state, monotonicMs())
     say({ is: 'cluster', report })
   }
   const timer = shared === null ? undefined : setInterval(tell, REPORT_MS)

@@ -1,4 +1,4 @@
-import type { OtherWriters } from './other-writers.ts'
+import type { OtherWriters } from '../marks/other-writers.ts'
 import type { ReplicaClock } from './replica-clock.ts'
 
 /** Lets competing writers take turns: whoever has just won a place waits a moment while others want one. */

@@ -1,7 +1,7 @@
 import type { ReplicaCatchUp, CatchUpParts } from './replica-catch-up.ts'
 import { RETRY_MS } from './replica-catch-up.ts'
 import type { CommitJob, CommitJobs } from './commit-jobs.ts'
-import type { OtherWriters } from './other-writers.ts'
+import type { OtherWriters } from '../marks/other-writers.ts'
 
 export type AppendParts = CatchUpParts &
   Readonly<{
@@ -9,7 +9,7 @@ export type AppendParts = CatchUpParts &
     jobs: CommitJobs
     writers: OtherWriters
     /** Asks the other writers for their marks. */
-    ask(): void
+    ask(question: string): void
   }>
 
 /** Pause while the other writers are heard, in milliseconds. */
@@ -17,14 +17,21 @@ const HEAR_MS = 250
 
 const LOST_TAIL = 'the engine has lost its newest messages'
 
+const TWIN = {
+  is: 'unavailable',
+  reason: 'another running node has the name or the node key of this one; nothing was published',
+} as const
+
 /** Reads to the end, then hears the other writers. Ends when none of them is ahead of the engine. */
 export async function hearOthers(parts: AppendParts): Promise<void> {
-  const { catchUp, follower, hearing, log, writers } = parts
+  const { catchUp, follower, guard, hearing, log, writers } = parts
   const began = hearing.began()
   await catchUp.align()
   while (!parts.isClosed() && (await catchUp.advance()));
-  if (hearing.mustAsk()) parts.ask()
-  if (hearing.isQuiet()) {
+  const question = hearing.question()
+  if (question !== null) parts.ask(question)
+  // Marks are told by the engine's clock: without it none can be heard.
+  if (hearing.isQuiet() && guard.report().offset !== null) {
     const farthest = writers.farthest()
     const last = await log.last()
     if (farthest <= last) {
@@ -55,6 +62,7 @@ export async function attemptCommit(parts: AppendParts, job: CommitJob): Promise
   const refusal = guard.refusal()
   if (refusal?.is === 'unasked') return await catchUp.follow(RETRY_MS, () => false)
   if (refusal !== null) return jobs.refuseAll({ is: refusal.is, reason: refusal.reason })
+  if (writers.twins().some(({ isOurs }) => isOurs)) return jobs.refuseAll(TWIN)
   const farthest = writers.farthest()
   if (farthest > follower.end().place) {
     if ((await log.last()) < farthest)

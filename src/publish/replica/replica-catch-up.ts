@@ -2,8 +2,8 @@ import type { LogEngine } from '../../engine/log-engine.ts'
 import type { AppendLine } from './append-line.ts'
 import type { BookFollower } from './book-follower.ts'
 import type { EngineGuard } from './engine-guard.ts'
-import type { Hearing } from './hearing.ts'
-import type { Leading } from './leading.ts'
+import type { Hearing } from '../marks/hearing.ts'
+import type { Leading } from '../marks/leading.ts'
 import type { LoopBell, ReplicaClock } from './replica-clock.ts'
 import { APPLIED_MESSAGES_MAX } from './replica-book.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
@@ -27,6 +27,8 @@ export type ReplicaCatchUp = Readonly<{
   /** Compares the newest message with the engine's, and offers what the engine has lost again. */
   align(): Promise<void>
   isAlignDue(): boolean
+  /** Makes a comparison due. */
+  alignSoon(): void
 }>
 
 /** Longest wait without a hint, in milliseconds. */
@@ -105,5 +107,6 @@ export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
       changed('the engine had lost its newest messages')
     },
     isAlignDue: () => clock.now() >= alignDueMs,
+    alignSoon: () => void (alignDueMs = Number.NEGATIVE_INFINITY),
   }
 }

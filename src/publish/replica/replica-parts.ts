@@ -12,20 +12,23 @@ import type { CommitJobs } from './commit-jobs.ts'
 import { openCommitJobs } from './commit-jobs.ts'
 import type { EngineGuard } from './engine-guard.ts'
 import { openEngineGuard } from './engine-guard.ts'
-import type { Hearing } from './hearing.ts'
-import { openHearing } from './hearing.ts'
-import type { Leading } from './leading.ts'
-import { openLeading } from './leading.ts'
+import type { Hearing } from '../marks/hearing.ts'
+import { openHearing } from '../marks/hearing.ts'
+import type { Leading } from '../marks/leading.ts'
+import { openLeading } from '../marks/leading.ts'
 import type { Marking, OwnMark } from './marking.ts'
+import type { MarkKeys } from '../marks/sealed-mark.ts'
 import { openMarking } from './marking.ts'
-import type { KnownWriters, OtherWriters } from './other-writers.ts'
-import { openOtherWriters } from './other-writers.ts'
-import type { LoopBell, Timers } from './replica-clock.ts'
+import type { KnownWriters, OtherWriters } from '../marks/other-writers.ts'
+import { openOtherWriters } from '../marks/other-writers.ts'
+import type { LoopBell, ReplicaClock, Timers } from './replica-clock.ts'
 import { openLoopBell, openReplicaClock } from './replica-clock.ts'
 import type { ReplicaLoop } from './replica-loop.ts'
 import { openReplicaLoop } from './replica-loop.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { StopCause } from './replica-stop.ts'
+import type { RunClock } from './run-clock.ts'
+import { openRunClock } from './run-clock.ts'
 import type { ForkEvidence } from './tail-check.ts'
 import { openTailCheck } from './tail-check.ts'
 
@@ -33,10 +36,14 @@ export type ReplicaSettings = Readonly<{
   book: Book
   connection: EngineConnection
   timers: Timers
+  /** Milliseconds since 1970, by the clock of this machine. */
+  nowMs(): number
   /** Numbers from 0 to 1, without 1. */
   random(): number
   /** Facts that this node tells the others about itself, apart from its place. */
   own(): OwnMark
+  /** Keys with which marks are signed and verified now. */
+  keys(): MarkKeys
   known: KnownWriters
   evidence: ForkEvidence
   /** Why the replica stops at once; absent or null when it runs. */
@@ -71,14 +78,15 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
   const { book, connection, random, own } = settings
   const clock = openReplicaClock(settings.timers, closing)
   const isClosed = (): boolean => closing.aborted
+  const guard = openEngineGuard({ connection, clock })
+  const time = openRunClock(settings.nowMs, clock, guard)
+  const writers = openWriters(settings, time, clock)
   let last = book.applied().place
   const log = boundedLog(connection.log, clock, (place) => void (last = Math.max(last, place)))
   const bell = openLoopBell()
-  const writers = openOtherWriters(own(), withoutFailure(settings), clock)
   const leading = openLeading(own().node, writers, clock)
   const pace = openAppendPace(writers, random, clock)
-  const hearing = openHearing(writers, clock)
-  const guard = openEngineGuard({ connection, clock })
+  const hearing = openHearing(own().run, writers, clock)
   const jobs = openCommitJobs(clock, bell.ring)
   const tail = openTailCheck({ book, log, evidence: settings.evidence })
   const follower = openBookFollower({
@@ -99,6 +107,8 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
     onOwner(owner) {
       leading.newestIs(owner)
       if (owner === 'others') marking.tell({ contends: true })
+      // The engine may lose the message in silence: whoever has heard of it does not append in its place.
+      else marking.tellSoon()
     },
     onCommitFailure: (error) => loop.failed(error),
   })
@@ -109,32 +119,33 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
     writers,
     stream: own().stream,
     own,
+    keys: settings.keys,
+    time,
     leads: leading.claim,
     onHeard: bell.ring,
+    onAsked: () => catchUp.alignSoon(),
     stopped: () => loop.stopped()?.is ?? null,
     isClosed,
     onFork: (cause) => loop.stopSoon(cause),
   })
   const { onNotice, mayRetry } = settings
-  const followed = {
-    log,
-    clock,
-    bell,
-    follower,
-    line,
-    tail,
-    hearing,
-    guard,
-    leading,
-    random,
-    isClosed,
-    onNotice,
-  }
+  const shared = { log, clock, bell, follower, line, tail }
+  const followed = { ...shared, hearing, guard, leading, random, isClosed, onNotice }
   const catchUp = openReplicaCatchUp(followed)
-  const ask = (): void => marking.tell({ asks: true })
+  const ask = (question: string): void => marking.tell({ asks: question })
   const appending = { ...followed, catchUp, jobs, writers, ask }
   const loop = openReplicaLoop({ ...appending, pace, mayRetry })
   return { ...followed, jobs, writers, marking, catchUp, loop, last: () => last }
+}
+
+function openWriters(settings: ReplicaSettings, time: RunClock, clock: ReplicaClock): OtherWriters {
+  const { key } = settings.keys().node
+  const own = {
+    ...settings.own(),
+    key: Buffer.from(key.publicKey).toString('base64url'),
+    sinceMs: () => (time.isKnown() ? time.sinceMs() : null),
+  }
+  return openOtherWriters(own, withoutFailure(settings), clock)
 }
 
 /** The known writers, of which a name that cannot be written is only reported. */

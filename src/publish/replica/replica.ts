@@ -3,7 +3,8 @@ import type { AppendState } from './append-states.ts'
 import type { BookEnd } from './replica-book.ts'
 import type { CommitResult } from './commit-jobs.ts'
 import type { GuardReport } from './engine-guard.ts'
-import type { HeardMark } from './other-writers.ts'
+import type { HeardMark } from '../marks/other-writers.ts'
+import type { Twins } from '../marks/writer-twins.ts'
 import type { ReplicaSettings } from './replica-parts.ts'
 import { openReplicaParts } from './replica-parts.ts'
 import type { StopCause } from './replica-stop.ts'
@@ -41,6 +42,10 @@ export type ReplicaState = Readonly<{
   /** Writers that were waited for in vain. */
   silent: readonly string[]
   marks: readonly HeardMark[]
+  /** Running nodes that share what each must have alone. */
+  twins: readonly Twins[]
+  /** Marks so far that no node of this log has told just now. */
+  refusedMarks: number
   stopped: StopCause | null
   /** Whether the disk failed at the last write. */
   isFailing: boolean
@@ -95,6 +100,8 @@ export function openReplica(settings: ReplicaSettings): Replica {
       waitsFor: hearing.isHeard() ? [] : waitsFor(),
       silent: hearing.silent(),
       marks: writers.heard(),
+      twins: writers.twins(),
+      refusedMarks: marking.refusedTotal(),
       stopped: loop.stopped(),
       isFailing: loop.isFailing(),
       engine: guard.report(),

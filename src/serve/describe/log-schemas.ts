@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UNPUBLISHABLE } from '../../protocol/cluster-resource.ts'
+import { UNPUBLISHABLE, WRITER_FAULTS } from '../../protocol/cluster-resource.ts'
 import { MIRROR_STATES } from '../../protocol/mirror-resource.ts'
 import type * as resources from '../../protocol/resources.ts'
 import {
@@ -155,6 +155,10 @@ const clusterWriter = z
     silent: z
       .boolean()
       .describe('Whether it has said nothing for 20 seconds, or nothing since this node started'),
+    fault: z
+      .enum(WRITER_FAULTS)
+      .nullable()
+      .describe('What its operator must mend, as in PROTOCOL.md; null for nothing'),
   })
   .describe('Another writer of the log')
 

@@ -1,4 +1,4 @@
-import type { Cluster, Unpublishable } from '../../../protocol/cluster-resource.ts'
+import type { Cluster, Unpublishable, WriterFault } from '../../../protocol/cluster-resource.ts'
 import type { Status } from '../../../protocol/resources.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
@@ -15,7 +15,15 @@ const REASONS: Readonly<Record<Unpublishable, string>> = {
   clock: 'its clock is wrong',
   disk: 'its disk is full or has failed',
   forked: 'the store that the writers share contradicts what was published here',
+  twin: 'another running writer has its name or its key',
   stopped: 'the store that the writers share, or its disk, is damaged',
+}
+
+/** Fault of another writer, in words. */
+const FAULTS: Readonly<Record<WriterFault, string>> = {
+  name: 'two running writers have this name',
+  key: 'it has the key of another running writer',
+  settings: 'it has other settings than this one',
 }
 
 /** Facts about the writers of a log with several. */
@@ -37,7 +45,7 @@ export function clusterOf({ cluster }: Status, view: View): Html | null {
 }
 
 function wordsOf(
-  { seq, heardAt, silent }: Cluster['writers'][number],
+  { seq, heardAt, silent, fault }: Cluster['writers'][number],
   pointer: string,
   view: View,
   at: (name: string, value: Part) => Html,
@@ -45,5 +53,6 @@ function wordsOf(
   if (heardAt === null || seq === null) return 'not heard yet'
   const moment = at(`${pointer}/heardAt`, clockMoment(heardAt, view))
   if (silent) return html`silent since ${moment}`
-  return html`${at(`${pointer}/seq`, countHtml(seq))}, heard ${moment}`
+  const heard = html`${at(`${pointer}/seq`, countHtml(seq))}, heard ${moment}`
+  return fault === null ? heard : html`${heard}; ${at(`${pointer}/fault`, FAULTS[fault])}`
 }

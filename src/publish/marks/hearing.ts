@@ -1,6 +1,5 @@
-import type { OtherWriters } from './other-writers.ts'
+import type { OtherWriters, RunningClock } from './other-writers.ts'
 import { SILENCE_MS } from './other-writers.ts'
-import type { ReplicaClock } from './replica-clock.ts'
 
 /**
  * Whether the other writers were heard since the last change: a start, a reconnection, another leader or timeline.
@@ -10,11 +9,11 @@ export type Hearing = Readonly<{
   isHeard(): boolean
   /** Begins anew. */
   begin(): void
-  /** Whether it is time to ask the others for their marks. */
-  mustAsk(): boolean
-  /** Known writers that must be heard before the end of this hearing. */
+  /** The question to ask the others now; null when it is not time. */
+  question(): string | null
+  /** Known writers that must answer before the end of this hearing. An older mark of theirs does not count. */
   missing(): readonly string[]
-  /** Whether all known writers were heard, or are silent for `SILENCE_MS`. */
+  /** Whether all known writers have answered, or are silent for `SILENCE_MS`. */
   isQuiet(): boolean
   /** Ends the hearing that began before `began`; false if it has begun anew in the meantime. */
   end(began: number): boolean
@@ -27,7 +26,8 @@ export type Hearing = Readonly<{
 /** Time between two questions for marks, and time to hear unknown writers. */
 const ASK_MS = 1000
 
-export function openHearing(writers: OtherWriters, clock: ReplicaClock): Hearing {
+/** Opens the hearing of a run with this name, which nobody can have asked for before. */
+export function openHearing(run: string, writers: OtherWriters, clock: RunningClock): Hearing {
   let heard = false
   let began = 0
   let sinceMs = clock.now()
@@ -40,9 +40,11 @@ export function openHearing(writers: OtherWriters, clock: ReplicaClock): Hearing
     return vain.names.filter((name) => still.has(name))
   }
 
+  const question = (): string => `${run} ${began}`
+
   function missing(): readonly string[] {
     const given = new Set(silent())
-    return writers.silentSince(sinceMs).filter((name) => !given.has(name))
+    return writers.owing(question()).filter((name) => !given.has(name))
   }
 
   return {
@@ -53,20 +55,20 @@ export function openHearing(writers: OtherWriters, clock: ReplicaClock): Hearing
       sinceMs = clock.now()
       askedMs = Number.NEGATIVE_INFINITY
     },
-    mustAsk() {
-      if (clock.now() - askedMs < ASK_MS) return false
+    question() {
+      if (clock.now() - askedMs < ASK_MS) return null
       askedMs = clock.now()
-      return true
+      return question()
     },
     missing,
     isQuiet() {
       const waitedMs = clock.now() - sinceMs
       if (missing().length > 0) return waitedMs >= SILENCE_MS
-      return waitedMs >= ASK_MS || writers.heard().some(({ atMs }) => atMs >= sinceMs)
+      return waitedMs >= ASK_MS || writers.hasAnswered(question())
     },
     end(ending) {
       if (ending !== began) return false
-      vain = { names: writers.silentSince(sinceMs), endMs: clock.now() }
+      vain = { names: missing(), endMs: clock.now() }
       heard = true
       return true
     },

@@ -1,33 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { WriterMark } from './writer-mark.ts'
+import { SOME_MARK as MARK } from '../../../test/messages/some-mark.ts'
 import { formatMark, parseMark } from './writer-mark.ts'
-
-const MARK: WriterMark = {
-  v: 1,
-  node: 'A',
-  run: 'A 1',
-  logId: 'log',
-  stream: 1,
-  place: 12,
-  digest: 'digest',
-  seq: 100,
-  root: 'root',
-  program: '1.0.0',
-  frames: [1],
-  keys: ['0011aabb'],
-  leads: 'newest',
-  asks: false,
-  contends: true,
-  stopped: null,
-}
 
 const bytesOf = (of: unknown): Uint8Array => Buffer.from(JSON.stringify(of))
 
 suite('the mark of a writer', () => {
   test('is read as it was told', () => {
     assert.deepEqual(parseMark(formatMark(MARK)), MARK)
-    assert.deepEqual(parseMark(formatMark({ ...MARK, leads: null, stopped: 'fork' }))?.stopped, 'fork')
+    const asking = { ...MARK, leads: 'newest', asks: 'B 1 7', answers: ['A 1 3'], stopped: 'fork' } as const
+    assert.deepEqual(parseMark(formatMark(asking)), asking)
   })
 
   test('is ignored when it is anything else', () => {
@@ -44,6 +26,8 @@ suite('the mark of a writer', () => {
       { ...MARK, keys: [1] },
       { ...MARK, leads: 'often' },
       { ...MARK, asks: undefined },
+      { ...MARK, atMs: 1.5 },
+      { ...MARK, answers: Array.from({ length: 21 }, () => 'A') },
     ]) {
       assert.equal(parseMark(bytesOf(other)), null, JSON.stringify(other))
     }

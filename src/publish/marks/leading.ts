@@ -1,5 +1,4 @@
-import type { OtherWriters } from './other-writers.ts'
-import type { ReplicaClock } from './replica-clock.ts'
+import type { OtherWriters, RunningClock } from './other-writers.ts'
 import type { WriterMark } from './writer-mark.ts'
 
 /** Decides which node does work of its own accord. Two nodes may do it at once: correctness never depends on this. */
@@ -13,7 +12,7 @@ export type Leading = Readonly<{
 /** Silence of the node of the newest message after which another node does its work, in milliseconds. */
 const LEADER_SILENCE_MS = 2000
 
-export function openLeading(node: string, writers: OtherWriters, clock: ReplicaClock): Leading {
+export function openLeading(node: string, writers: OtherWriters, clock: RunningClock): Leading {
   let isOurs = false
   let othersMs = clock.now()
 

@@ -1,9 +1,14 @@
-/** A writer tells the others how far it is. It is JSON, and not trusted beyond the engine's own users. */
+/** A writer tells the others how far it is. It is JSON, and travels with a signature (`sealMark`). */
 export type WriterMark = Readonly<{
   v: 1
   /** Name of the writer's node, and a random name of its run. */
   node: string
   run: string
+  /** Number of this mark in its run: a mark that was heard is not heard again. */
+  number: number
+  /** When it was told and when its run began: milliseconds since 1970, by the engine's clock. */
+  atMs: number
+  sinceMs: number
   logId: string
   stream: number
   /** Place and digest (SHA-256, base64url) of the newest message in its books. */
@@ -17,20 +22,25 @@ export type WriterMark = Readonly<{
   frames: readonly number[]
   /** Ids of the keys that it holds. */
   keys: readonly string[]
+  /** Settings that must be the same on all writers, as text. */
+  rules: string
   /** Reason why it does work of its own accord: it made the newest message, or nobody else does. Null: it does not. */
   leads: 'newest' | 'silence' | null
-  /** It asks the others for their marks. */
-  asks: boolean
+  /** It asks the others for their marks: a name of the question, which no other has. Null: it asks nothing. */
+  asks: string | null
+  /** Questions that it heard since its last mark. */
+  answers: readonly string[]
   /** It has just lost a place to another writer. */
   contends: boolean
   /** Reason why it has stopped; null while it runs. */
   stopped: string | null
 }>
 
-/** Most bytes of a mark. NOTIFY of PostgreSQL carries less than 8,000. */
+/** Most bytes of a mark. With its signature it fits a NOTIFY of PostgreSQL. */
 const MARK_BYTES_MAX = 4000
 const TEXT_MAX = 200
-const LIST_MAX = 20
+/** Most members of a list. */
+export const LIST_MAX = 20
 
 export function formatMark(mark: WriterMark): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(mark))
@@ -58,6 +68,9 @@ const MEMBERS: Readonly<Record<keyof WriterMark, (of: unknown) => boolean>> = {
   v: (of) => of === 1,
   node: (of) => isText(of) && of !== '',
   run: isText,
+  number: isCount,
+  atMs: isCount,
+  sinceMs: isCount,
   logId: isText,
   stream: isCount,
   place: isCount,
@@ -67,8 +80,10 @@ const MEMBERS: Readonly<Record<keyof WriterMark, (of: unknown) => boolean>> = {
   program: isText,
   frames: (of) => isListOf(of, isCount),
   keys: (of) => isListOf(of, isText),
+  rules: isText,
   leads: (of) => of === null || of === 'newest' || of === 'silence',
-  asks: isFlag,
+  asks: (of) => of === null || isText(of),
+  answers: (of) => isListOf(of, isText),
   contends: isFlag,
   stopped: (of) => of === null || isText(of),
 }

@@ -1,0 +1,109 @@
+import type { OpenedMark } from './sealed-mark.ts'
+import type { WriterMark } from './writer-mark.ts'
+import type { OwnRun, Twins } from './writer-twins.ts'
+import { openWriterTwins } from './writer-twins.ts'
+
+/** Names of the writers that this node has ever heard, kept over restarts. */
+export type KnownWriters = Readonly<{ names(): readonly string[]; add(name: string): void }>
+
+/** The newest mark of another writer, the key that signed it, and when it was heard. */
+export type HeardMark = OpenedMark & Readonly<{ atMs: number }>
+
+/** A clock of milliseconds that never jumps. */
+export type RunningClock = Readonly<{ now(): number }>
+
+/** Marks of the other writers of the log. */
+export type OtherWriters = Readonly<{
+  /** Notes a mark. Returns whether it is a new one of another writer of this log. */
+  hear(opened: OpenedMark): boolean
+  /** The newest mark of each name and key. */
+  heard(): readonly HeardMark[]
+  /** Known writers without a mark since then. */
+  silentSince(ms: number): readonly string[]
+  /** Known writers that have not answered a question. */
+  owing(question: string): readonly string[]
+  /** Whether any writer has answered a question. */
+  hasAnswered(question: string): boolean
+  /** Those of the writers that were heard within `SILENCE_MS` that are farther than a place. */
+  aheadOf(place: number): readonly string[]
+  /** The farthest mark of the writers that were heard within `SILENCE_MS`. */
+  farthest(): number
+  /** Whether another writer has lost a place within the last second. */
+  contend(): boolean
+  /** Nodes that share what each must have alone, as heard lately. */
+  twins(): readonly Twins[]
+}>
+
+/** Silence after which a writer is waited for no longer, in milliseconds. */
+export const SILENCE_MS = 10_000
+/** Silence after which a writer counts as away: two marks in a row did not come. In milliseconds. */
+export const AWAY_MS: number = 2 * SILENCE_MS
+/** Time for which a lost place of another writer counts. */
+const CONTENTION_MS = 1000
+/** Most runs of writers that are kept in mind. One that is away gives its room to another. */
+const WRITERS_MAX = 32
+
+/** Opens what is known of the other writers of a stream. */
+export function openOtherWriters(
+  own: OwnRun & Readonly<{ logId: string; stream: number }>,
+  known: KnownWriters,
+  clock: RunningClock,
+): OtherWriters {
+  const runs = new Map<string, HeardMark>()
+  /** The last question that each writer has answered, by its name. */
+  const answered = new Map<string, string>()
+  const twins = openWriterTwins(own, clock)
+  let contendedMs = Number.NEGATIVE_INFINITY
+  const names = new Set(known.names())
+
+  function remember(name: string): void {
+    if (names.has(name)) return
+    names.add(name)
+    known.add(name)
+  }
+
+  const recent = (): readonly WriterMark[] =>
+    [...runs.values()].flatMap(({ mark, atMs }) =>
+      mark.stream === own.stream && clock.now() - atMs < SILENCE_MS ? [mark] : [],
+    )
+
+  /** Whether there is room for a run, perhaps after the oldest that is long over has gone. */
+  function hasRoom(run: string): boolean {
+    if (runs.has(run) || runs.size < WRITERS_MAX) return true
+    const over = [...runs].find(([, { atMs }]) => clock.now() - atMs > AWAY_MS)
+    return over !== undefined && runs.delete(over[0])
+  }
+
+  return {
+    hear(told) {
+      const { mark } = told
+      if (mark.logId !== own.logId || mark.run === own.run) return false
+      if ((runs.get(mark.run)?.mark.number ?? -1) >= mark.number || !hasRoom(mark.run)) return false
+      twins.note(told, [...runs.values()])
+      // An older mark of this node's last run can still arrive: a start must not wait for it.
+      if (mark.node !== own.node) remember(mark.node)
+      runs.set(mark.run, { ...told, atMs: clock.now() })
+      for (const question of mark.answers)
+        if (question.startsWith(`${own.run} `)) answered.set(mark.node, question)
+      if (mark.contends) contendedMs = clock.now()
+      return true
+    },
+    heard: () => [
+      ...new Map(
+        [...runs.values()]
+          .toSorted((one, other) => one.atMs - other.atMs)
+          .map((run) => [`${run.mark.node} ${run.key}`, run] as const),
+      ).values(),
+    ],
+    silentSince: (ms) =>
+      [...names].filter(
+        (name) => ![...runs.values()].some((run) => run.mark.node === name && run.atMs >= ms),
+      ),
+    owing: (question) => [...names].filter((name) => answered.get(name) !== question),
+    hasAnswered: (question) => [...answered.values()].includes(question),
+    aheadOf: (place) => recent().flatMap((mark) => (mark.place > place ? [mark.node] : [])),
+    farthest: () => recent().reduce((farthest, { place }) => Math.max(farthest, place), 0),
+    contend: () => clock.now() - contendedMs < CONTENTION_MS,
+    twins: twins.found,
+  }
+}
