@@ -129,7 +129,7 @@ async function buildOnce(
     listeners.onProgress({ stage: 'proving', done: events, total: events })
     proveBuilt(building, book)
     former?.keep()
-    building.finish()
+    building.finish(settings.now())
     markHighWater(dataDirectory, { log: identity.id, checkpoint: log.note, former: identity.former })
     rmSync(downloadFolder(dataDirectory), { recursive: true, force: true })
     return { is: 'ready', events, resumed: building.resumed }

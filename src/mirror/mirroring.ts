@@ -5,47 +5,18 @@ import { DaybookError } from '../client/daybook-error.ts'
 import type { HeadCell } from '../log/store/head-cell.ts'
 import { isFull } from '../log/store/sqlite-error.ts'
 import { StoreError } from '../log/store/store.ts'
-import type { Ms } from '../protocol/moment.ts'
 import { WrongError } from '../verify/reading/finding.ts'
 import { downloadFolder } from './build-mirror.ts'
 import { UnknownEventError } from './book/mirror-book.ts'
 import { ContradictionError, keepEvidence } from './proof/contradiction.ts'
-import type { FollowingParts } from './live/following.ts'
 import { openFollowing } from './live/following.ts'
-import type { HeldWord, MirrorCommit, MirrorStore } from './live/mirror-store.ts'
+import type { MirrorCommit } from './live/mirror-store.ts'
 import { openMirrorStore } from './live/mirror-store.ts'
+import type { MirrorState, MirrorWait } from './mirror-watch.ts'
+import { openWatch } from './mirror-watch.ts'
 import type { MirrorSettings } from './mirror-settings.ts'
 import type { Contradicted } from './proof/contradiction.ts'
-import type { Origin } from './origin/open-origin.ts'
 import { openOrigin } from './origin/open-origin.ts'
-
-/** State of a mirror and of its origin. */
-export type MirrorState = Readonly<{
-  originUrl: string
-  /** Name of the log in its checkpoints. */
-  origin: string
-  /** Id of the log. */
-  log: string
-  /** Verifier keys by which the log is proved, and whether they were taken from the log itself at the first use. */
-  pinned: readonly string[]
-  pinnedOnFirstUse: boolean
-  /** Moment at which the origin last showed a checkpoint that agrees with the whole mirror. Null before the first. */
-  provedAt: Ms | null
-  /** Newest seq that the origin has shown, proved or not. */
-  originHead: number
-  /** Events that the origin has shown and the mirror has not proved. */
-  behindEvents: number
-  /** Time for which the mirror has been behind, in milliseconds; 0 when it is not. */
-  behindMs: number
-  /** Moment of the origin's last answer. Null before the first answer. */
-  lastContactAt: Ms | null
-  /** Reason why the mirror cannot follow at present; null when it can. */
-  fault: string | null
-  /** The contradiction that has stopped the mirror for good; null while it follows. */
-  contradicted: Contradicted | null
-  /** The origin's word about its held drafts, and when it gave it. */
-  held: HeldWord | null
-}>
 
 export type MirrorListeners = Readonly<{
   /** Called after each commit, when the head cell has moved. */
@@ -78,7 +49,7 @@ export function openMirroring(
 ): Mirroring {
   const store = openMirrorStore(settings.dataDirectory, cell, listeners.onCommitted)
   const origin = openOrigin(settings.url, settings.around, () => watch.onContact())
-  const watch = openWatch(settings, store, origin, listeners)
+  const watch = openWatch(settings, store, origin, listeners.onFault)
   origin.expectLog(store.identity.id)
   let failures = 0
 
@@ -86,7 +57,7 @@ export function openMirroring(
   async function recover(error: unknown, signal: AbortSignal): Promise<void> {
     if (!mayPass(error)) throw error
     failures = watch.isWell() ? 1 : failures + 1
-    watch.onFault(faultOf(error))
+    watch.onFault(faultOf(error), waitOf(error))
     const asked = error instanceof DaybookError ? (error.retryAfterMs ?? 0) : 0
     const waitMs = backoffMs(Math.min(failures, ATTEMPTS_MAX), origin.around.random)
     await origin.around.sleep(Math.max(waitMs, Math.min(asked, RETRY_AFTER_MS_MAX)), signal)
@@ -110,83 +81,10 @@ export function openMirroring(
       }
     },
     state: watch.state,
-    [Symbol.dispose]: () => store[Symbol.dispose](),
-  }
-}
-
-type Watch = Pick<FollowingParts, 'onOriginHead' | 'onProved' | 'onHeld'> &
-  Readonly<{
-    onContact(): void
-    onFault(reason: string): void
-    onContradiction(found: Contradicted): Contradicted
-    /** Whether the mirror follows without a fault. */
-    isWell(): boolean
-    state(): MirrorState
-  }>
-
-/** Opens what a mirror knows about itself. */
-function openWatch(
-  settings: MirrorSettings,
-  store: MirrorStore,
-  origin: Origin,
-  listeners: MirrorListeners,
-): Watch {
-  const head = (): number => store.book.head().seq
-  const now = (): number => origin.around.now()
-  let lastContactAt: Ms | null = null
-  let provedAt: Ms | null = null
-  let originHead = store.shownSeq()
-  let behindSince: number | null = null
-  let fault: string | null = null
-  let contradicted: Contradicted | null = null
-  let held = store.held()
-
-  function tell(reason: string | null): void {
-    if (fault === reason) return
-    fault = reason
-    listeners.onFault(reason)
-  }
-
-  function onOriginHead(seq: number): void {
-    originHead = Math.max(originHead, seq)
-    behindSince = head() >= originHead ? null : (behindSince ?? now())
-  }
-
-  return {
-    onContact: () => void (lastContactAt = settings.now()),
-    onOriginHead,
-    onFault: tell,
-    isWell: () => fault === null,
-    onProved() {
-      provedAt = settings.now()
-      onOriginHead(head())
-      tell(null)
+    [Symbol.dispose]() {
+      watch.keep()
+      store[Symbol.dispose]()
     },
-    onHeld(counts) {
-      const isChanged = JSON.stringify(held?.counts) !== JSON.stringify(counts)
-      held = { counts, toldAt: settings.now() }
-      if (isChanged) store.putHeld(held)
-    },
-    onContradiction(found) {
-      contradicted = found
-      tell(found.reason)
-      return found
-    },
-    state: () => ({
-      originUrl: origin.url,
-      origin: store.identity.origin,
-      log: store.identity.id,
-      pinned: store.pins.vkeys,
-      pinnedOnFirstUse: store.pins.firstUse,
-      provedAt,
-      originHead,
-      behindEvents: Math.max(0, originHead - head()),
-      behindMs: behindSince === null ? 0 : Math.round(now() - behindSince),
-      lastContactAt,
-      fault,
-      contradicted,
-      held,
-    }),
   }
 }
 
@@ -199,4 +97,13 @@ function mayPass(error: unknown): boolean {
 function faultOf(error: unknown): string {
   if (isFull(error)) return 'the disk is full'
   return error instanceof Error ? error.message : String(error)
+}
+
+function waitOf(error: unknown): MirrorWait {
+  // Downloads too refuse to fill the disk.
+  if (isFull(error) || error instanceof StoreError) return 'disk'
+  if (error instanceof UnknownEventError) return 'version'
+  return error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
+    ? 'unreachable'
+    : 'unusable'
 }

@@ -9,6 +9,7 @@ const OF = 'https://data.example.org'
 const FOLLOWING: Mirror = {
   of: OF,
   state: 'following',
+  reason: null,
   originSeq: 13,
   behindEvents: 0,
   behindMs: 0,
@@ -16,6 +17,7 @@ const FOLLOWING: Mirror = {
   provedAtMs: Date.UTC(2026, 9, 2, 23, 59, 30),
   contactAt: '2026-10-02T23:59:30.000Z',
   contactAtMs: Date.UTC(2026, 9, 2, 23, 59, 30),
+  upstream: [],
   keys: ['daybook.test/api+00000000+AAAA'],
   keysFrom: 'first_use',
   heldAt: null,
@@ -23,6 +25,21 @@ const FOLLOWING: Mirror = {
   contradiction: null,
 }
 const STOPPED: Mirror = { ...FOLLOWING, state: 'stopped', contradiction: 'two trees of 12 events differ' }
+const UPSTREAM: Mirror['upstream'][number] = {
+  of: 'https://first.example.net',
+  state: 'following',
+  behindMs: 0,
+  provedAt: '2026-10-02T22:10:00.000Z',
+  provedAtMs: Date.UTC(2026, 9, 2, 22, 10),
+}
+const waits = (reason: NonNullable<Mirror['reason']>): Mirror => ({ ...FOLLOWING, state: 'waiting', reason })
+const lost = (state: 'waiting' | 'stopped'): Mirror => ({
+  ...FOLLOWING,
+  upstream: [
+    { ...UPSTREAM, of: 'https://near.example.net' },
+    { ...UPSTREAM, state },
+  ],
+})
 const HELD: Finality = {
   asked: true,
   held: 3,
@@ -109,8 +126,18 @@ suite('a mirror', () => {
       [{ ...FOLLOWING, behindMs: 47_000 }, /, 40 seconds behind\./],
       [{ ...FOLLOWING, behindMs: 61_000 }, /, 1 minute behind\./],
       [{ ...FOLLOWING, behindMs: 7_300_000 }, /, 2 hours behind\./],
-      [{ ...FOLLOWING, state: 'waiting' }, /which has not answered since <time/],
-      [{ ...FOLLOWING, state: 'waiting', contactAt: null }, /which has not answered yet\./],
+      [{ ...FOLLOWING, upstream: [UPSTREAM] }, /<\/a>, a mirror of first\.example\.net, up to date\./],
+      [waits('starting'), /It has just started, .* What is shown is as of <time/s],
+      [waits('unreachable'), /Its origin does not answer\. What is shown is as of <time/],
+      [waits('unusable'), /The answers of its origin cannot be used now\./],
+      [waits('version'), /events that need a newer version of Daybook\./],
+      [waits('disk'), /Its disk is full\./],
+      [{ ...waits('unreachable'), provedAt: null }, /Its origin does not answer\. *<\/span>/],
+      [
+        lost('waiting'),
+        /near\.example\.net is a mirror too, and cannot follow first\.example\.net\.\s*What is shown is as of/,
+      ],
+      [lost('stopped'), /and has stopped following first\.example\.net\./],
       [STOPPED, /It has stopped, because its origin contradicts what it signed/],
     ] as const) {
       await using stage = await openApiStage(mirrorOf(mirror))
@@ -120,7 +147,7 @@ suite('a mirror', () => {
   })
 
   test('shows a moment and its time zone on one line', async () => {
-    await using stage = await openApiStage(mirrorOf({ ...FOLLOWING, state: 'waiting' }))
+    await using stage = await openApiStage(mirrorOf(waits('unreachable')))
     const page = await (await stage.get('/')).text()
     assert.match(
       page,
@@ -130,6 +157,24 @@ suite('a mirror', () => {
     // The time zone is a span too, within the one that is a block.
     assert.match(style, /\.strip ?> ?span/)
     assert.doesNotMatch(style, /\.strip span/)
+  })
+
+  test('says "Up to date" in the heading of /status only when it is', async () => {
+    for (const [mirror, heading] of [
+      [FOLLOWING, 'Up to date'],
+      [waits('starting'), 'Starting'],
+      [waits('unreachable'), 'Waiting for its origin'],
+      [waits('unusable'), 'Waiting for its origin'],
+      [waits('version'), 'Waiting for a newer version'],
+      [waits('disk'), 'Waiting for room'],
+      [lost('waiting'), 'The origin is behind'],
+      [STOPPED, 'Stopped'],
+    ] as const) {
+      await using stage = await openApiStage(mirrorOf(mirror))
+      const page = await (await stage.get('/status')).text()
+      assert.equal(/<h1[^>]*>([^<]*)<\/h1>/.exec(page)?.[1], heading)
+      assert.doesNotMatch(page, /as soon as it is acknowledged/)
+    }
   })
 
   test('says in the heading of /status why it has stopped', async () => {

@@ -99,7 +99,9 @@ suite('the service of a mirror', () => {
     mirror = await startMirrorNode(data, url, stage.clock.now)
     const started = await statusOf(mirror)
     assert.deepEqual([started.head.seq, started.mirror?.state], [head.seq, 'waiting'])
-    assert.equal(started.mirror?.provedAt, null, 'nothing is proved anew since the start')
+    assert.equal(started.mirror?.reason, 'starting', 'nothing is proved anew since the start')
+    assert.ok((started.mirror?.behindMs ?? 0) > 0)
+    assert.ok((started.mirror?.provedAtMs ?? 0) > 0 && (started.mirror?.contactAtMs ?? 0) > 0)
     assert.equal((await get(mirror.port, `/api/v1/events/${head.seq}`)).status, 200)
     assert.deepEqual(await readiness(mirror), [
       200,
@@ -180,7 +182,11 @@ suite('the service of a mirror', () => {
     await using far = await startMirrorNode(join(stage.folder, 'far'), at(near.port), stage.clock.now)
     const { head } = await untilStatus(far, (status) => status.mirror?.state === 'following')
     await publish(origin, 'far')
-    await untilStatus(far, (status) => status.head.seq === head.seq + 1)
+    const reached = await untilStatus(far, (status) => status.head.seq === head.seq + 1)
+    assert.deepEqual(
+      reached.mirror?.upstream.map(({ of, state }) => [of, state]),
+      [[at(origin.port), 'following']],
+    )
     const [one, other] = await Promise.all(
       [origin, far].map(async ({ port }) => (await get(port, '/api/v1/log/checkpoint')).text()),
     )

@@ -38,7 +38,7 @@ async function following(run: (parts: Parts) => Promise<void>, of: Origin = orig
   await using proxy = await openChangingProxy(of.url())
   await using mirror = openMirror(() => proxy.url)
   await mirror.follow()
-  await mirror.until(({ provedAt }) => provedAt !== null)
+  await mirror.until(({ waits }) => waits === null)
   await run({ proxy, mirror, head: mirror.head() })
 }
 
@@ -149,6 +149,47 @@ suite('a mirror stops with evidence', () => {
       await stops(mirror, /another log now, which does not continue the mirrored one/, head)
     })
   })
+})
+
+/** The `mirror` that a followed mirror shows in `/status`. */
+const shownMirror = (mirror: object) => (body: Buffer) =>
+  Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), mirror }))
+
+suite('a mirror of a mirror', () => {
+  const FIRST = {
+    of: 'https://first.example.net',
+    state: 'waiting',
+    behindMs: 5_000,
+    provedAt: '2026-10-02T22:10:00.000Z',
+    provedAtMs: Date.UTC(2026, 9, 2, 22, 10),
+  }
+  const times = (one: object, count: number): readonly object[] => Array.from({ length: count }, () => one)
+  for (const [name, told, upstream, leastMs] of [
+    ['knows that the first origin is gone, and how late it may be', { upstream: [] }, [FIRST], 5_000],
+    [
+      'passes on the mirrors that its origin names, up to the first malformed one',
+      { state: 'following', behindMs: 7, upstream: [FIRST, { ...FIRST, of: 'javascript:alert(1)' }, FIRST] },
+      [{ ...FIRST, state: 'following', behindMs: 7 }, FIRST],
+      7,
+    ],
+    ['takes no address that is none', { of: 'javascript:alert(1)', upstream: [FIRST] }, [], 0],
+    ['lists eight mirrors of a circle', { upstream: times(FIRST, 20) }, times(FIRST, 8), 5_000],
+  ] as const) {
+    test(name, () =>
+      following(async ({ proxy, mirror, head }) => {
+        const shown = { ...FIRST, originSeq: head + 4, ...told }
+        proxy.change({ body: (path, body) => (path === 'status' ? shownMirror(shown)(body) : body) })
+        await origin.trade(1)
+        await mirror.reach(head + 1)
+        const state = await mirror.until(({ originHead, waits }) => originHead === head + 4 && waits === null)
+        assert.deepEqual(state.upstream, upstream)
+        assert.deepEqual([mirror.head(), state.behindEvents, state.waits], [head + 1, 3, null])
+        assert.ok(state.behindMs >= leastMs)
+        proxy.change({})
+        await mirror.until((now) => now.upstream.length === 0)
+      }),
+    )
+  }
 })
 
 suite('a mirror goes on', () => {

@@ -60,7 +60,7 @@ suite('a mirror that is killed', () => {
       }
     }
     await mirror.follow()
-    await mirror.until(({ provedAt, behindEvents }) => provedAt !== null && behindEvents === 0)
+    await mirror.until(({ waits, behindEvents }) => waits === null && behindEvents === 0)
     await mirror.stop()
     assertMirrors(mirror.data, own.data)
   })

@@ -1,5 +1,5 @@
 import type { MirrorCommit } from '../../mirror/live/mirror-store.ts'
-import type { MirrorState } from '../../mirror/mirroring.ts'
+import type { MirrorState } from '../../mirror/mirror-watch.ts'
 import type { MirrorSettings } from '../../mirror/mirror-settings.ts'
 import type { Contradicted } from '../../mirror/proof/contradiction.ts'
 

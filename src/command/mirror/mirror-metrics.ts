@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import { Counter } from 'prom-client'
-import type { MirrorState } from '../../mirror/mirroring.ts'
+import type { MirrorState } from '../../mirror/mirror-watch.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
 
 /** Registers the metrics of a mirror. The state is null before the thread that follows the origin has told it. */
@@ -15,8 +15,11 @@ export function openMirrorMetrics(
     'Events that the origin has shown and this mirror has not proved',
     () => state()?.behindEvents ?? 0,
   )
-  gauge(registry, 'daybook_mirror_behind_seconds', 'For how long this mirror has been behind', () =>
-    seconds(state()?.behindMs),
+  gauge(
+    registry,
+    'daybook_mirror_behind_seconds',
+    'Most seconds by which answers of this mirror may be late',
+    () => seconds(state()?.behindMs),
   )
   gauge(
     registry,

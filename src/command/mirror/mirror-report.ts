@@ -1,4 +1,4 @@
-import type { MirrorState } from '../../mirror/mirroring.ts'
+import type { MirrorState } from '../../mirror/mirror-watch.ts'
 import type { Mirror } from '../../protocol/mirror-resource.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { moment } from '../../protocol/moment.ts'
@@ -12,14 +12,15 @@ export function mirrorReportOf(state: MirrorState, of: string): Omit<MirrorRepor
   const mirror: Mirror = {
     of,
     state: stateOf(state),
+    reason: state.contradicted === null ? state.waits : null,
     originSeq: state.originHead,
     behindEvents: state.behindEvents,
-    // The thread tells its state in the middle of a commit too, when the delay is not known again yet.
-    behindMs: state.behindEvents === 0 ? 0 : state.behindMs,
+    behindMs: state.behindMs,
     provedAt,
     provedAtMs,
     contactAt,
     contactAtMs,
+    upstream: state.upstream,
     keys: state.pinned,
     keysFrom: state.pinnedOnFirstUse ? 'first_use' : 'operator',
     heldAt,
@@ -29,10 +30,9 @@ export function mirrorReportOf(state: MirrorState, of: string): Omit<MirrorRepor
   return { mirror, finality: state.held?.counts ?? null }
 }
 
-/** A mirror waits until its origin has shown that what it has is right. */
-function stateOf({ contradicted, fault, provedAt }: MirrorState): Mirror['state'] {
+function stateOf({ contradicted, waits }: MirrorState): Mirror['state'] {
   if (contradicted !== null) return 'stopped'
-  return fault !== null || provedAt === null ? 'waiting' : 'following'
+  return waits === null ? 'following' : 'waiting'
 }
 
 function pairOf(ms: Ms | null): readonly [string | null, number | null] {

@@ -27,8 +27,8 @@ async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<v
   using mirroring = openMirroring({ ...own, now: () => msOf(Date.now()), around: {} }, openHeadCell(head), {
     onCommitted(commit) {
       say({ is: 'committed', commit })
-      // The state is whole when the commit has ended.
-      queueMicrotask(tell)
+      // The state is whole when the proof has ended, which waits for nothing.
+      setImmediate(tell)
     },
     onFault(reason) {
       say({ is: 'fault', reason })

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { FromMirror } from './mirror-messages.ts'
-import type { MirrorState } from '../../mirror/mirroring.ts'
+import type { MirrorState } from '../../mirror/mirror-watch.ts'
 import type { MirrorSettings } from '../../mirror/mirror-settings.ts'
 import { readyToFollow } from '../../publish/door/operations.ts'
 import { openAuditLines } from '../log-lines/audit-lines.ts'

@@ -11,6 +11,9 @@ export type MirrorMeta = Readonly<{
   firstUse: boolean
   /** The origin's last word about its held drafts, as JSON; null before it gave one. */
   held: string | null
+  /** Moments of the last proof and of the origin's last answer, in milliseconds; null before. */
+  provedAt: number | null
+  contactAt: number | null
 }>
 
 /** Reads the rows of a mirror; null in the store of any other log. */
@@ -27,16 +30,25 @@ export function readMirrorMeta(db: DatabaseSync): MirrorMeta | null {
     vkeys: JSON.parse(value('mirror_vkeys') ?? '[]'),
     firstUse: value('mirror_first_use') === '1',
     held: value('mirror_held'),
+    provedAt: numberOf(value('mirror_proved_at')),
+    contactAt: numberOf(value('mirror_contact_at')),
   }
 }
 
+function numberOf(value: string | null): number | null {
+  return value === null ? null : Number(value)
+}
+
 /** Writes the rows of a mirror, in the caller's transaction or in one of its own. */
-export function writeMirrorMeta(db: DatabaseSync, { of, vkeys, firstUse, held }: MirrorMeta): void {
+export function writeMirrorMeta(db: DatabaseSync, meta: MirrorMeta): void {
+  const { of, vkeys, firstUse, held, provedAt, contactAt } = meta
   const insert = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
   insert.run('mirror_of', of)
   insert.run('mirror_vkeys', JSON.stringify(vkeys))
   insert.run('mirror_first_use', firstUse ? '1' : '0')
   if (held !== null) insert.run('mirror_held', held)
+  if (provedAt !== null) insert.run('mirror_proved_at', String(provedAt))
+  if (contactAt !== null) insert.run('mirror_contact_at', String(contactAt))
 }
 
 /** Throws a `StoreError` when the store is that of a mirror: nothing may be published or signed in it. */

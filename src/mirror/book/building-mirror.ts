@@ -6,6 +6,8 @@ import type { LogIdentity } from '../../log/store/reader.ts'
 import { BUILDING_TXS, EVENT_INDEXES, SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { createStore, readIdentity, storePath, storeSchema } from '../../log/store/store.ts'
 import { openBuildRow, openLeft, openUnfinished } from '../../log/unfinished-store.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { mirrorMetaOf } from './mirror-rows.ts'
 import type { Pins } from '../proof/origin-keys.ts'
 import { removeStore } from '../../log/store/store-files.ts'
 
@@ -22,8 +24,8 @@ export type BuildingMirror = Readonly<{
   resumed: boolean
   /** Sorts and indexes the events, in one transaction. Nothing can be added with `index` twice. */
   index(): void
-  /** Gives the store its settings and its name. */
-  finish(): void
+  /** Gives the store its settings and its name, when it was proved `now`. */
+  finish(now: Ms): void
   close(): void
 }>
 
@@ -55,7 +57,7 @@ export function openBuildingMirror(
   createStore(path, identity, identity)
   const db = openUnfinished(path)
   db.exec(`BEGIN IMMEDIATE; ${BUILDING_TXS.gather}; ${EVENT_INDEXES.drop}`)
-  writeMirrorMeta(db, { of: mirror.of, ...mirror.pins, held: null })
+  writeMirrorMeta(db, { of: mirror.of, ...mirror.pins, held: null, provedAt: null, contactAt: null })
   PROGRESS.note(db, { version, stage: 'events' })
   db.exec('COMMIT')
   return building(dataDirectory, path, db, false)
@@ -73,7 +75,8 @@ function building(dataDirectory: string, path: string, db: DatabaseSync, resumed
       PROGRESS.note(db, { ...state, stage: 'proving' })
       db.exec('COMMIT')
     },
-    finish() {
+    finish(now) {
+      writeMirrorMeta(db, { ...mirrorMetaOf(db, dataDirectory), provedAt: now, contactAt: now })
       PROGRESS.finish(db)
       renameDurably(path, storePath(dataDirectory))
     },

@@ -2,6 +2,7 @@ import { WrongError } from '../../verify/reading/finding.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import { AnotherLogError } from '../origin/open-origin.ts'
 import type { Origin } from '../origin/open-origin.ts'
+import type { OriginStatus } from '../origin/origin-answers.ts'
 import { readOriginKeys, readOriginStatus, readOriginTree } from '../origin/origin-answers.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
@@ -9,7 +10,7 @@ import { anotherLog } from './another-log.ts'
 import { applyFromPages, applyFromStream } from './apply-tree.ts'
 import type { TreePlace } from './judge-tree.ts'
 import { placeOfTree, rollback } from './judge-tree.ts'
-import type { HeldWord, MirrorStore } from './mirror-store.ts'
+import type { MirrorStore } from './mirror-store.ts'
 import type { StreamFeed } from './stream-feed.ts'
 import { openStreamFeed } from './stream-feed.ts'
 
@@ -22,9 +23,10 @@ export type FollowingParts = Readonly<{
   signal: AbortSignal
   /** Called when the origin has shown a seq. */
   onOriginHead(seq: number): void
-  /** Called when a checkpoint agrees with everything that the mirror has. */
-  onProved(): void
-  onHeld(counts: HeldWord['counts']): void
+  /** Called when a checkpoint that was asked for at this moment agrees with everything that the mirror has. */
+  onProved(askedMs: number): void
+  /** Called with the origin's word about itself. */
+  onWord(word: Pick<OriginStatus, 'held' | 'upstream'>): void
 }>
 
 /** Follows an origin until something fails. */
@@ -58,29 +60,29 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
 
   /** Takes the newest checkpoint in: applies a larger tree, and judges any other. */
   async function accept(feed: StreamFeed | null): Promise<'followed' | 'reopen'> {
-    const { tree, keys } = await checkpoints.newest()
+    const { tree, keys, askedMs } = await checkpoints.newest()
     const own = store.checkpoint()
     const place = placeOfTree(store.book, own, tree)
     if (!(await judge.isLevelOrAhead(place, tree))) return 'followed'
     if (place === 'level') {
       if (tree.note !== own) store.signAgain(tree, keys)
-      parts.onProved()
+      parts.onProved(askedMs)
       return 'followed'
     }
     const { folder, archiveEventsMin } = parts
     const apply = { origin, store, keys, folder, archiveEventsMin, signal }
     const isDone = feed !== null && (await applyFromStream(apply, feed, tree))
     if (!isDone) await applyFromPages(apply, tree)
-    parts.onProved()
+    parts.onProved(askedMs)
     return isDone ? 'followed' : 'reopen'
   }
 
-  async function askHeld(): Promise<void> {
+  async function askWord(): Promise<void> {
     if (now() - statusAt < STATUS_MS) return
     statusAt = now()
-    const { held, head } = await readOriginStatus(origin, signal, ONCE)
+    const { head, ...word } = await readOriginStatus(origin, signal, ONCE)
+    parts.onWord(word)
     parts.onOriginHead(head)
-    if (held !== null) parts.onHeld(held)
   }
 
   /** Follows with one stream, until it is of no use. */
@@ -92,7 +94,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
       await somethingNew(parts, feed)
       if ((await accept(feed)) === 'reopen') return
       judge.wasRight()
-      await askHeld()
+      await askWord()
     }
   }
 
@@ -102,7 +104,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
         try {
           await accept(null)
           judge.wasRight()
-          await askHeld()
+          await askWord()
           await followStream()
         } catch (error) {
           signal.throwIfAborted()
@@ -129,7 +131,10 @@ async function somethingNew(parts: FollowingParts, feed: StreamFeed): Promise<vo
   } while (feed.head() <= parts.store.book.head().seq && now() < until())
 }
 
-type Checkpoints = Readonly<{ newest(): Promise<Readonly<{ tree: ProvenTree; keys: OriginKeys }>> }>
+type Checkpoints = Readonly<{
+  /** The newest checkpoint. `askedMs`: when it was asked for, by the clock of the surroundings. */
+  newest(): Promise<Readonly<{ tree: ProvenTree; keys: OriginKeys; askedMs: number }>>
+}>
 
 /** Opens the questions for checkpoints, with the keys by which they are proved. */
 function openCheckpoints({ origin, store, signal, onOriginHead }: FollowingParts): Checkpoints {
@@ -156,7 +161,7 @@ function openCheckpoints({ origin, store, signal, onOriginHead }: FollowingParts
       const read = await readOriginTree(origin, known, store.pins, signal, ONCE)
       known = read.keys
       onOriginHead(read.tree.size)
-      return read
+      return { ...read, askedMs: askedAt }
     },
   }
 }

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { HeadCell } from '../../log/store/head-cell.ts'
 import { markHighWater, openHighWater, readHighWater } from '../../log/store/high-water.ts'
-import { readMirrorMeta, writeMirrorMeta } from '../../log/store/mirror-meta.ts'
+import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
+import { writeMirrorMeta } from '../../log/store/mirror-meta.ts'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import { openForWriting, readIdentity, storePath, StoreError } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
@@ -9,6 +10,7 @@ import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import { readKeys, replaceKeys } from '../../log/tree/signing-keys.ts'
 import type { Finality } from '../../protocol/resources.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { msOf } from '../../protocol/moment.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import type { MirrorBook } from '../book/mirror-book.ts'
 import { openMirrorBook } from '../book/mirror-book.ts'
@@ -19,6 +21,9 @@ import type { ProvenTree } from '../proof/proven-tree.ts'
 
 /** The origin's word about its held drafts, and when it gave it. */
 export type HeldWord = Readonly<{ counts: Finality; toldAt: Ms }>
+
+/** Moments of the last proof and of the origin's last answer; null before. */
+export type Seen = Readonly<{ provedAt: Ms | null; contactAt: Ms | null }>
 
 /** Events that became visible in one commit. */
 export type MirrorCommit = Readonly<{ events: number; seq: number; atMs: Ms | null }>
@@ -43,6 +48,9 @@ export type MirrorStore = Disposable &
     /** Replaces the signature of the newest tree and the keys, in one transaction. */
     signAgain(tree: ProvenTree, keys: OriginKeys): void
     putHeld(word: HeldWord): void
+    /** Moments as the last mirror of this directory has kept them. */
+    seen(): Seen
+    putSeen(seen: Seen): void
   }>
 
 /** Opens the store of a mirror for its only writer. Throws a `StoreError` when it is no mirror, or was changed. */
@@ -96,7 +104,6 @@ function storeOf(
     identity,
     book,
     pins: { vkeys: meta.vkeys, firstUse: meta.firstUse },
-    held: () => parseHeld(readMirrorMeta(db)?.held ?? null),
     checkpoint: () => checkpoint,
     shownSeq: () => shown,
     knownKeys() {
@@ -116,18 +123,41 @@ function storeOf(
       db.exec('COMMIT')
       show(tree)
     },
-    putHeld(word) {
-      const before = readMirrorMeta(db) ?? meta
-      writeMirrorMeta(db, { ...before, held: JSON.stringify(word) })
-      // Caches of answers end with the commit counter.
-      cell.move(book.head().seq)
-    },
+    ...openRows(db, meta, () => cell.move(book.head().seq)),
     [Symbol.dispose]() {
       mark.sync()
       mark[Symbol.dispose]()
       if (db.isOpen) db.close()
     },
   }
+}
+
+/** Opens the rows that the mirror writes about itself. `onHeld` is called when the word about held drafts has changed. */
+function openRows(
+  db: DatabaseSync,
+  first: MirrorMeta,
+  onHeld: () => void,
+): Pick<MirrorStore, 'held' | 'putHeld' | 'seen' | 'putSeen'> {
+  let meta = first
+  function put(change: Partial<MirrorMeta>): void {
+    const next = { ...meta, ...change }
+    writeMirrorMeta(db, next)
+    meta = next
+  }
+  return {
+    held: () => parseHeld(meta.held),
+    putHeld(word) {
+      put({ held: JSON.stringify(word) })
+      // Caches of answers end with the commit counter.
+      onHeld()
+    },
+    seen: () => ({ provedAt: momentOrNull(meta.provedAt), contactAt: momentOrNull(meta.contactAt) }),
+    putSeen: put,
+  }
+}
+
+function momentOrNull(ms: number | null): Ms | null {
+  return ms === null ? null : msOf(ms)
 }
 
 function parseHeld(json: string | null): HeldWord | null {

@@ -1,4 +1,5 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
+import type { UpstreamMirror } from '../../protocol/mirror-resource.ts'
 import type { Finality } from '../../protocol/resources.ts'
 import { isChain } from '../../protocol/tx.ts'
 import { parseNote } from '../../tlog/note.ts'
@@ -9,16 +10,19 @@ import type { OriginKeys, Pins } from '../proof/origin-keys.ts'
 import { firstPins, proveKeys } from '../proof/origin-keys.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 import { isByListedKeys, provenTree } from '../proof/proven-tree.ts'
+import { upstreamOf } from './upstream-mirrors.ts'
 import type { BodyLimits, Origin } from './open-origin.ts'
 import { noDaybook } from './open-origin.ts'
 
 /** The origin's word about itself. Nothing of it is signed. */
-type OriginStatus = Readonly<{
+export type OriginStatus = Readonly<{
   log: string
   chain: LogIdentity['chain']
   simulated: boolean
   head: number
   held: Finality | null
+  /** The origin, if it is a mirror, and the mirrors that it follows. */
+  upstream: readonly UpstreamMirror[]
 }>
 
 const STATUS_BYTES_MAX: number = 64 * 1024
@@ -39,7 +43,11 @@ export async function readOriginStatus(
   if (log === undefined || !isChain(chain) || seq === undefined) throw noDaybook()
   const finality = status['finality']
   const held = isJsonObject(finality) ? finalityOf(finality) : null
-  return { log, chain, simulated: status['simulated'] === true, head: seq, held }
+  const mirror = status['mirror']
+  const upstream = isJsonObject(mirror) ? upstreamOf(mirror) : []
+  // A mirror names the newest seq that it knows of, which it may not have yet.
+  const known = isJsonObject(mirror) ? (jsonInteger(mirror['originSeq']) ?? 0) : 0
+  return { log, chain, simulated: status['simulated'] === true, head: Math.max(seq, known), held, upstream }
 }
 
 /** Counts of held drafts; null when they are malformed. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { UNPUBLISHABLE, WRITER_FAULTS } from '../../protocol/cluster-resource.ts'
-import { MIRROR_STATES } from '../../protocol/mirror-resource.ts'
+import { MIRROR_STATES, MIRROR_WAITS } from '../../protocol/mirror-resource.ts'
 import type * as resources from '../../protocol/resources.ts'
 import {
   asOfSchema,
@@ -112,6 +112,18 @@ const finality = z
   })
   .describe('What waits for the blockchain; counts and ages only')
 
+const upstreamMirror = z
+  .strictObject({
+    of: textSchema.describe('Public address of the service that it follows'),
+    state: z.enum(MIRROR_STATES).describe('As `state` of this mirror'),
+    behindMs: numberSchema.meta({ description: 'Most by which it may be late', 'x-unit': 'milliseconds' }),
+    ...momentOrNull(
+      'provedAt',
+      'When its origin last showed a checkpoint that agrees; null before the first',
+    ),
+  })
+  .describe('A mirror between this one and the log’s own service')
+
 const mirror = z
   .strictObject({
     of: textSchema.describe('Public address of the service that this mirror follows'),
@@ -120,13 +132,17 @@ const mirror = z
       .describe(
         '`waiting` without contact; `stopped` for good, because the origin contradicts what it signed',
       ),
-    originSeq: seq.describe('Newest seq that the origin has shown, proved or not'),
+    reason: z
+      .enum(MIRROR_WAITS)
+      .nullable()
+      .describe('Why it waits, as in PROTOCOL.md; null unless `state` is `waiting`'),
+    originSeq: seq.describe('Newest seq that the origin has shown or named, proved or not'),
     behindEvents: numberSchema.meta({
       description: 'Events that the origin has shown and this mirror has not proved',
       'x-unit': 'events',
     }),
     behindMs: numberSchema.meta({
-      description: 'For how long the mirror has been behind; 0 when it is not',
+      description: 'Most by which its answers may be late; 0 while it follows and lacks nothing',
       'x-unit': 'milliseconds',
     }),
     ...momentOrNull(
@@ -134,6 +150,9 @@ const mirror = z
       'When the origin last showed a checkpoint that agrees with all that this mirror has; null before the first',
     ),
     ...momentOrNull('contactAt', 'When the origin last answered; null before the first answer'),
+    upstream: z
+      .array(upstreamMirror)
+      .describe('Mirrors between this one and the log’s own service, the nearest first, by their own word'),
     keys: z
       .array(textSchema.describe('Verifier key in the format of C2SP signed-note'))
       .describe('Keys by which this mirror proves the log'),

@@ -18,23 +18,74 @@ export function mirrorLine({ mirror }: Site): Html | null {
 }
 
 /** Version of the line, which changes with its words. */
-export function mirrorLineVersion(mirror: Mirror): string {
-  const { state, behindMs, contactAt } = mirror
-  return state === 'following' ? lateness(behindMs) : `${state} ${contactAt}`
+export function mirrorLineVersion({ state, reason, behindMs, provedAt, upstream }: Mirror): string {
+  if (state !== 'following') return `${state} ${reason} ${provedAt}`
+  const lost = lostUpstream(upstream)
+  return lost === null
+    ? `${lateness(behindMs)} ${upstream.map(({ of }) => of).join(' ')}`
+    : `${lost.of} ${lost.state} ${lost.provedAt}`
 }
 
-function delayOf({ state, behindMs, contactAt }: Mirror): Html {
+function delayOf(mirror: Mirror): Html {
+  const { state, behindMs, upstream } = mirror
   switch (state) {
     case 'stopped':
       return html`. It has stopped, because its origin contradicts what it signed. All that is shown here was
       proved before.`
     case 'waiting':
-      return contactAt === null
-        ? html`, which has not answered yet.`
-        : html`, which has not answered since ${momentOf(contactAt)} <span data-zone>UTC</span>.`
-    case 'following':
-      return html`, ${lateness(behindMs)}.`
+      return html`. ${waitWords(mirror).sentence} ${asOfWords(mirror)}`
+    case 'following': {
+      const lost = lostWords(mirror)
+      if (lost !== null) return html`. ${lost}`
+      const last = upstream.at(-1)
+      const whose = last === undefined ? '' : `, a mirror of ${hostOf(last.of)}`
+      return html`${whose}, ${lateness(behindMs)}.`
+    }
   }
+}
+
+/** Heading and sentence about a mirror that waits. */
+export function waitWords({ reason }: Pick<Mirror, 'reason'>): Readonly<{ title: string; sentence: string }> {
+  switch (reason) {
+    case 'version':
+      return {
+        title: 'Waiting for a newer version',
+        sentence: 'Its origin has events that need a newer version of Daybook.',
+      }
+    case 'disk':
+      return { title: 'Waiting for room', sentence: 'Its disk is full.' }
+    case 'unreachable':
+      return { title: 'Waiting for its origin', sentence: 'Its origin does not answer.' }
+    case 'unusable':
+      return { title: 'Waiting for its origin', sentence: 'The answers of its origin cannot be used now.' }
+    case 'starting':
+    case null:
+      return {
+        title: 'Starting',
+        sentence: 'It has just started, and its origin has not shown the newest events yet.',
+      }
+  }
+}
+
+/** The moment of the last proof, in a sentence; null before the first. */
+export function asOfWords({ provedAt }: Pick<Mirror, 'provedAt'>): Html | null {
+  if (provedAt === null) return null
+  return html`What is shown is as of ${momentOf(provedAt)} <span data-zone>UTC</span>.`
+}
+
+/** Sentence about the nearest mirror upstream that does not follow; null when all follow. */
+export function lostWords({ of, upstream }: Pick<Mirror, 'of' | 'upstream'>): Html | null {
+  const lost = lostUpstream(upstream)
+  if (lost === null) return null
+  const at = upstream.indexOf(lost)
+  const who = hostOf(upstream[at - 1]?.of ?? of)
+  const does = lost.state === 'stopped' ? 'has stopped following' : 'cannot follow'
+  return html`Its origin is no newer: ${who} is a mirror too, and ${does} ${hostOf(lost.of)}.
+  ${asOfWords(lost)}`
+}
+
+function lostUpstream(upstream: Mirror['upstream']): Mirror['upstream'][number] | null {
+  return upstream.find(({ state }) => state !== 'following') ?? null
 }
 
 function lateness(behindMs: number): string {

@@ -1,10 +1,12 @@
 import { clusterOf } from './cluster-facts.ts'
+import type { Mirror } from '../../../protocol/mirror-resource.ts'
 import type { Status } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { facts, sectionHead } from '../../markup/book.ts'
 import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { clockMoment, untilMoment } from '../../markup/moment-html.ts'
+import { asOfWords, lostWords, waitWords } from '../../frame/mirror-line.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 
@@ -20,7 +22,7 @@ export const statusPage: EndpointPage<'status'> = {
     html`${waitingOf(status, view)}
       <div class="two">
         <section>${factsOf(status, view)} ${mirrorOf(status, view)} ${clusterOf(status, view)}</section>
-        ${asideOf(view)}
+        ${asideOf(status, view)}
       </div>`,
 }
 
@@ -31,6 +33,16 @@ function verdictOf({ head, following, mirror }: Status, view: View): Html {
         The origin of this mirror contradicts what it signed: ${mirror.contradiction}. This mirror shows what
         was proved before, and follows no further.
       </p>`
+  }
+  if (mirror?.state === 'waiting') {
+    const { title, sentence } = waitWords(mirror)
+    return html`<h1 data-at="/mirror/state">${title}</h1>
+      <p class="lead">This is a mirror. ${sentence} ${asOfWords(mirror)}</p>`
+  }
+  const lost = mirror === null ? null : lostWords(mirror)
+  if (lost !== null) {
+    return html`<h1 data-at="/mirror/upstream">The origin is behind</h1>
+      <p class="lead">This is a mirror. ${lost}</p>`
   }
   if (following.behind > 0) {
     return html`<h1 data-at="/following/behind">
@@ -61,8 +73,13 @@ function mirrorOf({ mirror }: Status, view: View): Html | null {
     ${facts([
       ['Follows', at('of', html`<a href="${mirror.of}/status">${mirror.of}</a>`)],
       ['State', at('state', mirror.state)],
+      ...(mirror.reason === null ? [] : [['It waits, because', at('reason', WAITS[mirror.reason])] as const]),
+      ...mirror.upstream.map(
+        ({ of, state }, index) =>
+          [index === 0 ? 'The origin follows' : 'which follows', upstreamAt(index, of, state)] as const,
+      ),
       ['Events not proved yet', at('behindEvents', countHtml(mirror.behindEvents))],
-      ['Behind for, ms', at('behindMs', countHtml(mirror.behindMs))],
+      ['Late by at most, ms', at('behindMs', countHtml(mirror.behindMs))],
       ['The log was last proved', moment('provedAt')],
       ['The origin last answered', moment('contactAt')],
       ['Its keys were named by', who],
@@ -72,7 +89,25 @@ function mirrorOf({ mirror }: Status, view: View): Html | null {
     ])}`
 }
 
-function asideOf({ paths }: View): Html {
+/** Reasons of a mirror that waits, in words. */
+const WAITS: Readonly<Record<NonNullable<Mirror['reason']>, string>> = {
+  starting: 'its origin has shown nothing since its start',
+  unreachable: 'its origin does not answer',
+  unusable: 'the answers of its origin cannot be used',
+  version: 'its origin has events that need a newer Daybook',
+  disk: 'its disk is full',
+}
+
+function upstreamAt(index: number, of: string, state: string): Html {
+  const at = `/mirror/upstream/${index}`
+  return html`<span data-at="${at}/of">${of}</span> (<span data-at="${at}/state">${state}</span>)`
+}
+
+function asideOf({ mirror }: Status, { paths }: View): Html {
+  const arrival =
+    mirror === null
+      ? 'an event is here as soon as it is acknowledged'
+      : 'an event is here when its origin has signed it and this mirror has proved it'
   return html`<aside>
     <h2>Check it</h2>
     <ul class="links">
@@ -82,8 +117,8 @@ function asideOf({ paths }: View): Html {
     </ul>
     <h2>What the age says</h2>
     <p class="quiet">
-      The age of the newest event says when the platform last published, not how late this service is: an
-      event is here as soon as it is acknowledged.
+      The age of the newest event says when the platform last published, not how late this service is:
+      ${arrival}.
     </p>
     <p class="quiet">
       The numbers of payments that wait can change without an event: this page looks for them each minute.
@@ -94,16 +129,16 @@ function asideOf({ paths }: View): Html {
 /** Sentence of what waits for the blockchain. */
 function waitingOf({ finality, mirror }: Status, view: View): Html {
   const { asked, held, oldestAt } = finality
-  const who =
-    mirror !== null
-      ? 'This is the word of the origin, which no proof covers.'
-      : asked
-        ? 'This service publishes a payment when the blockchain says that it is final.'
-        : 'This service does not ask the blockchain: the operator vouches that each payment was final.'
-  if (held === 0 || oldestAt === null) return html`<p class="waits">${who} None waits now.</p>`
+  // A mirror passes on what its origin does.
+  const service = mirror === null ? 'This service' : 'The origin'
+  const who = asked
+    ? `${service} publishes a payment when the blockchain says that it is final.`
+    : `${service} does not ask the blockchain: the operator vouches that each payment was final.`
+  const whose = mirror === null ? null : ' This is the word of the origin, which no proof covers.'
+  if (held === 0 || oldestAt === null) return html`<p class="waits">${who} None waits now.${whose}</p>`
   const what = held === 1 ? 'One waits' : html`${countHtml(held)} wait, with the events that depend on them`
   return html`<p class="waits" data-at="/finality/held? /finality/oldestAt">
-    ${who} ${what}; the oldest since ${clockMoment(oldestAt, view)}.
+    ${who} ${what}; the oldest since ${clockMoment(oldestAt, view)}.${whose}
   </p>`
 }
 
@@ -178,6 +213,7 @@ const COLUMNS: readonly (readonly [
   ['finality.vouched', ({ finality }) => finality.vouched],
   ['mirror.of', ({ mirror }) => mirror?.of ?? null],
   ['mirror.state', ({ mirror }) => mirror?.state ?? null],
+  ['mirror.reason', ({ mirror }) => mirror?.reason ?? null],
   ['mirror.behindEvents', ({ mirror }) => mirror?.behindEvents ?? null],
   ['mirror.behindMs', ({ mirror }) => mirror?.behindMs ?? null],
   ['mirror.provedAt', ({ mirror }) => mirror?.provedAt ?? null],
