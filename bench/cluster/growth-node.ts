@@ -37,7 +37,9 @@ export async function openGrowthNode(
   connect: (stream: number) => Promise<EngineConnection>,
 ): Promise<GrowthNode> {
   const keys = [TEST_KEY]
-  await joinLog({ dataDirectory, keys, connect, wait: (reason) => Promise.reject(new Error(reason)) })
+  const { signal } = new AbortController()
+  const wait = (reason: string): Promise<never> => Promise.reject(new Error(reason))
+  await joinLog({ dataDirectory, keys, connect, signal, wait })
   const path = storePath(dataDirectory)
   const db = openForWriting(path)
   const book = openBook({ db, keys, nodeKey: openNodeKey(dataDirectory), asksChain: false })

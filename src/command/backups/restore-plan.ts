@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { freeBytes } from '../../log/store/disk-probe.ts'
 import type { FolderBackup, StoreContent } from '../../log/backup/backup-folder.ts'
 import { backupsIn, storeContentOf } from '../../log/backup/backup-folder.ts'
+import type { LogIdentity } from '../../log/store/reader.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { LockedError, lockDirectory } from '../../log/store/lock.ts'
@@ -11,6 +12,7 @@ import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import {
   hasStore,
   openAnySchema,
+  readIdentity,
   refusalOf,
   storeSchema,
   StoreError,
@@ -60,8 +62,9 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
   const { backup, damaged } = chooseBackup(from, logsOf(present, mark))
   const { content, bytes, atMs } = backup
   const age = atMs === null ? '' : `, made ${formatAge(world.now() - atMs)} ago`
-  const isOnEngine = engineHas(backup)
-  const { lost, found: lossFound } = lossOf(content, present, mark, { isOnEngine, isAccepted: acceptLoss })
+  const shared = engineLog(backup)
+  const isOnEngine = shared !== null
+  const { lost, found: lossFound } = lossOf(content, present, mark, { shared, isAccepted: acceptLoss })
   const found = [
     note('backup', `${backup.path}${age}: ${content.events} events, ${formatBytes(bytes)}`),
     ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
@@ -167,11 +170,12 @@ function presentFound(data: string, present: StoreContent | null): Diagnosis {
   return note('present', `the present store has ${present.events} events; it is kept under another name`)
 }
 
-function engineHas({ path, content: { schema } }: ChosenBackup): boolean {
-  if (schema !== SCHEMA_VERSION) return false
+/** Identity of the log of a backup when an engine carries it; null otherwise. */
+function engineLog({ path, content: { schema } }: ChosenBackup): LogIdentity | null {
+  if (schema !== SCHEMA_VERSION) return null
   const db = openAnySchema(path, { readOnly: true })
   try {
-    return readPosition(db) !== null
+    return readPosition(db) === null ? null : readIdentity(db)
   } finally {
     db.close()
   }
@@ -179,10 +183,10 @@ function engineHas({ path, content: { schema } }: ChosenBackup): boolean {
 
 /** Whether published events are missing in the backup, by the high-water mark and by the present store. */
 function lossOf(
-  { log, events }: StoreContent,
+  { log, events, origin }: StoreContent,
   present: StoreContent | null,
   mark: HighWater | null,
-  { isAccepted, isOnEngine }: Readonly<{ isAccepted: boolean; isOnEngine: boolean }>,
+  { isAccepted, shared }: Readonly<{ isAccepted: boolean; shared: LogIdentity | null }>,
 ): Readonly<{ lost: boolean; found: readonly Diagnosis[] }> {
   const loss = isAccepted ? warn : wrong
   const remedy = isAccepted
@@ -193,6 +197,10 @@ function lossOf(
     return { lost: true, found: [loss('loss', says)] }
   }
   const other = mark?.log ?? present?.log ?? log
+  if (shared?.former.some(({ id }) => id === other) === true) {
+    const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and daybook cluster reclaim lists its drafts`
+    return { lost: false, found: [warn('loss', says)] }
+  }
   if (other !== log) {
     const says = `the directory belongs to another log, ${other}: restore into an empty directory`
     return { lost: false, found: [wrong('loss', says)] }
@@ -203,7 +211,7 @@ function lossOf(
   if (missing > 0) {
     const known = published >= stored ? 'were published' : 'are in the present store'
     const says = `${missing} events after seq ${events} ${known} and are not in the backup`
-    if (isOnEngine)
+    if (shared !== null)
       return { lost: true, found: [warn('loss', `${says}: the node fetches them from its engine`)] }
     return { lost: true, found: [loss('loss', `${says}: ${remedy}`)] }
   }

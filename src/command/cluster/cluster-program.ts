@@ -3,8 +3,10 @@ import { FIRST_STREAM } from '../../log/message/message.ts'
 import { optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
+import { adoptCommand } from './adopt-command.ts'
 import { checkStreamCommand } from './check-stream-command.ts'
 import { moveCommand } from './move-command.ts'
+import { reclaimCommand } from './reclaim-command.ts'
 import { keysCommand, rollCommand, versionCommand } from './step-commands.ts'
 import { streamOption } from './stream-option.ts'
 
@@ -52,6 +54,8 @@ Examples:
   cluster.addCommand(moveCommand(world, done))
   cluster.addCommand(checkStreamCommand(world, done))
   for (const step of [rollCommand, keysCommand, versionCommand]) cluster.addCommand(step(world, done))
+  cluster.addCommand(adoptCommand(world, done))
+  cluster.addCommand(reclaimCommand(world, done))
   return cluster
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { isSame } from '../../tlog/hash.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
-import { createStore, readIdentity, StoreError } from '../store/store.ts'
+import { createStore, readIdentity, StoreError, writeIdentity } from '../store/store.ts'
 import { headOf } from '../tree/log-fault.ts'
 import { signNewest } from '../tree/ready-log.ts'
 import type { SigningKey } from '../tree/signer.ts'
@@ -46,6 +46,25 @@ export function beginStream(db: DatabaseSync, bytes: Uint8Array, own: readonly S
   }
   // The keys sign in the order of the list, so that the store of a node that joins has the same signature.
   if (genesis.head === 0) signNewest(db, signingKeys(db, genesis, own))
+  noteGenesis(db, genesis, bytes)
+}
+
+/**
+ * Goes on with the log that has adopted the branch of this store after a fork, in the caller's transaction. Throws a
+ * StoreError unless the bytes are the first message of a log that continues this very one at its present end.
+ */
+export function beginAdopted(db: DatabaseSync, bytes: Uint8Array, own: readonly SigningKey[]): void {
+  const genesis = readGenesis(bytes, own)
+  const { identity, keys } = genesis
+  const { id } = readIdentity(db)
+  const size = headOf(db)
+  const isAfter = identity.former.some((log) => log.id === id && log.size === size)
+  if (!isAfter || genesis.head !== size || !isSame(genesis.root, openStoredTree(db).at(size).root)) {
+    throw new StoreError(`the stream begins with a log that does not continue this store at seq ${size}`)
+  }
+  writeIdentity(db, identity)
+  replaceKeys(db, keys)
+  signNewest(db, signingKeys(db, genesis, own))
   noteGenesis(db, genesis, bytes)
 }
 

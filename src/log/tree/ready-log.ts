@@ -86,7 +86,7 @@ export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Sign
       `seq ${fault.seq}: ${fault.reason}. Restore the newest backup; --accept-loss gives up the missing events and begins a new log`,
     )
   }
-  beginNewLog(db, mark, keys)
+  inTransaction(db, () => beginNewLog(db, mark, keys))
 }
 
 const NOTHING_LOST = '--accept-loss: this log has lost nothing; start without this option'
@@ -133,23 +133,21 @@ export function openSignatures(db: DatabaseSync): (size: number) => Uint8Array {
 }
 
 /**
- * Begins a new log with the events that remain. It gets another origin, because a larger tree was signed under the old
- * one: a smaller tree with the same origin would be a fork.
+ * Begins a new log with the events that remain, in the caller's transaction. It gets another origin, because another tree
+ * was signed under the old one: a smaller tree, or another one of the same size, would be a fork there.
  */
-function beginNewLog(db: DatabaseSync, mark: HighWater | null, keys: readonly SigningKey[]): void {
-  inTransaction(db, () => {
-    const identity = readIdentity(db)
-    const size = headOf(db)
-    const id = newLogId()
-    const former = [...identity.former, { id: identity.id, origin: identity.origin, size }]
-    // The store is a copy of the log before the marked one, which is then lost too.
-    const shared = mark?.former.find((log) => log.id === identity.id)
-    if (mark !== null && shared !== undefined) former.push(formerOf(mark, Math.min(size, shared.size)))
-    const begun: LogIdentity = { ...identity, id, origin: originAfter(nameOfLog(identity), id), former }
-    writeIdentity(db, begun)
-    listKeys(db, { origin: begun.origin, size, keys, acceptNewKey: true })
-    signNewest(db, keys)
-  })
+export function beginNewLog(db: DatabaseSync, mark: HighWater | null, keys: readonly SigningKey[]): void {
+  const identity = readIdentity(db)
+  const size = headOf(db)
+  const id = newLogId()
+  const former = [...identity.former, { id: identity.id, origin: identity.origin, size }]
+  // The store is a copy of the log before the marked one, which is then lost too.
+  const shared = mark?.former.find((log) => log.id === identity.id)
+  if (mark !== null && shared !== undefined) former.push(formerOf(mark, Math.min(size, shared.size)))
+  const begun: LogIdentity = { ...identity, id, origin: originAfter(nameOfLog(identity), id), former }
+  writeIdentity(db, begun)
+  listKeys(db, { origin: begun.origin, size, keys, acceptNewKey: true })
+  signNewest(db, keys)
 }
 
 /** The log of a mark as a former log with `size` events left. */

@@ -8,7 +8,7 @@ import { openForReading, StoreError } from '../../log/store/store.ts'
 import { readPosition } from '../../log/stream/engine-position.ts'
 import type { StoreComparison } from '../../log/message/compare-store.ts'
 import { compareStore } from '../../log/message/compare-store.ts'
-import { readMessages } from './read-messages.ts'
+import { readMessages } from '../stream/read-messages.ts'
 
 type CheckSettings = Readonly<{
   connect(stream: number): Promise<EngineConnection>

@@ -41,11 +41,17 @@ after(() => {
 
 const connect = async (): Promise<EngineConnection> => engine.connect()
 const start = (data: string) =>
-  joinLog({ dataDirectory: data, keys: [key], connect, wait: async () => undefined })
+  joinLog({
+    dataDirectory: data,
+    keys: [key],
+    connect,
+    signal: new AbortController().signal,
+    wait: async () => undefined,
+  })
 
 /** Starts a node, which is killed after it has applied so many messages. Returns its place. */
 async function run(data: string, count: number, isMarked: boolean): Promise<number> {
-  assert.equal(await start(data), null)
+  assert.deepEqual(await start(data), { owed: null, stopped: null })
   const db = openForWriting(storePath(data))
   try {
     const book = openBook({ db, keys: [key], nodeKey: key, asksChain: true })

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EngineConnection, EngineMessage } from '../../engine/log-engine.ts'
-import { MESSAGE_BYTES_MAX } from '../../engine/log-engine.ts'
 import { openBookKeys } from '../../log/message/book-keys.ts'
 import { FIRST_STREAM } from '../../log/message/message.ts'
 import { openNodeKey } from '../../log/message/node-key.ts'
@@ -13,13 +12,17 @@ import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
-import { APPLIED_MESSAGES_MAX } from '../replica/replica-book.ts'
+import { ReplicaStopped } from '../replica/replica-stop.ts'
+import { openTailCheck } from '../replica/tail-check.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
 import { movedMessages, noteMoved } from '../book/moved-log.ts'
-import { ENDED } from './ended-stream.ts'
-import { ONE_MESSAGE_BYTES, readMessages } from './read-messages.ts'
-import { settleAppend } from './settle-append.ts'
+import { ENDED } from '../stream/ended-stream.ts'
+import { openEvidence } from '../stream/evidence-folder.ts'
+import { FORKED, hasForked } from '../stream/follow-adoption.ts'
+import { ONE_MESSAGE_BYTES, readMessages } from '../stream/read-messages.ts'
+import { refuseWrongEngine, sealStream } from '../stream/seal-stream.ts'
+import { settleAppend } from '../stream/settle-append.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 
 type MoveSettings = Readonly<{
@@ -101,7 +104,8 @@ export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> 
       const { stream } = book.applied()
       await using connection = await settings.connect(stream)
       await refuseWrongEngine(connection)
-      await sealStream(book, connection, stream, signal)
+      await refuseFork(db, book, connection, dataDirectory)
+      await sealStream(book, connection, 'back', signal)
     }
     inTransaction(db, () => {
       clearPosition(db)
@@ -122,47 +126,22 @@ function isMovedBack(db: DatabaseSync, { publicKey }: SigningKey): boolean {
   return true
 }
 
-/** Follows the stream to its end and seals it, unless another node does so first. */
-async function sealStream(
+/** Throws when the engine has another branch of the log. Messages that it has lost are put back. */
+async function refuseFork(
+  db: DatabaseSync,
   book: StoreBook,
-  connection: EngineConnection,
-  stream: number,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    await followToEnd(book, connection, signal)
-    if (book.applied().stream !== stream) return
-    if (book.applied().place === 0) throw new StoreError(UNBEGUN)
-    book.begin()
-    book.build({ is: 'seal', why: 'back' })
-    const seal = book.message()
-    book.rollback()
-    if (seal === null) throw new Error('a seal is a message')
-    await settleAppend(connection, book.applied().place + 1, seal, signal)
-  }
-}
-
-/** Applies all messages that the engine has at a moment after the call. */
-async function followToEnd(
-  book: StoreBook,
-  connection: EngineConnection,
-  signal: AbortSignal,
+  { log }: EngineConnection,
+  dataDirectory: string,
 ): Promise<void> {
   const { stream } = book.applied()
-  const last = await connection.log.last()
-  while (book.applied().stream === stream && book.applied().place < last) {
-    const from = book.applied().place + 1
-    const messages = await readMessages(connection, from, MESSAGE_BYTES_MAX, signal)
-    book.apply(messages.slice(0, APPLIED_MESSAGES_MAX))
+  const evidence = openEvidence(dataDirectory, stream)
+  if (hasForked(db, dataDirectory, stream)) throw new StoreError(FORKED)
+  try {
+    await openTailCheck({ book, log, evidence }).align()
+  } catch (cause) {
+    if (cause instanceof ReplicaStopped) throw new StoreError(FORKED, { cause })
+    throw cause
   }
-}
-
-const UNBEGUN =
-  'a roll was interrupted, and the next stream has not begun: run daybook cluster roll again, then move the log'
-
-async function refuseWrongEngine(connection: EngineConnection): Promise<void> {
-  const complaints = await connection.inspect()
-  if (complaints.length > 0) throw new StoreError(`the engine is not set up as it must be: ${complaints[0]}`)
 }
 
 async function withStore<T>(dataDirectory: string, work: (db: DatabaseSync) => Promise<T>): Promise<T> {

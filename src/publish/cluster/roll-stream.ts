@@ -6,7 +6,7 @@ import type { CommitEnd } from '../commits/commit-path.ts'
 import type { WriterMark } from '../marks/writer-mark.ts'
 import type { StepParts } from './commit-step.ts'
 import { commitStep, stepRefused, writersRefusal } from './commit-step.ts'
-import { ENDED } from './ended-stream.ts'
+import { ENDED } from '../stream/ended-stream.ts'
 import type { OperatorStep } from '../book/operator-step.ts'
 
 type RollParts = StepParts &

@@ -22,8 +22,8 @@ import type { Replica, ReplicaState } from '../replica/replica.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
 import { changeLogKeys } from './change-log-keys.ts'
-import { ENDED } from './ended-stream.ts'
-import { openEvidence } from './evidence-folder.ts'
+import { ENDED } from '../stream/ended-stream.ts'
+import { openEvidence } from '../stream/evidence-folder.ts'
 import { joinLog } from './join-log.ts'
 import type { LogStoreSettings } from './log-store-settings.ts'
 import { openEngine } from './open-engine.ts'
@@ -99,10 +99,11 @@ const LEAD_LOOK_MS = 250
 export async function openSharedLog(settings: SharedSettings): Promise<SharedLog> {
   const { dataDirectory, logStore, keys, asksChain, signal, sleep } = settings
   const connect = (stream: number): Promise<EngineConnection> => openEngine(logStore, stream, settings)
-  const owed = await joinLog({
+  const { owed, stopped } = await joinLog({
     dataDirectory,
     keys,
     connect,
+    signal,
     async wait(reason) {
       settings.onRefused(reason)
       await sleep(LEAD_LOOK_MS, signal)
@@ -113,7 +114,12 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
   const identity = readIdentity(db)
   const { id, former } = identity
   const served = openServedTree(db, owed)
-  const sessions = openSessions({ ...settings, hasServed: served.isReached }, connect, book, identity)
+  const sessions = openSessions(
+    { ...settings, hasServed: served.isReached, stopped },
+    connect,
+    book,
+    identity,
+  )
   const { path } = sessions
   const state = (): ReplicaState | null => stateOf(sessions.replica(), served.isReached())
   const step = { ...settings, db, book, path, state }
@@ -130,6 +136,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
         const head = book.appender.head()
         if (change === 'applied') queue.changed('applied')
         if (change === 'undone') return queue.changed('undone')
+        if (book.sealed() === 'adopt') return onOtherLog(ENDED.adopt)
         if (served.differs(head.seq))
           return onOtherLog('the engine has another log than this node has served')
         const followed = change === 'applied' ? head.seq - seq : 0
@@ -174,7 +181,7 @@ type Sessions = AsyncDisposable &
   }>
 
 function openSessions(
-  settings: SharedSettings & Readonly<{ hasServed(): boolean }>,
+  settings: SharedSettings & Readonly<{ hasServed(): boolean; stopped: StopCause | null }>,
   connect: (stream: number) => Promise<EngineConnection>,
   book: StoreBook,
   identity: Readonly<{ id: string; origin: string }>,
@@ -203,7 +210,7 @@ function openSessions(
       keys: book.keys,
       known,
       evidence: openEvidence(dataDirectory, book.applied().stream),
-      stopped: endOf(book),
+      stopped: endOf(book) ?? settings.stopped,
       mayRetry,
       onBooks(change) {
         onBooks(change)

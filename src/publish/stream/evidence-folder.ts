@@ -1,12 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { renameDurably, syncDirectory } from '../../log/store/durable-rename.ts'
-import type { ForkBranches, ForkEvidence } from '../replica/tail-check.ts'
+import type { ForkEvidence } from '../replica/tail-check.ts'
 
 /** Folder of a data directory with the messages of both branches of a fork. */
 export const EVIDENCE_FOLDER = 'evidence'
 
-const BRANCHES: readonly (keyof ForkBranches)[] = ['ours', 'engine']
+/** Branches of a fork: that of the node, and that of the engine. */
+export type BranchName = (typeof BRANCHES)[number]
+export const BRANCHES = ['ours', 'engine'] as const
+
 /** Bytes of the length before each message. */
 const LENGTH_BYTES = 4
 
@@ -35,7 +38,26 @@ export function openEvidence(dataDirectory: string, stream: number): ForkEvidenc
   }
 }
 
-function branchPath(folder: string, stream: number, branch: keyof ForkBranches): string {
+/** The kept messages of both branches of a fork of this stream, in order; null without evidence. */
+export function readEvidence(
+  dataDirectory: string,
+  stream: number,
+): Readonly<Record<BranchName, readonly Uint8Array[]>> | null {
+  const folder = join(dataDirectory, EVIDENCE_FOLDER)
+  const ours = readBranch(branchPath(folder, stream, 'ours'))
+  const engine = readBranch(branchPath(folder, stream, 'engine'))
+  return ours.length + engine.length === 0 ? null : { ours, engine }
+}
+
+/** Streams whose forks have evidence, in order. */
+export function forkedStreams(dataDirectory: string): readonly number[] {
+  const folder = join(dataDirectory, EVIDENCE_FOLDER)
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  const found = names.flatMap((name) => /^stream-([1-9]\d*)-(?:ours|engine)$/.exec(name)?.[1] ?? [])
+  return [...new Set(found.map(Number))].toSorted((one, other) => one - other)
+}
+
+function branchPath(folder: string, stream: number, branch: BranchName): string {
   return join(folder, `stream-${stream}-${branch}`)
 }
 

@@ -1,0 +1,79 @@
+import { entryOfRow } from '../../log/books/shelf.ts'
+import type { Commit } from '../../log/message/message.ts'
+import { decodeMessage } from '../../log/message/message-frame.ts'
+import { StoreError } from '../../log/store/store.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { draftDigest } from '../admission/grammar.ts'
+
+/** A draft of one branch of a fork. `seq` is that of its event there, null when it was only held. */
+export type BranchDraft = Readonly<{ ref: string; draft: Draft; digest: Uint8Array; seq: number | null }>
+
+/** What one branch of a fork did after the branches parted, as far as its kept messages say. */
+export type BranchDrafts = Readonly<{
+  logId: string
+  /** Drafts by ref, in the order of their acceptance. */
+  drafts: ReadonlyMap<string, BranchDraft>
+  /** Refs of drafts that failed there, or that the operator dropped. */
+  ended: ReadonlySet<string>
+  /** Numbers of drafts that were held before, and that the operator dropped there. */
+  dropped: readonly number[]
+  /** Refs of the events by seq. */
+  refs: ReadonlyMap<number, string>
+  /** Lines of the events by seq. */
+  lines: ReadonlyMap<number, string>
+  /** Digest of the message before the first kept one, in hex. */
+  after: string
+}>
+
+/** Reads the kept messages of a branch. Null without any. Throws a StoreError for one that is damaged. */
+export function readBranchDrafts(messages: readonly Uint8Array[]): BranchDrafts | null {
+  const drafts = new Map<string, BranchDraft>()
+  const ended = new Set<string>()
+  const refs = new Map<number, string>()
+  const lines = new Map<number, string>()
+  const held = new Map<number, string>()
+  const dropped: number[] = []
+  let first: Readonly<{ logId: string; after: string }> | null = null
+  for (const bytes of messages) {
+    const decoded = decodeMessage(bytes)
+    if (!decoded.ok) throw new StoreError(`a message of the evidence cannot be read: ${decoded.reason}`)
+    const { message } = decoded.signed
+    first ??= { logId: message.logId, after: Buffer.from(message.prev).toString('hex') }
+    if (message.is !== 'commit') continue
+    // A held draft may need an event of the same commit, and never the other way round.
+    for (const published of eventsOf(message)) {
+      const { ref, seq, line } = published
+      lines.set(seq, line)
+      refs.set(seq, ref)
+      drafts.set(ref, { ...published, draft: drafts.get(ref)?.draft ?? published.draft })
+    }
+    for (const change of message.held) {
+      if (change.is === 'hold') {
+        const { id, ref, draft } = change.held
+        held.set(id, ref)
+        if (!drafts.has(ref)) drafts.set(ref, { ref, draft, digest: draftDigest(draft), seq: null })
+      }
+      if (change.is !== 'settle') continue
+      for (const id of change.ids) {
+        const ref = held.get(id)
+        if (ref !== undefined) ended.add(ref)
+        else if (change.state === 'dropped') dropped.push(id)
+      }
+    }
+  }
+  return first === null ? null : { ...first, drafts, ended, dropped, refs, lines }
+}
+
+type PublishedDraft = BranchDraft & Readonly<{ seq: number; line: string }>
+
+function eventsOf({ first, lines, details, refs }: Commit): readonly PublishedDraft[] {
+  return lines.flatMap((line, index): readonly PublishedDraft[] => {
+    const published = refs[index] ?? null
+    if (published === null) return []
+    const { event, details: more } = entryOfRow({ line, details: details[index] ?? null })
+    const { type, kind, contestId, kots, tx } = event
+    const { ref, digest } = published
+    const draft: Draft = { ref, atMs: null, type, kind, contestId, kots, tx, details: more }
+    return [{ ref, digest, seq: first + index, line, draft }]
+  })
+}
