@@ -48,6 +48,10 @@ export type PostgresRig = AsyncDisposable &
     rebuildStandby(): Promise<void>
     /** Starts the dead former primary again, as it is: a fork. */
     startFork(): Promise<PostgresServer>
+    /** Makes a further standby that nobody waits for, and kills it: it lacks what is committed from now on. */
+    copyAside(): Promise<void>
+    /** Kills both servers, makes the newest copy the primary, and gives it a new standby. The copy's port is another. */
+    promoteCopy(): Promise<void>
     /** Waits until the standby is synchronous. */
     untilSynchronous(): Promise<void>
   }>
@@ -59,20 +63,25 @@ export async function openPostgresRig(): Promise<PostgresRig> {
   const ports = [await freePort(), await freePort()] as const
   let servers = 0
   let streams = 0
-  /** Starts a server on one of the ports, with an empty cluster or a copy. */
-  const start = async (index: 0 | 1, standbyOf: string | null): Promise<PostgresServer> => {
+  /** Starts a server with an empty cluster or a copy. */
+  const startAt = async (port: number, name: string, standbyOf: string | null): Promise<PostgresServer> => {
     servers += 1
     const own = join(folder, String(servers))
     mkdirSync(own)
     const quick = ['wal_keep_size=64MB', 'wal_retrieve_retry_interval=100ms']
-    const settings = [`cluster_name=daybook_${'ab'[index]}`, ...quick]
-    return startPostgresServer(own, { port: ports[index], standbyOf, settings })
+    const settings = [`cluster_name=daybook_${name}`, ...quick]
+    const server = await startPostgresServer(own, { port, standbyOf, settings })
+    all.push(server)
+    return server
   }
+  const start = (at: 0 | 1, standbyOf: string | null): Promise<PostgresServer> =>
+    startAt(ports[at], at === 0 ? 'a' : 'b', standbyOf)
+  const all: PostgresServer[] = []
   let index: 0 | 1 = 0
   let primary = await start(0, null)
   await configure(primary)
   let standby = await start(1, primary.url())
-  const all = [primary, standby]
+  let aside = standby
   const url = (role = ROLE): string =>
     `postgres://${role}@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/postgres?sslmode=disable`
   const rig: PostgresRig = {
@@ -105,8 +114,18 @@ export async function openPostgresRig(): Promise<PostgresRig> {
     async rebuildStandby() {
       await standby.end('SIGKILL')
       standby = await start(index === 0 ? 1 : 0, primary.url())
-      all.push(standby)
       await rig.untilSynchronous()
+    },
+    async copyAside() {
+      aside = await startAt(await freePort(), 'aside', primary.url())
+      await aside.end('SIGKILL')
+    },
+    async promoteCopy() {
+      await Promise.all([primary.end('SIGKILL'), standby.end('SIGKILL')])
+      await aside.start()
+      await administer(aside, 'SELECT pg_promote(true, 30)')
+      primary = aside
+      await rig.rebuildStandby()
     },
     async startFork() {
       await standby.start()

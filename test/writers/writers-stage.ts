@@ -26,7 +26,7 @@ const WAIT_MS_MAX = 20_000
 const LOOK_MS = 20
 
 /** An engine that is set up, and how a node reaches it. */
-type EngineStage = AsyncDisposable &
+export type EngineStage = AsyncDisposable &
   Readonly<{
     url: string
     /** Content of the credentials file; null without one. */
@@ -36,9 +36,13 @@ type EngineStage = AsyncDisposable &
     connect(): Promise<EngineConnection>
   }>
 
-export async function openNatsStage(): Promise<EngineStage> {
+/** Three brokers. */
+export async function openNatsStage(): Promise<
+  EngineStage & Pick<Awaited<ReturnType<typeof startNatsRig>>, 'brokers'>
+> {
   const rig = await startNatsRig()
   return {
+    brokers: rig.brokers,
     url: `nats://${rig.brokers.map(({ url }) => url).join(',')}`,
     credentials: rig.running,
     makeStream: () => rig.make(1),

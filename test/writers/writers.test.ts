@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import type { Service } from '../../src/command/service/service.ts'
@@ -75,19 +75,21 @@ suite(
   'three writers of one log on NATS',
   { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED) },
   () => {
-    test('give the same answers byte for byte, with held drafts and a month that ends', async () => {
-      await using engine = await openNatsStage()
-      await using stage = await openWritersStage(engine, 'solana')
-      const clock = openSharedClock()
-      let now = START
-      const advance = (ms: number): void => {
-        now += ms
-        clock.set(msOf(now))
-      }
+    const stack = new AsyncDisposableStack()
+    const clock = openSharedClock()
+    let now = START
+    const advance = (ms: number): void => {
+      now += ms
+      clock.set(msOf(now))
+    }
+    const chain = openPretendChain({ kind: 'solana', seed: 'writers', now: () => now, tokens: {} })
+    let engine: Awaited<ReturnType<typeof openNatsStage>>
+    let nodes: readonly Service[] = []
+    before(async () => {
+      engine = stack.use(await openNatsStage())
+      const stage = stack.use(await openWritersStage(engine, 'solana'))
       advance(0)
-      const chain = openPretendChain({ kind: 'solana', seed: 'writers', now: () => now, tokens: {} })
       const rpc = await openRpcServer({ chain, path: '/rpc' })
-      await using stack = new AsyncDisposableStack()
       stack.defer(() => rpc.close())
       const finality = {
         chain: 'solana',
@@ -96,8 +98,12 @@ suite(
         amounts: null,
         pace: FAST_PACE,
       } as const
-      const nodes = await Promise.all(NAMES.map((name) => stage.startLocal(name, clock, finality)))
+      nodes = await Promise.all(NAMES.map((name) => stage.startLocal(name, clock, finality)))
       for (const node of nodes) stack.use(node)
+    })
+    after(() => stack.disposeAsync())
+
+    test('give the same answers byte for byte, with held drafts and a month that ends', async () => {
       const [a, b, c] = nodes
       assert.ok(a !== undefined && b !== undefined && c !== undefined)
       const urls = nodes.map(urlOf)
@@ -143,6 +149,22 @@ suite(
         assert.equal((await postDrafts(c, [{ ...opened, ref: `again${id}` }])).status, 409)
         assert.equal((await postDrafts(a, [{ ...opened, kind: 'closed' }])).status, 409, 'the ref is taken')
       }
+    })
+
+    test('serve what they have without a majority of brokers, publish nothing, and go on by themselves', async () => {
+      const [a, b] = nodes
+      assert.ok(a !== undefined && b !== undefined)
+      const lost = engine.brokers.slice(1)
+      for (const broker of lost) broker.pause()
+      const head = await headOf(urlOf(a))
+      const draft = { ref: 'no majority', type: 'trade', kind: 'buy', kots: '1' }
+      const refused = await postDrafts(a, [draft])
+      assert.equal(refused.status, 503)
+      assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+      for (const url of nodes.map(urlOf)) assert.equal(await headOf(url), head)
+      for (const broker of lost) broker.resume()
+      await until('the draft is published', async () => (await postDrafts(b, [draft])).status === 200)
+      await untilAllHave(nodes.map(urlOf), head + 1)
     })
   },
 )
