@@ -40,14 +40,20 @@ export async function assertCampaign(
   try {
     const settings = { ...sizes, folder }
     await using cluster = await open(folder, sizes.seed)
-    const result = await runCampaign(cluster, settings)
+    const tell = (): void => {
+      for (const { said, name, url } of cluster.nodes)
+        t.diagnostic(`${name} at ${url()}: ${said().slice(-SAID_CHARACTERS)}`)
+    }
+    const result = await runCampaign(cluster, settings).catch((error: unknown) => {
+      tell()
+      throw error
+    })
     const { history, fired, counts } = result
     t.diagnostic(JSON.stringify({ fired, counts }))
     t.diagnostic(figuresOf(result, settings))
     t.diagnostic(distributionOf(history.recoveries))
     const violations = violationsOf(history)
-    if (violations.length > 0)
-      for (const { said, name } of cluster.nodes) t.diagnostic(`${name}: ${said().slice(-SAID_CHARACTERS)}`)
+    if (violations.length > 0) tell()
     assert.deepEqual(violations, [])
     const kinds = cluster.faults.length
     const total = Object.values(fired).reduce((sum, count) => sum + count, 0)

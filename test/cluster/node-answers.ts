@@ -3,12 +3,17 @@ import { createHash } from 'node:crypto'
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
 import type { SeenTree } from './history.ts'
 
-const ANSWER_MS_MAX = 20_000
+/** Longer than any answer takes on a machine that others load. A node that does not answer at all is a violation. */
+const ANSWER_MS_MAX = 60_000
 const BUNDLE_ENTRIES = 256
 const LENGTH_BYTES = 2
 
 async function ask(url: string, path: string): Promise<Response> {
-  return fetch(`${url}${path}`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+  try {
+    return await fetch(`${url}${path}`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+  } catch (cause) {
+    throw new Error(`${url}${path} is not answered`, { cause })
+  }
 }
 
 /** The signed tree that a node serves. Throws when it serves none. */

@@ -31,7 +31,7 @@ const stopOf = ({ shared }: QuietWriter): string | undefined => shared.state()?.
 function testLostTail(
   name: string,
   open: () => Promise<LossyEngine>,
-  ready: Readonly<{ skip: string | false }>,
+  ready: Readonly<Record<'skip', string | false>>,
 ): void {
   suite(`with ${name}`, { ...ready, timeout: 110_000, concurrency: 1 }, () => {
     let engine: LossyEngine
