@@ -31,6 +31,7 @@ export async function openQuietWriter(folder: string, logStore: LogStoreSettings
     logStore,
     keys: [TEST_KEY],
     asksChain: false,
+    rules: '',
     program: '0.0.0',
     run: String(performance.now()),
     nowMs: Date.now,
