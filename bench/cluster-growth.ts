@@ -63,7 +63,7 @@ async function growth(sql: postgres.Sql, host: string): Promise<void> {
     const admin = parseDatabaseUrl(address('tester'), null)
     return setUpPostgres(admin, { stream, role: ROLE, isSingle: true }, AbortSignal.timeout(60_000))
   }
-  const clocks = { nowMs: Date.now, monotonicMs: () => performance.now() }
+  const clocks = { nowMs: Date.now, monotonicMs: () => performance.now(), memory: null }
   const connect = async (stream: number): Promise<EngineConnection> =>
     openPostgresEngine(parseDatabaseUrl(address(ROLE), null), { stream, isSingle: true, ...clocks })
   const kept = async (stream: number): Promise<EngineConnection> => stack.use(await connect(stream))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import { ATTEMPT_MS_MAX, EngineError, MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
+import type { PrimaryMemory } from '../../src/engine/postgres/primary-link.ts'
 import { openFaultRelay } from './fault-relay.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import type { PostgresRig } from './postgres-rig.ts'
@@ -178,7 +179,9 @@ async function nextChange(connection: EngineConnection): Promise<string> {
 }
 
 async function isForked(rig: PostgresRig): Promise<void> {
-  await using writer = rig.connect()
+  let seen: ReturnType<PrimaryMemory['read']> = null
+  const memory: PrimaryMemory = { read: () => seen, write: (primary) => void (seen = primary) }
+  await using writer = rig.connect({ memory })
   assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
   const change = nextChange(writer)
   await rig.failOver()
@@ -187,7 +190,12 @@ async function isForked(rig: PostgresRig): Promise<void> {
 
   const former = await rig.startFork()
   const isOlder = { name: 'EngineError', message: /timeline is \d+, older than \d+/ }
-  await Promise.all([isNotAcknowledged(writer, 2), assert.rejects(writer.log.last(), isOlder)])
+  await using restarted = rig.connect({ memory })
+  await Promise.all([
+    isNotAcknowledged(writer, 2),
+    assert.rejects(writer.log.last(), isOlder),
+    assert.rejects(restarted.log.last(), isOlder),
+  ])
   await former.end('SIGKILL')
 
   await promoteAlone(former, rig)

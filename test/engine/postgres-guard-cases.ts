@@ -55,8 +55,14 @@ const FAULTS: readonly Fault[] = [
   [
     'the role owns the database',
     ['ALTER DATABASE postgres OWNER TO daybook'],
-    ['ALTER DATABASE postgres OWNER TO tester'],
+    ['ALTER DATABASE postgres OWNER TO tester', 'GRANT CONNECT ON DATABASE postgres TO daybook'],
     /^the role is a member of another role, or owns the database/,
+  ],
+  [
+    'every role may connect',
+    ['GRANT CONNECT ON DATABASE postgres TO PUBLIC'],
+    ['REVOKE ALL ON DATABASE postgres FROM PUBLIC'],
+    /^every role may connect to the database/,
   ],
   right('CREATE ON SCHEMA public TO', /^the role may make tables/),
   right('CREATE ON DATABASE postgres TO', /^the role may make tables/),
@@ -197,6 +203,15 @@ export function testPostgresGuards(openRig: () => Promise<PostgresRig>, skip: st
       assert.match((await engine.inspect()).join(), /there is no table public\.daybook_commits_999/)
       await assert.rejects(engine.log.last(), EngineError)
       assert.equal(await engine.log.append(1, new Uint8Array(1)), 'unknown')
+    })
+
+    test('lets no other role in, so that no stranger hears or tells marks', async () => {
+      const rig = await openRig()
+      await rig.makeStream()
+      await rig.sql(rig.primary(), 'CREATE ROLE stranger LOGIN')
+      const sql = postgres(rig.url('stranger'), { max: 1, onnotice: () => undefined })
+      await assert.rejects(sql.unsafe('SELECT 1'), { code: '42501' })
+      await sql.end({ timeout: 1 })
     })
 
     test('lets the role of a node change nothing', async () => {

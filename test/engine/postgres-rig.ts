@@ -9,6 +9,7 @@ import postgres from 'postgres'
 import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import { openPostgresEngine } from '../../src/engine/postgres/postgres-engine.ts'
+import type { PrimaryMemory } from '../../src/engine/postgres/primary-link.ts'
 import { setUpPostgres } from '../../src/engine/postgres/postgres-setup.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import { startPostgresServer } from '../outbox/postgres-server.ts'
@@ -25,6 +26,8 @@ type ConnectOptions = Readonly<{
   isSingle?: boolean
   /** Address instead of that of both servers. */
   url?: string
+  /** The newest primary that the node has used; by default it starts anew. */
+  memory?: PrimaryMemory | null
 }>
 
 /** A primary and a synchronous standby on the loopback, with the settings of ops/postgres. */
@@ -97,12 +100,13 @@ export async function openPostgresRig(): Promise<PostgresRig> {
       await setUpPostgres(admin, setup, AbortSignal.timeout(WAIT_MS))
       return streams
     },
-    connect: ({ stream = streams, isSingle = false, url: address = url() } = {}) =>
+    connect: ({ stream = streams, isSingle = false, url: address = url(), memory = null } = {}) =>
       openPostgresEngine(parseDatabaseUrl(address, null), {
         stream,
         isSingle,
         nowMs: Date.now,
         monotonicMs: () => performance.now(),
+        memory,
       }),
     sql: administer,
     async failOver() {

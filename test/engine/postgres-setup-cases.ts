@@ -20,6 +20,8 @@ export function testPostgresSetup(openRig: () => Promise<PostgresRig>, skip: str
       const table = `public.daybook_commits_${STREAM}`
       assert.match(stdout, /^CREATE ROLE another LOGIN;\nGRANT pg_read_all_stats TO another;$/m)
       assert.match(stdout, new RegExp(`^GRANT SELECT, INSERT ON ${table} TO another;$`, 'm'))
+      assert.match(stdout, /^REVOKE ALL ON DATABASE postgres FROM PUBLIC;$/m)
+      assert.match(stdout, /^GRANT CONNECT ON DATABASE postgres TO another;$/m)
       assert.match(stdout, /with the user another$/m)
       const settings =
         /^-- postgresql\.conf.*\n((?:\w+ = .*\n)+)/m.exec(stdout)?.[1]?.trim().split('\n') ?? []

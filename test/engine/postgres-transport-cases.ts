@@ -34,6 +34,7 @@ export function testPostgresTransport(openRig: () => Promise<PostgresRig>, skip:
       await rig.sql(
         server,
         "CREATE ROLE daybook LOGIN PASSWORD 'pass'; GRANT pg_read_all_stats TO daybook",
+        'REVOKE ALL ON DATABASE postgres FROM PUBLIC; GRANT CONNECT ON DATABASE postgres TO daybook',
         'CREATE TABLE public.daybook_commits_1 (n bigint CONSTRAINT daybook_commits_1_pkey PRIMARY KEY, body bytea NOT NULL)',
         'GRANT SELECT, INSERT ON public.daybook_commits_1 TO daybook',
       )

@@ -30,7 +30,7 @@ export async function workOnEngine<T>(
   world: World,
   work: (of: EngineWork) => Promise<T>,
 ): Promise<T> {
-  const clocks = { nowMs: world.now, monotonicMs: world.monotonicMs }
+  const clocks = { nowMs: world.now, monotonicMs: world.monotonicMs, memory: null }
   const progress = openProgress(verb, 'messages', world)
   try {
     return await work({

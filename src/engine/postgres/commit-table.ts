@@ -33,13 +33,18 @@ export function isPlainRole(role: string): boolean {
   return /^[a-z_][a-z0-9_]{0,62}$/.test(role)
 }
 
-/** SQL that makes the table of a stream and the rights of the running role, as an administrator. */
-export function commitTableSql(stream: number, role: string): readonly string[] {
+/**
+ * SQL that makes the table of a stream and the rights of the running role, as an administrator. The name of the database
+ * is quoted. Whoever may connect to a database may tell and hear everything on its channels.
+ */
+export function commitTableSql(stream: number, role: string, database: string): readonly string[] {
   const { table, key } = streamNames(stream)
   return [
     `CREATE TABLE ${table} (n bigint CONSTRAINT ${key} PRIMARY KEY, body bytea NOT NULL)`,
     `REVOKE ALL ON ${table} FROM PUBLIC`,
     `GRANT SELECT, INSERT ON ${table} TO ${role}`,
+    `REVOKE ALL ON DATABASE ${database} FROM PUBLIC`,
+    `GRANT CONNECT ON DATABASE ${database} TO ${role}`,
   ]
 }
 

@@ -4,6 +4,7 @@ import { streamNames } from './commit-table.ts'
 import type { DatabaseTarget } from './database-target.ts'
 import { inspectPostgres } from './postgres-guards.ts'
 import { postgresLog } from './postgres-log.ts'
+import type { PrimaryMemory } from './primary-link.ts'
 import { openPrimaryLink } from './primary-link.ts'
 
 /** Bytes that can be told at once: a notification has 8,000 bytes at most, and carries them as base64. */
@@ -21,26 +22,29 @@ type PostgresOptions = Readonly<{
   /** Our clock, in ms since 1970, and one that never jumps. */
   nowMs: () => number
   monotonicMs: () => number
+  /** The newest primary over restarts of a node; null for a command, which remembers none. */
+  memory: PrimaryMemory | null
 }>
 
 /** Connects to PostgreSQL, and keeps the connection with the present primary. Returns before it is connected. */
 export function openPostgresEngine(
   target: DatabaseTarget,
-  { stream, isSingle, nowMs, monotonicMs }: PostgresOptions,
+  { stream, isSingle, nowMs, monotonicMs, memory }: PostgresOptions,
 ): EngineConnection {
   const names = streamNames(stream)
   const changes: ((what: string) => void)[] = []
   const ears: ((bytes: Uint8Array) => void)[] = []
-  const link = openPrimaryLink(target, [names.grown, names.told], {
-    onChange(what) {
+  const listeners = {
+    onChange(what: string) {
       log.reset()
       for (const listener of changes) listener(what)
     },
-    onNotification(channel, payload) {
+    onNotification(channel: string, payload: string) {
       if (channel === names.grown) log.hear(Number(payload) || 0)
       else for (const listener of ears) listener(Buffer.from(payload, 'base64'))
     },
-  })
+  }
+  const link = openPrimaryLink(target, [names.grown, names.told], listeners, memory)
   const log = postgresLog({ link, names, isSingle, monotonicMs })
   return {
     log,

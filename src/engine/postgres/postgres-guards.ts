@@ -45,6 +45,11 @@ const ROLE_GUARDS: readonly Guard[] = [
     'the role may make tables: REVOKE CREATE ON SCHEMA public, and on the database, from it and from PUBLIC',
   ],
   [
+    `NOT rolsuper AND EXISTS (SELECT FROM pg_database AS d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba)))
+      WHERE d.datname = current_database() AND grantee = 0 AND privilege_type = 'CONNECT')`,
+    'every role may connect to the database, and so tell and hear what writers tell each other: REVOKE ALL ON DATABASE from PUBLIC, and GRANT CONNECT to the role',
+  ],
+  [
     "NOT rolsuper AND NOT pg_has_role(me.oid, 'pg_read_all_stats', 'USAGE')",
     'the role may not see the standbys: GRANT pg_read_all_stats to it',
   ],

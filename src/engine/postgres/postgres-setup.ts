@@ -34,7 +34,7 @@ export async function setUpPostgres(
   await using _ = connection
   try {
     const [state] = await connection.ask(
-      `SELECT to_regclass($1) IS NOT NULL AS made,
+      `SELECT to_regclass($1) IS NOT NULL AS made, quote_ident(current_database()) AS database,
         EXISTS (SELECT FROM pg_roles WHERE rolname = $2) AS known`,
       [table, role],
     )
@@ -44,7 +44,7 @@ export async function setUpPostgres(
     if (fault !== undefined) throw new EngineError(fault)
     const statements = [
       ...(state?.['known'] === true ? [] : runningRoleSql(role)),
-      ...commitTableSql(stream, role),
+      ...commitTableSql(stream, role, String(state?.['database'])),
     ]
     await connection.ask(`BEGIN; SET LOCAL statement_timeout = 0; ${statements.join('; ')}; COMMIT`, [], {
       answerMs: ANSWER_MS,

@@ -1,8 +1,8 @@
 import { EngineError } from '../log-engine.ts'
 import type { DatabaseTarget } from './database-target.ts'
-import type { SeenServer } from './primary-search.ts'
+import type { SeenPrimary, SeenServer } from './primary-search.ts'
 import { findPrimary, serverTarget } from './primary-search.ts'
-import type { PrimarySession, ServerIdentity } from './primary-session.ts'
+import type { FoundServer, PrimarySession, ServerIdentity } from './primary-session.ts'
 import { openPrimarySession } from './primary-session.ts'
 
 /** Waits between two attempts to connect, in ms: doubled from the first to the last. */
@@ -16,6 +16,9 @@ type LinkListeners = Readonly<{
   onChange(what: string): void
   onNotification(channel: string, payload: string): void
 }>
+
+/** Keeps the newest primary that a node has used over its restarts. May throw. */
+export type PrimaryMemory = Readonly<{ read(): SeenPrimary | null; write(seen: SeenPrimary): void }>
 
 /** The session of the present primary, opened again whenever it is lost. */
 export type PrimaryLink = AsyncDisposable &
@@ -31,6 +34,7 @@ export function openPrimaryLink(
   target: DatabaseTarget,
   channels: readonly string[],
   listeners: LinkListeners,
+  memory: PrimaryMemory | null,
 ): PrimaryLink {
   const stop = new AbortController()
   let current: PrimarySession | null = null
@@ -44,18 +48,22 @@ export function openPrimaryLink(
   }
   const keep = async (): Promise<void> => {
     let seen: SeenServer | null = null
+    let before: ServerIdentity | null = null
     for (let waitMs = 0; !stop.signal.aborted;) {
       await pause(waitMs, stop.signal)
       try {
+        seen ??= kept(memory)
         const found = await findPrimary(target, seen, stop.signal)
         found.connection.onNotification(listeners.onNotification)
         await using session = await openPrimarySession(serverTarget(target, found.host), found, channels)
-        const last: SeenServer | null = seen
-        seen = { host: found.host, identity: found.identity }
+        remember(memory, seen, found.identity)
+        const last: ServerIdentity | null = before
+        before = found.identity
+        seen = seenOf(found)
         current = session
         next.resolve()
         void session.lost.then(() => forget(session))
-        if (last !== null) listeners.onChange(changeOf(last.identity, session))
+        if (last !== null) listeners.onChange(changeOf(last, session))
         waitMs = RETRY_MS_MIN
         await beat(session, stop.signal)
         reason = `${session.shown}: the connection was lost`
@@ -65,7 +73,7 @@ export function openPrimaryLink(
       }
     }
   }
-  const kept = keep()
+  const keeping = keep()
   return {
     now: () => current,
     async session(ms) {
@@ -75,9 +83,28 @@ export function openPrimaryLink(
     },
     async [Symbol.asyncDispose]() {
       stop.abort()
-      await kept
+      await keeping
     },
   }
+}
+
+function kept(memory: PrimaryMemory | null): SeenServer | null {
+  const primary = memory?.read() ?? null
+  return primary === null ? null : { ...primary, running: null }
+}
+
+function seenOf({ host, identity }: FoundServer): SeenServer {
+  const { systemId, timeline, startedAt } = identity
+  return { systemId, timeline, running: { host, startedAt } }
+}
+
+/** Keeps a primary that is another one than before. */
+function remember(
+  memory: PrimaryMemory | null,
+  seen: SeenServer | null,
+  { systemId, timeline }: ServerIdentity,
+): void {
+  if (seen?.systemId !== systemId || seen.timeline !== timeline) memory?.write({ systemId, timeline })
 }
 
 /** Asks the server for a sign of life until the session is lost. */

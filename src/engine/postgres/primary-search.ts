@@ -6,8 +6,12 @@ import { connectServer } from './primary-session.ts'
 /** Time in ms for other servers to answer after the first primary did. */
 const OTHERS_MS = 300
 
-/** The newest primary that this node has seen. System identifier and timeline never go back. */
-export type SeenServer = Readonly<{ host: DatabaseHost; identity: ServerIdentity }>
+/** Identity of the newest primary that a node has used. System identifier and timeline never go back. */
+export type SeenPrimary = Pick<ServerIdentity, 'systemId' | 'timeline'>
+
+/** The newest primary that was seen, with its address and start when it was seen since this node began. */
+export type SeenServer = SeenPrimary &
+  Readonly<{ running: Readonly<{ host: DatabaseHost; startedAt: string }> | null }>
 
 /**
  * Asks all servers at once, and returns the primary with the newest timeline. Throws an EngineError when there is none,
@@ -70,7 +74,8 @@ function faultOf(
   primaries: readonly FoundServer[],
   seen: SeenServer | null,
 ): string | null {
-  const { systemId, timeline, startedAt } = seen?.identity ?? first.identity
+  const { systemId, timeline } = seen ?? first.identity
+  const running = seen?.running ?? null
   const stranger = primaries.find(({ identity }) => identity.systemId !== systemId)
   if (stranger !== undefined) {
     return `${shown(stranger.host)}: the system identifier is another one: this is not the database of this log`
@@ -87,12 +92,12 @@ function faultOf(
     return `${shown(first.host)} and ${shown(twin.host)} are both primaries of timeline ${timeline}: stop the one with the shorter log`
   }
   const isTwinOfSeen =
-    seen !== null &&
+    running !== null &&
     first.identity.timeline === timeline &&
-    first.identity.startedAt !== startedAt &&
-    shown(first.host) !== shown(seen.host)
+    first.identity.startedAt !== running.startedAt &&
+    shown(first.host) !== shown(running.host)
   if (!isTwinOfSeen) return null
-  return `${shown(first.host)} is a primary of timeline ${timeline}, as ${shown(seen.host)} was: stop the one with the shorter log`
+  return `${shown(first.host)} is a primary of timeline ${timeline}, as ${shown(running.host)} was: stop the one with the shorter log`
 }
 
 /** The target of one server. Another machine is reached with TLS only, and its certificate is checked by default. */

@@ -1,4 +1,5 @@
 import type { EngineConnection } from '../../engine/log-engine.ts'
+import type { PrimaryMemory } from '../../engine/postgres/primary-link.ts'
 import type { LogStoreSettings } from './log-store-settings.ts'
 import { databaseOf } from './log-store-settings.ts'
 
@@ -8,11 +9,17 @@ type EngineClocks = Readonly<{
   monotonicMs(): number
 }>
 
+type EngineSurroundings = EngineClocks &
+  Readonly<{
+    /** The newest primary of a database over restarts; null for a command, which remembers none. */
+    memory: PrimaryMemory | null
+  }>
+
 /** Connects with the engine of a log, for one of its streams. Throws an `EngineError`. */
 export async function openEngine(
   { engine }: LogStoreSettings,
   stream: number,
-  { nowMs, monotonicMs }: EngineClocks,
+  { nowMs, monotonicMs, memory }: EngineSurroundings,
 ): Promise<EngineConnection> {
   // Most services have no engine, and a client of one takes time to load.
   switch (engine.is) {
@@ -24,7 +31,13 @@ export async function openEngine(
     case 'postgres': {
       const { isSingle } = engine
       const { openPostgresEngine } = await import('../../engine/postgres/postgres-engine.ts')
-      return openPostgresEngine(databaseOf(engine.target), { stream, isSingle, nowMs, monotonicMs })
+      return openPostgresEngine(databaseOf(engine.target), {
+        stream,
+        isSingle,
+        nowMs,
+        monotonicMs,
+        memory,
+      })
     }
   }
 }

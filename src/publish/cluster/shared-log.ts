@@ -28,6 +28,7 @@ import { joinLog } from './join-log.ts'
 import type { LogStoreSettings } from './log-store-settings.ts'
 import { openEngine } from './open-engine.ts'
 import { raiseLogVersion } from './raise-version.ts'
+import { openPrimaryFile } from './primary-file.ts'
 import { openReplicatedPath } from './replicated-path.ts'
 import { rollStream } from './roll-stream.ts'
 import type { StreamSession } from './stream-session.ts'
@@ -89,16 +90,17 @@ export type SharedLog = AsyncDisposable &
     mark(): HighWater | null
   }>
 
-/** File in the data directory with the names of the other writers. */
+/** Files in the data directory: the names of the other writers, and the newest primary of PostgreSQL. */
 const WRITERS_FILE = 'writers'
+const PRIMARY_FILE = 'primary'
 const NEWEST_VERSION = { frames: MESSAGE_VERSION, needs: MESSAGE_NEEDS }
 /** Time between two looks at whether this node leads. */
 const LEAD_LOOK_MS = 250
 
 /** Opens the log of a data directory, which joins it when it is empty. Throws a `StoreError` that says what is wrong. */
 export async function openSharedLog(settings: SharedSettings): Promise<SharedLog> {
-  const { dataDirectory, logStore, keys, asksChain, signal, sleep } = settings
-  const connect = (stream: number): Promise<EngineConnection> => openEngine(logStore, stream, settings)
+  const { dataDirectory, keys, asksChain, signal, sleep } = settings
+  const connect = engineOf(settings)
   const { owed, stopped } = await joinLog({
     dataDirectory,
     keys,
@@ -164,6 +166,11 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
       await sessions[Symbol.asyncDispose]()
     },
   }
+}
+
+function engineOf(settings: SharedSettings): (stream: number) => Promise<EngineConnection> {
+  const memory = openPrimaryFile(join(settings.dataDirectory, PRIMARY_FILE))
+  return (stream) => openEngine(settings.logStore, stream, { ...settings, memory })
 }
 
 function stateOf(replica: Replica | null, isReached: boolean): ReplicaState | null {

@@ -1,0 +1,28 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { EngineError } from '../../engine/log-engine.ts'
+import type { PrimaryMemory } from '../../engine/postgres/primary-link.ts'
+import { renameDurably } from '../../log/store/durable-rename.ts'
+
+/** A system identifier and a timeline, as the file has them. */
+const FORM = /^(?<systemId>\d{1,20}) (?<timeline>\d{1,10})\n$/
+
+/**
+ * Opens the file of the newest primary of PostgreSQL that this node has used: its system identifier and its timeline. An
+ * operator who puts the log into another database on purpose deletes it.
+ */
+export function openPrimaryFile(path: string): PrimaryMemory {
+  return {
+    read() {
+      if (!existsSync(path)) return null
+      const { systemId, timeline } = FORM.exec(readFileSync(path, 'utf8'))?.groups ?? {}
+      if (systemId === undefined || timeline === undefined)
+        throw new EngineError(`${path} names no primary: remove it if the database is the one of this log`)
+      return { systemId, timeline: Number(timeline) }
+    },
+    write({ systemId, timeline }) {
+      const making = `${path}.making`
+      writeFileSync(making, `${systemId} ${timeline}\n`)
+      renameDurably(making, path)
+    },
+  }
+}
