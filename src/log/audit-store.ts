@@ -12,6 +12,7 @@ import { faultAtEnd, faultOfRow, faultOfSpan, headOf, LEAVES_AFTER, TREE_DIFFERS
 import { isSignedIn, openSignedTrees } from './tree/signed-trees.ts'
 import { readVerifiers } from './tree/signing-keys.ts'
 import { readIdentity } from './store/store.ts'
+import type { SigningKey } from './tree/signer.ts'
 import { HASHER } from './tree/stored-tree.ts'
 
 /** Events hashed in one slice, which takes about a millisecond. */
@@ -23,6 +24,8 @@ export type AuditState = Readonly<{ checked: number; events: number; done: boole
 type StoreAuditSettings = Readonly<{
   /** Reads the high-water mark; null when the log has none to be compared with. */
   mark(): HighWater | null
+  /** Keys that may have signed the mark, beside those that the store lists. */
+  keys?: readonly SigningKey[]
   /** Verifies the signature of every commit, about 60 µs each; otherwise only those of months and the newest one. */
   everySignature: boolean
 }>
@@ -32,7 +35,10 @@ type StoreAuditSettings = Readonly<{
  * line and every stored hash with the leaves; at the end compares the months' checkpoints, the newest signature and the
  * high-water mark with the tree. The log may grow during the audit. Memory use does not depend on its length.
  */
-export function openAudit(db: DatabaseSync, { mark, everySignature }: StoreAuditSettings): () => AuditState {
+export function openAudit(
+  db: DatabaseSync,
+  { mark, keys, everySignature }: StoreAuditSettings,
+): () => AuditState {
   const frontier = emptyFrontier()
   const next = db.prepare(LEAVES_AFTER)
   const stored = db.prepare('SELECT hash FROM tree_hashes WHERE level = ? AND n = ?')
@@ -68,7 +74,7 @@ export function openAudit(db: DatabaseSync, { mark, everySignature }: StoreAudit
     if (!state.done || state.fault !== null) return state
     // Read before the snapshot: the store is never behind its mark, so an older mark cannot be ahead of it.
     const marked = mark()
-    return inSnapshot(db, frontier, () => ({ ...state, fault: faultAtEnd(db, marked) }))
+    return inSnapshot(db, frontier, () => ({ ...state, fault: faultAtEnd(db, marked, keys) }))
   }
 }
 

@@ -3,7 +3,8 @@ import { copyFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../../src/log/store/high-water.ts'
-import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
+import { openForReading, readStoreIdentity, storePath } from '../../src/log/store/store.ts'
+import { faultAtEnd } from '../../src/log/tree/log-fault.ts'
 import {
   runCheck,
   copyLog,
@@ -14,7 +15,7 @@ import {
   refusalAtStart,
   SIGNING,
 } from '../story/damaged-log.ts'
-import { TEST_KEY } from '../story/signing.ts'
+import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 
 const ACCEPT = { ...SIGNING, acceptLoss: true }
 
@@ -51,6 +52,26 @@ suite('the high-water mark beside a store', () => {
       /^seq 1: the log is not the one whose checkpoint was published/,
     )
     assert.equal((await runCheck(folder.data)).code, 1)
+  })
+
+  test('is believed when keys of this node have signed it that an older store does not list yet', () => {
+    using folder = openFolder()
+    const { data } = folder
+    const older = join(folder.path, 'older')
+    const both = [TEST_KEY, OTHER_KEY]
+    makeLog(data, [3])
+    copyLog(data, older)
+    assert.equal(refusalAtStart(data, { ...SIGNING, keys: both }), undefined)
+    publishUpTo(data, [6], both)
+    cpSync(join(data, HIGH_WATER_FILE), join(older, HIGH_WATER_FILE))
+    assert.match(refusalAtStart(older) ?? '', /^seq 1: no key of this log has signed the high-water mark/)
+    assert.match(
+      refusalAtStart(older, { ...SIGNING, keys: both }) ?? '',
+      /^seq 4: the log ends at seq 3 but was published up to seq 6/,
+    )
+    const db = openForReading(storePath(older))
+    assert.equal(faultAtEnd(db, readHighWater(older), both)?.lost, true, 'by an audit, too')
+    db.close()
   })
 
   test('is refused when no key of the log has signed it', () => {

@@ -7,6 +7,7 @@ import { openAudit } from '../../log/audit-store.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { readPosition } from '../../log/stream/engine-position.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
 import { openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -65,10 +66,12 @@ export async function auditWhole(
   }
 }
 
-/** Audits a served log again and again at a bounded speed. On a fault it calls `broken` with the reason, and ends. */
+/**
+ * Audits a served log again and again at a bounded speed. `keys` are those of this node, which may have signed the mark. On a fault it calls `broken` with the reason, and ends.
+ */
 export function startAudits(
   data: string,
-  { pauseMs, repeatMs }: AuditPace,
+  { pauseMs, repeatMs, keys = [] }: AuditPace & Readonly<{ keys?: readonly SigningKey[] }>,
   listeners: readonly AuditListener[],
   broken: (reason: string) => void,
 ): AsyncDisposable {
@@ -80,7 +83,7 @@ export function startAudits(
     const db = openForReading(storePath(data))
     try {
       for (const { begun } of listeners) begun?.()
-      const next = openAudit(db, { mark: () => readHighWater(data), everySignature: false })
+      const next = openAudit(db, { mark: () => readHighWater(data), keys, everySignature: false })
       while (!stop.signal.aborted) {
         const state = next()
         // The engine still has what a restored node lacks. The writer compares it with what was served.

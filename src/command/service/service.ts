@@ -111,7 +111,7 @@ export async function startService(
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(settings.data, lines))
-  const pace = settings.auditPace ?? AUDIT_PACE
+  const pace = { ...(settings.auditPace ?? AUDIT_PACE), keys: settings.signing.keys }
   stack.use(
     startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {
       // No drain: answers and signatures from now on would not be proved.

@@ -8,6 +8,7 @@ import type { HighWater } from '../store/high-water.ts'
 import type { SeqSpan } from './signed-trees.ts'
 import { openSignedTrees, tryRead } from './signed-trees.ts'
 import type { SigningKey } from './signer.ts'
+import { verifierKeyOf } from './signer.ts'
 import { signingVerifiers } from './signing-keys.ts'
 import { readIdentity } from '../store/store.ts'
 import { HASHER } from './stored-tree.ts'
@@ -32,7 +33,7 @@ export function faultAtStart(
   own: readonly SigningKey[] = [],
 ): LogFault | null {
   const head = headOf(db)
-  return faultOfNewest(db, head) ?? faultOfSignatures(db, head, own) ?? faultOfMark(db, mark, head)
+  return faultOfNewest(db, head) ?? faultOfSignatures(db, head, own) ?? faultOfMark(db, mark, head, own)
 }
 
 export function headOf(db: DatabaseSync): number {
@@ -62,11 +63,15 @@ function faultOfSignatures(db: DatabaseSync, head: number, own: readonly Signing
 }
 
 /** Checks at the end of an audit: every month's checkpoint, the newest signature, and the mark. */
-export function faultAtEnd(db: DatabaseSync, mark: HighWater | null): LogFault | null {
+export function faultAtEnd(
+  db: DatabaseSync,
+  mark: HighWater | null,
+  own: readonly SigningKey[] = [],
+): LogFault | null {
   const head = headOf(db)
   const wrong = openSignedTrees(db).firstWrong()
   if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
-  return faultOfSignatures(db, head, []) ?? faultOfMark(db, mark, head)
+  return faultOfSignatures(db, head, []) ?? faultOfMark(db, mark, head, own)
 }
 
 export const TREE_DIFFERS = 'the tree is not the one that was signed'
@@ -108,9 +113,14 @@ function faultOfNewest(db: DatabaseSync, head: number): LogFault | null {
 }
 
 /** Compares the log with its high-water mark: everything that was published must be there unchanged. */
-function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): LogFault | null {
+function faultOfMark(
+  db: DatabaseSync,
+  mark: HighWater | null,
+  head: number,
+  own: readonly SigningKey[],
+): LogFault | null {
   if (mark === null) return null
-  const { id, former } = readIdentity(db)
+  const { id, origin, former } = readIdentity(db)
   // A start after an accepted loss ended between the new log's commit and its first mark.
   if (former.some((log) => log.id === mark.log)) return null
   if (mark.former.some((log) => log.id === id)) {
@@ -121,7 +131,11 @@ function faultOfMark(db: DatabaseSync, mark: HighWater | null, head: number): Lo
     return { seq: 1, reason: 'the high-water mark beside the store belongs to another log', lost: false }
   }
   const trees = openSignedTrees(db)
-  const marked = trees.signedIn(mark.checkpoint)
+  // The store may be from before a change of keys. Then it does not list the key that signed the mark.
+  const marked = trees.signedIn(
+    mark.checkpoint,
+    own.map(({ publicKey }) => verifierKeyOf(origin, publicKey)),
+  )
   if (marked === undefined) {
     return { seq: 1, reason: 'no key of this log has signed the high-water mark', lost: false }
   }

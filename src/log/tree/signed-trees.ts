@@ -18,8 +18,8 @@ type SignedTrees = Readonly<{
   isSignedAt(size: number): boolean
   /** Whether this tree is a prefix of the stored one. */
   holds(tree: Tree): boolean
-  /** The tree of a note; undefined unless keys of the log signed it. */
-  signedIn(note: string): Tree | undefined
+  /** The tree of a note; undefined unless keys of the log, or `more` keys, signed it. */
+  signedIn(note: string, more: readonly VerifierKey[]): Tree | undefined
   /**
    * The first span of seqs whose stored hashes are not those that were signed; null when there is none. Signatures are
    * searched by halves, so about twenty are verified in a long log.
@@ -77,7 +77,7 @@ export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | 
       return isSignedAt(inside) ? { after: inside, upTo } : narrowed(after, inside)
     },
     holds: (signed) => isStored(tree, signed),
-    signedIn: (note) => signedIn(note, keys),
+    signedIn: (note, more) => signedIn(note, [...keys, ...more]),
     firstWrong() {
       let right = 0
       for (const { size, checkpoint } of monthEnds(db)) {
