@@ -33,6 +33,8 @@ import { compiled } from './stream/stream-candidates.ts'
 
 const PUBLISHERS = 32
 const TIME_LIMIT_MS = 240_000
+/** Paced slice of a scene with mirrors, which ask for a checkpoint every two seconds. */
+const MIRROR_PACE_MS = 6_000
 
 const { values } = parseArgs({
   options: {
@@ -234,7 +236,7 @@ async function streams(folder: string, embedded: NodeProcess, nats: Engine): Pro
   const load = compiled('stream-load', folder)
   if (load === null) return 'A C compiler (cc) is not installed: no streams were measured.\n'
   await using own = new AsyncDisposableStack()
-  const settings = { folder, load, rounds: size.rounds, sliceMs: size.sliceMs }
+  const settings = { folder, load, rounds: size.rounds, sliceMs: size.sliceMs, paceMs: size.sliceMs }
   const scenes: StreamScene[] = []
   const [first] = nats.writers
   if (first === undefined) throw new Error('a writer runs')
@@ -257,10 +259,11 @@ async function streams(folder: string, embedded: NodeProcess, nats: Engine): Pro
     const head = await headOf(embedded.url)
     for (const { url } of mirrors) await untilServed(url, head)
     const name = count === 0 ? 'embedded store alone' : `it and ${count} mirror${count === 1 ? '' : 's'}`
-    scenes.push(await streamScene(name, [alone, ...mirrors], embedded, settings))
+    const paceMs = count === 0 ? size.sliceMs : MIRROR_PACE_MS
+    scenes.push(await streamScene(name, [alone, ...mirrors], embedded, { ...settings, paceMs }))
   }
   return [
-    `**Streams.** ${SUBSCRIBERS} subscribers in all, divided among the nodes; all publishers at the first node. Deliveries a second: as fast as it goes. Latency and processor time: ${PACE} events a second, one in each request; from the moment an event is due until a subscriber has it. The ratio is to one node: all nodes share the cores of this machine, so it shows what a node costs, and not what another machine adds. Processor time is that of the whole node, publishing or following included, for each delivery of its own.`,
+    `**Streams.** ${SUBSCRIBERS} subscribers in all, divided among the nodes; all publishers at the first node. Deliveries a second: as fast as it goes. Latency and processor time: ${PACE} events a second, one in each request; from the moment an event is due until a subscriber has it. The ratio is to one node: all nodes share the cores of this machine, so it shows what a node costs, and not what another machine adds. Processor time is that of the whole node, publishing or following included, for each delivery of its own. Paced slices with mirrors last ${MIRROR_PACE_MS / 1_000} s, the others ${size.sliceMs / 1_000} s.`,
     '',
     table(['nodes', 'deliveries/s', '÷ one', 'p50 ms', 'p99 ms', 'CPU µs of a delivery'], sceneRows(scenes)),
     '',

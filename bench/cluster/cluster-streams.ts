@@ -40,7 +40,8 @@ export async function streamScene(
     load,
     rounds,
     sliceMs,
-  }: Readonly<{ folder: string; load: string; rounds: number; sliceMs: number }>,
+    paceMs,
+  }: Readonly<{ folder: string; load: string; rounds: number; sliceMs: number; paceMs: number }>,
 ): Promise<StreamScene> {
   const label = name.replaceAll(/\W+/g, '-')
   writePlays(join(folder, 'drafts'), label)
@@ -69,7 +70,7 @@ export async function streamScene(
   for (let round = 0; round <= rounds; round++) {
     const flood = await crowd.flood(FLOOD.batch, FLOOD.window, sliceMs)
     const before = nodes.map(({ pid }) => cpuSecondsOf(pid))
-    const pace = await crowd.pace(PACE, sliceMs)
+    const pace = await crowd.pace(PACE, paceMs)
     if (round === 0) continue
     floods.push(flood)
     paced.push(pace)
