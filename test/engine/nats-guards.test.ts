@@ -9,10 +9,18 @@ import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
 import { expectedConfig } from '../../src/engine/nats/stream-settings.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
+import { canInject } from '../crash/fault-injection.ts'
 import { startNatsRig, until } from './nats-rig.ts'
+import { traceSyncs } from './traced-syncs.ts'
 import { appendUntilRead } from './settled-append.ts'
 
 const HOUR_NANOS = 3_600_000_000_000
+
+/** Path of the log of Raft, in which a message is before it is acknowledged: a broker that loses power has it. */
+const RAFT_LOG = '/_js_/S-R3F-'
+const TRACED = { skip: skipUnless(canInject(), 'strace') }
+/** Time of day with fractions of milliseconds. */
+const epochMs = (): number => performance.timeOrigin + performance.now()
 
 /** Changes of the configuration, and the settings that `inspect` names. */
 const DRIFTS: readonly (readonly [changed: Readonly<Record<string, unknown>>, named: readonly string[]])[] = [
@@ -134,6 +142,31 @@ suite(
       await assert.rejects(connection.log.last(), EngineError)
       assert.equal(await connection.log.append(1, new Uint8Array(1)), 'unknown')
     })
+
+    test(
+      'have brokers of which a majority syncs each message before it is acknowledged',
+      TRACED,
+      async () => {
+        await rig.make(5)
+        await using connection = await rig.open(5)
+        await using stack = new AsyncDisposableStack()
+        const traces = await Promise.all(rig.brokers.map((broker) => traceSyncs(broker.pid())))
+        for (const trace of traces) stack.use(trace)
+        const acknowledged: (readonly [sentMs: number, ackMs: number])[] = []
+        for (let place = 1; place <= 5;) {
+          const sentMs = epochMs()
+          const answer = await connection.log.append(place, new TextEncoder().encode(`commit ${place}`))
+          if (answer === 'appended') acknowledged.push([sentMs, epochMs()])
+          else await connection.log.wait(place, 100)
+          place = (await connection.log.last()) + 1
+        }
+        assert.ok(acknowledged.length >= 3)
+        for (const [sentMs, ackMs] of acknowledged) {
+          const synced = traces.filter((trace) => trace.of(RAFT_LOG).some((ms) => ms > sentMs && ms < ackMs))
+          assert.ok(synced.length >= 2, `${synced.length} brokers have synced`)
+        }
+      },
+    )
 
     test('name the one broker that has other settings', async () => {
       const [, , broker] = rig.brokers

@@ -27,6 +27,8 @@ const BROKERS = 3
 type NatsBroker = Readonly<{
   name: string
   url: string
+  /** Process id while it runs. */
+  pid(): number
   /** Starts it, with other lines in its configuration if given, and another address for the other brokers. */
   start(changes?: Readonly<{ jetstream?: string; top?: string; cluster?: string }>): void
   kill(): Promise<void>
@@ -181,6 +183,7 @@ function openBroker(
   return {
     name,
     url: `127.0.0.1:${ports[at] ?? 0}`,
+    pid: () => child?.pid ?? 0,
     start({ jetstream = 'sync_interval: always', top = 'max_payload: 5MB', cluster = '127.0.0.1' } = {}) {
       const config = join(home, 'nats.conf')
       writeFileSync(
