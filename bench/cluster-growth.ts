@@ -40,8 +40,10 @@ const STEPS = 10
 const BATCH = 500
 /** Events that are published one by one, each in a message of its own. */
 const PUBLISHED = 300
-const FAR_STREAM = 9
+/** Places at which streams begin, and the number of the first of these streams. */
 const FAR = 100_000_000
+const PLACES = [1_000, FAR]
+const FIRST_PLACED = 8
 const MIB = 1024 * 1024
 const ROLE = 'daybook'
 
@@ -181,7 +183,7 @@ async function roll(node: GrowthNode, { early, connect, kept }: RollScene): Prom
   await node.step(second, { is: 'genesis' })
   const rolled = performance.now() - began
   const copied = await copyOf(join(folder, 'first'), 'after')
-  const alone = await publishAll(node, second)
+  const [alone = 0] = await publishAll([{ node, connection: second }])
   const end = node.book.applied().place
 
   const afterBegan = performance.now()
@@ -205,65 +207,62 @@ async function roll(node: GrowthNode, { early, connect, kept }: RollScene): Prom
   )
 }
 
-/** Publishes one event after the other. Returns the median of their milliseconds. */
-async function publishAll(node: GrowthNode, connection: EngineConnection): Promise<number> {
-  const times: number[] = []
+/** Publishes one event after the other, at each writer in turn. Returns the median milliseconds of each. */
+async function publishAll(
+  writers: readonly Readonly<{ node: GrowthNode; connection: EngineConnection }>[],
+): Promise<readonly number[]> {
+  const times = writers.map((): number[] => [])
   for (let count = 0; count < PUBLISHED; count += 1) {
-    const began = performance.now()
-    await node.publish(connection)
-    times.push(performance.now() - began)
+    for (const [at, { node, connection }] of writers.entries()) {
+      const began = performance.now()
+      await node.publish(connection)
+      times[at]?.push(performance.now() - began)
+    }
   }
-  return share(times, 0.5)
+  return times.map((of) => share(of, 0.5))
 }
 
 type FarScene = Pick<RollScene, 'connect' | 'kept'> & Readonly<{ make(stream: number): Promise<unknown> }>
 
-/** The places around the hundred millionth: one node writes and another follows, as at the beginning of a stream. */
+/** The places around the thousandth and the hundred millionth: of each one a node writes, and another follows. */
 async function far(sql: postgres.Sql, { make, kept, connect }: FarScene): Promise<void> {
-  await make(FAR_STREAM)
-  const connection = await kept(FAR_STREAM)
-  const rows: (readonly string[])[] = []
-  for (const [name, start] of [
-    ['near', 1_000],
-    ['far', FAR],
-  ] as const) {
-    const nodes = await Promise.all(
-      ['a', 'b'].map(async (one) => {
-        const data = join(folder, `${name}-${one}`)
-        mkdirSync(data)
-        return await openGrowthNode(data, connect)
-      }),
-    )
+  await using stack = new AsyncDisposableStack()
+  const pairs = []
+  for (const [at, start] of PLACES.entries()) {
+    const stream = FIRST_PLACED + at
+    await make(stream)
+    await sql`INSERT INTO ${sql(`daybook_commits_${stream}`)} VALUES (${start}, ${Buffer.from('x')})`
+    const nodes = []
+    for (const one of ['writer', 'reader']) {
+      const data = join(folder, `${start}-${one}`)
+      mkdirSync(data)
+      const node = stack.use(await openGrowthNode(data, connect))
+      const { digest } = node.book.applied()
+      node.book.begin()
+      writePosition(node.db, { stream, place: start, digest })
+      node.db.exec('DELETE FROM messages; COMMIT')
+      node.book.rollback()
+      nodes.push(node)
+    }
     const [writer, reader] = nodes
     if (writer === undefined || reader === undefined) throw new Error('two nodes are open')
-    const digest = writer.book.applied().digest
-    await sql`INSERT INTO ${sql(`daybook_commits_${FAR_STREAM}`)} VALUES (${start}, ${Buffer.from('x')})`
-    for (const { db, book } of nodes) {
-      book.begin()
-      writePosition(db, { stream: FAR_STREAM, place: start, digest })
-      db.exec('DELETE FROM messages; COMMIT')
-      book.rollback()
-    }
-    const median = await publishAll(writer, connection)
+    pairs.push({ start, node: writer, reader, connection: await kept(stream) })
+  }
+  const medians = await publishAll(pairs)
+  const rows: (readonly string[])[] = []
+  for (const [at, { start, node, reader, connection }] of pairs.entries()) {
     const began = performance.now()
     await reader.follow(connection, start + PUBLISHED)
     const rate = (PUBLISHED / (performance.now() - began)) * 1_000
-    const bytes = Buffer.byteLength(String(start))
-    rows.push([
-      thousands(start),
-      ms(median),
-      thousands(Math.round(rate)),
-      String(bytes),
-      thousands(await connection.log.last()),
-    ])
-    for (const node of nodes) node[Symbol.dispose]()
+    const { place } = node.book.applied()
+    rows.push([thousands(place), ms(medians[at] ?? 0), thousands(Math.round(rate))])
   }
   print(
-    '**Places up to 100 million.** A stream that begins near each place, with two nodes:',
+    '**Places up to 100 million.** Streams that begin at a place, each with a node that writes, in turn, and one that follows:',
     '',
-    table(['place', 'ms an event', 'followed a second', 'digits', 'end of the engine'], rows),
+    table(['newest place', 'ms an event', 'followed a second'], rows),
     '',
-    `Places are whole numbers up to 2^53, and a bigint in PostgreSQL: at 1,000 messages a second they last 285,000 years.`,
+    'Places are whole numbers up to 2^53, and a bigint in PostgreSQL: at 1,000 messages a second they last 285,000 years.',
     '',
   )
 }
