@@ -67,7 +67,7 @@ export function openWatch(
   const now = (): number => origin.around.now()
   const seen = openSeen(settings, store, now)
   let originHead = store.shownSeq()
-  /** Since when the mirror may lack something; null while it lacks nothing. */
+  /** Moment since which the mirror may lack something; null while it lacks nothing. */
   let behindSince: number | null =
     now() - Math.max(0, settings.now() - (seen.read().provedAt ?? settings.now()))
   let provedMs = behindSince

@@ -220,7 +220,7 @@ export type Finality = Readonly<{
   /** Whether the node asks the blockchain; otherwise the operator vouches for each transaction. */
   asked: boolean
   held: number
-  /** When the oldest held draft was accepted; null when none is held. */
+  /** Moment at which the oldest held draft was accepted; null when none is held. */
   oldestAt: string | null
   oldestAtMs: number | null
   /** Held drafts that the chain has settled and the books refuse. */

@@ -64,7 +64,7 @@ export type Recovery = Readonly<{
   agreeMs: number
   /** Until a publisher has an acknowledgement. */
   publishMs: number
-  /** How many times longer computing took meanwhile than on an idle machine. */
+  /** Duration of computing meanwhile, as a multiple of that on an idle machine. */
   slowness: number
 }>
 

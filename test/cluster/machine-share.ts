@@ -4,7 +4,7 @@ const PAUSE_MS = 50
 
 /** Measures how much of a processor this process gets while others load the machine. */
 type MachineShare = Readonly<{
-  /** How many times longer computing takes than on a machine that does nothing else: 1 or more. Ends the measurement. */
+  /** Duration of computing as a multiple of that on an idle machine: 1 or more. Ends the measurement. */
   slowness(): number
 }>
 

@@ -11,7 +11,7 @@ type Sum = {
   events: number
   requests: number
   held: number
-  /** When the first request of the line arrived. */
+  /** Moment at which the first request of the line arrived. */
   beganMs: number
   ms: number
 }

@@ -7,7 +7,7 @@ import { openProgress } from '../terminal/progress.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
-/** What the work of a command on an engine gets. */
+/** Parts that the work of a command on an engine gets. */
 type EngineWork = Readonly<{
   /** Connects with a stream. Throws an `EngineError`. */
   connect(stream: number): Promise<EngineConnection>
@@ -17,9 +17,9 @@ type EngineWork = Readonly<{
 }>
 
 type EngineWords = Readonly<{
-  /** What is done with the messages, such as "reading". */
+  /** Word for the work with the messages, such as "reading". */
   verb: string
-  /** What is true when the operator stops the command. */
+  /** Sentence about the log when the operator stops the command. */
   stopped: string
 }>
 

@@ -84,7 +84,7 @@ type VersionChange = Readonly<{ is: 'version'; frames: number; needs: string }>
 type Seal = Readonly<{ is: 'seal'; head: number; root: Hash; next: number; why: SealCause }>
 
 /**
- * Why a stream ended.
+ * Reason for which a stream ended.
  *
  * - `roll`: the log goes on in the next stream.
  * - `back`: a node has taken the log off its engine. It goes on there alone.

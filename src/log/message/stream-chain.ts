@@ -23,7 +23,7 @@ export type ChainEnd = Readonly<{
   stream: number
   /** Newest place in the stream. A seal leads to place 0 of the next one. */
   place: number
-  /** Why the stream before ended, when nothing of the next one was added; null otherwise. */
+  /** Reason for the end of the stream before, when nothing of the next one was added; null otherwise. */
   sealed: SealCause | null
   /** Seq of the newest event. */
   head: number

@@ -111,7 +111,7 @@ export type TreeFiles = Readonly<{
 /** Numbers of the operator's drafts that are not published, and of those published on the operator's word. */
 export type FinalityCounts = Readonly<{
   held: number
-  /** When the oldest held draft was accepted; null when none is held. */
+  /** Moment at which the oldest held draft was accepted; null when none is held. */
   oldestMs: Ms | null
   /** Held drafts that the chain has settled and the books refuse. */
   refused: number

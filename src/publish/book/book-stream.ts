@@ -15,7 +15,7 @@ import { readIdentity, StoreError } from '../../log/store/store.ts'
 export type BookStream = Readonly<{
   position(): EnginePosition
   kept(from: number): readonly EngineMessage[]
-  /** Why the stream before ended, when the next one has not begun; null otherwise. */
+  /** Reason for the end of the stream before, when the next one has not begun; null otherwise. */
   sealed(): SealCause | null
   /** The place of the next message. */
   next(): MessagePlace

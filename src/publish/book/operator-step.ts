@@ -33,7 +33,7 @@ export type PresentLog = Readonly<{
   head: number
   root: Uint8Array
   stream: number
-  /** Why the stream before ended, when the present one has not begun; null otherwise. */
+  /** Reason for the end of the stream before, when the present one has not begun; null otherwise. */
   sealed: SealCause | null
 }>
 

@@ -41,7 +41,7 @@ type BookSettings = Readonly<{
 export type StoreBook = Omit<Book, 'applied'> &
   Readonly<{
     applied(): EnginePosition
-    /** Why the stream before ended, when the next one has not begun; null otherwise. */
+    /** Reason for the end of the stream before, when the next one has not begun; null otherwise. */
     sealed(): SealCause | null
     /** `begin`, `commit` and `rollback` of the book take the place of its own. */
     appender: Appender

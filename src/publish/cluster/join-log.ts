@@ -28,7 +28,7 @@ type JoinSettings = Readonly<{
 type JoinedLog = Readonly<{
   /** High-water mark that the node must reach again; null when the store has all that it has served. */
   owed: HighWater | null
-  /** Why the node takes no drafts: the log has forked. Null when it goes on. */
+  /** Reason why the node takes no drafts: the log has forked. Null when it goes on. */
   stopped: StopCause | null
 }>
 

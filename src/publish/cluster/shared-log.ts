@@ -243,7 +243,7 @@ function openSessions(
   }
 }
 
-/** Why this node takes no drafts after a seal; null when the log goes on. */
+/** Reason why this node takes no drafts after a seal; null when the log goes on. */
 function endOf(book: StoreBook): StopCause | null {
   const why = book.sealed()
   return why === null || why === 'roll' ? null : { is: 'ended', place: 0, reason: ENDED[why] }

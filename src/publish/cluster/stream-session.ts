@@ -20,7 +20,7 @@ type SessionSettings = Readonly<{
   /** Stream of the newest message in the books. */
   present(): number
   connect(stream: number): Promise<EngineConnection>
-  /** Why nothing is published in this stream; null when it is. */
+  /** Reason why nothing is published in this stream; null when it is. */
   stopped: StopCause | null
   /** Waits, or rejects when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<unknown>

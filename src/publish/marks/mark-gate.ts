@@ -6,7 +6,7 @@ import { openMark } from './sealed-mark.ts'
 type MarkGate = Readonly<{
   /** The mark; null for one that no node of this log has told just now. */
   open(bytes: Uint8Array): OpenedMark | null
-  /** What it has refused so far. */
+  /** Number of marks that it has refused so far. */
   refusedTotal(): number
 }>
 

@@ -46,7 +46,7 @@ export type ReplicaSettings = Readonly<{
   keys(): MarkKeys
   known: KnownWriters
   evidence: ForkEvidence
-  /** Why the replica stops at once; absent or null when it runs. */
+  /** Reason why the replica stops at once; absent or null when it runs. */
   stopped?: StopCause | null
   /** Whether the books can be used after this failure of the disk. */
   mayRetry(error: unknown): boolean

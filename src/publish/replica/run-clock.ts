@@ -5,7 +5,7 @@ import type { ReplicaClock } from './replica-clock.ts'
 export type RunClock = Readonly<{
   /** Milliseconds since 1970. */
   engineMs(): number
-  /** When the run of this node began. */
+  /** Moment at which the run of this node began. */
   sinceMs(): number
   /** Whether the clocks were compared yet: before that, this is the clock of this machine. */
   isKnown(): boolean

@@ -8,7 +8,7 @@ import { draftDigest } from '../admission/grammar.ts'
 /** A draft of one branch of a fork. `seq` is that of its event there, null when it was only held. */
 export type BranchDraft = Readonly<{ ref: string; draft: Draft; digest: Uint8Array; seq: number | null }>
 
-/** What one branch of a fork did after the branches parted, as far as its kept messages say. */
+/** Changes in one branch of a fork after the branches parted, as far as its kept messages say. */
 export type BranchDrafts = Readonly<{
   logId: string
   /** Drafts by ref, in the order of their acceptance. */

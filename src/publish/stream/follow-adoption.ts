@@ -118,7 +118,7 @@ async function followSeal(
 
 const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
-/** Why a node whose branch was not adopted does not start. */
+/** Reason why a node whose branch was not adopted does not start. */
 function otherBranch(genesis: Message): string {
   const origin = genesis.is === 'genesis' ? genesis.identity.origin : ''
   return `the operator has adopted another branch of this log, which goes on as ${origin}: put a backup of one of its nodes here with daybook restore, which keeps this store. daybook cluster reclaim then lists the drafts that were lost`
