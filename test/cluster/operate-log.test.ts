@@ -3,6 +3,8 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
+import { readHighWater } from '../../src/log/store/high-water.ts'
+import { treeInNote } from '../../src/log/tree/served-tree.ts'
 import { keptSchemas, unpackKept } from '../books/kept-store.ts'
 import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
 import { startNatsRig, until } from '../engine/nats-rig.ts'
@@ -75,20 +77,35 @@ suite('the operation of a log on an engine', { timeout: 120_000, ...ready }, () 
     const copy = join(folder, 'copy.db')
     const backup = await run(['backup', '--data', kept.data, '--to', copy])
     assert.equal(backup.code, 0, backup.stderr)
-    const first = await start(kept.data, 'first')
-    const seq = await publish(first, 'after the backup')
-    await first.end('SIGTERM')
+    const alone = await start(kept.data, 'first')
+    const seq = await publish(alone, 'after the backup')
+    await alone.end('SIGTERM')
 
     const over = await run(['restore', '--data', kept.data, '--from', copy])
     assert.equal(over.code, 0, over.stderr)
     assert.match(over.stdout, /1 events after seq \d+ .* the node fetches them from its engine/)
     assert.match(over.stderr, /serve .* with its --log-store/)
+    await assert.rejects(
+      run(['serve', '--data', kept.data]),
+      /this log is on an engine: serve it with --log-store/,
+    )
 
     const restored = join(folder, 'restored')
     copyFileSync(`${kept.data}.key`, `${restored}.key`)
     assert.equal((await run(['restore', '--data', restored, '--from', copy])).code, 0)
     nodes.push(...(await Promise.all([start(kept.data, 'first'), start(restored, 'second')])))
     for (const node of nodes) await until('the node has what was published since', () => hasSeq(node, seq))
+
+    const [first] = nodes
+    assert.ok(first !== undefined)
+    assert.equal(await publish(first, 'after the restore'), seq + 1)
+    for (const node of nodes) await until('the node has it', () => hasSeq(node, seq + 1))
+    await using connection = await rig.open(1)
+    const place = await connection.log.last()
+    for (const data of [kept.data, restored]) {
+      const mark = readHighWater(data)
+      assert.deepEqual([treeInNote(mark?.checkpoint ?? '').size, mark?.message?.place], [seq + 1, place])
+    }
   })
 
   test('rolls to the next stream while its nodes run, and nothing is lost', async () => {

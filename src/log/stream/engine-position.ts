@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Hash } from '../../tlog/hash.ts'
 import { text } from '../store/codec.ts'
+import type { ServedMessage } from '../store/high-water.ts'
 import { StoreError } from '../store/store.ts'
 
 /**
@@ -8,6 +9,11 @@ import { StoreError } from '../store/store.ts'
  * it is place 0 of the next one, with the digest of that message.
  */
 export type EnginePosition = Readonly<{ stream: number; place: number; digest: Hash }>
+
+/** The newest message in a store, for its high-water mark. */
+export function servedMessage({ stream, place, digest }: EnginePosition): ServedMessage {
+  return { stream, place, digest: Buffer.from(digest).toString('hex') }
+}
 
 const KEYS = { stream: 'engine_stream', place: 'engine_place', digest: 'engine_digest' } as const
 const COUNT = /^(0|[1-9]\d{0,15})$/

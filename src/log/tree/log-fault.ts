@@ -11,6 +11,8 @@ import type { SigningKey } from './signer.ts'
 import { verifierKeyOf } from './signer.ts'
 import { signingVerifiers } from './signing-keys.ts'
 import { readIdentity } from '../store/store.ts'
+import { readPosition } from '../stream/engine-position.ts'
+import { compareMessage } from '../stream/served-message.ts'
 import { HASHER } from './stored-tree.ts'
 
 /**
@@ -143,7 +145,29 @@ function faultOfMark(
     const reason = `the log ends at seq ${head} but was published up to seq ${marked.size}: the store is an older copy or was cut`
     return { seq: head + 1, reason, lost: true }
   }
-  if (trees.holds(marked)) return null
+  if (trees.holds(marked)) return faultOfMessage(db, mark, head)
   const span = trees.firstWrong() ?? { after: 0, upTo: marked.size }
   return faultOfSpan(span, 'the log is not the one whose checkpoint was published')
+}
+
+/** Compares the newest message of the high-water mark with those of the store. Held drafts change without an event. */
+function faultOfMessage(db: DatabaseSync, { message }: HighWater, head: number): LogFault | null {
+  if (message === undefined) return null
+  const position = readPosition(db)
+  if (position === null) {
+    const reason = 'the log is on an engine, and the store is a copy from before it was put there'
+    return { seq: head + 1, reason, lost: true }
+  }
+  switch (compareMessage(db, position, message)) {
+    case 'same':
+      return null
+    case 'missing': {
+      const reason = `the store ends at message ${position.place} of stream ${position.stream}, and this node had message ${message.place} of stream ${message.stream}: the store is an older copy`
+      return { seq: head + 1, reason, lost: true }
+    }
+    case 'other': {
+      const reason = `the store has another message at place ${message.place} of stream ${message.stream} than this node had: it is of another branch of the log`
+      return { seq: head, reason, lost: false }
+    }
+  }
 }

@@ -5,28 +5,33 @@ import type { Tree } from '../../tlog/consistency.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import type { HighWater } from '../store/high-water.ts'
+import type { EnginePosition } from '../stream/engine-position.ts'
+import { compareMessage } from '../stream/served-message.ts'
 import type { SigningKey } from './signer.ts'
 import { verifierKeyOf } from './signer.ts'
 import { openStoredTree } from './stored-tree.ts'
 
-/** The newest tree that a node has served, when its store lacks events of it: an older backup was restored. */
+/** The newest tree and message that a node has served, when its store lacks them: an older backup was restored. */
 type ServedTree = Readonly<{
-  /** Whether the store has all events of it. */
+  /** Whether the store has both. */
   isReached(): boolean
   /** Whether the log with this head is another one than was served. Checked once, when the log is long enough. */
-  differs(seq: number): boolean
+  differs(seq: number, position: EnginePosition): boolean
 }>
 
 /** Opens the tree of a high-water mark; null when the store lacks nothing. */
 export function openServedTree(db: DatabaseSync, mark: HighWater | null): ServedTree {
+  const message = mark?.message
   let served = mark === null ? null : treeOfNote(mark.checkpoint)
   return {
     isReached: () => served === null,
-    differs(seq) {
+    differs(seq, position) {
       if (served === null || seq < served.size) return false
+      const compared = message === undefined ? 'same' : compareMessage(db, position, message)
+      if (compared === 'missing') return false
       const { size, root } = served
       served = null
-      return !isSame(openStoredTree(db).at(size).root, root)
+      return compared === 'other' || !isSame(openStoredTree(db).at(size).root, root)
     },
   }
 }

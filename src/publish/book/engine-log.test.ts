@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { runCheck } from '../../../test/story/damaged-log.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
+import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
 import { writePosition } from '../../log/stream/engine-position.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
@@ -43,5 +44,15 @@ suite('a log on an engine', () => {
       signal: new AbortController().signal,
     })
     await assert.rejects(imported, REFUSAL)
+  })
+
+  test('is not served from a copy of before it was put there', (t) => {
+    const data = mkdtempSync(join(tmpdir(), 'daybook-engine-'))
+    t.after(() => rmSync(data, { recursive: true }))
+    const signing = { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false }
+    readyLog(data, NEW_LOG, signing)
+    const mark = readHighWater(data) ?? assert.fail()
+    markHighWater(data, { ...mark, message: { stream: 1, place: 7, digest: '' } })
+    assert.throws(() => readyLog(data, NEW_LOG, signing), /is a copy from before it was put there/)
   })
 })

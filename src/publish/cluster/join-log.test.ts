@@ -11,7 +11,7 @@ import { TEST_KEY } from '../../../test/story/signing.ts'
 import type { EngineConnection, EngineMessage } from '../../engine/log-engine.ts'
 import { createStoreFrom } from '../../log/message/genesis.ts'
 import { certifyNode } from '../../log/message/node-key.ts'
-import { markHighWater } from '../../log/store/high-water.ts'
+import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import { movedMessages } from '../book/moved-log.ts'
@@ -84,5 +84,27 @@ suite('a node that joins a moved log', () => {
     let place = 1
     while (place < messages.length) place = await run(data, random.between(1, 3), random.chance(0.5))
     assertWhole(data)
+  })
+
+  test('fetches messages that it had, and refuses a store with another message', async () => {
+    const data = join(folder, 'marked')
+    mkdirSync(data)
+    assert.equal(await run(data, 3, true), 4)
+    const mark = readHighWater(data) ?? assert.fail()
+    const marked = (place: number, digest = ''): void =>
+      markHighWater(data, { ...mark, message: { stream: 1, place, digest } })
+    assert.equal(mark.message?.place, 4)
+    assert.equal((await start(data)).owed, null)
+    // A held draft is no event.
+    marked(5)
+    assert.equal((await start(data)).owed?.message?.place, 5)
+    for (const place of [3, 4]) {
+      marked(place, 'f'.repeat(64))
+      await assert.rejects(start(data), new RegExp(`another message at place ${place} of stream 1 .* branch`))
+    }
+    const { message: _, ...older } = mark
+    markHighWater(data, older)
+    assert.equal((await start(data)).owed, null)
+    assert.deepEqual(readHighWater(data)?.message, mark.message)
   })
 })

@@ -107,12 +107,14 @@ export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> 
       await refuseFork(db, book, connection, dataDirectory)
       await sealStream(book, connection, 'back', signal)
     }
+    // Before the position is gone: a store without one, beside a mark with one, is taken for an older copy.
+    const { log, checkpoint, former } = newestCheckpoint(db)
+    markHighWater(dataDirectory, { log, checkpoint, former })
     inTransaction(db, () => {
       clearPosition(db)
       clearLogVersion(db)
       openKeptMessages(db).clear()
     })
-    markHighWater(dataDirectory, newestCheckpoint(db))
     return { head: headOf(db), messages: position.place }
   })
 }

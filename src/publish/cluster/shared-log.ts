@@ -4,6 +4,7 @@ import type { EngineConnection } from '../../engine/log-engine.ts'
 import { MESSAGE_NEEDS, MESSAGE_VERSION } from '../../log/message/message.ts'
 import { openNodeKey } from '../../log/message/node-key.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
+import { servedMessage } from '../../log/stream/engine-position.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { openServedTree, treeInNote, vkeysOf } from '../../log/tree/served-tree.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
@@ -114,7 +115,6 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
   const db = openForWriting(storePath(dataDirectory))
   const book = openBook({ db, keys, nodeKey: openNodeKey(dataDirectory), asksChain })
   const identity = readIdentity(db)
-  const { id, former } = identity
   const served = openServedTree(db, owed)
   const sessions = openSessions(
     { ...settings, hasServed: served.isReached, stopped },
@@ -139,7 +139,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
         if (change === 'applied') queue.changed('applied')
         if (change === 'undone') return queue.changed('undone')
         if (book.sealed() === 'adopt') return onOtherLog(ENDED.adopt)
-        if (served.differs(head.seq))
+        if (served.differs(head.seq, book.applied()))
           return onOtherLog('the engine has another log than this node has served')
         const followed = change === 'applied' ? head.seq - seq : 0
         seq = head.seq
@@ -160,7 +160,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
     roll: () => rollStream({ ...step, connect }),
     changeKeys: (vkeys) => changeLogKeys(step, vkeys),
     raiseVersion: () => raiseLogVersion({ ...step, newest: NEWEST_VERSION }),
-    mark: () => (served.isReached() ? { log: id, checkpoint: book.checkpoint(), former } : null),
+    mark: () => (served.isReached() ? markOf(book, identity) : null),
     async [Symbol.asyncDispose]() {
       clearInterval(looking)
       await sessions[Symbol.asyncDispose]()
@@ -171,6 +171,13 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
 function engineOf(settings: SharedSettings): (stream: number) => Promise<EngineConnection> {
   const memory = openPrimaryFile(join(settings.dataDirectory, PRIMARY_FILE))
   return (stream) => openEngine(settings.logStore, stream, { ...settings, memory })
+}
+
+function markOf(
+  book: StoreBook,
+  { id, former }: Pick<HighWater, 'former'> & Readonly<{ id: string }>,
+): HighWater {
+  return { log: id, checkpoint: book.checkpoint(), former, message: servedMessage(book.applied()) }
 }
 
 function stateOf(replica: Replica | null, isReached: boolean): ReplicaState | null {
