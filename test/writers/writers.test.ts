@@ -3,10 +3,15 @@ import { after, before, suite, test } from 'node:test'
 import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import type { Service } from '../../src/command/service/service.ts'
+import { decodeMessage, digestOfMessage, encodeMessage } from '../../src/log/message/message-frame.ts'
+import { certifyNode } from '../../src/log/message/node-key.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { Status } from '../../src/protocol/resources.ts'
+import { sealMark } from '../../src/publish/marks/sealed-mark.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { deposit, FAST_PACE, FINAL_MS, PAYING } from '../finality/finality-stage.ts'
+import { SOME_MARK } from '../messages/some-mark.ts'
+import { OTHER_KEY } from '../story/signing.ts'
 import { LOCAL_TOKEN, postDrafts } from '../stage/manual-node.ts'
 import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
 import { skipUnless } from '../stage/test-needs.ts'
@@ -64,6 +69,12 @@ async function tellOfEachOther(urls: readonly string[]): Promise<boolean> {
     ({ cluster, following }) => cluster?.publishing === true && following.behind === 0,
   )
   return leads.length === 1 && keepUp
+}
+
+/** A metric of a node without labels. */
+async function countOf(node: Service, name: string): Promise<number> {
+  const text = await (await fetch(`${doorOf(node)}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
 }
 
 async function held(service: Service): Promise<string> {
@@ -165,6 +176,55 @@ suite(
       for (const broker of lost) broker.resume()
       await until('the draft is published', async () => (await postDrafts(b, [draft])).status === 200)
       await untilAllHave(nodes.map(urlOf), head + 1)
+    })
+
+    test('stop for no mark that a stranger tells, and serve nothing of a message that is foreign', async () => {
+      const [a] = nodes
+      assert.ok(a !== undefined)
+      const urls = nodes.map(urlOf)
+      const head = await headOf(urlOf(a))
+      // The stranger has stolen the key of the running user, and no key of a node.
+      await using stranger = await engine.connect()
+      const heard: Uint8Array[] = []
+      stranger.onTold((bytes) => void heard.push(bytes))
+      await until('marks are heard', async () => heard.length >= 3)
+      const { log: logId } = (await (await fetch(`${urlOf(a)}/api/v1/status`)).json()) as Status
+      const foreign = certifyNode(logId, OTHER_KEY, OTHER_KEY)
+      const fork = { ...SOME_MARK, node: 'b', logId, atMs: Date.now(), place: 1, stopped: 'fork' }
+      const told = [...heard]
+      const torn = told.map((bytes) => bytes.subarray(1))
+      const counted = await Promise.all(nodes.map((node) => countOf(node, 'daybook_marks_refused_total')))
+      for (const bytes of [sealMark(fork, { node: foreign }), ...torn, ...told, Buffer.alloc(100_000)])
+        stranger.tell(bytes)
+      await until('all refuse them', async () => {
+        const counts = await Promise.all(nodes.map((node) => countOf(node, 'daybook_marks_refused_total')))
+        return counts.every((count, index) => count >= (counted[index] ?? 0) + torn.length + 2)
+      })
+      const draft = { ref: 'after the marks', type: 'trade', kind: 'buy', kots: '1' }
+      assert.equal((await postDrafts(a, [draft])).status, 200)
+      await untilAllHave(urls, head + 1)
+
+      const place = (await stranger.log.last()) + 1
+      const [newest] = await stranger.log.read(place - 1, 1)
+      assert.ok(newest !== undefined)
+      const decoded = decodeMessage(newest.bytes)
+      assert.ok(decoded.ok)
+      const next = { place, prev: digestOfMessage(newest.bytes), first: head + 2 }
+      const bytes = encodeMessage({ ...decoded.signed.message, ...next }, foreign)
+      await until('the foreign message is in the stream', async () => {
+        await stranger.log.append(place, bytes)
+        return (await stranger.log.last()) === place
+      })
+      await until('all have stopped', async () =>
+        (await Promise.all(nodes.map((node) => countOf(node, 'daybook_void_total')))).every(
+          (count) => count === 1,
+        ),
+      )
+      for (const node of nodes) {
+        assert.equal(await headOf(urlOf(node)), head + 1)
+        assert.equal((await postDrafts(node, [{ ...draft, ref: 'late' }])).status, 503)
+      }
+      assert.equal((await fetch(`${urlOf(a)}/api/v1/events/${head + 2}`)).status, 503)
     })
   },
 )
