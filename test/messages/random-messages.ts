@@ -111,7 +111,14 @@ function commitsOf(entries: readonly Entry[]): fc.Arbitrary<Commit> {
 
 const bodies: fc.Arbitrary<MessageBody> = fc.oneof(
   { weight: 6, arbitrary: randomLogs.chain(commitsOf) },
-  fc.record({ is: fc.constant('genesis'), identity: identities, keys, head: counts, root: hashes }),
+  fc.record({
+    is: fc.constant('genesis'),
+    identity: identities,
+    keys,
+    head: counts,
+    root: hashes,
+    moving: fc.boolean(),
+  }),
   fc.record({ is: fc.constant('keys'), head: counts, keys }),
   fc.record({ is: fc.constant('version'), frames: fc.constantFrom(1, 2), needs: texts }),
   fc.record({

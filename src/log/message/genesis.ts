@@ -18,10 +18,12 @@ import { writePosition } from '../stream/engine-position.ts'
 type Genesis = Extract<Message, { is: 'genesis' }>
 
 /** Content of the first message of a stream: the log of a store as it is now. */
-export function genesisOf(db: DatabaseSync): Pick<Genesis, 'is' | 'identity' | 'keys' | 'head' | 'root'> {
+export function genesisOf(
+  db: DatabaseSync,
+): Pick<Genesis, 'is' | 'identity' | 'keys' | 'head' | 'root' | 'moving'> {
   const head = headOf(db)
   const { root } = openStoredTree(db).at(head)
-  return { is: 'genesis', identity: readIdentity(db), keys: readKeys(db), head, root }
+  return { is: 'genesis', identity: readIdentity(db), keys: readKeys(db), head, root, moving: false }
 }
 
 /** Whether a first message is of the log of a store as it is now. */

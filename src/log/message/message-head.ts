@@ -54,6 +54,7 @@ function wireOf(head: MessageHead): object {
         root: hexOf(head.root),
         identity: identityWire(head.identity),
         keys: keysWire(head.keys),
+        ...(head.moving ? { moving: true } : {}),
       }
     case 'commit': {
       const { first, count, root, moved, sizes, segments } = head
@@ -111,6 +112,7 @@ function readBody(of: Fields, is: Message['is']): CommitHead | Exclude<MessageBo
         keys: readKeysIn(of),
         head: countIn(of, 'head'),
         root: sha256In(of, 'root'),
+        moving: of['moving'] !== undefined && flagIn(of, 'moving'),
       }
     case 'commit':
       return readCommit(of)

@@ -35,6 +35,8 @@ type Genesis = Readonly<{
   keys: readonly ListedKey[]
   head: number
   root: Hash
+  /** Whether messages of a move follow. The move ends with the version of its messages. */
+  moving: boolean
 }>
 
 /** Everything that one commit changes. */

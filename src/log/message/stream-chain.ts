@@ -12,6 +12,7 @@ import { HASHER } from '../tree/stored-tree.ts'
 import type { Commit, Message, SealCause } from './message.ts'
 import { FIRST_STREAM, MESSAGE_VERSION } from './message.ts'
 import { decodeMessage, digestOfMessage } from './message-frame.ts'
+import { isMovePart } from './read-moving.ts'
 import { refusalOfPlace } from './next-message.ts'
 import type { NodeVerifier } from './node-key.ts'
 import { openNodeVerifier } from './node-key.ts'
@@ -25,6 +26,8 @@ export type ChainEnd = Readonly<{
   place: number
   /** Reason for the end of the stream before, when nothing of the next one was added; null otherwise. */
   sealed: SealCause | null
+  /** Whether a move of the log to the stream has not ended. */
+  isMoving: boolean
   /** Seq of the newest event. */
   head: number
   /** Keys that sign the log and certify its nodes. */
@@ -57,6 +60,7 @@ type ChainState = {
   place: number
   prev: Hash | null
   sealed: SealCause | null
+  isMoving: boolean
   head: number
   root: Hash
   tree: Frontier | null
@@ -75,6 +79,7 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
     place: 0,
     prev: stream === FIRST_STREAM ? ZEROS : prev,
     sealed: null,
+    isMoving: false,
     head: 0,
     root: ZEROS,
     tree: null,
@@ -105,6 +110,7 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
         stream: message.is === 'seal' ? message.next : state.stream,
         prev: digestOfMessage(bytes),
         sealed,
+        isMoving: isMovePart(message),
       })
       return { fault: null, message }
     },
@@ -113,6 +119,7 @@ export function openStreamChain({ stream, prev, treeAt }: ChainStart): StreamCha
       stream: state.stream,
       place: state.place,
       sealed: state.sealed,
+      isMoving: state.isMoving,
       head: state.head,
       vkeys: signing(state).map(({ vkey }) => vkey),
     }),

@@ -3,6 +3,7 @@ import type { Hash } from '../../tlog/hash.ts'
 import { text } from '../store/codec.ts'
 import type { ServedMessage } from '../store/high-water.ts'
 import { StoreError } from '../store/store.ts'
+import { refuseMovingLog } from './moving-log.ts'
 
 /**
  * The newest message in a store: its stream, its place, and the SHA-256 of its bytes. After the last message of a stream
@@ -49,8 +50,9 @@ export function clearPosition(db: DatabaseSync): void {
   for (const key of Object.values(KEYS)) remove.run(key)
 }
 
-/** Throws when the log is on an engine: only `serve --log-store` may change it then. */
+/** Throws when the log is on an engine, or may be: only `serve --log-store` may change it then. */
 export function refuseEngineLog(db: DatabaseSync): void {
+  refuseMovingLog(db)
   if (readPosition(db) === null) return
   throw new StoreError(
     'this log is on an engine: serve it with --log-store, or take it off with daybook cluster move --back',

@@ -5,6 +5,7 @@ import type { Message, MessageBody, MessagePlace, SealCause } from '../../log/me
 import { MESSAGE_VERSION } from '../../log/message/message.ts'
 import { digestOfMessage } from '../../log/message/message-frame.ts'
 import { refusalOfPlace } from '../../log/message/next-message.ts'
+import { isMovePart, readMoving } from '../../log/message/read-moving.ts'
 import { readSeal } from '../../log/message/read-seal.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
 import { readLogVersion } from '../../log/stream/log-version.ts'
@@ -17,6 +18,8 @@ export type BookStream = Readonly<{
   kept(from: number): readonly EngineMessage[]
   /** Reason for the end of the stream before, when the next one has not begun; null otherwise. */
   sealed(): SealCause | null
+  /** Whether the log is still being moved to the stream. */
+  isMoving(): boolean
   /** The place of the next message. */
   next(): MessagePlace
   /** Reason why the engine's message at a place is not the next one of this stream; null when it is. */
@@ -36,6 +39,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
   const kept = openKeptMessages(db)
   let position = positionOf(db)
   let sealed = readSeal(db)?.why ?? null
+  let isMoving = readMoving(db)
   let isChanged = false
 
   const next = (): MessagePlace => {
@@ -47,6 +51,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
     position: () => position,
     kept: kept.from,
     sealed: () => sealed,
+    isMoving: () => isMoving,
     next,
     refusalOf: (message, place) => refusalOfPlace(message, place, next()),
     note(bytes, body) {
@@ -55,6 +60,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
       if (place === 1) kept.clear()
       kept.add({ place, bytes })
       sealed = body?.is === 'seal' ? body.why : null
+      isMoving = body !== null && isMovePart(body)
       position = sealed === null ? { stream, place, digest } : { stream: stream + 1, place: 0, digest }
       isChanged = true
     },
@@ -66,6 +72,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
       if (isChanged) kept.reload()
       position = positionOf(db)
       if (isChanged) sealed = readSeal(db)?.why ?? null
+      if (isChanged) isMoving = readMoving(db)
       isChanged = false
     },
   }

@@ -113,7 +113,7 @@ suite('a log that is moved to an engine', () => {
     await stage.queue().held.drop(['d'], 'sent twice')
     const db = openForWriting(stage.path)
     try {
-      assert.equal(assertMoved(db, TEST_KEY), 3)
+      assert.equal(assertMoved(db, TEST_KEY), 4)
       assert.equal(readChainId(db), CHAIN)
     } finally {
       db.close()

@@ -13,6 +13,8 @@ import type { Row } from '../../log/store/codec.ts'
 import { bytes, number, text } from '../../log/store/codec.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { writePosition } from '../../log/stream/engine-position.ts'
+import { readLogVersion } from '../../log/stream/log-version.ts'
+import { clearMoving } from '../../log/stream/moving-log.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
 import { openStoredTree } from '../../log/tree/stored-tree.ts'
@@ -28,7 +30,7 @@ const SIGNATURE_BYTES = 210
 
 /**
  * Messages that carry a whole log to a new stream: the first one, all events with their stored signatures and segments,
- * then the held drafts. Nobody may write the store meanwhile. The same store gives the same messages, so an interrupted
+ * the held drafts, and a last one: before it no node publishes in the stream. Nobody may write the store meanwhile. The same store gives the same messages, so an interrupted
  * move can go on. `db` must be able to write: the refs are sorted in a temporary table.
  */
 export function* movedMessages(db: DatabaseSync, node: NodeSigner): Generator<EngineMessage, void> {
@@ -51,12 +53,23 @@ export function noteMoved(db: DatabaseSync, newest: EngineMessage): void {
   const kept = openKeptMessages(db)
   kept.clear()
   kept.add(newest)
+  clearMoving(db)
   writePosition(db, { stream: FIRST_STREAM, place: newest.place, digest: digestOfMessage(newest.bytes) })
 }
 
 function* bodies(db: DatabaseSync): Generator<MessageBody, void> {
-  const empty = openStoredTree(db).at(0)
-  yield { ...genesisOf(db), head: 0, root: empty.root }
+  const { root } = openStoredTree(db).at(0)
+  const commits = movedCommits(db)
+  const first = commits.next()
+  const moving = first.done !== true
+  yield { ...genesisOf(db), head: 0, root, moving }
+  if (!moving) return
+  yield first.value
+  yield* commits
+  yield { is: 'version', ...readLogVersion(db) }
+}
+
+function* movedCommits(db: DatabaseSync): Generator<Commit, void> {
   yield* movedEvents(db)
   yield* movedHeld(db)
 }

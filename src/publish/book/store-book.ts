@@ -43,6 +43,8 @@ export type StoreBook = Omit<Book, 'applied'> &
     applied(): EnginePosition
     /** Reason for the end of the stream before, when the next one has not begun; null otherwise. */
     sealed(): SealCause | null
+    /** Whether the log is still being moved to its stream: then nothing may be built. */
+    isMoving(): boolean
     /** `begin`, `commit` and `rollback` of the book take the place of its own. */
     appender: Appender
     held: HeldDrafts
@@ -75,8 +77,7 @@ export function openBook(settings: BookSettings): StoreBook {
   function end(): void {
     stream.write()
     log.commit()
-    step = null
-    built = null
+    step = built = null
   }
 
   function rollback(): void {
@@ -91,6 +92,7 @@ export function openBook(settings: BookSettings): StoreBook {
     keys,
     applied: stream.position,
     sealed: stream.sealed,
+    isMoving: stream.isMoving,
     kept: stream.kept,
     begin,
     rollback,

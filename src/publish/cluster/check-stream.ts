@@ -75,11 +75,14 @@ async function checkWith(settings: CheckSettings, db: DatabaseSync | null): Prom
       break
     }
   }
+  if (reading.faults.length === 0 && chain.end().isMoving) reading.faults.push(MOVING)
   if (reading.faults.length === 0) reading.faults.push(...(reading.comparison?.end(chain.end()) ?? []))
   reading.notices.push(...(reading.comparison?.notices(chain.end()) ?? []))
   const { faults, notices, messages } = reading
   return { faults, notices, messages, end: chain.end() }
 }
+
+const MOVING = 'the move of the log to this engine has not ended: run daybook cluster move again'
 
 type Reading = Pick<CheckSettings, 'connect' | 'signal' | 'onProgress'> & {
   readonly chain: StreamChain

@@ -8,6 +8,7 @@ import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
 import { clearPosition, readPosition } from '../../log/stream/engine-position.ts'
 import { clearLogVersion } from '../../log/stream/log-version.ts'
+import { clearMoving, noteMoving } from '../../log/stream/moving-log.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
@@ -52,7 +53,7 @@ export async function moveToEngine(settings: MoveSettings): Promise<MovedLog> {
     await using connection = await settings.connect(FIRST_STREAM)
     await refuseWrongEngine(connection)
     const { node } = openBookKeys(db, keys, openNodeKey(dataDirectory))
-    const newest = await offerAll(movedMessages(db, node), connection, settings)
+    const newest = await offerAll(movedMessages(db, node), connection, { ...settings, db })
     inTransaction(db, () => noteMoved(db, newest))
     markHighWater(dataDirectory, newestCheckpoint(db))
     return { head: headOf(db), messages: newest.place }
@@ -63,17 +64,21 @@ export async function moveToEngine(settings: MoveSettings): Promise<MovedLog> {
 async function offerAll(
   messages: Iterable<EngineMessage>,
   connection: EngineConnection,
-  { signal, onProgress }: MoveSettings,
+  { db, signal, onProgress }: MoveSettings & Readonly<{ db: DatabaseSync }>,
 ): Promise<EngineMessage> {
   const last = await connection.log.last()
   let newest: EngineMessage | undefined
-  for (const message of messages) {
+  for (const { message, isLast } of withLast(messages)) {
     const { place, bytes } = message
+    // Once the last message is there other nodes publish, whether or not this one hears of it.
+    const isNoted = isLast && place > last
+    if (isNoted) inTransaction(db, () => noteMoving(db))
     const owner =
       place <= last
         ? (await readMessages(connection, place, ONE_MESSAGE_BYTES, signal))[0]?.bytes
         : await settleAppend(connection, place, bytes, signal)
     if (owner === undefined || Buffer.compare(owner, bytes) !== 0) {
+      if (isNoted) inTransaction(db, () => clearMoving(db))
       throw new StoreError(
         `the stream has another message at place ${place}: a log is moved to an empty stream`,
       )
@@ -87,6 +92,18 @@ async function offerAll(
     )
   }
   return newest
+}
+
+/** The messages, of which the last one is known. */
+function* withLast(
+  messages: Iterable<EngineMessage>,
+): Generator<Readonly<{ message: EngineMessage; isLast: boolean }>, void> {
+  let before: EngineMessage | undefined
+  for (const message of messages) {
+    if (before !== undefined) yield { message: before, isLast: false }
+    before = message
+  }
+  if (before !== undefined) yield { message: before, isLast: true }
 }
 
 /**

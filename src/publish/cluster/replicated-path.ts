@@ -9,7 +9,7 @@ import type { Replica } from '../replica/replica.ts'
 
 type ReplicatedSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'isDiskFull'> &
   Readonly<{
-    book: Book & Readonly<{ room: MessageRoom }>
+    book: Book & Readonly<{ room: MessageRoom; isMoving(): boolean }>
     /** The replica of the present stream; null while there is none. */
     replica(): Replica | null
     /** Whether the books have all events that this node has served. Another event in such a place would be a fork. */
@@ -31,12 +31,12 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
   const open: OpenCommit = { is: false, isUnchanged: false, commit: null }
 
   function commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void {
-    if (!settings.hasServed()) return done(failed('behind', LACKING))
+    const early = earlyRefusal(settings)
+    if (early !== null) return done(failed('behind', early))
     const present = settings.replica()
     if (present === null) return done(failed('behind', 'this node is not connected with the log yet'))
     const isEnded = present.state().stopped !== null
-    if (book.applied().place === 0 && work.begins !== true && !isEnded)
-      return done(failed('behind', 'the next stream of the log has not begun yet'))
+    if (book.applied().place === 0 && work.begins !== true && !isEnded) return done(failed('behind', UNBEGUN))
     const own: BuiltCommit = { undone: work.undone, isKept: false }
     const build = (): Built => {
       open.commit = own
@@ -95,8 +95,19 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
   }
 }
 
+/** Reason why nothing can be built on the books now; null when it can. */
+function earlyRefusal({ book, hasServed }: ReplicatedSettings): string | null {
+  if (!hasServed()) return LACKING
+  return book.isMoving() ? MOVING : null
+}
+
+const UNBEGUN = 'the next stream of the log has not begun yet'
+
 const LACKING =
   'this node lacks events that it has served, and waits until the engine has them; nothing was published'
+
+const MOVING =
+  'the log is being moved to its engine: drafts are taken when daybook cluster move has ended; nothing was published'
 
 const CODES: Readonly<Record<Exclude<CommitResult<unknown>['is'], 'committed'>, FailedOutcome['code']>> = {
   unknown: 'outcome-unknown',

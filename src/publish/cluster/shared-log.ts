@@ -123,7 +123,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
     identity,
   )
   const { path } = sessions
-  const state = (): ReplicaState | null => stateOf(sessions.replica(), served.isReached())
+  const state = (): ReplicaState | null => stateOf(sessions.replica(), served.isReached() && !book.isMoving())
   const step = { ...settings, db, book, path, state }
   let looking: NodeJS.Timeout | undefined
   let leads = false
@@ -180,6 +180,7 @@ function markOf(
   return { log: id, checkpoint: book.checkpoint(), former, message: servedMessage(book.applied()) }
 }
 
+/** State of a replica, which is starting until the books have all that they must have. */
 function stateOf(replica: Replica | null, isReached: boolean): ReplicaState | null {
   if (replica === null) return null
   const state = replica.state()

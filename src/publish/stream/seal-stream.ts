@@ -22,6 +22,7 @@ export async function sealStream(
     await followToEnd(book, connection, signal)
     if (book.applied().stream !== stream) return
     if (book.applied().place === 0) throw new StoreError(UNBEGUN)
+    if (book.isMoving()) throw new StoreError(UNMOVED)
     book.begin()
     book.build({ is: 'seal', why })
     const seal = book.message()
@@ -48,6 +49,9 @@ export async function followToEnd(
 
 const UNBEGUN =
   'a roll was interrupted, and the next stream has not begun: run daybook cluster roll again, then this command'
+
+const UNMOVED =
+  'the log is still being moved to this engine: run daybook cluster move again on the directory that it comes from'
 
 /** Throws a StoreError when the engine has other settings than a writer requires. */
 export async function refuseWrongEngine(connection: EngineConnection): Promise<void> {
