@@ -82,7 +82,7 @@ async function endBranches(db: DatabaseSync, settings: AdoptSettings): Promise<v
   const next = why === 'adopt' ? stream : stream + 1
   await demandEmpty(settings, next)
   inTransaction(db, () => {
-    beginNewLog(db, null, keys)
+    beginNewLog(db, null, openBookKeys(db, keys, nodeKey).signing)
     // In the order of the list, so that all nodes have the same signature.
     signNewest(db, openBookKeys(db, keys, nodeKey).signing)
     openKeptMessages(db).clear()
