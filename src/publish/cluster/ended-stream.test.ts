@@ -5,6 +5,8 @@ import { openWriterFolders } from '../../../test/messages/writer-folders.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import type { OperatorStep } from '../book/operator-step.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
+import { openBookFollower } from '../replica/book-follower.ts'
+import { openReplicaClock } from '../replica/replica-clock.ts'
 import { joinLog } from './join-log.ts'
 import { moveFromEngine } from './move-log.ts'
 import { rollStream } from './roll-stream.ts'
@@ -65,6 +67,24 @@ suite('a log whose stream has ended', () => {
     await publish(folders, 'a', 'after')
     await folders.follow('b')
     assert.deepEqual(folders.tables('a'), folders.tables('b'))
+  })
+
+  test('is not compared with the next one, in which its places have other messages', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a')
+    await publish(folders, 'a', 'before')
+    await take(folders, 'a', { is: 'seal', why: 'roll' })
+    folders.make(2)
+    const { log } = await folders.settings('a').connect(2)
+    const clock = openReplicaClock(
+      { now: () => 0, sleep: async () => undefined },
+      new AbortController().signal,
+    )
+    await folders.withWriter('a', ({ book }) => {
+      const { digestAt } = openBookFollower({ book, log, clock, onBooks: () => undefined })
+      assert.deepEqual([1, 2, 3].map(digestAt), [undefined, undefined, undefined])
+    })
   })
 
   test('goes on nowhere else when a writer has moved it back', async () => {

@@ -64,8 +64,9 @@ export function openBookFollower({ book, log, clock, onBooks }: FollowerParts): 
   }
 
   const { place: newest, digest: newestDigest } = book.applied()
-  for (const { place, bytes } of book.kept(Math.max(1, newest - DIGESTS_MAX + 1)))
-    keepDigest(place, sha256(bytes))
+  // After a seal the kept messages are those of the sealed stream, and places mean those of the next one.
+  const kept = newest === 0 ? [] : book.kept(Math.max(1, newest - DIGESTS_MAX + 1))
+  for (const { place, bytes } of kept) keepDigest(place, sha256(bytes))
   keepDigest(newest, newestDigest)
   return {
     end: book.applied,
