@@ -27,7 +27,7 @@ const takesDrafts = async (node: NodeProcess): Promise<boolean> =>
   (await fetch(`${node.door}/readyz?for=publish`)).status === 200
 
 // One log through its life: each test goes on where the one before it ended.
-suite('the operation of a log on an engine', { timeout: 180_000, ...ready }, () => {
+suite('the operation of a log on an engine', { timeout: 300_000, ...ready }, () => {
   let log: Awaited<ReturnType<typeof openOperatedLog>>
   /** Data directories of two writers. */
   let [first, second] = ['', '']
@@ -99,7 +99,7 @@ suite('the operation of a log on an engine', { timeout: 180_000, ...ready }, () 
     const [one] = await startBoth()
     for (const restored of nodes) await untilSeq(restored, seq)
     assert.equal(await publishDeposit(one, 'after the restore'), seq + 1)
-    for (const node of nodes) await untilSeq(node, seq + 1)
+    for (const restored of nodes) await untilSeq(restored, seq + 1)
     const last = await log.last(1)
     for (const data of [first, second]) {
       const mark = readHighWater(data)
@@ -125,7 +125,7 @@ suite('the operation of a log on an engine', { timeout: 180_000, ...ready }, () 
       publishDeposit(other, 'after, second'),
     ])
     assert.deepEqual(
-      seqs.toSorted((before, later) => before - later),
+      seqs.toSorted((low, high) => low - high),
       [head + 1, head + 2],
     )
     for (const node of nodes) await untilSeq(node, head + 2)
@@ -137,12 +137,12 @@ suite('the operation of a log on an engine', { timeout: 180_000, ...ready }, () 
   })
 
   test('goes on with the branch that the operator adopts after a fork, by the commands of the document', async () => {
+    forgetWriters(first)
     const alone = await log.start(first, 'first')
     const lost = await publishDeposit(alone, 'of the first')
     await alone.end('SIGKILL')
     await log.loseTail(2, 1)
-    // The operator believes that the first writer is gone for good.
-    rmSync(join(second, 'writers'), { force: true })
+    forgetWriters(second)
     const survivor = await log.start(second, 'second')
     assert.equal(await publishDeposit(survivor, 'of the second'), lost)
     const late = await log.start(first, 'first')
@@ -176,6 +176,7 @@ suite('the operation of a log on an engine', { timeout: 180_000, ...ready }, () 
     const adopted = await done(...(adopt ?? []))
     const [, origin = ''] =
       /goes on as (\S+) in stream 3 after seq \d+: announce it/.exec(adopted.stdout) ?? []
+    forgetWriters(second)
     const winner = await log.start(second, 'second')
     await done(...(backup ?? []))
     await assert.rejects(log.start(first, 'first'), /adopted another branch of this log, which goes on as/)
@@ -220,6 +221,11 @@ suite('the operation of a log on an engine', { timeout: 180_000, ...ready }, () 
     assert.match(again.stderr, /the stream has more messages than this log|has another message at place/)
   })
 })
+
+/** Retires all other writers of a node, which would wait for them. */
+function forgetWriters(data: string): void {
+  rmSync(join(data, 'writers'), { force: true })
+}
 
 /** The commands of the section about a lost tail, with words of this test in place of the document's. */
 function documented(words: Readonly<Record<string, string>>): readonly (readonly string[])[] {

@@ -29,7 +29,7 @@ const [OLD, NEW] = vkeysOf(NEW_LOG.origin, [TEST_KEY, OTHER_KEY])
 
 const doorOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publishPort}`
 
-suite('a log on PostgreSQL', { timeout: 120_000, skip: skipUnless(hasPostgres, 'postgresql') }, () => {
+suite('a log on PostgreSQL', { timeout: 240_000, skip: skipUnless(hasPostgres, 'postgresql') }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-operated-'))
   const clock = openSharedClock()
   const stack = new AsyncDisposableStack()
@@ -56,12 +56,12 @@ suite('a log on PostgreSQL', { timeout: 120_000, skip: skipUnless(hasPostgres, '
     rmSync(folder, { recursive: true, force: true })
   })
 
-  async function start(name: string, keys: readonly SigningKey[]): Promise<void> {
+  async function start(name: string, keys: readonly SigningKey[], isStopped = false): Promise<void> {
     const lines = openMainLines({ ...manualWorld(clock.now), stderr })
     const settings = { logStore: logStoreOf({ logStore: rig.url(), nodeName: name }) }
     const node = await startLocalNode(join(folder, name), NEW_LOG, keys, clock, { lines, settings })
     nodes.set(name, node)
-    await until(`${name} takes drafts`, () => isReadyToPublish(doorOf(node)))
+    if (!isStopped) await until(`${name} takes drafts`, () => isReadyToPublish(doorOf(node)))
   }
 
   async function stop(name: string): Promise<void> {
@@ -138,6 +138,58 @@ suite('a log on PostgreSQL', { timeout: 120_000, skip: skipUnless(hasPostgres, '
     assert.match(compared.stdout, /and the store agrees with them/, compared.stderr)
   })
 
+  test('goes on with the branch of one writer after a fork, and the other one starts from a backup', async () => {
+    const both = [TEST_KEY, OTHER_KEY]
+    await publish('a', 'of a')
+    await stop('a')
+    const table = `daybook_commits_${rig.stream()}`
+    await rig.sql(rig.primary(), `DELETE FROM ${table} WHERE n = (SELECT max(n) FROM ${table})`)
+    // The operator believes that a is gone for good.
+    rmSync(join(folder, 'b', 'writers'), { force: true })
+    await start('b', both)
+    await publish('b', 'of b')
+    await start('a', both, true)
+    await until('both stop', async () => {
+      const isReady = await Promise.all(['a', 'b'].map((name) => isReadyToPublish(doorOf(nodeOf(name)))))
+      return said.split('"fact":"fork-kept"').length === 3 && isReady.every((is) => !is)
+    })
+    const key = join(folder, 'new.key')
+    writeFileSync(key, OTHER_KEY.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
+    const at = (name: string): readonly string[] => ['--data', join(folder, name), '--signing-key-file', key]
+    const adopt = (branch: string): ReturnType<typeof run> =>
+      run(['cluster', 'adopt', branch, ...at('a'), '--log-store', rig.url()])
+    assert.match((await adopt('ours')).stderr, /another process uses this data directory/)
+    await Promise.all([stop('a'), stop('b')])
+    assert.match((await adopt('engine')).stderr, /another branch than this directory: adopt the branch ours/)
+    assert.match((await adopt('ours')).stderr, /stream 3 is not ready: there is no table/)
+    assert.equal((await adopt('theirs')).code, 2)
+    await rig.makeStream()
+    const adopted = await adopt('ours')
+    assert.equal(adopted.code, 0, adopted.stderr)
+    assert.equal((await adopt('ours')).stdout, adopted.stdout)
+
+    rmSync(join(folder, 'a', 'writers'), { force: true })
+    await start('a', [OTHER_KEY])
+    const copy = join(folder, 'adopted.db')
+    assert.equal((await run(['backup', '--data', join(folder, 'a'), '--to', copy])).code, 0)
+    await assert.rejects(start('b', both), /adopted another branch of this log/)
+    const restored = await run(['restore', '--from', copy, ...at('b')])
+    assert.equal(restored.code, 0, restored.stderr)
+    await start('b', [OTHER_KEY])
+    const { stdout, stderr: counts } = await run(['cluster', 'reclaim', '--data', join(folder, 'a')])
+    assert.match(counts, /drafts that the log lacks: 1; drafts that it has: 0/)
+    const { status } = await postDrafts(nodeOf('b'), [JSON.parse(stdout) as object])
+    assert.equal(status, 200)
+    await until('a follows', async () => (await answer('a', 'events/5')).includes('"seq":5'))
+    await untilSigned(1)
+    for (const path of ['log/checkpoint', 'log/keys', 'events?limit=10'])
+      assert.equal(await answer('a', path), await answer('b', path))
+    assert.match(
+      await answer('a', 'log/keys'),
+      /"formerLogs":\[\{"id":"[0-9a-f]+","origin":"daybook\.test\/operated","size":4/,
+    )
+  })
+
   test('stops its writers at messages of a version that they do not read, and names the Daybook for it', async () => {
     const raised = await step('version')
     assert.equal(raised.stdout, 'messages have version 1 already: nothing was changed\n')
@@ -147,7 +199,13 @@ suite('a log on PostgreSQL', { timeout: 120_000, skip: skipUnless(hasPostgres, '
     const decoded = decodeMessage(newest?.bytes ?? new Uint8Array(0))
     assert.ok(decoded.ok && newest !== undefined)
     const { logId } = decoded.signed.message
-    const place = { v: 1, logId, stream: 2, place: last + 1, prev: digestOfMessage(newest.bytes) } as const
+    const place = {
+      v: 1,
+      logId,
+      stream: rig.stream(),
+      place: last + 1,
+      prev: digestOfMessage(newest.bytes),
+    } as const
     const version = { is: 'version', frames: 2, needs: '9.8.0' } as const
     const bytes = encodeMessage({ ...place, ...version }, certifyNode(logId, TEST_KEY, OTHER_KEY))
     assert.equal(await connection.log.append(last + 1, bytes), 'appended')
