@@ -205,6 +205,31 @@ suite('a mirror goes on', () => {
       assert.equal(mirror.state().contradicted, null)
     }))
 
+  test('and passes on numbers of the origin’s status only, however long its texts are', () =>
+    following(async ({ proxy, mirror }) => {
+      const counts = { asked: true, refused: 0, failed: 0, dropped: 0, vouched: 0 }
+      const text = 'x'.repeat(60_000)
+      const statusOf = (held: number, oldestAtMs: number) => (path: string, body: Buffer) =>
+        path === 'status'
+          ? Buffer.from(
+              JSON.stringify({
+                ...JSON.parse(body.toString()),
+                finality: { ...counts, held, oldestAt: text, oldestAtMs },
+              }),
+            )
+          : body
+      const oldestOf = ({ held }: ReturnType<typeof mirror.state>): object => [
+        held?.counts.oldestAt,
+        held?.counts.oldestAtMs,
+      ]
+      proxy.change({ body: statusOf(1, 1000) })
+      const known = await mirror.until(({ held }) => held?.counts.held === 1)
+      assert.deepEqual(oldestOf(known), ['1970-01-01T00:00:01.000Z', 1000])
+      proxy.change({ body: statusOf(2, Number.MAX_SAFE_INTEGER) })
+      const unknown = await mirror.until(({ held }) => held?.counts.held === 2)
+      assert.deepEqual(oldestOf(unknown), [null, null])
+    }))
+
   test('after answers of a proxy in place of its origin', () =>
     following(async ({ proxy, mirror, head }) => {
       proxy.change({ body: () => Buffer.from('<html>under construction</html>') })

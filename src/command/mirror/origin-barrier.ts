@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readBytes } from '../../client/body.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
@@ -10,6 +11,9 @@ import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
 const PACE_MS = 3 * SECOND_MS
 /** Longest wait for the origin, which may ask an origin of its own. */
 const ANSWER_MS_MAX = 8 * SECOND_MS
+
+/** Most bytes of its refusal, after any content coding. */
+const ANSWER_BYTES_MAX: number = 64 * 1024
 
 /** The origin that is asked how far the log goes. */
 type AskedOrigin = Readonly<{
@@ -46,7 +50,9 @@ async function askHead({ url, log }: AskedOrigin, stopped: AbortSignal): Promise
   try {
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(ANSWER_MS_MAX)])
     const answer = await fetch(`${url}${QUESTION}`, { redirect: 'error', signal })
-    const problem: unknown = await answer.json()
+    if (answer.body === null) return null
+    const body = await readBytes(answer.body, ANSWER_BYTES_MAX)
+    const problem: unknown = JSON.parse(new TextDecoder().decode(body))
     if (answer.headers.get('daybook-log') !== log || typeof problem !== 'object' || problem === null)
       return null
     if (!('code' in problem && problem.code === 'cursor-ahead' && 'head' in problem)) return null

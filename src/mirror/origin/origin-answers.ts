@@ -1,5 +1,6 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { UpstreamMirror } from '../../protocol/mirror-resource.ts'
+import { moment, MS_MAX, msOf } from '../../protocol/moment.ts'
 import type { Finality } from '../../protocol/resources.ts'
 import { isChain } from '../../protocol/tx.ts'
 import { parseNote } from '../../tlog/note.ts'
@@ -56,8 +57,10 @@ function finalityOf(json: JsonObject): Finality | null {
   const [held, refused, failed] = [count('held'), count('refused'), count('failed')]
   const [dropped, vouched] = [count('dropped'), count('vouched')]
   if ([held, refused, failed, dropped, vouched].includes(-1)) return null
-  const oldestAtMs = jsonInteger(json['oldestAtMs']) ?? null
-  const oldestAt = oldestAtMs === null ? null : (jsonString(json['oldestAt']) ?? null)
+  const oldestMs = jsonInteger(json['oldestAtMs'])
+  // Only numbers are passed on: a text could be anything, and as long as the answer.
+  const oldest = oldestMs === undefined || oldestMs > MS_MAX ? null : moment(msOf(oldestMs))
+  const [oldestAt, oldestAtMs] = [oldest?.at ?? null, oldest?.atMs ?? null]
   return { asked: json['asked'] === true, held, oldestAt, oldestAtMs, refused, failed, dropped, vouched }
 }
 

@@ -23,13 +23,18 @@ export type OriginKeys = Readonly<{
 }>
 
 const PLACE = 'log/keys'
+/** Most characters of the first keys, which `/status` shows. A log has one or two, of 100 characters each. */
+const FIRST_KEYS_LENGTH_MAX: number = 16 * 1024
 const LOG_ID = /^[0-9a-f]{32}$/
 
 /** Pins for a log whose keys the operator does not know: its first keys. */
 export function firstPins(body: Uint8Array): Pins {
   const { keys, origin } = readKeyList(body, NODE_PRIMITIVES)
   const first = keys.filter(({ key, statement }) => key.name === origin && statement === null)
-  return { vkeys: first.map(({ key }) => formatVkey(key)), firstUse: true }
+  const vkeys = first.map(({ key }) => formatVkey(key))
+  if (vkeys.join('').length > FIRST_KEYS_LENGTH_MAX)
+    throw new WrongError(PLACE, 'has too many first keys, or a name that is too long')
+  return { vkeys, firstUse: true }
 }
 
 /**
