@@ -113,7 +113,7 @@ export function openWatch(
       provedAt: seen.read().provedAt,
       originHead,
       behindEvents: Math.max(0, originHead - head()),
-      behindMs: Math.round(now() - (behindSince ?? now()) + word.delayMs(behindSince ?? now())),
+      behindMs: word.lateMs(now(), behindSince),
       lastContactAt: seen.read().contactAt,
       fault: fault.reason(),
       waits,
@@ -171,8 +171,8 @@ type OriginWord = Readonly<{
   take: FollowingParts['onWord']
   held(): HeldWord | null
   upstream(): readonly UpstreamMirror[]
-  /** Delay of the mirrors upstream at the moment of the last proof. */
-  delayMs(provedMs: number): number
+  /** Delay at a moment, with that of the mirrors upstream, when this mirror lacks nothing, or may since another moment. */
+  lateMs(at: number, behindSince: number | null): number
 }>
 
 function openOriginWord(
@@ -194,11 +194,13 @@ function openOriginWord(
     },
     held: () => held,
     upstream: () => upstream,
-    delayMs(provedMs) {
+    lateMs(at, behindSince) {
+      const since = behindSince ?? at
       const [first] = upstream
-      if (first === undefined) return 0
-      // The delay of a mirror that does not follow grows.
-      return first.behindMs + (first.state === 'following' ? 0 : Math.max(0, provedMs - toldMs))
+      if (first === undefined) return Math.round(at - since)
+      // The delay of a mirror that does not follow has grown until the last proof.
+      const grown = first.state === 'following' ? 0 : Math.max(0, since - toldMs)
+      return Math.round(at - since + first.behindMs + grown)
     },
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServedMirror } from '../../src/command/mirror/served-mirror.ts'
 import type { Service } from '../../src/command/service/service.ts'
@@ -12,6 +12,7 @@ import type { Status } from '../../src/protocol/resources.ts'
 import type { SharedClock } from '../../src/publish/door/shared-clock.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { KEPT_LOG, unpackKept } from '../books/kept-store.ts'
+import { run } from '../stage/command-stage.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { startMirrorNode } from './mirror-stage.ts'
 
@@ -81,81 +82,25 @@ async function readiness(
 
 const CHECKS = { store: true, serving: true, accepting_publishes: false }
 
+// One origin and one mirror serve all tests, in this order: the last one ends them.
 suite('the service of a mirror', () => {
-  test('goes on without its origin, starts again without it, and follows when it is back', async () => {
-    using stage = openStage()
-    const data = join(stage.folder, 'mirror')
-    let origin = await stage.serve('first')
-    const { port } = origin
-    const url = `http://127.0.0.1:${port}`
-    let mirror = await startMirrorNode(data, url, stage.clock.now)
-    const { head } = await untilStatus(mirror, (status) => status.mirror?.state === 'following')
-    assert.deepEqual(await readiness(mirror), [200, { ...CHECKS, following: true, origin_agrees: true }, 200])
-
-    await origin[Symbol.asyncDispose]()
-    assert.equal((await get(mirror.port, `/api/v1/events/${head.seq}`)).status, 200)
-    await mirror[Symbol.asyncDispose]()
-
-    mirror = await startMirrorNode(data, url, stage.clock.now)
-    const started = await statusOf(mirror)
-    assert.deepEqual([started.head.seq, started.mirror?.state], [head.seq, 'waiting'])
-    assert.equal(started.mirror?.reason, 'starting', 'nothing is proved anew since the start')
-    assert.ok((started.mirror?.behindMs ?? 0) > 0)
-    assert.ok((started.mirror?.provedAtMs ?? 0) > 0 && (started.mirror?.contactAtMs ?? 0) > 0)
-    assert.equal((await get(mirror.port, `/api/v1/events/${head.seq}`)).status, 200)
-    assert.deepEqual(await readiness(mirror), [
-      200,
-      { ...CHECKS, following: false, origin_agrees: true },
-      503,
-    ])
-
-    origin = await stage.serve('first', port)
-    await publish(origin, 'back')
-    const back = await untilStatus(mirror, (status) => status.head.seq > head.seq)
-    assert.equal(back.mirror?.contradiction, null)
+  const stage = openStage()
+  const at = (port: number): string => `http://127.0.0.1:${port}`
+  const data = join(stage.folder, 'mirror')
+  let origin: Service
+  let mirror: ServedMirror
+  before(async () => {
+    origin = await stage.serve('first')
+    mirror = await startMirrorNode(data, at(origin.port), stage.clock.now)
+  })
+  after(async () => {
     await mirror[Symbol.asyncDispose]()
     await origin[Symbol.asyncDispose]()
+    stage[Symbol.dispose]()
   })
-
-  test('serves what it has proved when its origin contradicts it, says so, and keeps the evidence', async () => {
-    using stage = openStage()
-    const data = join(stage.folder, 'mirror')
-    const first = await stage.serve('first')
-    const { port } = first
-    await using mirror = await startMirrorNode(data, `http://127.0.0.1:${port}`, stage.clock.now)
-    const { head } = await untilStatus(mirror, (status) => status.mirror?.state === 'following')
-    await publish(first, 'one')
-    await untilStatus(mirror, (status) => status.head.seq === head.seq + 1)
-    const line = await (await get(mirror.port, `/api/v1/events/${head.seq + 1}`)).text()
-    await first[Symbol.asyncDispose]()
-
-    // The same log and key, with another event in the same place.
-    await using second = await stage.serve('second', port)
-    await publish(second, 'another')
-    await publish(second, 'third')
-    const stopped = await untilStatus(mirror, (status) => status.mirror?.state === 'stopped')
-    assert.equal(stopped.head.seq, head.seq + 1)
-    assert.ok((stopped.mirror?.contradiction ?? '') !== '')
-    assert.equal(await (await get(mirror.port, `/api/v1/events/${head.seq + 1}`)).text(), line)
-    assert.equal((await get(mirror.port, `/api/v1/events/${head.seq + 1}`)).status, 200)
-    assert.match(await (await get(mirror.port, '/status')).text(), /<h1[^>]*>Stopped<\/h1>/)
-    assert.deepEqual(await readiness(mirror), [
-      200,
-      { ...CHECKS, following: false, origin_agrees: false },
-      503,
-    ])
-    const [found = ''] = readdirSync(join(data, 'evidence'))
-    assert.ok(existsSync(join(data, 'evidence', found, 'reason.txt')))
-    assert.match(await (await get(mirror.opsPort, '/metrics')).text(), /\ndaybook_mirror_contradicted 1\n/)
-  })
+  const follows = (): Promise<Status> => untilStatus(mirror, (status) => status.mirror?.state === 'following')
 
   test('has a private listener without a door', async () => {
-    using stage = openStage()
-    await using origin = await stage.serve('first')
-    const url = `http://127.0.0.1:${origin.port}`
-    await using mirror = await startMirrorNode(join(stage.folder, 'mirror'), url, stage.clock.now, {
-      workers: 2,
-    })
     for (const [path, status] of [
       ['/livez', 200],
       ['/readyz', 200],
@@ -169,18 +114,38 @@ suite('the service of a mirror', () => {
       assert.equal(answer.status, status, path)
       await answer.text()
     }
-    const sent = await fetch(`http://127.0.0.1:${mirror.opsPort}/publish`, { method: 'POST', body: '[]' })
+    const sent = await fetch(`${at(mirror.opsPort)}/publish`, { method: 'POST', body: '[]' })
     assert.equal(sent.status, 404)
   })
 
+  test('passes `daybook verify`', async () => {
+    await follows()
+    const { code, stdout, stderr } = await run(['verify', at(mirror.port)], { now: stage.clock.now })
+    assert.equal(code, 0, stdout + stderr)
+  })
+
+  test('opens a stream ahead of its head, and goes on with it', async () => {
+    const quiet = await follows()
+    // The mirror asks for a checkpoint at most every 2 s, so the second event is missing for a while.
+    await publish(origin, 'first')
+    const { head } = await untilStatus(mirror, (status) => status.head.seq > quiet.head.seq)
+    await publish(origin, 'ahead')
+    const { ok, body } = await get(mirror.port, `/api/v1/stream?after=${head.seq + 1}`)
+    assert.ok(ok && body !== null)
+    await publish(origin, 'next')
+    let text = ''
+    for await (const bytes of body) {
+      text += Buffer.from(bytes).toString()
+      if (text.includes(`data: {"seq":${head.seq + 2},`)) break
+    }
+    assert.match(text, new RegExp(`"seq":${head.seq + 1},"head":${head.seq},"live":false`))
+    assert.doesNotMatch(text, new RegExp(`data: {"seq":${head.seq + 1},"type"`))
+  })
+
   test('can be mirrored itself', async () => {
-    using stage = openStage()
-    await using origin = await stage.serve('first')
-    const at = (port: number): string => `http://127.0.0.1:${port}`
-    await using near = await startMirrorNode(join(stage.folder, 'near'), at(origin.port), stage.clock.now)
-    await untilStatus(near, (status) => status.mirror?.state === 'following')
-    await using far = await startMirrorNode(join(stage.folder, 'far'), at(near.port), stage.clock.now)
-    const { head } = await untilStatus(far, (status) => status.mirror?.state === 'following')
+    const { head } = await follows()
+    await using far = await startMirrorNode(join(stage.folder, 'far'), at(mirror.port), stage.clock.now)
+    await untilStatus(far, (status) => status.mirror?.state === 'following')
     await publish(origin, 'far')
     const reached = await untilStatus(far, (status) => status.head.seq === head.seq + 1)
     assert.deepEqual(
@@ -191,9 +156,64 @@ suite('the service of a mirror', () => {
       [origin, far].map(async ({ port }) => (await get(port, '/api/v1/log/checkpoint')).text()),
     )
     assert.equal(other, one)
-    assert.equal((await get(far.port, '/api/v1/status')).headers.get('daybook-mirror'), at(near.port))
+    assert.equal((await get(far.port, '/api/v1/status')).headers.get('daybook-mirror'), at(mirror.port))
     // Whether a cursor exists is asked through both.
     const ahead = await get(far.port, `/api/v1/events?after=${head.seq + 2}`)
     assert.deepEqual([ahead.status, ((await ahead.json()) as { head: number }).head], [400, head.seq + 1])
   })
+
+  test('goes on without its origin, starts again without it, and follows when it is back', async () => {
+    const { head } = await follows()
+    assert.deepEqual(await readiness(mirror), [200, { ...CHECKS, following: true, origin_agrees: true }, 200])
+
+    const { port } = origin
+    await origin[Symbol.asyncDispose]()
+    assert.equal((await get(mirror.port, `/api/v1/events/${head.seq}`)).status, 200)
+    await mirror[Symbol.asyncDispose]()
+
+    mirror = await startMirrorNode(data, at(port), stage.clock.now)
+    const started = await statusOf(mirror)
+    assert.deepEqual([started.head.seq, started.mirror?.state], [head.seq, 'waiting'])
+    assert.ok(['starting', 'unreachable'].includes(started.mirror?.reason ?? ''), 'nothing is proved anew')
+    assert.ok((started.mirror?.behindMs ?? 0) > 0)
+    assert.ok((started.mirror?.provedAtMs ?? 0) > 0 && (started.mirror?.contactAtMs ?? 0) > 0)
+    assert.equal((await get(mirror.port, `/api/v1/events/${head.seq}`)).status, 200)
+    assert.deepEqual(await readiness(mirror), [
+      200,
+      { ...CHECKS, following: false, origin_agrees: true },
+      503,
+    ])
+
+    origin = await stage.serve('first', port)
+    await publish(origin, 'back')
+    const back = await untilStatus(mirror, (status) => status.head.seq > head.seq)
+    assert.equal(back.mirror?.contradiction, null)
+  })
+
+  test('serves what it has proved when its origin contradicts it, says so, and keeps the evidence', async () => {
+    const { head } = await follows()
+    const line = await (await get(mirror.port, `/api/v1/events/${head.seq}`)).text()
+    const { port } = origin
+    await origin[Symbol.asyncDispose]()
+
+    // The same log and key, with other events in the same places.
+    origin = await stage.serve('second', port)
+    for (let events = 0; events <= PUBLISHED_MAX; events += 1) await publish(origin, `other-${events}`)
+    const stopped = await untilStatus(mirror, (status) => status.mirror?.state === 'stopped')
+    assert.equal(stopped.head.seq, head.seq)
+    assert.ok((stopped.mirror?.contradiction ?? '') !== '')
+    assert.equal(await (await get(mirror.port, `/api/v1/events/${head.seq}`)).text(), line)
+    assert.match(await (await get(mirror.port, '/status')).text(), /<h1[^>]*>Stopped<\/h1>/)
+    assert.deepEqual(await readiness(mirror), [
+      200,
+      { ...CHECKS, following: false, origin_agrees: false },
+      503,
+    ])
+    const [found = ''] = readdirSync(join(data, 'evidence'))
+    assert.ok(existsSync(join(data, 'evidence', found, 'reason.txt')))
+    assert.match(await (await get(mirror.opsPort, '/metrics')).text(), /\ndaybook_mirror_contradicted 1\n/)
+  })
 })
+
+/** More events than the tests before have published. */
+const PUBLISHED_MAX = 5

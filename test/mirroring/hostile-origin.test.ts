@@ -22,13 +22,13 @@ import { NEW_LOG, openMirror, openOrigin, vkeyOf } from './mirror-stage.ts'
 
 type Origin = Awaited<ReturnType<typeof openOrigin>>
 
-const EVENTS = 5_000
+const EVENTS = 1_500
 const FIRST = '2026-03'
 const BOMB_BYTES = 20_000_000
 let forged: Buffer
 let unpacking: Buffer
 let packed: Buffer
-const MONTHS = { archiveEventsMin: 500 }
+const MONTHS = { archiveEventsMin: 200 }
 
 /** Changes one answer and no other. */
 const only =

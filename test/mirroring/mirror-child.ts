@@ -7,7 +7,7 @@ import { fastSettings } from './mirror-stage.ts'
 // A process for `mirror-crash.test.ts`: a mirror whose build stops at a given point and waits to be killed, or that
 // follows until it is killed.
 const [, , url = '', data = '', stage = '', done = '0'] = process.argv
-const settings = { ...fastSettings(url, data), archiveEventsMin: 1_000 }
+const settings = { ...fastSettings(url, data), archiveEventsMin: 500 }
 const { signal } = new AbortController()
 await buildMirror(settings, {
   signal,

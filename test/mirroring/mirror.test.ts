@@ -12,7 +12,7 @@ import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
 type Origin = Awaited<ReturnType<typeof openOrigin>>
 
 /** More than two segments of an archive file in one month. */
-const EVENTS = 20_000
+const EVENTS = 14_000
 const MONTHS = { archiveEventsMin: 1_000 }
 
 function importInto(data: string): Promise<unknown> {
@@ -62,9 +62,9 @@ suite('a mirror', () => {
     await using mirror = openMirror(origin.url, MONTHS)
     await mirror.follow()
     await mirror.stop()
-    await origin.trade(5_000)
+    await origin.trade(1_500)
     origin.clock.set(origin.later(40))
-    await origin.trade(2_000)
+    await origin.trade(500)
     await mirror.follow()
     await mirror.until(({ waits, behindEvents }) => waits === null && behindEvents === 0)
     await mirror.stop()

@@ -14,7 +14,7 @@ import { openImportStage } from '../stage/import-stage.ts'
 import { testSigner } from '../story/signing.ts'
 import { assertMirrors, NEW_LOG, openMirror, openOrigin } from './mirror-stage.ts'
 
-const EVENTS = 12_000
+const EVENTS = 9_000
 
 /** Makes a log whose segments another version of zlib has compressed: here another level. */
 function makeOtherHistory(data: string): void {
