@@ -25,7 +25,8 @@ export async function existingMirror(
     const meta = mirrorMetaOf(db, settings.dataDirectory)
     const { vkeys } = settings
     const pins = vkeys.length > 0 ? { vkeys, firstUse: false } : meta
-    if (meta.of !== origin.url || pins !== meta) writeMirrorMeta(db, { ...meta, ...pins, of: origin.url })
+    // Given keys are written when they have proved something.
+    if (meta.of !== origin.url) writeMirrorMeta(db, { ...meta, of: origin.url })
     if (!settings.followFormer) return { is: 'ready', events: headOf(db) }
     const { id } = readIdentity(db)
     const keys = await followedKeys(origin, pins, signal)

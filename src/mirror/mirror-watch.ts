@@ -131,7 +131,8 @@ function openSeen(
   now: () => number,
 ): Readonly<{ contact(): void; proved(): void; read(): Seen; keep(): void }> {
   let seen = store.seen()
-  let keptMs = now()
+  // The first proof is kept at once, with the keys that it needed.
+  let keptMs = now() - KEEP_MS
   function keep(): void {
     keptMs = now()
     try {

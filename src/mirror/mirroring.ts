@@ -47,7 +47,7 @@ export function openMirroring(
   cell: HeadCell,
   listeners: MirrorListeners,
 ): Mirroring {
-  const store = openMirrorStore(settings.dataDirectory, cell, listeners.onCommitted)
+  const store = openMirrorStore(settings, cell, listeners.onCommitted)
   const origin = openOrigin(settings.url, settings.around, () => watch.onContact())
   const watch = openWatch(settings, store, origin, listeners.onFault)
   origin.expectLog(store.identity.id)

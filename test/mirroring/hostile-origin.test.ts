@@ -236,6 +236,25 @@ suite('a first build from a tampered origin', () => {
     assert.deepEqual({ ...built, resumed: true }, { is: 'ready', events: EVENTS, resumed: true })
   })
 
+  test('asks four times for a file that breaks off each time, and can go on at the next build', async () => {
+    await using proxy = await openChangingProxy(origin.url())
+    await using mirror = openMirror(() => proxy.url, MONTHS)
+    const file = `archive/${FIRST}.jsonl.gz`
+    proxy.change({
+      answer(path, response) {
+        if (path !== file) return false
+        response.writeHead(200, { 'content-length': '5000' })
+        response.write('part', () => response.destroy())
+        return true
+      },
+    })
+    await assert.rejects(mirror.build(), /2026-03\.jsonl\.gz: the connection failed/)
+    assert.equal(proxy.asked.filter((path) => path === file).length, 4)
+    assert.deepEqual(mirror.evidence(), {}, 'it contradicts nothing')
+    proxy.change({})
+    assert.deepEqual(await mirror.build(), { is: 'ready', events: EVENTS, resumed: true })
+  })
+
   test('is refused by a pinned key that is not the log’s', async () => {
     await using mirror = openMirror(origin.url, MONTHS)
     const built = await mirror.build({ vkeys: [vkeyOf(OTHER_KEY)] })

@@ -7,7 +7,7 @@ import { settingsOf } from '../stage/import-stage.ts'
 import { change, runCheck } from '../story/damaged-log.ts'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 import { openChangingProxy } from './changing-proxy.ts'
-import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
+import { assertMirrors, openMirror, openOrigin, vkeyOf } from './mirror-stage.ts'
 
 type Origin = Awaited<ReturnType<typeof openOrigin>>
 
@@ -84,9 +84,26 @@ suite('a mirror', () => {
     assertMirrors(second.data, origin.data)
   })
 
+  test('refuses a directory with a log of its own', async () => {
+    await using own = await openOrigin(0)
+    await using mirror = openMirror(origin.url)
+    await own.stop()
+    cpSync(own.data, mirror.data, { recursive: true })
+    await assert.rejects(mirror.build(), /holds a log of its own: give a mirror an empty directory/)
+  })
+
+  test('is not made when its origin cannot be reached', async () => {
+    await using mirror = openMirror(() => 'http://127.0.0.1:1')
+    await assert.rejects(mirror.build(), /the connection failed/)
+    assert.equal(hasStore(mirror.data), false)
+  })
+})
+
+suite('a mirror of a log', () => {
   test('keeps what it has while its origin is gone, and goes on when it is back', async () => {
+    await using origin = await openOrigin(30)
     await using proxy = await openChangingProxy(origin.url())
-    await using mirror = openMirror(() => proxy.url, MONTHS)
+    await using mirror = openMirror(() => proxy.url)
     await mirror.follow()
     await mirror.until(({ waits }) => waits === null)
     const head = mirror.head()
@@ -104,8 +121,9 @@ suite('a mirror', () => {
   })
 
   test('remembers over a restart when its origin last proved it and last answered', async () => {
+    await using origin = await openOrigin(30)
     await using proxy = await openChangingProxy(origin.url())
-    await using mirror = openMirror(() => proxy.url, MONTHS)
+    await using mirror = openMirror(() => proxy.url)
     await mirror.build()
     proxy.lead(null)
     await mirror.follow()
@@ -127,22 +145,6 @@ suite('a mirror', () => {
     assert.ok(again.behindMs > 0)
   })
 
-  test('refuses a directory with a log of its own', async () => {
-    await using own = await openOrigin(0)
-    await using mirror = openMirror(origin.url)
-    await own.stop()
-    cpSync(own.data, mirror.data, { recursive: true })
-    await assert.rejects(mirror.build(), /holds a log of its own: give a mirror an empty directory/)
-  })
-
-  test('is not made when its origin cannot be reached', async () => {
-    await using mirror = openMirror(() => 'http://127.0.0.1:1')
-    await assert.rejects(mirror.build(), /the connection failed/)
-    assert.equal(hasStore(mirror.data), false)
-  })
-})
-
-suite('a mirror of a log', () => {
   test('without events waits for the first', async () => {
     await using origin = await openOrigin(0)
     await using mirror = openMirror(origin.url)
@@ -187,6 +189,19 @@ suite('a mirror of a log', () => {
     await origin.trade(1)
     await mirror.reach(31)
     assert.equal(mirror.state().pinnedOnFirstUse, false)
+  })
+
+  test('stops at a wrong key of its operator, and does not keep it', async () => {
+    await using origin = await openOrigin(30)
+    await using mirror = openMirror(origin.url)
+    await mirror.build()
+    await mirror.follow({ vkeys: [vkeyOf(OTHER_KEY)] })
+    const { contradicted } = await mirror.until((state) => state.contradicted !== null)
+    assert.match(contradicted?.reason ?? '', /the key that you trust is not among the keys/)
+    await mirror.stop()
+    await mirror.follow()
+    const { pinned } = await mirror.until(({ waits }) => waits === null)
+    assert.deepEqual(pinned, [vkeyOf(TEST_KEY)])
   })
 
   test('that was begun again after a loss stops, and goes on with --follow-former', async () => {

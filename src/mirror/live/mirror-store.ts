@@ -12,6 +12,7 @@ import type { Finality } from '../../protocol/resources.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
+import type { MirrorSettings } from '../mirror-settings.ts'
 import type { MirrorBook } from '../book/mirror-book.ts'
 import { openMirrorBook } from '../book/mirror-book.ts'
 import { mirrorMetaOf } from '../book/mirror-rows.ts'
@@ -55,13 +56,13 @@ export type MirrorStore = Disposable &
 
 /** Opens the store of a mirror for its only writer. Throws a `StoreError` when it is no mirror, or was changed. */
 export function openMirrorStore(
-  dataDirectory: string,
+  { dataDirectory, vkeys }: Pick<MirrorSettings, 'dataDirectory' | 'vkeys'>,
   cell: HeadCell,
   onCommitted: (commit: MirrorCommit) => void,
 ): MirrorStore {
   const db = openForWriting(storePath(dataDirectory))
   try {
-    return storeOf(db, dataDirectory, cell, onCommitted)
+    return storeOf(db, { dataDirectory, vkeys }, cell, onCommitted)
   } catch (error) {
     db.close()
     throw error
@@ -70,11 +71,12 @@ export function openMirrorStore(
 
 function storeOf(
   db: DatabaseSync,
-  dataDirectory: string,
+  { dataDirectory, vkeys }: Pick<MirrorSettings, 'dataDirectory' | 'vkeys'>,
   cell: HeadCell,
   onCommitted: (commit: MirrorCommit) => void,
 ): MirrorStore {
   const meta = mirrorMetaOf(db, dataDirectory)
+  const pins: Pins = vkeys.length > 0 ? { vkeys, firstUse: false } : meta
   const fault = faultAtStart(db, readHighWater(dataDirectory))
   if (fault !== null)
     throw new StoreError(`seq ${fault.seq}: ${fault.reason}. Remove the directory, and mirror the log again`)
@@ -103,13 +105,13 @@ function storeOf(
   return {
     identity,
     book,
-    pins: { vkeys: meta.vkeys, firstUse: meta.firstUse },
+    pins: { vkeys: pins.vkeys, firstUse: pins.firstUse },
     checkpoint: () => checkpoint,
     shownSeq: () => shown,
     knownKeys() {
       const { id, origin, former } = identity
       const list = { origin, logId: id, keys: readKeys(db), formerLogs: former }
-      return proveKeys(formatUtf8(JSON.stringify(list)), meta)
+      return proveKeys(formatUtf8(JSON.stringify(list)), pins)
     },
     putKeys,
     commit(tree) {
@@ -123,7 +125,7 @@ function storeOf(
       db.exec('COMMIT')
       show(tree)
     },
-    ...openRows(db, meta, () => cell.move(book.head().seq)),
+    ...openRows(db, meta, pins, () => cell.move(book.head().seq)),
     [Symbol.dispose]() {
       mark.sync()
       mark[Symbol.dispose]()
@@ -136,6 +138,7 @@ function storeOf(
 function openRows(
   db: DatabaseSync,
   first: MirrorMeta,
+  { vkeys, firstUse }: Pins,
   onHeld: () => void,
 ): Pick<MirrorStore, 'held' | 'putHeld' | 'seen' | 'putSeen'> {
   let meta = first
@@ -152,7 +155,10 @@ function openRows(
       onHeld()
     },
     seen: () => ({ provedAt: momentOrNull(meta.provedAt), contactAt: momentOrNull(meta.contactAt) }),
-    putSeen: put,
+    putSeen(seen) {
+      // Only keys that have proved something replace the kept ones.
+      put(seen.provedAt === meta.provedAt ? seen : { ...seen, vkeys, firstUse })
+    },
   }
 }
 
