@@ -4,6 +4,7 @@ import { DaybookError } from '../client/daybook-error.ts'
 import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
 import { markHighWater } from '../log/store/high-water.ts'
 import type { LogIdentity } from '../log/store/reader.ts'
+import { isFull } from '../log/store/sqlite-error.ts'
 import { hasStore, StoreError } from '../log/store/store.ts'
 import { faultAtStart, headOf } from '../log/tree/log-fault.ts'
 import { replaceKeys } from '../log/tree/signing-keys.ts'
@@ -82,6 +83,8 @@ async function buildNew(
     try {
       return await buildOnce(settings, listeners, origin, former)
     } catch (error) {
+      if (isFull(error))
+        throw new StoreError('the disk is full: make room and start again, which goes on', { cause: error })
       // The pieces taken before may be wrong too, and none of them is proved.
       if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
       else if (!(error instanceof WrongError) && !isGap(error)) throw error

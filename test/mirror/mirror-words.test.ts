@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import type { Mirror } from '../../src/protocol/mirror-resource.ts'
 import type { Finality, Status } from '../../src/protocol/resources.ts'
 import { openApiStage } from '../stage/api-stage.ts'
@@ -52,30 +52,33 @@ const HELD: Finality = {
   vouched: 4,
 }
 
-const mirrorOf = (mirror: Mirror, finality: Finality | null = null) => ({
-  mirror: () => ({ version: 1, mirror, finality }),
-})
-
 /** A stage whose mirror says something else with each call of `say`. */
 async function openSayingStage() {
   let version = 1
-  let mirror: Mirror = FOLLOWING
-  const stage = await openApiStage({ mirror: () => ({ version, mirror, finality: null }) })
+  let report: Readonly<{ mirror: Mirror; finality: Finality | null }> = { mirror: FOLLOWING, finality: null }
+  const stage = await openApiStage({ mirror: () => ({ version, ...report }), streams: true })
   return {
     stage,
-    say(next: Mirror) {
-      mirror = next
+    say(mirror: Mirror, finality: Finality | null = null) {
+      report = { mirror, finality }
       version += 1
       // A commit ends the stage's cache of answers, which knows no mirror.
       stage.trade(1)
     },
-    [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
+    end: () => stage[Symbol.asyncDispose](),
   }
 }
 
 suite('a mirror', () => {
+  let saying: Awaited<ReturnType<typeof openSayingStage>>
+  let stage: (typeof saying)['stage']
+  before(async () => {
+    saying = await openSayingStage()
+    ;({ stage } = saying)
+  })
+  after(() => saying.end())
+
   test('names its origin in a header of every answer', async () => {
-    await using stage = await openApiStage({ ...mirrorOf(FOLLOWING), streams: true })
     const etag = (await stage.get('/api/v1/summary')).headers.get('etag') ?? ''
     for (const [path, status, headers, method] of [
       ['/api/v1/summary', 200, {}, 'GET'],
@@ -109,7 +112,6 @@ suite('a mirror', () => {
   })
 
   test('names its origin also when the request is no HTTP', async () => {
-    await using stage = await openApiStage(mirrorOf(FOLLOWING))
     assert.match(
       (await sendRaw(stage.port, 'nonsense\r\n\r\n')).text,
       new RegExp(`\r\nDaybook-Mirror: ${OF}\r\n`),
@@ -117,15 +119,15 @@ suite('a mirror', () => {
   })
 
   test('has no such header and no `mirror` in /status when it is none', async () => {
-    await using stage = await openApiStage()
-    const answer = await stage.get('/api/v1/status')
+    await using alone = await openApiStage()
+    const answer = await alone.get('/api/v1/status')
     assert.equal(answer.headers.get('daybook-mirror'), null)
     assert.equal(((await answer.json()) as Status).mirror, null)
-    assert.doesNotMatch(await (await stage.get('/')).text(), /is a mirror of/)
+    assert.doesNotMatch(await (await alone.get('/')).text(), /is a mirror of/)
   })
 
   test('says in /status whom it follows, and passes on the origin’s counts of held drafts', async () => {
-    await using stage = await openApiStage(mirrorOf(FOLLOWING, HELD))
+    saying.say(FOLLOWING, HELD)
     const status = (await (await stage.get('/api/v1/status')).json()) as Status
     assert.deepEqual([status.mirror, status.finality], [FOLLOWING, HELD])
     const page = await (await stage.get('/status')).text()
@@ -134,7 +136,6 @@ suite('a mirror', () => {
   })
 
   test('says on every page what it is, how late it is, and that it has stopped', async () => {
-    await using saying = await openSayingStage()
     for (const [mirror, words] of [
       [
         FOLLOWING,
@@ -161,12 +162,12 @@ suite('a mirror', () => {
     ] as const) {
       saying.say(mirror)
       for (const path of mirror === FOLLOWING || mirror === STOPPED ? PAGES : ['/status'])
-        assert.match(await (await saying.stage.get(path)).text(), words, path)
+        assert.match(await (await stage.get(path)).text(), words, path)
     }
   })
 
   test('shows a moment and its time zone on one line', async () => {
-    await using stage = await openApiStage(mirrorOf(waits('unreachable')))
+    saying.say(waits('unreachable'))
     const page = await (await stage.get('/')).text()
     assert.match(
       page,
@@ -179,7 +180,6 @@ suite('a mirror', () => {
   })
 
   test('says "Up to date" in the heading of /status only when it is', async () => {
-    await using saying = await openSayingStage()
     for (const [mirror, heading] of [
       [FOLLOWING, 'Up to date'],
       [waits('starting'), 'Starting'],
@@ -191,14 +191,14 @@ suite('a mirror', () => {
       [STOPPED, 'Stopped'],
     ] as const) {
       saying.say(mirror)
-      const page = await (await saying.stage.get('/status')).text()
+      const page = await (await stage.get('/status')).text()
       assert.equal(/<h1[^>]*>([^<]*)<\/h1>/.exec(page)?.[1], heading)
       assert.doesNotMatch(page, /as soon as it is acknowledged/)
     }
   })
 
   test('says in the heading of /status why it has stopped', async () => {
-    await using stage = await openApiStage(mirrorOf(STOPPED))
+    saying.say(STOPPED)
     assert.match(
       await (await stage.get('/status')).text(),
       /<h1[^>]*>Stopped<\/h1>[^]*two trees of 12 events differ/,
@@ -207,8 +207,9 @@ suite('a mirror', () => {
 
   test('leads search engines to its origin, and other readers to itself', async () => {
     const site = { url: 'https://mirror.example.net' }
-    await using stage = await openApiStage({ ...mirrorOf(FOLLOWING), site })
-    const text = async (path: string): Promise<string> => (await stage.get(path)).text()
+    const mirror = () => ({ version: 1, mirror: FOLLOWING, finality: null })
+    await using public_ = await openApiStage({ mirror, site })
+    const text = async (path: string): Promise<string> => (await public_.get(path)).text()
     assert.match(
       await text('/events/3'),
       /<link rel="canonical" href="https:\/\/data\.example\.org\/events\/3"/,
