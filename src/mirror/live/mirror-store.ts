@@ -12,7 +12,6 @@ import type { Finality } from '../../protocol/resources.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
-import type { MirrorSettings } from '../mirror-settings.ts'
 import type { MirrorBook } from '../book/mirror-book.ts'
 import { openMirrorBook } from '../book/mirror-book.ts'
 import { mirrorMetaOf } from '../book/mirror-rows.ts'
@@ -54,9 +53,12 @@ export type MirrorStore = Disposable &
     putSeen(seen: Seen): void
   }>
 
+/** Directory of a mirror, and the verifier keys that the operator gave; without any, the kept ones count. */
+type MirrorDirectory = Readonly<{ dataDirectory: string; vkeys: readonly string[] }>
+
 /** Opens the store of a mirror for its only writer. Throws a `StoreError` when it is no mirror, or was changed. */
 export function openMirrorStore(
-  { dataDirectory, vkeys }: Pick<MirrorSettings, 'dataDirectory' | 'vkeys'>,
+  { dataDirectory, vkeys }: MirrorDirectory,
   cell: HeadCell,
   onCommitted: (commit: MirrorCommit) => void,
 ): MirrorStore {
@@ -71,7 +73,7 @@ export function openMirrorStore(
 
 function storeOf(
   db: DatabaseSync,
-  { dataDirectory, vkeys }: Pick<MirrorSettings, 'dataDirectory' | 'vkeys'>,
+  { dataDirectory, vkeys }: MirrorDirectory,
   cell: HeadCell,
   onCommitted: (commit: MirrorCommit) => void,
 ): MirrorStore {
