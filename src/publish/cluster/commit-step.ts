@@ -1,3 +1,4 @@
+import type { HeardMark } from '../marks/other-writers.ts'
 import { AWAY_MS } from '../marks/other-writers.ts'
 import type { ReplicaState } from '../replica/replica.ts'
 import type { WriterMark } from '../marks/writer-mark.ts'
@@ -26,9 +27,14 @@ export function writersRefusal(
   const [silent] = known.silent
   if (silent !== undefined)
     return `the writer ${silent} is silent: start it, or delete its line from the file writers of each node`
-  for (const { mark, atMs } of known.marks) {
+  const isFresh = ({ atMs }: Pick<HeardMark, 'atMs'>): boolean => monotonicMs() - atMs <= AWAY_MS
+  const heard = new Set(known.marks.filter(isFresh).map(({ mark }) => mark.node))
+  for (const told of known.marks) {
+    const { mark } = told
     const { node, stream, stopped } = mark
-    if (monotonicMs() - atMs > AWAY_MS) return `the writer ${node} is silent: start it`
+    // A writer that was set up again with an empty directory has another key, and its last mark with the old one stays.
+    if (!isFresh(told) && heard.has(node)) continue
+    if (!isFresh(told)) return `the writer ${node} is silent: start it`
     if (stopped !== null) return `the writer ${node} has stopped: mend it first`
     if (stream !== book.applied().stream) return `the writer ${node} is in stream ${stream}: wait for it`
     const refusal = refusalOf(mark)

@@ -42,6 +42,14 @@ suite('a roll to the next stream', () => {
     assert.match(await refusalWith(markedAt(STEP_NOW_MS, { frames: [2] })), /other reads no such messages/)
   })
 
+  test('waits for no mark of a writer that has another key since, because its directory is new', async () => {
+    const [former] = markedAt(STEP_NOW_MS - 20_001, {}).marks ?? []
+    const [present] = markedAt(STEP_NOW_MS, {}).marks ?? []
+    assert.ok(former !== undefined && present !== undefined)
+    const marks = [{ ...former, key: 'former' }, present]
+    assert.match(await refusalWith({ marks }, { messages: 1 }), /stream 2 has messages already/)
+  })
+
   test('is refused while the next stream is missing, wrong or not empty', async () => {
     const ready = markedAt(STEP_NOW_MS, {})
     assert.match(
