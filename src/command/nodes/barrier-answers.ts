@@ -1,16 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Writer } from '../../publish/door/writer.ts'
 import { BEHIND_WAIT_MS_MAX } from '../../serve/following/following-limits.ts'
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
+
+/** Milliseconds between two questions to the engine, however many readers ask: each costs it a commit or a quorum. */
+const PACE_MS = 100
 
 /** Answers the serving threads that ask for the head of the whole log. */
 export function answerBarriers(memory: SharedArrayBuffer, { barrier }: Pick<Writer, 'barrier'>): Disposable {
   const cell = openBarrierCell(memory)
   const ended = new AbortController()
+  const { signal } = ended
   async function run(): Promise<void> {
-    while (!ended.signal.aborted) {
+    while (!signal.aborted) {
       await cell.asked()
       const begun = cell.begin()
-      if (begun !== undefined) cell.answer(begun, await barrier(BEHIND_WAIT_MS_MAX))
+      if (begun === undefined) continue
+      cell.answer(begun, await barrier(BEHIND_WAIT_MS_MAX))
+      await sleep(PACE_MS, undefined, { signal }).catch(() => undefined)
     }
   }
   void run()

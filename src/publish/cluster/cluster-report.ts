@@ -34,6 +34,8 @@ export type ClusterReport = Readonly<{
   faults: readonly string[]
 }>
 
+/** Most writers that are reported without a mark: the file of known writers may have any number of names. */
+const UNHEARD_MAX = 64
 /** Time after which a message whose outcome is unknown makes publishing impossible. An attempt takes a second. */
 const UNSETTLED_MS_MAX = 2_000
 
@@ -66,7 +68,7 @@ export function clusterReport(
     refusedMarks: state.refusedMarks,
     writers: [
       ...writers,
-      ...unheard.map((name) => ({
+      ...unheard.slice(0, UNHEARD_MAX).map((name) => ({
         name,
         seq: 0,
         heardMs: Number.POSITIVE_INFINITY,
