@@ -69,6 +69,12 @@ export function inflatesTo(segment: Uint8Array, raw: Uint8Array): boolean {
   )
 }
 
+/** Whether the bytes of a segment are those of `storeSegment` for its lines, of which there are so many bytes. */
+export function isStoredSegment(segment: Uint8Array, rawBytes: number): boolean {
+  const raw = inflateWhole(Buffer.concat([segment, FINAL_BLOCK]), rawBytes)
+  return raw !== undefined && Buffer.compare(storeSegment(raw), segment) === 0
+}
+
 /** The bytes of a whole deflate stream; undefined when it is cut, damaged or larger. */
 function inflateWhole(stream: Uint8Array, bytesMax: number): Uint8Array | undefined {
   try {

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { BookCluster } from '../../../test/messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../../../test/messages/book-cluster.ts'
+import { randomOutput } from '../../../test/story/random-output.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { formatSections } from '../../log/message/commit-sections.ts'
 import { FRAME_BYTES_MAX } from '../../log/message/message-frame.ts'
 import { formatDetailsLine } from '../../protocol/details.ts'
-import type { Details } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import { formatEvent } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
-import type { Month } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { messageRoom } from './message-room.ts'
 
@@ -157,17 +155,8 @@ suite('a message', () => {
 
   test('does not hold a segment of random text, which every node stores uncompressed', async () => {
     using cluster = openTwo()
-    const url = (): string => `https://daybook.test/${randomBytes(1_400).toString('base64url')}`
-    const output = (): Details => ({
-      month: '2026-05' as Month,
-      digest: `sha256:${'0'.repeat(64)}`,
-      recipients: 1,
-      url: url(),
-    })
     for (let at = 0; at < 4_100; at += 1_000) {
-      const drafts = Array.from({ length: 1_000 }, (_, index) =>
-        tradeDraft(`${at + index}`, { type: 'loyalty', kind: 'output', details: output() }),
-      )
+      const drafts = Array.from({ length: 1_000 }, (_, index) => randomOutput(`${at + index}`))
       assert.ok((await cluster.node(0).queue().submit(drafts)).ok)
     }
     assertCarried(cluster)

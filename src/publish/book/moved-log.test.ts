@@ -7,7 +7,8 @@ import { suite, test } from 'node:test'
 import { keptSchemas, unpackKept } from '../../../test/books/kept-store.ts'
 import { moved, PAYING } from '../../../test/held/held-drafts.ts'
 import { CHAIN, openHeldStage } from '../../../test/held/held-stage.ts'
-import { rowsOf } from '../../../test/messages/book-cluster.ts'
+import { openCluster, rowsOf } from '../../../test/messages/book-cluster.ts'
+import { randomOutput } from '../../../test/story/random-output.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { createStoreFrom } from '../../log/message/genesis.ts'
 import { certifyNode } from '../../log/message/node-key.ts'
@@ -18,9 +19,12 @@ import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import { listKeys } from '../../log/tree/signing-keys.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { openSignedTrees } from '../../log/tree/signed-trees.ts'
+import { msOf } from '../../protocol/moment.ts'
 import { openBook } from './store-book.ts'
 import { newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
 import { movedMessages, noteMoved } from './moved-log.ts'
+
+const NOW = Date.UTC(2026, 5, 1)
 
 /** Parts that a move does not carry: how often counts of held drafts changed, and the signature of the empty tree. */
 const NOT_CARRIED = new Set(['held_counts', 'sqlite_sequence', 'messages', 'meta'])
@@ -100,6 +104,16 @@ suite('a log that is moved to an engine', () => {
     } finally {
       db.close()
     }
+  })
+
+  test('keeps a segment that no message holds, of a log that was on an engine before', async () => {
+    using cluster = openCluster({ nodes: 1, asksChain: false, balances: 'report', now: () => msOf(NOW) })
+    const { queue, db } = cluster.node(0)
+    for (let at = 0; at < 4_100; at += 1_025) {
+      const drafts = Array.from({ length: 1_025 }, (_, index) => randomOutput(`${at + index}`))
+      assert.ok((await queue().submit(drafts)).ok)
+    }
+    assert.ok(assertMoved(db(), TEST_KEY) > 3)
   })
 
   test('keeps drafts that are held, failed or dropped, and the word of the operator', async () => {

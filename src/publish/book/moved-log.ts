@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EngineMessage } from '../../engine/log-engine.ts'
+import { isStoredSegment } from '../../log/archive/gzip-member.ts'
 import type { HeldChange } from '../../log/held/held-change.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import { genesisOf } from '../../log/message/genesis.ts'
 import type { CarriedSegment, Commit, MessageBody, MovedSignatures } from '../../log/message/message.ts'
-import { FIRST_STREAM, MESSAGE_VERSION } from '../../log/message/message.ts'
+import { FIRST_STREAM, MESSAGE_VERSION, STORED_SEGMENT } from '../../log/message/message.ts'
 import { digestOfMessage, encodeMessage } from '../../log/message/message-frame.ts'
 import type { NodeSigner } from '../../log/message/node-key.ts'
 import { FILE_CODES, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
@@ -134,7 +135,7 @@ function openMonthEnds(
   // A segment ends with its last event, or when the next month begins.
   const ends = `iif(last_seq % ${SEGMENT_SEQS} = 0, last_seq, last_seq + 1)`
   const segments = db.prepare(
-    `SELECT month, file, start, bytes FROM segments WHERE ${ends} > ?1 AND ${ends} <= ?2
+    `SELECT month, file, start, bytes, raw_bytes FROM segments WHERE ${ends} > ?1 AND ${ends} <= ?2
        AND last_seq BETWEEN ?1 AND ?2 ORDER BY last_seq, file`,
   )
   const notes = db.prepare(
@@ -150,12 +151,16 @@ function openMonthEnds(
 function segmentOfRow(row: Row): CarriedSegment {
   const month = parseMonth(text(row, 'month'))
   assert(month !== undefined, 'a segment is of a month')
+  const file = number(row, 'file') === FILE_CODES.events ? 'events' : 'details'
+  const start = number(row, 'start')
   const stored = bytes(row, 'bytes')
   if (stored.length > COMMIT_BYTES_MAX - EVENTS_BYTES) {
+    // A log that was on an engine before has such segments.
+    if (isStoredSegment(stored, number(row, 'raw_bytes')))
+      return { month, file, start, bytes: STORED_SEGMENT }
     throw new StoreError(`a segment of ${month} has ${stored.length} bytes, more than one message can hold`)
   }
-  const file = number(row, 'file') === FILE_CODES.events ? 'events' : 'details'
-  return { month, file, start: number(row, 'start'), bytes: stored }
+  return { month, file, start, bytes: stored }
 }
 
 /** The drafts that are held, failed or dropped, and the events that the operator vouched for. */
