@@ -4,7 +4,7 @@ import { after, suite, test } from 'node:test'
 import zlib from 'node:zlib'
 import { msOf } from '../../src/protocol/moment.ts'
 import { tradeDraft } from '../story/trade-draft.ts'
-import { assertSameTables, openCluster } from './book-cluster.ts'
+import { assertSameTables, openCluster } from '../messages/book-cluster.ts'
 
 const own = zlib.deflateRawSync
 after(() => useLevel(null))
