@@ -198,6 +198,17 @@ suite('the operation of a log on an engine', { timeout: 300_000, ...ready }, () 
     assert.equal((await done(...(reclaim ?? []))).stdout, '')
     await done('cluster', 'check', '--data', first, ...log.engine)
     await done('cluster', 'check', '--stream', '1', ...log.engine)
+
+    // An empty directory comes to the end of the fork while it runs, and starts again.
+    const third = join(log.folder, 'third')
+    copyFileSync(`${first}.key`, `${third}.key`)
+    const joining = await log.start(third, 'third')
+    await until('it ends at the fork', async () => joining.child.exitCode !== null)
+    assert.match(joining.stderr(), /a fork of the log has ended, and it goes on under another origin/)
+    const joined = await log.start(third, 'third')
+    await untilSeq(joined, lost + 1)
+    assert.equal(await (await fetch(`${joined.url}/api/v1/log/checkpoint`)).text(), checkpoints[0])
+    await joined.end('SIGTERM')
   })
 
   test('is taken off its engine, and then goes on at no other writer', async () => {
