@@ -128,7 +128,12 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
     isClosed,
     onFork: (cause) => loop.stopSoon(cause),
   })
-  const { onNotice, mayRetry } = settings
+  const { mayRetry } = settings
+  const onNotice = (notice: ReplicaNotice): void => {
+    // The others must not wait for the next mark to hear of a fork.
+    if (notice.is === 'stopped') marking.tell()
+    settings.onNotice(notice)
+  }
   const shared = { log, clock, bell, follower, line, tail }
   const followed = { ...shared, hearing, guard, leading, random, isClosed, onNotice }
   const catchUp = openReplicaCatchUp(followed)
