@@ -34,23 +34,22 @@ function testLostTail(
   ready: Readonly<Record<'skip', string | false>>,
 ): void {
   suite(`with ${name}`, { ...ready, timeout: 110_000, concurrency: 1 }, () => {
+    const stack = new AsyncDisposableStack()
     let engine: LossyEngine
     let stage: Awaited<ReturnType<typeof openWritersStage>>
     let a: QuietWriter
     let b: QuietWriter
     before(async () => {
-      engine = await open()
-      stage = await openWritersStage(engine, 'opaque')
+      engine = stack.use(await open())
+      stage = stack.use(await openWritersStage(engine, 'opaque'))
       ;[a, b] = await Promise.all([start('a'), start('b')])
     })
-    after(async () => {
-      for (const one of [a, b, stage, engine]) await one[Symbol.asyncDispose]()
-    })
-    const start = (nodeName: string): Promise<QuietWriter> => {
+    after(() => stack.disposeAsync())
+    const start = async (nodeName: string): Promise<QuietWriter> => {
       const given = { logStore: engine.url, nodeName }
       const secret = join(stage.folder, 'credentials')
       const options = engine.credentials === null ? given : { ...given, logStoreCredentials: secret }
-      return openQuietWriter(stage.folder, logStoreOf(options) as LogStoreSettings)
+      return stack.use(await openQuietWriter(stage.folder, logStoreOf(options) as LogStoreSettings))
     }
 
     test('offers the messages that it has kept again: same bytes, same places', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogStoreSettings } from '../../src/publish/cluster/log-store-settings.ts'
@@ -12,6 +13,8 @@ import { QUIET_QUEUE } from '../messages/quiet-queue.ts'
 import { tradeDraft } from '../story/trade-draft.ts'
 import { TEST_KEY } from '../story/signing.ts'
 
+const JOIN_MS_MAX = 60_000
+
 /** A writer of a log on an engine without listeners: its store, its replica and its queue of commits. */
 export type QuietWriter = AsyncDisposable &
   Readonly<{
@@ -23,8 +26,11 @@ export type QuietWriter = AsyncDisposable &
 
 export async function openQuietWriter(folder: string, logStore: LogStoreSettings): Promise<QuietWriter> {
   const data = join(folder, logStore.nodeName)
+  mkdirSync(data, { recursive: true })
   const notices: ReplicaNotice[] = []
+  const refusals: string[] = []
   const stop = new AbortController()
+  const late = setTimeout(() => stop.abort(new Error(`not joined: ${refusals.at(-1)}`)), JOIN_MS_MAX)
   const shared = await openSharedLog({
     ...QUIET_QUEUE,
     dataDirectory: data,
@@ -40,8 +46,9 @@ export async function openQuietWriter(folder: string, logStore: LogStoreSettings
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     signal: stop.signal,
     onNotice: (notice) => void notices.push(notice),
-    onRefused: () => undefined,
+    onRefused: (reason) => void refusals.push(reason),
   })
+  clearTimeout(late)
   const { book, path } = shared
   const queue = openCommitQueue({
     ...QUIET_QUEUE,
@@ -60,6 +67,7 @@ export async function openQuietWriter(folder: string, logStore: LogStoreSettings
     notices,
     publish: (ref) => queue.submit([tradeDraft(ref)]),
     async [Symbol.asyncDispose]() {
+      if (stop.signal.aborted) return
       stop.abort()
       await shared[Symbol.asyncDispose]()
       shared.db.close()

@@ -22,7 +22,7 @@ import { startNode } from '../stage/node-process.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { startNatsRig } from '../engine/nats-rig.ts'
 
-const WAIT_MS_MAX = 20_000
+const WAIT_MS_MAX = 60_000
 const LOOK_MS = 20
 
 /** An engine that is set up, and how a node reaches it. */
