@@ -3,8 +3,10 @@ import { backoffMs } from '../client/ask.ts'
 import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
 import { DaybookError } from '../client/daybook-error.ts'
 import type { HeadCell } from '../log/store/head-cell.ts'
+import { isNoRoom } from '../log/store/disk-probe.ts'
 import { isFull } from '../log/store/sqlite-error.ts'
 import { StoreError } from '../log/store/store.ts'
+import { reasonOf } from '../protocol/error-reason.ts'
 import { WrongError } from '../verify/reading/finding.ts'
 import { downloadFolder } from './build-mirror.ts'
 import { UnknownEventError } from './book/mirror-book.ts'
@@ -38,6 +40,8 @@ export type Mirroring = Disposable &
 
 /** Longest `Retry-After` of an origin that is obeyed, in milliseconds. */
 const RETRY_AFTER_MS_MAX = 3_600_000
+/** Pause before evidence that could not be kept is written again. */
+const KEEP_AGAIN_MS = 10_000
 /** Failures after which the wait between two attempts no longer grows: it is 4 s at most, within the allowance. */
 const ATTEMPTS_MAX = 3
 
@@ -63,6 +67,18 @@ export function openMirroring(
     await origin.around.sleep(Math.max(waitMs, Math.min(asked, RETRY_AFTER_MS_MAX)), signal)
   }
 
+  /** Keeps the evidence of a contradiction. Follows nothing more while the disk has no room for it. */
+  async function kept(found: ContradictionError, signal: AbortSignal): Promise<Contradicted> {
+    for (;;) {
+      try {
+        return keepEvidence(settings.dataDirectory, found, settings.now())
+      } catch (error) {
+        watch.onFault(`${found.message}; its evidence cannot be kept: ${reasonOf(error)}`, 'disk')
+        await origin.around.sleep(KEEP_AGAIN_MS, signal)
+      }
+    }
+  }
+
   return {
     async run(signal) {
       const folder = downloadFolder(settings.dataDirectory)
@@ -72,11 +88,12 @@ export function openMirroring(
       const following = openFollowing({ origin, store, folder, archiveEventsMin, signal, ...watch })
       for (;;) {
         try {
-          await following.follow().catch((error: unknown) => recover(error, signal))
+          const error: unknown = await following.follow().catch((failure: unknown) => failure)
+          if (error instanceof ContradictionError) return watch.onContradiction(await kept(error, signal))
+          await recover(error, signal)
         } catch (error) {
           if (signal.aborted) return { is: 'stopped' }
-          if (!(error instanceof ContradictionError)) throw error
-          return watch.onContradiction(keepEvidence(settings.dataDirectory, error, settings.now()))
+          throw error
         }
       }
     },
@@ -91,17 +108,20 @@ export function openMirroring(
 /** Whether following may work again later: failures of the network, of the origin, and of a full disk. */
 function mayPass(error: unknown): boolean {
   if (error instanceof DaybookError || error instanceof WrongError) return true
-  return error instanceof UnknownEventError || error instanceof StoreError || isFull(error)
+  return error instanceof UnknownEventError || error instanceof StoreError || isDiskFull(error)
 }
 
+/** Whether the store or a file beside it could not be written. */
+const isDiskFull = (error: unknown): boolean => isFull(error) || isNoRoom(error)
+
 function faultOf(error: unknown): string {
-  if (isFull(error)) return 'the disk is full'
+  if (isDiskFull(error)) return 'the disk is full'
   return error instanceof Error ? error.message : String(error)
 }
 
 function waitOf(error: unknown): MirrorWait {
   // Downloads too refuse to fill the disk.
-  if (isFull(error) || error instanceof StoreError) return 'disk'
+  if (isDiskFull(error) || error instanceof StoreError) return 'disk'
   if (error instanceof UnknownEventError) return 'version'
   return error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
     ? 'unreachable'

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import { openSigner } from '../../src/log/tree/signer.ts'
@@ -132,6 +134,19 @@ suite('a mirror stops with evidence', () => {
     })
   })
 
+  test('also when the evidence cannot be written at first, and serves what it has meanwhile', () =>
+    following(async ({ proxy, mirror, head }) => {
+      const blocked = join(mirror.data, 'evidence')
+      writeFileSync(blocked, '')
+      proxy.change({ body: (path, body) => (path === 'log/checkpoint' ? forged(body, TEST_KEY) : body) })
+      const { contradicted } = await mirror.until(({ waits }) => waits === 'disk')
+      assert.deepEqual([contradicted, mirror.head()], [null, head])
+      // Nothing is followed any more.
+      proxy.change({})
+      rmSync(blocked)
+      await stops(mirror, /FORK/, head)
+    }))
+
   test('at a rollback: an older copy that stays', async () => {
     await using older = await openOrigin(stopped.data)
     await following(async ({ proxy, mirror, head }) => {
@@ -203,31 +218,6 @@ suite('a mirror goes on', () => {
       await origin.trade(1)
       await mirror.reach(head + 3)
       assert.equal(mirror.state().contradicted, null)
-    }))
-
-  test('and passes on numbers of the origin’s status only, however long its texts are', () =>
-    following(async ({ proxy, mirror }) => {
-      const counts = { asked: true, refused: 0, failed: 0, dropped: 0, vouched: 0 }
-      const text = 'x'.repeat(60_000)
-      const statusOf = (held: number, oldestAtMs: number) => (path: string, body: Buffer) =>
-        path === 'status'
-          ? Buffer.from(
-              JSON.stringify({
-                ...JSON.parse(body.toString()),
-                finality: { ...counts, held, oldestAt: text, oldestAtMs },
-              }),
-            )
-          : body
-      const oldestOf = ({ held }: ReturnType<typeof mirror.state>): object => [
-        held?.counts.oldestAt,
-        held?.counts.oldestAtMs,
-      ]
-      proxy.change({ body: statusOf(1, 1000) })
-      const known = await mirror.until(({ held }) => held?.counts.held === 1)
-      assert.deepEqual(oldestOf(known), ['1970-01-01T00:00:01.000Z', 1000])
-      proxy.change({ body: statusOf(2, Number.MAX_SAFE_INTEGER) })
-      const unknown = await mirror.until(({ held }) => held?.counts.held === 2)
-      assert.deepEqual(oldestOf(unknown), [null, null])
     }))
 
   test('after answers of a proxy in place of its origin', () =>

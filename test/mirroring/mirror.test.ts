@@ -157,6 +157,34 @@ suite('a mirror of a log', () => {
     assert.equal((await runCheck(mirror.data, [])).code, 0)
   })
 
+  test('passes on numbers of the origin’s status only, however long its texts are', async () => {
+    await using origin = await openOrigin(0)
+    await using proxy = await openChangingProxy(origin.url())
+    await using mirror = openMirror(() => proxy.url)
+    await mirror.follow()
+    const counts = { asked: true, refused: 0, failed: 0, dropped: 0, vouched: 0 }
+    const text = 'x'.repeat(60_000)
+    const statusOf = (held: number, oldestAtMs: number) => (path: string, body: Buffer) =>
+      path === 'status'
+        ? Buffer.from(
+            JSON.stringify({
+              ...JSON.parse(body.toString()),
+              finality: { ...counts, held, oldestAt: text, oldestAtMs },
+            }),
+          )
+        : body
+    const oldestOf = ({ held }: ReturnType<typeof mirror.state>): object => [
+      held?.counts.oldestAt,
+      held?.counts.oldestAtMs,
+    ]
+    proxy.change({ body: statusOf(1, 1000) })
+    const known = await mirror.until(({ held }) => held?.counts.held === 1)
+    assert.deepEqual(oldestOf(known), ['1970-01-01T00:00:01.000Z', 1000])
+    proxy.change({ body: statusOf(2, Number.MAX_SAFE_INTEGER) })
+    const unknown = await mirror.until(({ held }) => held?.counts.held === 2)
+    assert.deepEqual(oldestOf(unknown), [null, null])
+  })
+
   test('takes over new keys that an older one has named', async () => {
     await using origin = await openOrigin(30)
     await using proxy = await openChangingProxy(origin.url())

@@ -36,7 +36,8 @@ export function isDiskFull(dataDirectory: string, bytes: number): boolean {
   }
 }
 
-function isNoRoom(error: unknown): boolean {
+/** Whether a file could not be written because the disk, a quota or a limit of file sizes has no more room. */
+export function isNoRoom(error: unknown): boolean {
   if (!(error instanceof Error && 'code' in error && 'errno' in error)) return false
   // Node has no name for a used-up quota, only its number.
   return FULL_CODES.has(error.code) || error.errno === -constants.errno.EDQUOT

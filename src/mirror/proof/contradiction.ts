@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -34,10 +34,15 @@ export function keepEvidence(dataDirectory: string, error: ContradictionError, n
   const parent = join(dataDirectory, EVIDENCE)
   mkdirSync(parent, { recursive: true })
   const folder = newFolder(join(parent, formatCompact(now)))
-  for (const [name, content] of Object.entries(error.files)) {
-    writeFileSync(join(folder, name), content, { flush: true })
+  try {
+    for (const [name, content] of Object.entries(error.files)) {
+      writeFileSync(join(folder, name), content, { flush: true })
+    }
+    writeFileSync(join(folder, 'reason.txt'), `${error.message}\n`, { flush: true })
+  } catch (cause) {
+    rmSync(folder, { recursive: true, force: true })
+    throw cause
   }
-  writeFileSync(join(folder, 'reason.txt'), `${error.message}\n`, { flush: true })
   syncDirectory(folder)
   syncDirectory(parent)
   return { is: 'contradicted', reason: error.message, evidence: folder }
