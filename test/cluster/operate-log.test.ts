@@ -107,6 +107,29 @@ suite('the operation of a log on an engine', { timeout: 300_000, ...ready }, () 
     }
   })
 
+  test('ends in 20 seconds without its engine, and its next start settles what it left', async () => {
+    const [, node] = nodes
+    assert.ok(node !== undefined)
+    const head = await publish(node, 'before the pause')
+    for (const broker of rig.brokers) broker.pause()
+    const sent = node.publish([{ ref: 'left', type: 'treasury', kind: 'deposit', kots: '1' }])
+    const answer = sent.catch(() => null)
+    await until('its outcome is unknown', async () => {
+      const metrics = await (await fetch(`${node.door}/metrics`)).text()
+      return /^daybook_append_unsettled_seconds [^0]/m.test(metrics)
+    })
+    const beganMs = performance.now()
+    const { code } = await node.end('SIGTERM')
+    assert.ok(performance.now() - beganMs < 21_000, 'in time')
+    assert.equal(code, 0)
+    assert.match(node.stderr(), /a commit has no outcome yet: the next start reads it/)
+    assert.notEqual((await answer)?.status, 200)
+    for (const broker of rig.brokers) broker.resume()
+    nodes[1] = await start(second, 'second')
+    assert.equal(await publish(nodes[1], 'left'), head + 1)
+    assert.equal(await publish(nodes[1], 'after the pause'), head + 2)
+  })
+
   test('rolls to the next stream while its nodes run, and nothing is lost', async () => {
     const [one, other] = nodes
     assert.ok(one !== undefined && other !== undefined)

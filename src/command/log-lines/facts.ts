@@ -245,16 +245,13 @@ export const FACTS = {
     text: 'gave {count} lost commits to the engine again',
     fields: ['count'],
   },
-  'fork-kept': {
-    level: 'error',
-    text: 'keeps {count} messages of two branches in evidence',
-    fields: ['count'],
-  },
+  'fork-kept': { level: 'error', text: 'keeps {count} messages of both branches', fields: ['count'] },
   'log-stopped': {
     level: 'error',
     text: 'nothing is published until an operator acts, from message {place} on: {reason}',
     fields: ['fault', 'place', 'reason'],
   },
+  'commit-left': { level: 'warn', text: 'a commit has no outcome yet: the next start reads it', fields: [] },
   'commit-unwritten': { level: 'error', text: 'a commit could not be written: {reason}', fields: ['reason'] },
   'metrics-failed': { level: 'error', text: 'the metrics could not be read', fields: ['err', 'thread'] },
   'page-failed': { level: 'warn', text: 'the first page failed', fields: ['err'] },

@@ -152,6 +152,8 @@ function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: C
         return lines.say('fork-kept', { count: notice.messages })
       case 'stopped':
         return lines.say('log-stopped', { fault: notice.why, place: notice.place, reason: notice.reason })
+      case 'left':
+        return lines.say('commit-left', {})
       case 'local-failure':
         return lines.say('commit-unwritten', { reason: notice.reason })
     }

@@ -7,6 +7,8 @@ export type ClusterNotice =
   | Exclude<ReplicaNotice, { is: 'stopped' | 'local-failure' }>
   | Readonly<{ is: 'stopped'; why: StopCause['is']; place: number; reason: string }>
   | Readonly<{ is: 'local-failure'; reason: string }>
+  /** The node ends with a commit whose outcome is not known. */
+  | Readonly<{ is: 'left' }>
   /** The engine takes no connection. */
   | Readonly<{ is: 'unconnected'; reason: string }>
 

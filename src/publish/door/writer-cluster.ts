@@ -72,6 +72,12 @@ function rulesOf({ balances, finality }: Pick<WriterSettings, 'balances' | 'fina
   return `--balances ${balances}, ${finality === null ? 'no --finality' : `--finality ${finality.chain}`}`
 }
 
+/** Leaves the log, and tells whether a commit of this node has no outcome yet. */
+export async function endShared(shared: SharedLog | null, say: ClusterSurroundings['say']): Promise<void> {
+  if ((shared?.state()?.unsettledMs ?? null) !== null) say({ is: 'replica', notice: { is: 'left' } })
+  await shared?.[Symbol.asyncDispose]()
+}
+
 /** Tells the main thread every second what the node knows of its cluster. */
 export function reportCluster(
   settings: WriterSettings,

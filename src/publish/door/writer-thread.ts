@@ -22,7 +22,7 @@ import type { OperationsAnswer } from './operations.ts'
 import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
 import { openSharedClock } from './shared-clock.ts'
-import { isPublishable, openSharedOf, reportCluster } from './writer-cluster.ts'
+import { endShared, isPublishable, openSharedOf, reportCluster } from './writer-cluster.ts'
 import type { WriterLog } from './writer-log.ts'
 import { openOwnLog, sharedWriterLog } from './writer-log.ts'
 import { openReports } from './writer-reports.ts'
@@ -68,7 +68,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const queue = openQueue(settings, { log, clock, state, say, ...seen })
   const leads = shared?.leads ?? (() => true)
   const end = async (): Promise<void> => {
-    await shared?.[Symbol.asyncDispose]()
+    await endShared(shared, say)
     await queue.close()
     highWater.sync()
     log.db.close()

@@ -117,6 +117,9 @@ export class WriterRefusal extends Error {
   override readonly name = 'WriterRefusal'
 }
 
+/** Longest end of the writer, in milliseconds. A thread that an engine still holds is cut off: its commits are durable. */
+const END_MS_MAX = 20_000
+
 /**
  * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work. A writer
  * that joins a log may wait for its engine; `stop` ends that.
@@ -181,7 +184,9 @@ export async function startWriter(
     async [Symbol.asyncDispose]() {
       closing = true
       tell({ is: 'close' })
+      const late = setTimeout(() => void worker.terminate(), END_MS_MAX)
       await exited
+      clearTimeout(late)
     },
   }
 }
