@@ -101,6 +101,8 @@ type Commits = Readonly<{
   Pick<CommitQueue, 'lead' | 'close'>
 
 const NOTHING = { drafts: 0, size: 0 }
+/** Time until a release goes on whose commit failed. */
+const RELEASE_RETRY_MS = 1_000
 
 function openCommits(
   { clockAgrees, monotonicMs }: CommitQueueSettings,
@@ -130,7 +132,7 @@ function openCommits(
     const batch = waiting.take()
     const refusal = broken ? UNAVAILABLE : clockAgrees() ? null : WRONG_CLOCK
     if (refusal !== null) {
-      for (const { refuse } of batch) refuse(refusal)
+      refuseAll(batch, refusal, goOn)
       return schedule()
     }
     busy = true
@@ -148,12 +150,12 @@ function openCommits(
       return goOn()
     }
     broken ||= end.outcome === UNAVAILABLE
-    for (const { refuse } of batch) refuse(end.outcome)
+    refuseAll(batch, end.outcome, goOn)
   }
 
   /** Goes on with the release. Every commit ends with one, so this is a commit without requests. */
   function goOn(): void {
-    if (release.isUnfinished() && !closed) void enqueue(NOTHING, () => undefined)
+    if (release.isUnfinished() && !closed && !broken) void enqueue(NOTHING, () => undefined)
   }
 
   return {
@@ -169,6 +171,12 @@ function openCommits(
       if (busy || waiting.count() > 0) await enqueue(NOTHING, () => undefined)
     },
   }
+}
+
+/** Ends a commit that failed, or whose outcome is not known. Nobody else may ask for the next one, so it goes on. */
+function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome, goOn: () => void): void {
+  for (const { refuse } of batch) refuse(outcome)
+  setTimeout(goOn, RELEASE_RETRY_MS).unref()
 }
 
 /** Opens the wait for the end of an open transaction. */

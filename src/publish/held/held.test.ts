@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { moved, PAYING, RUNNING, sent } from '../../../test/held/held-drafts.ts'
 import { openHeldStage } from '../../../test/held/held-stage.ts'
 
@@ -53,6 +54,23 @@ suite('a draft with a transaction', () => {
     )
     await stage.settle(['a'])
     assert.equal(stage.published().at(-1), 'play/entry 3')
+  })
+
+  test('is published by itself after a commit of the release failed', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING, moved('won', 'prize/winner', '10'))
+    await stage.send(sent('a', 'payout/winner', '10'), sent('b', 'payout/winner', '10'))
+    await stage.settle(['a', 'b'])
+    assert.equal(stage.held().length, 1)
+    stage.believeClock(false)
+    stage.reopen({ balances: 'report' })
+    await sleep(10)
+    stage.believeClock(true)
+    assert.equal(stage.held().length, 1)
+    const endMs = performance.now() + 10_000
+    while (stage.held().length > 0 && performance.now() < endMs) await sleep(20)
+    assert.deepEqual(stage.held(), [])
+    assert.equal(stage.published().filter((event) => event === 'payout/winner 10').length, 2)
   })
 
   test('is held in a log without events', async () => {
