@@ -110,8 +110,8 @@ suite('the operation of a log on an engine', { timeout: 300_000, ...ready }, () 
   test('ends in 20 seconds without its engine, and its next start settles what it left', async () => {
     const [, node] = nodes
     assert.ok(node !== undefined)
-    const head = await publish(node, 'before the pause')
-    for (const broker of rig.brokers) broker.pause()
+    const head = await publishDeposit(node, 'before the pause')
+    for (const broker of log.brokers) broker.pause()
     const sent = node.publish([{ ref: 'left', type: 'treasury', kind: 'deposit', kots: '1' }])
     const answer = sent.catch(() => null)
     await until('its outcome is unknown', async () => {
@@ -124,10 +124,11 @@ suite('the operation of a log on an engine', { timeout: 300_000, ...ready }, () 
     assert.equal(code, 0)
     assert.match(node.stderr(), /a commit has no outcome yet: the next start reads it/)
     assert.notEqual((await answer)?.status, 200)
-    for (const broker of rig.brokers) broker.resume()
-    nodes[1] = await start(second, 'second')
-    assert.equal(await publish(nodes[1], 'left'), head + 1)
-    assert.equal(await publish(nodes[1], 'after the pause'), head + 2)
+    for (const broker of log.brokers) broker.resume()
+    const again = await log.start(second, 'second')
+    nodes = [...nodes.slice(0, 1), again]
+    assert.equal(await publishDeposit(again, 'left'), head + 1)
+    assert.equal(await publishDeposit(again, 'after the pause'), head + 2)
   })
 
   test('rolls to the next stream while its nodes run, and nothing is lost', async () => {

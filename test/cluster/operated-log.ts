@@ -18,6 +18,7 @@ type OperatedLog = AsyncDisposable &
     /** Options of a command that uses the engine, and the address and the credentials among them. */
     engine: readonly [string, url: string, string, credentials: string]
     make(stream: number): Promise<void>
+    brokers: readonly Readonly<{ pause(): void; resume(): void }>[]
     start(data: string, name: string): Promise<NodeProcess>
     /** Newest place of a stream. */
     last(stream: number): Promise<number>
@@ -46,6 +47,7 @@ export async function openOperatedLog(): Promise<OperatedLog> {
     data: kept.data,
     engine,
     make: rig.make,
+    brokers: rig.brokers,
     async start(data, name) {
       const node = await startNode(data, [...engine, '--node-name', name], [], 'cluster')
       started.push(node)

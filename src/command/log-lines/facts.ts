@@ -245,7 +245,7 @@ export const FACTS = {
     text: 'gave {count} lost commits to the engine again',
     fields: ['count'],
   },
-  'fork-kept': { level: 'error', text: 'keeps {count} messages of both branches', fields: ['count'] },
+  'fork-kept': { level: 'error', text: 'keeps {count} messages of two branches', fields: ['count'] },
   'log-stopped': {
     level: 'error',
     text: 'nothing is published until an operator acts, from message {place} on: {reason}',
