@@ -97,6 +97,7 @@ suite('a log whose stream has ended', () => {
     folders.make(2)
     const refused = await roll(folders, 'b')
     assert.match(String(!refused.ok && refused.reason), /another node has taken the log off the engine/)
+    assert.match(String(!refused.ok && refused.reason), /it was interrupted, run that command here again/)
     await assert.rejects(take(folders, 'b', { is: 'genesis' }), /only a roll leads to the next stream/)
     await assert.rejects(moveFromEngine(folders.settings('b')), /another node has taken the log off/)
     const { log } = await folders.settings('b').connect(2)
