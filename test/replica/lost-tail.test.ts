@@ -101,6 +101,32 @@ suite('a writer whose engine has lost its tail', () => {
       assert.equal(cluster.engine.messages().length, 2)
     }))
 
+  test('refills an empty stream when all known writers are heard, because it may be on another engine', () =>
+    withCluster(NO_MUTANT, async ({ engine, publish, sleep, writers: [a, b, c] }) => {
+      assert.equal(await publish(a, 'first'), 'committed')
+      await sleep(2000)
+      c.crash()
+      await sleep(12_000)
+      const lost = engine.loseTail(1, true)
+      await sleep(30_000)
+      // A start forgets nothing of this.
+      a.crash()
+      a.start()
+      await sleep(30_000)
+      assert.deepEqual(engine.messages(), [])
+      assert.deepEqual(a.run()?.replica.state().waitsFor, ['C'])
+      assert.equal(await publish(a, 'refused'), 'unavailable')
+      c.start()
+      await sleep(30_000)
+      assert.deepEqual(
+        engine.messages().map(({ bytes }) => bytes),
+        lost.map(({ bytes }) => bytes),
+      )
+      assert.equal(await publish(b, 'after'), 'committed')
+      await sleep(2000)
+      assert.deepEqual([a, b, c].map(placeOf), [2, 2, 2])
+    }))
+
   test('does not append in place of a message that it has heard of, although nothing shows the loss', () =>
     withCluster(NO_MUTANT, async ({ engine, publish, sleep, writers: [a, b, c] }) => {
       assert.equal(await publish(a, 'first'), 'committed')

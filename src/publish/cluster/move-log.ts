@@ -14,7 +14,7 @@ import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log
 import { headOf } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { ReplicaStopped } from '../replica/replica-stop.ts'
-import { openTailCheck } from '../replica/tail-check.ts'
+import { EMPTY_STREAM, openTailCheck } from '../replica/tail-check.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
 import { movedMessages, noteMoved } from '../book/moved-log.ts'
@@ -156,7 +156,7 @@ async function refuseFork(
   const evidence = openEvidence(dataDirectory, stream)
   if (hasForked(db, dataDirectory, stream)) throw new StoreError(FORKED)
   try {
-    await openTailCheck({ book, log, evidence }).align()
+    if ((await openTailCheck({ book, log, evidence }).align()) === null) throw new StoreError(EMPTY_STREAM)
   } catch (cause) {
     if (cause instanceof ReplicaStopped) throw new StoreError(FORKED, { cause })
     throw cause

@@ -20,6 +20,8 @@ export type OtherWriters = Readonly<{
   heard(): readonly HeardMark[]
   /** Known writers without a mark since then. */
   silentSince(ms: number): readonly string[]
+  /** Known writers without a mark within `SILENCE_MS`. */
+  absent(): readonly string[]
   /** Known writers that have not answered a question. */
   owing(question: string): readonly string[]
   /** Whether any writer has answered a question. */
@@ -74,6 +76,9 @@ export function openOtherWriters(
     return over !== undefined && runs.delete(over[0])
   }
 
+  const silentSince = (ms: number): readonly string[] =>
+    [...names].filter((name) => ![...runs.values()].some((run) => run.mark.node === name && run.atMs >= ms))
+
   return {
     hear(told) {
       const { mark } = told
@@ -95,10 +100,8 @@ export function openOtherWriters(
           .map((run) => [`${run.mark.node} ${run.key}`, run] as const),
       ).values(),
     ],
-    silentSince: (ms) =>
-      [...names].filter(
-        (name) => ![...runs.values()].some((run) => run.mark.node === name && run.atMs >= ms),
-      ),
+    silentSince,
+    absent: () => silentSince(clock.now() - SILENCE_MS),
     owing: (question) => [...names].filter((name) => answered.get(name) !== question),
     hasAnswered: (question) => [...answered.values()].includes(question),
     aheadOf: (place) => recent().flatMap((mark) => (mark.place > place ? [mark.node] : [])),

@@ -36,7 +36,8 @@ export async function hearOthers(parts: AppendParts): Promise<void> {
     const last = await log.last()
     if (farthest <= last) {
       await catchUp.advanceTo(last)
-      const isAtEnd = follower.end().place >= last
+      // The engine has less than this node while an empty stream is not refilled.
+      const isAtEnd = follower.end().place === last
       if (isAtEnd && hearing.end(began)) return parts.onNotice({ is: 'heard', silent: hearing.silent() })
     }
   }

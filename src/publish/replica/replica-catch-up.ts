@@ -27,6 +27,8 @@ export type ReplicaCatchUp = Readonly<{
   /** Compares the newest message with the engine's, and offers what the engine has lost again. */
   align(): Promise<void>
   isAlignDue(): boolean
+  /** Whether the engine's stream is empty, and waits for all known writers before it is refilled. */
+  isEmpty(): boolean
   /** Makes a comparison due. */
   alignSoon(): void
 }>
@@ -60,6 +62,7 @@ export type CatchUpParts = Readonly<{
 export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
   const { log, clock, bell, follower, line } = parts
   let alignDueMs = Number.NEGATIVE_INFINITY
+  let isEmpty = false
   let hint: Promise<void> | null = null
 
   function changed(what: string): void {
@@ -102,10 +105,16 @@ export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
     async align() {
       const messages = await parts.tail.align()
       alignDueMs = clock.now() + ALIGN_MS
+      isEmpty = messages === null
+      if (messages === null) {
+        if (parts.hearing.isHeard()) changed('the stream on the engine is empty')
+        return
+      }
       if (messages === 0) return
       parts.onNotice({ is: 'offered-again', messages })
       changed('the engine had lost its newest messages')
     },
+    isEmpty: () => isEmpty,
     isAlignDue: () => clock.now() >= alignDueMs,
     alignSoon: () => void (alignDueMs = Number.NEGATIVE_INFINITY),
   }

@@ -88,7 +88,8 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
   const pace = openAppendPace(writers, random, clock)
   const hearing = openHearing(own().run, writers, clock)
   const jobs = openCommitJobs(clock, bell.ring)
-  const tail = openTailCheck({ book, log, evidence: settings.evidence })
+  const mayRefill = (): boolean => writers.absent().length === 0
+  const tail = openTailCheck({ book, log, evidence: settings.evidence, mayRefill })
   const follower = openBookFollower({
     book,
     log,

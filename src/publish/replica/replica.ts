@@ -72,7 +72,11 @@ export function openReplica(settings: ReplicaSettings): Replica {
   ])
 
   const waitsFor = (): readonly string[] => [
-    ...new Set([...hearing.missing(), ...writers.aheadOf(parts.last())]),
+    ...new Set([
+      ...hearing.missing(),
+      ...writers.aheadOf(parts.last()),
+      ...(catchUp.isEmpty() ? writers.absent() : []),
+    ]),
   ]
 
   return {

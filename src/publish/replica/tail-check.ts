@@ -17,10 +17,10 @@ export type ForkEvidence = Readonly<{
 export type TailCheck = Readonly<{
   /**
    * Compares the newest message in the books with the engine's. When the engine has lost its tail, offers the missing
-   * messages again: same bytes, same places. Returns how many. Throws a `ReplicaStopped` for a fork, and an
-   * `EngineError` when the engine does not answer now.
+   * messages again: same bytes, same places. Returns how many; null when the stream is empty and may not be refilled.
+   * Throws a `ReplicaStopped` for a fork, and an `EngineError` when the engine does not answer now.
    */
-  align(): Promise<number>
+  align(): Promise<number | null>
   /**
    * Keeps both branches as evidence, from the first place where they differ, or from the newest message of this node if
    * they do not differ. Returns how many messages that is.
@@ -35,10 +35,21 @@ const EVIDENCE_BYTES_MAX: number = 64 * 1024 * 1024
 /** Attempts to offer a lost message again before the replica looks around. */
 const ATTEMPTS_MAX = 3
 
-type TailParts = Readonly<{ book: Book; log: LogEngine; evidence: ForkEvidence; evidenceBytesMax?: number }>
+type TailParts = Readonly<{
+  book: Book
+  log: LogEngine
+  evidence: ForkEvidence
+  evidenceBytesMax?: number
+  /** Whether an empty stream is refilled; never if absent. It may be one of another engine, and the others use the right one. */
+  mayRefill?: () => boolean
+}>
+
+/** Refusal of a command that finds an empty stream where the log of its directory should be. */
+export const EMPTY_STREAM =
+  'the stream on the engine is empty: give the address of the engine that has this log, or start all writers, which put it back'
 
 export function openTailCheck(parts: TailParts): TailCheck {
-  const { book, log, evidence, evidenceBytesMax = EVIDENCE_BYTES_MAX } = parts
+  const { book, log, evidence, evidenceBytesMax = EVIDENCE_BYTES_MAX, mayRefill = () => false } = parts
 
   async function messageAt(place: number): Promise<Uint8Array> {
     const [message] = await log.read(place, 1)
@@ -75,6 +86,7 @@ export function openTailCheck(parts: TailParts): TailCheck {
       const { place, digest } = book.applied()
       if (place === 0) return 0
       const last = await log.last()
+      if (last === 0 && !mayRefill()) return null
       if (last < place) return await offerTail(last)
       assertSame(place, sha256(await messageAt(place)), digest)
       return 0

@@ -1,3 +1,4 @@
+import type { TailCheck } from '../replica/tail-check.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import type { EngineConnection } from '../../engine/log-engine.ts'
 import { openBookKeys } from '../../log/message/book-keys.ts'
@@ -20,7 +21,7 @@ import type { SigningKey } from '../../log/tree/signer.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
 import { ReplicaStopped } from '../replica/replica-stop.ts'
-import { openTailCheck } from '../replica/tail-check.ts'
+import { EMPTY_STREAM, openTailCheck } from '../replica/tail-check.ts'
 import { ENDED } from './ended-stream.ts'
 import type { BranchName } from './evidence-folder.ts'
 import { openEvidence, readEvidence } from './evidence-folder.ts'
@@ -109,9 +110,9 @@ async function sealBranches(db: DatabaseSync, book: StoreBook, settings: AdoptSe
 }
 
 /** Whether the engine has the newest message of this node. One that it has lost is put back. */
-async function branchOf(align: () => Promise<unknown>): Promise<BranchName> {
+async function branchOf(align: TailCheck['align']): Promise<BranchName> {
   try {
-    await align()
+    if ((await align()) === null) throw new StoreError(EMPTY_STREAM)
     return 'engine'
   } catch (error) {
     if (error instanceof ReplicaStopped) return 'ours'
