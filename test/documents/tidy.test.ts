@@ -70,6 +70,15 @@ suite('a source', () => {
     assert.deepEqual(filesWith(/\bexport default\b/, SOURCES), ['test/stage/skips-reporter.ts'])
   })
 
+  test('begins no doc comment with a question word', () => {
+    const questions = SOURCES.flatMap((path) =>
+      [...textOf(path).matchAll(/\/\*\*[\s*]+(?:What|Why|How)\b.*/g)].map(
+        ([comment]) => `${path}: ${comment}`,
+      ),
+    )
+    assert.deepEqual(questions, [])
+  })
+
   test('and its exports have no vague name', () => {
     const named = SOURCES.flatMap((path) => [
       { path, name: basename(path).replace(/(?:\.test)?(?:-d)?\.ts$/, '') },

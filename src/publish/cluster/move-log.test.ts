@@ -75,7 +75,7 @@ function withBook<Result>(data: string, work: (book: StoreBook) => Result): Resu
   }
 }
 
-/** Why a writer with this book takes no commit; null when it asks its replica. */
+/** Reason why a writer with this book takes no commit; null when it asks its replica. */
 function refusalOf(book: StoreBook): string | null {
   let reason: string | null = null
   const { path } = openReplicatedPath({
