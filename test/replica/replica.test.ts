@@ -23,26 +23,6 @@ const UNREADABLE: Mutant = {
   },
 }
 
-/** Counts the reads of an engine. */
-function countReads(): Readonly<{ mutant: Mutant; reads(): number }> {
-  let reads = 0
-  return {
-    reads: () => reads,
-    mutant: {
-      connection: (connection) => ({
-        ...connection,
-        log: {
-          ...connection.log,
-          read(...question) {
-            reads += 1
-            return connection.log.read(...question)
-          },
-        },
-      }),
-    },
-  }
-}
-
 const stateOf = (writer: ModelWriter) => writer.run()?.replica.state() ?? assert.fail('the writer runs')
 const draft = (ref: string, needs: string | null = null): ModelDraft => ({ ref, needs, attempt: ref })
 
@@ -55,22 +35,6 @@ suite('a writer of a log on an engine', () => {
       assert.deepEqual(writers.map(placeOf), [3, 3, 3])
       assert.equal(new Set(writers.map(({ disk }) => Buffer.concat(disk.messages).toString())).size, 1)
     }))
-
-  test('does not read the engine between two commits of its own', () => {
-    const { mutant, reads } = countReads()
-    return withCluster(mutant, async ({ publish, sleep, writers: [a, b, c] }) => {
-      // Their reads are not counted.
-      for (const other of [b, c]) other.crash()
-      await sleep(12_000)
-      assert.equal(await publish(a, 'first'), 'committed')
-      const before = reads()
-      for (let number = 0; number < 20; number++) {
-        assert.equal(await publish(a, `ref ${number}`), 'committed')
-        await sleep(1)
-      }
-      assert.equal(reads() - before, 0)
-    })
-  })
 
   test('keeps its transaction open for a second at most', () =>
     withCluster(NO_MUTANT, async ({ engine, now, publish, sleep, writers: [a] }) => {

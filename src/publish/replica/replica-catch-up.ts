@@ -64,6 +64,8 @@ export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
   let alignDueMs = Number.NEGATIVE_INFINITY
   let isEmpty = false
   let hint: Promise<void> | null = null
+  /** The place for which the hint was asked. */
+  let hinted = 0
 
   function changed(what: string): void {
     parts.hearing.begin()
@@ -88,9 +90,15 @@ export function openReplicaCatchUp(parts: CatchUpParts): ReplicaCatchUp {
   return {
     rest: (ms) => clock.within(ms, bell.rung(), () => undefined),
     async follow(ms, mayAttempt) {
-      hint ??= log.wait(follower.end().place + 1, IDLE_MS).then(() => void (hint = null))
+      const next = follower.end().place + 1
+      if (hint === null) {
+        hinted = next
+        hint = log.wait(next, IDLE_MS).then(() => void (hint = null))
+      }
       await clock.within(ms, Promise.race([bell.rung(), hint]), () => undefined)
       if (hint !== null && mayAttempt()) return
+      // A late hint of a message that this node has appended itself.
+      if (hint === null && hinted < next) return
       // A hint can come before the replica that is read has the message.
       if (!(await advance()) && hint === null) await clock.pause(LAG_MS)
     },
