@@ -11,6 +11,7 @@ import { replaceKeys } from '../log/tree/signing-keys.ts'
 import { openSignedTrees } from '../log/tree/signed-trees.ts'
 import { sumOfAccounts } from '../project/fold/ledger.ts'
 import { WrongError } from '../verify/reading/finding.ts'
+import { UnlistedKeyError } from '../verify/trust.ts'
 import type { BuildingMirror } from './book/building-mirror.ts'
 import { openBuildingMirror, removeBuildingMirror } from './book/building-mirror.ts'
 import type { FormerMirror } from './book/former-mirror.ts'
@@ -48,7 +49,7 @@ const RETRY_MS = 2_000
  * Builds the mirror of a log in a data directory, and resolves when a checkpoint proves it. Returns at once when the
  * directory has a mirror of this log already. Continues an interrupted build. Nothing has the name of the store before
  * the build is proved. Throws a `StoreError` when the directory holds a log of its own, a `DaybookError` when the origin
- * cannot be read, and the signal's reason.
+ * cannot be read, an `UnlistedKeyError` when it does not list a given key, and the signal's reason.
  */
 export async function buildMirror(
   settings: MirrorSettings,
@@ -88,6 +89,8 @@ async function buildNew(
       // The pieces taken before may be wrong too, and none of them is proved.
       if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
       else if (!(error instanceof WrongError) && !isGap(error)) throw error
+      // Nothing is proved yet, so a key of the operator is as likely to be wrong as the log.
+      if (error instanceof UnlistedKeyError && settings.vkeys.length > 0) throw error
       if (mistakes >= MISTAKES_MAX)
         throw new ContradictionError(error.message, origin.shown(), { cause: error })
       await origin.around.sleep(RETRY_MS * mistakes, listeners.signal)

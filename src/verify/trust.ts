@@ -33,6 +33,13 @@ type FormerLogSize = Readonly<{ origin: string; size: number }>
 const KEYS_MAX = 256
 
 const PLACE = 'log/keys'
+/** Thrown when a trusted key is not among those of the log: it is wrong, or the log is another one. */
+export class UnlistedKeyError extends WrongError {
+  constructor() {
+    super(PLACE, 'the key that you trust is not among the keys of this log')
+  }
+}
+
 const malformed = (what: string): WrongError => new WrongError(PLACE, what)
 
 /** Parses the list of keys. Throws a `WrongError` when it is malformed. */
@@ -122,15 +129,14 @@ function listedTrustedKeys(
     const same = list.keys.find(
       ({ key }) => key.name === list.origin && isSame(key.publicKey, own?.publicKey ?? NO_KEY),
     )
-    if (same === undefined && !isFormer) throw malformed(UNLISTED)
+    if (same === undefined && !isFormer) throw new UnlistedKeyError()
     return same !== undefined && (isFormer || own?.name === list.origin) ? [same] : []
   })
-  if (found.length === 0) throw malformed(UNLISTED)
+  if (found.length === 0) throw new UnlistedKeyError()
   return found
 }
 
 const NO_KEY = new Uint8Array(0)
-const UNLISTED = 'the key that you trust is not among the keys of this log'
 
 /** Opens a note that a trusted key has signed, if the key signs trees of its size. Throws a `WrongError` otherwise. */
 export async function openTrusted(

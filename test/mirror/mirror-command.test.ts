@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,12 +9,15 @@ import { after, before, suite, test } from 'node:test'
 import type { Service } from '../../src/command/service/service.ts'
 import { VERSION } from '../../src/command/terminal/version.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
+import { verifierKeyOf } from '../../src/log/tree/signer.ts'
 import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import { formatVkey } from '../../src/tlog/vkey.ts'
 import { KEPT_LOG, unpackKept } from '../books/kept-store.ts'
 import { run } from '../stage/command-stage.ts'
 import { startLocalNode } from '../stage/manual-node.ts'
+import { OTHER_KEY } from '../story/signing.ts'
 
 const DRAFTS = join(import.meta.dirname, '..', 'sample', 'sample.drafts.jsonl')
 
@@ -105,6 +108,36 @@ suite('daybook mirror', () => {
     ])
       assert.equal((await run(words)).code, 2, words.join(' '))
     assert.ok(!existsSync(join(folder, 'a')), 'nothing is left behind')
+  })
+
+  test('says that the log does not list a key, and accuses nobody', async () => {
+    const wary = join(folder, 'wary')
+    const vkey = formatVkey(verifierKeyOf('daybook.test/another', OTHER_KEY.publicKey))
+    const { code, stderr } = await run(['mirror', url, '--data', wary, '--vkey', vkey, ...ports])
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /does not list the key of --vkey: compare the key with the one that the operator of the log has published/,
+    )
+    assert.deepEqual(
+      readdirSync(wary).filter((name) => /evidence|\.db/.test(name)),
+      [],
+    )
+  })
+
+  test('refuses a port that is taken before it fetches anything', async () => {
+    const late = join(folder, 'late')
+    const taken = ['--port', `${origin.port}`, '--ops-port', '0']
+    const { code, stderr } = await run(['mirror', url, '--data', late, ...taken])
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /another program listens on 127\.0\.0\.1:\d+: stop it, or choose another port with --port/,
+    )
+    assert.deepEqual(
+      readdirSync(late).filter((name) => name.includes('.db')),
+      [],
+    )
   })
 
   test('refuses the directory of another log', async () => {

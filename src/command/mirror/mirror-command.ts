@@ -2,9 +2,11 @@ import type { Surroundings } from '../../client/surroundings.ts'
 import { hasStore } from '../../log/store/store.ts'
 import { hasBuildingMirror } from '../../mirror/book/building-mirror.ts'
 import { buildMirror } from '../../mirror/build-mirror.ts'
+import { UnlistedKeyError } from '../../verify/trust.ts'
 import type { MirrorProgress } from '../../mirror/mirror-settings.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { runToEnd } from '../operator/node-ending.ts'
+import { demandFreePort } from '../service/taken-port.ts'
 import { asCommandError, causeOf, fetchAllowed } from '../terminal/client.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -23,6 +25,8 @@ export async function runMirror(
 ): Promise<ExitCode> {
   const beganMs = world.monotonicMs()
   using _lock = takeDirectory(settings.data)
+  await demandFreePort('--port', settings.host, settings.port)
+  await demandFreePort('--ops-port', settings.opsHost, settings.opsPort)
   await build(settings, world, lines)
   // The modules of the service take most of the time that a command needs to start.
   const { startMirror } = await import('./served-mirror.ts')
@@ -70,6 +74,8 @@ async function build({ followed }: ServedMirrorSettings, world: World, lines: Lo
       lines.say('mirror-built', { events: built.events, ms: Math.round(world.monotonicMs() - beganMs) })
   } catch (error) {
     if (world.stop.aborted) throw new CommandError(1, stoppedWords(followed.dataDirectory))
+    if (error instanceof UnlistedKeyError)
+      throw new CommandError(1, unlistedWords(followed.url), { cause: error })
     throw asCommandError(error)
   } finally {
     progress.end()
@@ -80,6 +86,10 @@ function stoppedWords(data: string): string {
   return hasBuildingMirror(data)
     ? 'stopped before the mirror was built: the next start goes on'
     : 'stopped before the mirror was begun: nothing is kept'
+}
+
+function unlistedWords(url: string): string {
+  return `the log at ${url} does not list the key of --vkey: compare the key with the one that the operator of the log has published; nothing was fetched`
 }
 
 /** `fetch` that says why an attempt has failed, because the client tries again for a while in silence. */

@@ -1,11 +1,20 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { CommandError } from '../terminal/world.ts'
 
+type PortOption = '--port' | '--publish-port' | '--ops-port'
+
+/** Listens for a moment, so that a taken port is known before long work. Throws as `orTaken`. */
+export async function demandFreePort(option: PortOption, host: string, port: number): Promise<void> {
+  const server = createServer().listen(port, host)
+  await orTaken(option, once(server, 'listening'))
+  server.close()
+  await once(server, 'close')
+}
+
 /** Waits for a listener. When another program has the port, the error names the option that chooses another port. */
-export async function orTaken<T>(
-  option: '--port' | '--publish-port' | '--ops-port',
-  listening: Promise<T>,
-): Promise<T> {
+export async function orTaken<T>(option: PortOption, listening: Promise<T>): Promise<T> {
   try {
     return await listening
   } catch (error) {
