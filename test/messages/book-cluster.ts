@@ -132,15 +132,9 @@ function openNode(
 
   function openQueue({ db, book }: ReturnType<typeof open>): CommitQueue {
     // An engine that accepts every message at once.
-    const { room } = book
     const way: CommitPath = {
       isOpen: () => false,
-      hasRoom: () => !room.isFull(),
-      sizeOf: room.draftsBytes,
-      sizeOfDecision: room.decisionBytes,
-      sizeOfWord: room.wordBytes,
-      requestMax: room.requestBytesMax,
-      requestsMax: room.requestsBytesMax,
+      ...book.room,
       commit(work, done) {
         if (loses) {
           loses = false

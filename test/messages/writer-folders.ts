@@ -140,15 +140,9 @@ export function openWriterFolders({ asksChain = false }: { asksChain?: boolean }
 
 /** A path on which every commit must be accepted at once. */
 function pathOf(book: StoreBook, connect: (stream: number) => Promise<EngineConnection>): CommitPath {
-  const { room } = book
   return {
     isOpen: () => false,
-    hasRoom: () => !room.isFull(),
-    sizeOf: room.draftsBytes,
-    sizeOfDecision: room.decisionBytes,
-    sizeOfWord: room.wordBytes,
-    requestMax: room.requestBytesMax,
-    requestsMax: room.requestsBytesMax,
+    ...book.room,
     commit(work, done) {
       book.begin()
       const built = work.build()

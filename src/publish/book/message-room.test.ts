@@ -68,7 +68,7 @@ function assertCarried(cluster: BookCluster): number {
 
 suite('the size of a draft', () => {
   test('is never less than its bytes in a message, published or held', () => {
-    const { draftsBytes } = messageRoom(() => 0)
+    const { sizeOf } = messageRoom(() => 0)
     const refs = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 })
     const seqs = fc.integer({ min: 1, max: 10 ** 12 })
     fc.assert(
@@ -76,7 +76,7 @@ suite('the size of a draft', () => {
         for (const { event, details } of entries) {
           const { type, kind, contestId, kots, tx } = event
           const draft = { ref, atMs: null, type, kind, contestId, kots, tx, details }
-          const size = draftsBytes([draft])
+          const size = sizeOf([draft])
           const [published, held] = bytesOf(draft, seq)
           assert.ok(published <= size && held <= size, `${published}, ${held} of ${size}: ${type}/${kind}`)
           assert.ok(

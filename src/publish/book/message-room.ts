@@ -5,21 +5,7 @@ import { formatAmount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
-
-/** Limits of the message that carries a commit. */
-export type MessageRoom = Readonly<{
-  /** Whether the present message has no room for further held drafts. */
-  isFull(): boolean
-  /** Most bytes of drafts in a message. */
-  draftsBytes(drafts: readonly Draft[]): number
-  /** Most bytes of a decision of the operator about so many held drafts. */
-  decisionBytes(drafts: number, reason: string): number
-  /** Most bytes of the chain's word about a transaction that so many held drafts name. */
-  wordBytes(drafts: number, text: string): number
-  /** Most bytes of one request, and of the requests of one commit when there are several. */
-  requestBytesMax: number
-  requestsBytesMax: number
-}>
+import type { CommitRoom } from '../commits/commit-path.ts'
 
 // A message has 4 MiB at most. Requests are weighed before they are built, so the bounds here are upper ones.
 
@@ -91,14 +77,14 @@ export function changeBytes(change: HeldChange): number {
   }
 }
 
-/** Limits of a message. `bytesLeft` are those of the commit that is being built. */
-export function messageRoom(bytesLeft: () => number): MessageRoom {
+/** Limits of a commit that one message carries, in bytes at most. `bytesLeft` are those of the one that is being built. */
+export function messageRoom(bytesLeft: () => number): CommitRoom {
   return {
-    isFull: () => bytesLeft() < RELEASE_BYTES,
-    draftsBytes: (drafts) => drafts.reduce((sum, draft) => sum + draftBytes(draft), 0),
-    decisionBytes: (drafts, reason) => drafts * (CHANGE_BYTES + jsonBytes(reason)),
-    wordBytes: (drafts, text) => CHANGE_BYTES + jsonBytes(text) + drafts * ID_BYTES,
-    requestBytesMax: REQUEST_BYTES_MAX,
-    requestsBytesMax: REQUESTS_BYTES_MAX,
+    hasRoom: () => bytesLeft() >= RELEASE_BYTES,
+    sizeOf: (drafts) => drafts.reduce((sum, draft) => sum + draftBytes(draft), 0),
+    sizeOfDecision: (drafts, reason) => drafts * (CHANGE_BYTES + jsonBytes(reason)),
+    sizeOfWord: (drafts, text) => CHANGE_BYTES + jsonBytes(text) + drafts * ID_BYTES,
+    requestMax: REQUEST_BYTES_MAX,
+    requestsMax: REQUESTS_BYTES_MAX,
   }
 }

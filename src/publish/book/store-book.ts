@@ -21,7 +21,7 @@ import { openBookStream } from './book-stream.ts'
 import { Unfitting } from './followed-commit.ts'
 import type { StandInSignature } from './stand-in-signature.ts'
 import { openStandInSignature } from './stand-in-signature.ts'
-import type { MessageRoom } from './message-room.ts'
+import type { CommitRoom } from '../commits/commit-path.ts'
 import { messageRoom } from './message-room.ts'
 import type { OperatorStep, PresentLog, StepBody } from './operator-step.ts'
 import { applyStep, bodyOfStep } from './operator-step.ts'
@@ -50,7 +50,7 @@ export type StoreBook = Omit<Book, 'applied'> &
     held: HeldDrafts
     tables: HeldTables
     /** Limits of the message that is built. */
-    room: MessageRoom
+    room: CommitRoom
     /** Builds a step of the operator in place of a commit, between `begin` and `message`. */
     build(step: OperatorStep): void
     /** The signed note of the committed log, also while a message is built. */

@@ -1,15 +1,14 @@
 import type { FailedOutcome } from '../admission/outcome.ts'
-import type { CommitEnd, CommitPath, CommitWork } from '../commits/commit-path.ts'
+import type { CommitEnd, CommitPath, CommitRoom, CommitWork } from '../commits/commit-path.ts'
 import { FULL, lacksRoom, UNAVAILABLE } from '../commits/commit-failure.ts'
 import type { CommitFailureSettings } from '../commits/commit-failure.ts'
 import type { Book } from '../replica/replica-book.ts'
 import type { CommitResult } from '../replica/commit-jobs.ts'
-import type { MessageRoom } from '../book/message-room.ts'
 import type { Replica } from '../replica/replica.ts'
 
 type ReplicatedSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'isDiskFull'> &
   Readonly<{
-    book: Book & Readonly<{ room: MessageRoom; isMoving(): boolean }>
+    book: Book & Readonly<{ room: CommitRoom; isMoving(): boolean }>
     /** The replica of the present stream; null while there is none. */
     replica(): Replica | null
     /** Whether the books have all events that this node has served. Another event in such a place would be a fork. */
@@ -26,7 +25,6 @@ type ReplicatedPath = Readonly<{ path: CommitPath; book: Book }>
 /** Opens the path of a log that an engine carries. */
 export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath {
   const { book } = settings
-  const { room } = book
   /** Whether a transaction is open, whether it changed anything, and the commit that is built in it. */
   const open: OpenCommit = { is: false, isUnchanged: false, commit: null }
 
@@ -62,12 +60,7 @@ export function openReplicatedPath(settings: ReplicatedSettings): ReplicatedPath
     path: {
       commit,
       isOpen: () => open.is,
-      hasRoom: () => !room.isFull(),
-      sizeOf: room.draftsBytes,
-      sizeOfDecision: room.decisionBytes,
-      sizeOfWord: room.wordBytes,
-      requestMax: room.requestBytesMax,
-      requestsMax: room.requestsBytesMax,
+      ...book.room,
     },
     book: {
       ...book,

@@ -23,15 +23,11 @@ export type CommitEnd<Built> =
   | Readonly<{ is: 'committed'; built: Built }>
   | Readonly<{ is: 'failed'; outcome: FailedOutcome }>
 
-/** The way on which commits become durable: the embedded store, or the machines that keep the log. */
-export type CommitPath = Readonly<{
-  /** Makes one commit and calls `done` once. The embedded store does so before it returns. */
-  commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void
-  /** Whether a transaction is open, so that nothing else may read the books. */
-  isOpen(): boolean
+/** Limits of a commit, in units of its path. */
+export type CommitRoom = Readonly<{
   /** Whether the open commit has room for a further held draft. */
   hasRoom(): boolean
-  /** Size of a request with these drafts, or with a decision about so many held ones, in units of the path. */
+  /** Size of a request with these drafts, or with a decision about so many held ones. */
   sizeOf(drafts: readonly Draft[]): number
   sizeOfDecision(drafts: number, reason: string): number
   /** Size of the chain's word about a transaction that so many held drafts name. */
@@ -40,3 +36,12 @@ export type CommitPath = Readonly<{
   requestMax: number
   requestsMax: number
 }>
+
+/** The way on which commits become durable: the embedded store, or the machines that keep the log. */
+export type CommitPath = CommitRoom &
+  Readonly<{
+    /** Makes one commit and calls `done` once. The embedded store does so before it returns. */
+    commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void
+    /** Whether a transaction is open, so that nothing else may read the books. */
+    isOpen(): boolean
+  }>
