@@ -15,9 +15,15 @@ export function failingFromStart(fault: Fault): readonly string[] {
 
 /** Makes system calls of a process fail in all its threads, until the result is disposed. */
 export async function injectFault(pid: number, fault: Fault): Promise<AsyncDisposable> {
-  const tracer = spawn('strace', ['-f', '-o', '/dev/null', ...wordsOf(fault), '-p', String(pid)], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  return await attachTracer(pid, ['-f', '-o', '/dev/null', ...wordsOf(fault)])
+}
+
+/** Attaches `strace` to a process until the result is disposed. `said` is all that it has written so far. */
+export async function attachTracer(
+  pid: number,
+  words: readonly string[],
+): Promise<AsyncDisposable & Readonly<{ said(): string }>> {
+  const tracer = spawn('strace', [...words, '-p', String(pid)], { stdio: ['ignore', 'ignore', 'pipe'] })
   const closed = once(tracer, 'close')
   let said = ''
   tracer.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
@@ -26,6 +32,7 @@ export async function injectFault(pid: number, fault: Fault): Promise<AsyncDispo
     if (what === 'closed') throw new Error(`the calls of process ${pid} cannot be followed: ${said}`)
   }
   return {
+    said: () => said,
     async [Symbol.asyncDispose]() {
       tracer.kill('SIGINT')
       await closed

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { attachTracer } from '../crash/fault-injection.ts'
 
 /** Syncs of a process to its disk. Disposal ends the trace. */
 type TracedSyncs = AsyncDisposable &
@@ -10,21 +9,10 @@ type TracedSyncs = AsyncDisposable &
 
 /** Follows `fsync` and `fdatasync` of a process in all its threads, with `strace`. */
 export async function traceSyncs(pid: number): Promise<TracedSyncs> {
-  const words = ['-f', '-y', '-ttt', '-T', '-e', 'trace=fsync,fdatasync', '-p', String(pid)]
-  const tracer = spawn('strace', words, { stdio: ['ignore', 'ignore', 'pipe'] })
-  const closed = once(tracer, 'close')
-  let said = ''
-  tracer.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  while (!said.includes(' attached')) {
-    const what = await Promise.race([once(tracer.stderr, 'data'), closed.then(() => 'closed' as const)])
-    if (what === 'closed') throw new Error(`the calls of process ${pid} cannot be followed: ${said}`)
-  }
+  const tracer = await attachTracer(pid, ['-f', '-y', '-ttt', '-T', '-e', 'trace=fsync,fdatasync'])
   return {
-    of: (path) => endsOf(said, path),
-    async [Symbol.asyncDispose]() {
-      tracer.kill('SIGINT')
-      await closed
-    },
+    of: (path) => endsOf(tracer.said(), path),
+    [Symbol.asyncDispose]: () => Promise.resolve(tracer[Symbol.asyncDispose]()),
   }
 }
 

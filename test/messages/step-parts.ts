@@ -9,7 +9,8 @@ import type { BookCluster } from './book-cluster.ts'
 
 const MARK: WriterMark = { ...SOME_MARK, node: 'other', keys: [] }
 
-const STATE: ReplicaState = {
+/** State of a writer that takes commits and has heard of no other. */
+export const QUIET_STATE: ReplicaState = {
   append: 'idle',
   end: { place: 1, digest: new Uint8Array(32) },
   last: 1,
@@ -72,7 +73,7 @@ export function stepParts(cluster: BookCluster, state: Partial<ReplicaState>): T
     db: db(),
     book: book(),
     path,
-    state: () => ({ ...STATE, ...state }),
+    state: () => ({ ...QUIET_STATE, ...state }),
     monotonicMs: () => STEP_NOW_MS,
   }
 }

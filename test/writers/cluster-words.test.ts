@@ -12,6 +12,14 @@ import type { ClusterWords } from '../../src/serve/api/status-route.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 
 const HEARD_MS = Date.UTC(2026, 9, 2, 23, 59, 30)
+const HEARD: Cluster['writers'][number] = {
+  name: 'b',
+  seq: 13,
+  heardAt: '2026-10-02T23:59:30.000Z',
+  heardAtMs: HEARD_MS,
+  silent: false,
+  fault: null,
+}
 const CLUSTER: Cluster = {
   name: 'a',
   leads: true,
@@ -19,14 +27,7 @@ const CLUSTER: Cluster = {
   reason: null,
   lag: 0,
   writers: [
-    {
-      name: 'b',
-      seq: 13,
-      heardAt: '2026-10-02T23:59:30.000Z',
-      heardAtMs: HEARD_MS,
-      silent: false,
-      fault: null,
-    },
+    HEARD,
     {
       name: 'c',
       seq: 12,
@@ -101,14 +102,7 @@ suite('one of several writers', () => {
         reason: 'engine',
         lag: 3,
         writers: [
-          {
-            name: 'b',
-            seq: 13,
-            heardAt: '2026-10-02T23:59:30.000Z',
-            heardAtMs: HEARD_MS,
-            silent: false,
-            fault: null,
-          },
+          HEARD,
           { name: 'c', seq: null, heardAt: null, heardAtMs: null, silent: true, fault: 'settings' },
         ],
       },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { QUIET_STATE } from '../../../test/messages/step-parts.ts'
 import { allocateReport, openReportCell } from './report-cell.ts'
 import { openShownCluster } from './shown-cluster.ts'
 import type { ReplicaState } from '../../publish/replica/replica.ts'
@@ -9,20 +10,8 @@ const NOW_MS = Date.UTC(2026, 0, 1)
 
 /** A writer that runs alone, and waits in vain for others. */
 const alone = (silent: readonly string[]): ReplicaState => ({
-  append: 'idle',
-  end: { place: 1, digest: new Uint8Array(32) },
-  last: 1,
-  unsettledMs: null,
-  unknownTotal: 0,
-  voidTotal: 0,
-  isHeard: true,
-  waitsFor: [],
+  ...QUIET_STATE,
   silent,
-  marks: [],
-  twins: [],
-  refusedMarks: 0,
-  stopped: null,
-  isFailing: false,
   engine: { offset: { offsetMs: 0, errorMs: 1 }, isOld: null, complaints: [] },
 })
 
