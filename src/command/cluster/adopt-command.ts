@@ -4,11 +4,11 @@ import { BRANCHES } from '../../publish/stream/evidence-folder.ts'
 import { workOnEngine } from '../operator/engine-work.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
-import { logStoreOf, logStoreOptions } from '../operator/log-store-options.ts'
+import { logStoreOptions, requireLogStore } from '../operator/log-store-options.ts'
 import { readClusterKeys } from '../operator/signing-key-file.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, takeDirectory } from '../terminal/world.ts'
+import { takeDirectory } from '../terminal/world.ts'
 
 type AdoptOptions = LogStoreOptions & Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
@@ -42,8 +42,7 @@ Example, after \`daybook cluster init\` has made the next stream:
 
 async function adopt(branch: BranchName, options: AdoptOptions, world: World): Promise<ExitCode> {
   const { data, signingKeyFile } = options
-  const logStore = logStoreOf(options)
-  if (logStore === null) throw new CommandError(2, 'give the address of the engine with --log-store')
+  const logStore = requireLogStore(options)
   requireLog(data)
   using _lock = takeDirectory(data)
   const { adoptBranch } = await import('../../publish/stream/adopt-branch.ts')

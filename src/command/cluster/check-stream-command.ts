@@ -2,11 +2,11 @@ import { Command } from 'commander'
 import { storePath } from '../../log/store/store.ts'
 import { requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
-import { logStoreOf, logStoreOptions } from '../operator/log-store-options.ts'
+import { logStoreOptions, requireLogStore } from '../operator/log-store-options.ts'
 import { checkEngine } from '../operator/stream-check.ts'
 import { option } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, takeDirectory } from '../terminal/world.ts'
+import { takeDirectory } from '../terminal/world.ts'
 import { streamOption } from './stream-option.ts'
 
 type CheckOptions = LogStoreOptions & Readonly<{ data?: string; stream?: number }>
@@ -30,8 +30,7 @@ Example:
 
 async function check(options: CheckOptions, world: World): Promise<ExitCode> {
   const { data, stream = null } = options
-  const logStore = logStoreOf(options)
-  if (logStore === null) throw new CommandError(2, 'give the address of the engine with --log-store')
+  const logStore = requireLogStore(options)
   if (data === undefined) return exitOf(await checkEngine({ logStore, store: null, stream }, world))
   requireLog(data)
   using _lock = takeDirectory(data)

@@ -2,11 +2,11 @@ import { Command, Option } from 'commander'
 import { workOnEngine } from '../operator/engine-work.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
-import { logStoreOf, logStoreOptions } from '../operator/log-store-options.ts'
+import { logStoreOptions, requireLogStore } from '../operator/log-store-options.ts'
 import { readClusterKeys } from '../operator/signing-key-file.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, takeDirectory } from '../terminal/world.ts'
+import { takeDirectory } from '../terminal/world.ts'
 
 type MoveOptions = LogStoreOptions &
   Readonly<{ data: string; back?: true; signingKeyFile?: readonly string[] }>
@@ -34,8 +34,7 @@ Example:
 
 async function move(options: MoveOptions, world: World): Promise<ExitCode> {
   const { data, back, signingKeyFile } = options
-  const logStore = logStoreOf(options)
-  if (logStore === null) throw new CommandError(2, 'give the address of the engine with --log-store')
+  const logStore = requireLogStore(options)
   requireLog(data)
   using _lock = takeDirectory(data)
   const { moveFromEngine, moveToEngine } = await import('../../publish/cluster/move-log.ts')

@@ -63,6 +63,13 @@ export function logStoreOf(options: LogStoreOptions): LogStoreSettings | null {
   return { nodeName, engine: engineOf(logStore, logStoreCredentials ?? null, singleDatabase === true) }
 }
 
+/** Settings of the engine, for a command that needs one. Throws a CommandError without `--log-store`. */
+export function requireLogStore(options: LogStoreOptions): LogStoreSettings {
+  const logStore = logStoreOf(options)
+  if (logStore === null) throw new CommandError(2, 'give the address of the engine with --log-store')
+  return logStore
+}
+
 /** A name that stays the same and does not show the machine's name, because a node's name is public. */
 function machineWord(): string {
   return `writer-${createHash('sha256').update(hostname()).digest('hex').slice(0, MACHINE_WORD_LENGTH)}`
