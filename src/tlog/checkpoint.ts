@@ -3,7 +3,7 @@ import type { Tree } from './consistency.ts'
 import { isHash } from './hash.ts'
 import type { Note } from './note.ts'
 import { parseNote } from './note.ts'
-import type { VerifiedSignature, VerifyEd25519 } from './signature.ts'
+import type { Verify } from './signature.ts'
 import { openNote } from './signature.ts'
 import { formatBase64, isLine, parseBase64 } from './text.ts'
 import type { Verdict } from './verdict.ts'
@@ -13,18 +13,14 @@ import type { VerifierKey } from './vkey.ts'
 /** Size and root of a log's tree (C2SP tlog-checkpoint). `extensions` are further lines; Daybook writes none. */
 export type Checkpoint = Tree & Readonly<{ origin: string; extensions: readonly string[] }>
 
-/** The log that a reader expects: its origin, its trusted keys, and the keys of known witnesses. */
-export type TrustedLog = Readonly<{
-  origin: string
-  keys: readonly VerifierKey[]
-  witnesses: readonly VerifierKey[]
-}>
+/** The log that a reader expects: its origin, and its trusted keys. */
+export type TrustedLog = Readonly<{ origin: string; keys: readonly VerifierKey[] }>
 
-/** A checkpoint that a key of the log has signed, its text, and every verified signature on it. */
+/** A checkpoint that keys of the log have signed, its text, and these keys. */
 export type OpenedCheckpoint = Readonly<{
   checkpoint: Checkpoint
   text: string
-  signed: readonly VerifiedSignature[]
+  signers: readonly VerifierKey[]
 }>
 
 /** Formats the text that is signed. Throws a `RangeError` where `parseCheckpoint` would refuse the result. */
@@ -61,18 +57,15 @@ export function readCheckpoint(bytes: Uint8Array): Verdict<Readonly<{ checkpoint
  */
 export async function openCheckpoint(
   bytes: Uint8Array,
-  { origin, keys, witnesses }: TrustedLog,
-  verify: VerifyEd25519,
+  { origin, keys }: TrustedLog,
+  verifyEd25519: Verify,
 ): Promise<Verdict<OpenedCheckpoint>> {
   const read = readCheckpoint(bytes)
   if (!read.ok) return read
   const { checkpoint, note } = read.value
   if (checkpoint.origin !== origin) return doubted('other-origin')
-  const opened = await openNote(note, [...keys, ...witnesses], verify)
-  if (!opened.ok) return opened
-  const { text, signed } = opened.value
-  const isOfLog = signed.some(({ key }) => key.type === 'ed25519' && keys.includes(key))
-  return isOfLog ? proved({ checkpoint, text, signed }) : doubted('not-signed-by-log')
+  const opened = await openNote(note, keys, verifyEd25519)
+  return opened.ok ? proved({ checkpoint, ...opened.value }) : opened
 }
 
 function isFilledLine(text: string): boolean {

@@ -13,11 +13,12 @@ import {
 } from '../../test/tlog/example.ts'
 import { formatCheckpoint, openCheckpoint } from './checkpoint.ts'
 import { consistencyProof, isConsistent } from './consistency.ts'
-import { cosignatureMessage, parseCosignature } from './cosignature.ts'
+import { cosignedMessage, parseCosignature } from './cosignature.ts'
 import { formatEntries, formatEntry } from './entries.ts'
 import { frontierAt, rootOf } from './frontier.ts'
 import { inclusionProof, isIncluded } from './inclusion.ts'
 import { formatNote, parseNote } from './note.ts'
+import { openVouching } from './quorum.ts'
 import { formatReceipt, parseReceipt } from './receipt.ts'
 import { signText } from './signature.ts'
 import { formatTile, formatTilePath } from './tile.ts'
@@ -52,8 +53,8 @@ const of = (digits: string | undefined) => Buffer.from(digits ?? '', 'hex')
 const log = {
   origin: 'daybook.example/log',
   keys: [parseVkey(sha256, LOG_VKEY) ?? assert.fail()],
-  witnesses: [parseVkey(sha256, WITNESS_VKEY) ?? assert.fail()],
 }
+const witness = parseVkey(sha256, WITNESS_VKEY) ?? assert.fail()
 const leafOf = (index: number) => hasher.leaf(formatEntry(exampleLine(index), null))
 
 suite('the worked example of three events', () => {
@@ -96,7 +97,7 @@ suite('the worked example of three events', () => {
   test('has this vkey, from the seed', () => {
     const { key } = keyOfSeed('daybook.example/log', 'ed25519', LOG_SEED)
     assert.equal(formatVkey(key), LOG_VKEY)
-    assert.deepEqual([log.keys[0]?.keyId, log.witnesses[0]?.keyId], ['97d6dc36', '4eaadc88'])
+    assert.deepEqual([log.keys[0]?.keyId, witness.keyId], ['97d6dc36', '4eaadc88'])
   })
 
   test('has this signed checkpoint, byte for byte', () => {
@@ -111,19 +112,17 @@ suite('the worked example of three events', () => {
     const bytes = Buffer.from(`${TEXT}\n${LOG_LINE}${WITNESS_LINE}`)
     const opened = await openCheckpoint(bytes, log, verifyEd25519)
     assert.ok(opened.ok)
-    assert.deepEqual(
-      opened.value.signed.map(({ key, timeSeconds }) => [key.name, timeSeconds]),
-      [
-        ['daybook.example/log', null],
-        ['witness.example/w1', 1_760_000_000],
-      ],
-    )
+    assert.deepEqual(opened.value.signers, log.keys)
     assert.equal(hex(opened.value.checkpoint.root), ROOTS[3])
     const note = parseNote(bytes)
-    const line = note.ok ? note.value.signatures[1] : undefined
-    assert.equal(parseCosignature(line?.signature ?? of(''))?.timeSeconds, 1_760_000_000)
-    const message = Buffer.from(cosignatureMessage(1_760_000_000, TEXT)).toString()
-    assert.equal(message, `cosignature/v1\ntime 1760000000\n${TEXT}`)
+    assert.ok(note.ok)
+    const vouching = await openVouching(note.value, [witness], { verifyEd25519, verifyMlDsa44: null })
+    const vouchers = [{ name: 'witness.example/w1', timeSeconds: 1_760_000_000 }]
+    assert.deepEqual(vouching, { ok: true, value: { vouchers, unverified: [] } })
+    const bytes72 = note.value.signatures[1]?.signature ?? assert.fail()
+    assert.equal(parseCosignature('ed25519-cosignature', bytes72)?.timeSeconds, 1_760_000_000)
+    const message = cosignedMessage(witness, 1_760_000_000, TEXT) ?? assert.fail()
+    assert.equal(Buffer.from(message).toString(), `cosignature/v1\ntime 1760000000\n${TEXT}`)
   })
 
   test('has a self-contained receipt for index 1', async () => {

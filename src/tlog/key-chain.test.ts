@@ -68,7 +68,7 @@ suite('a chain of keys', () => {
   test('stays within one origin and needs a key of the log, not of a witness', async () => {
     const elsewhere = keyOf(2, 'log.example/b')
     assert.deepEqual(await foundFrom(first, [listedKey(elsewhere, 5, first)]), [])
-    const witness = keyOfSeed(ORIGIN, 'cosignature', new Uint8Array(32).fill(1))
+    const witness = keyOfSeed(ORIGIN, 'ed25519-cosignature', new Uint8Array(32).fill(1))
     assert.deepEqual(await foundFrom(witness, chain), [])
   })
 })

@@ -1,5 +1,5 @@
 import { parseNote } from './note.ts'
-import type { VerifyEd25519 } from './signature.ts'
+import type { Verify } from './signature.ts'
 import { openNote } from './signature.ts'
 import { formatUtf8 } from './text.ts'
 import type { VerifierKey } from './vkey.ts'
@@ -26,7 +26,7 @@ export function rotationText(key: VerifierKey, fromSize: number): string {
 export async function verifyKeyChain<Listed extends ChainKey>(
   trusted: readonly VerifierKey[],
   listed: readonly Listed[],
-  verify: VerifyEd25519,
+  verify: Verify,
 ): Promise<readonly Listed[]> {
   const found = new Set<Listed>()
   let sizeBefore = -1
@@ -44,7 +44,7 @@ export async function verifyKeyChain<Listed extends ChainKey>(
 async function isVouchedFor(
   { key, fromSize, statement }: ChainKey,
   vouchers: readonly VerifierKey[],
-  verify: VerifyEd25519,
+  verify: Verify,
 ): Promise<boolean> {
   if (statement === null) return false
   const note = parseNote(formatUtf8(statement))

@@ -28,7 +28,7 @@ export function formatNote({ text, signatures }: Note): string {
   if (signatures.length < 1 || signatures.length > SIGNATURES_MAX) {
     throw new RangeError(`a note has 1 to ${SIGNATURES_MAX} signatures`)
   }
-  const note = `${text}\n${signatures.map(formatSignature).join('')}`
+  const note = `${text}\n${signatures.map(formatSignatureLine).join('')}`
   if (formatUtf8(note).length > NOTE_BYTES_MAX)
     throw new RangeError(`a note has at most ${NOTE_BYTES_MAX} bytes`)
   return note
@@ -53,7 +53,7 @@ export function parseNote(bytes: Uint8Array): Verdict<Note> {
 }
 
 /** A signature line with its line feed: em dash, name, and base64 of key id and signature. */
-function formatSignature({ name, keyId, signature }: NoteSignature): string {
+function formatSignatureLine({ name, keyId, signature }: NoteSignature): string {
   const id = parseHex(keyId)
   if (!isKeyName(name) || id?.length !== KEY_ID_BYTES || signature.length === 0) {
     throw new RangeError('a signature has a key name, a key id of 4 bytes, and at least one byte')

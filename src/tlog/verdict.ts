@@ -4,7 +4,6 @@ export const DOUBTS = {
   'note-malformed': 'the note is not well formed',
   'bad-signature': 'a signature by a known key does not hold',
   'no-known-signature': 'no known key has signed the note',
-  'not-signed-by-log': 'no key of the log has signed the checkpoint',
   'checkpoint-malformed': 'the checkpoint is not well formed',
   'other-origin': 'the checkpoint is of another log',
   'receipt-too-long': 'the receipt is longer than a receipt may be',

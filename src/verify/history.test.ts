@@ -4,7 +4,7 @@ import { auditOf, RICH_LOG, findingLines } from '../../test/stage/audit-stage.ts
 import type { Change, LogKey } from '../../test/story/public-log.ts'
 import { checkpointOver, newKey, ORIGIN, publicLog, rootOver, signed } from '../../test/story/public-log.ts'
 import type { Entry } from '../protocol/event.ts'
-import { PRIMITIVES } from '../command/consumer/verify.ts'
+import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
 import { isConsistent } from '../tlog/consistency.ts'
 import { isSame, treeHasher } from '../tlog/hash.ts'
 import { seqOf } from '../protocol/seq.ts'
@@ -75,7 +75,7 @@ suite('a saved checkpoint', () => {
   })
 
   test('of an earlier size shows a FORK with a proof that anyone can check', async () => {
-    const hasher = treeHasher(PRIMITIVES.sha256)
+    const hasher = treeHasher(NODE_PRIMITIVES.sha256)
     for (const at of [3, 4, 7, size - 1]) {
       const found = await auditOf(log, undefined, { saved: [saved(otherPast, at)] })
       assert.match(findingLines(found).join(), /FORK/)
@@ -251,7 +251,10 @@ suite('a key', () => {
 
   test('of a former log counts when it is listed under the name of this log', async () => {
     const formerName = `${ORIGIN}/former`
-    const former = { ...key, key: verifierKey(PRIMITIVES.sha256, formerName, 'ed25519', key.key.publicKey) }
+    const former = {
+      ...key,
+      key: verifierKey(NODE_PRIMITIVES.sha256, formerName, 'ed25519', key.key.publicKey),
+    }
     const vkey = formatVkey(former.key)
     const change = listing(
       [row({ ...former, vkey }, { toSize: 6 }), row(key, { fromSize: 6 })],

@@ -79,6 +79,6 @@ async function openServed(
   trust: Trust,
   primitives: Primitives,
 ): Promise<ServedCheckpoint> {
-  const { checkpoint, signed } = await openTrusted(place, note, trust, primitives)
-  return { checkpoint, note, signers: signed.map(({ key }) => `${key.name}+${key.keyId}`) }
+  const { checkpoint, signers } = await openTrusted(place, note, trust, primitives)
+  return { checkpoint, note, signers: signers.map(({ name, keyId }) => `${name}+${keyId}`) }
 }

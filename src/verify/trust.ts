@@ -145,16 +145,14 @@ export async function openTrusted(
   { origin, keys }: Pick<Trust, 'origin' | 'keys'>,
   { verifyEd25519 }: Primitives,
 ): Promise<OpenedCheckpoint> {
-  const trusted = { origin, keys: keys.map(({ key }) => key), witnesses: [] }
+  const trusted = { origin, keys: keys.map(({ key }) => key) }
   const opened = await openCheckpoint(note, trusted, verifyEd25519)
   if (!opened.ok) throw new WrongError(place, DOUBTS[opened.doubt])
-  const { checkpoint, signed } = opened.value
+  const { checkpoint, signers } = opened.value
   if (checkpoint.extensions.length > 0) throw new WrongError(place, 'has more than origin, size and root')
   const inTime = keys.some(
     ({ key, fromSize, toSize }) =>
-      signed.some((line) => line.key === key) &&
-      fromSize <= checkpoint.size &&
-      (toSize === null || checkpoint.size <= toSize),
+      signers.includes(key) && fromSize <= checkpoint.size && (toSize === null || checkpoint.size <= toSize),
   )
   if (!inTime) throw new WrongError(place, 'is signed by a key that does not sign trees of this size')
   return opened.value
@@ -176,6 +174,6 @@ export async function openListed(
   if (stated.origin !== origin && !formerLogs.some((log) => log.origin === stated.origin))
     return doubted('other-origin')
   const keys = listed.map(({ key }) => key).filter(({ name }) => name === stated.origin)
-  const opened = await openCheckpoint(note, { origin: stated.origin, keys, witnesses: [] }, verifyEd25519)
+  const opened = await openCheckpoint(note, { origin: stated.origin, keys }, verifyEd25519)
   return opened.ok ? proved(opened.value.checkpoint) : opened
 }

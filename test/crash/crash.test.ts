@@ -207,7 +207,7 @@ async function assertSigned(node: NodeProcess, size: number): Promise<void> {
     (await fetch(`${node.url}/api/v1/log/${path}`)).bytes()
   const listed = JSON.parse(Buffer.from(await ask('keys')).toString()) as { keys: { vkey: string }[] }
   const keys = listed.keys.flatMap(({ vkey }) => parseVkey(sha256, vkey) ?? [])
-  const trusted = { origin: keys[0]?.name ?? '', keys, witnesses: [] }
+  const trusted = { origin: keys[0]?.name ?? '', keys }
   const opened = await openCheckpoint(await ask('checkpoint'), trusted, verifyRawEd25519)
   assert.ok(opened.ok, 'the checkpoint is signed')
   assert.equal(opened.value.checkpoint.size, size, 'the checkpoint is of the head')

@@ -31,7 +31,7 @@ async function checkpointOf(data: string): Promise<Readonly<{ origin: string; si
     const { origin } = log.identity
     const keys = [verifierKeyOf(origin, TEST_KEY.publicKey)]
     const note = log.snapshot(({ tree }) => tree.checkpoint())
-    const opened = await openCheckpoint(Buffer.from(note), { origin, keys, witnesses: [] }, verifyRawEd25519)
+    const opened = await openCheckpoint(Buffer.from(note), { origin, keys }, verifyRawEd25519)
     assert.ok(opened.ok, 'the log’s checkpoint is signed under its own origin')
     return { origin, size: opened.value.checkpoint.size }
   } finally {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { PRIMITIVES } from '../../src/command/consumer/verify.ts'
+import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
 import { audit } from '../../src/verify/audit.ts'
@@ -22,7 +22,7 @@ function richness(entries: readonly Entry[]): number {
 export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSettings> = {}): Promise<Audit> {
   return audit({
     source: log.source(change),
-    primitives: PRIMITIVES,
+    primitives: NODE_PRIMITIVES,
     own: { given: [log.key.vkey], keptOf: () => [] },
     saved: [],
     chain: null,

@@ -30,7 +30,7 @@ export async function bytesOf(get: Get, path: string): Promise<Buffer> {
 /** The log with the keys that it lists itself, trusted at first use. */
 export async function trustedBy(get: Get): Promise<TrustedLog> {
   const { origin, keys } = (await (await get('/log/keys')).json()) as LogKeys
-  return { origin, keys: keys.map(({ vkey }) => parseVkey(sha256, vkey) ?? assert.fail()), witnesses: [] }
+  return { origin, keys: keys.map(({ vkey }) => parseVkey(sha256, vkey) ?? assert.fail()) }
 }
 
 /** The verified present checkpoint. */

@@ -40,7 +40,7 @@ import type { Tile } from '../../src/tlog/tile.ts'
 import { formatTile, parseTilePath, TILE_WIDTH } from '../../src/tlog/tile.ts'
 import type { VerifierKey } from '../../src/tlog/vkey.ts'
 import { formatVkey, verifierKey } from '../../src/tlog/vkey.ts'
-import { PRIMITIVES } from '../../src/command/consumer/verify.ts'
+import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
 import type { Source } from '../../src/verify/reading/source.ts'
 
 export const ORIGIN = 'daybook.example/log'
@@ -51,7 +51,7 @@ export type LogKey = Readonly<{ key: VerifierKey; vkey: string; privateKey: KeyO
 export function newKey(origin: string = ORIGIN): LogKey {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
-  const key = verifierKey(PRIMITIVES.sha256, origin, 'ed25519', new Uint8Array(raw))
+  const key = verifierKey(NODE_PRIMITIVES.sha256, origin, 'ed25519', new Uint8Array(raw))
   return { key, vkey: formatVkey(key), privateKey }
 }
 
@@ -65,7 +65,7 @@ export function signed(text: string, ...keys: readonly LogKey[]): string {
 
 /** The root of the first `size` entries. */
 export function rootOver(entries: readonly Entry[], size: number): Hash {
-  const hasher = treeHasher(PRIMITIVES.sha256)
+  const hasher = treeHasher(NODE_PRIMITIVES.sha256)
   const frontier = emptyFrontier()
   for (const { event, details } of entries.slice(0, size)) {
     const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
@@ -129,7 +129,7 @@ export function publicLog(entries: readonly Entry[], key: LogKey = newKey()): Pu
 
 function receiptOf(entries: readonly Entry[], path: string, checkpoint: string): string | undefined {
   const index = Number(/^log\/proof\/(\d+)$/.exec(path)?.[1] ?? 0) - 1
-  const hasher = treeHasher(PRIMITIVES.sha256)
+  const hasher = treeHasher(NODE_PRIMITIVES.sha256)
   const proof = inclusionProof(hasher, index, entries.length, (tile) => tileOver(entries, tile))
   return proof && formatReceipt({ index, proof, checkpoint, extra: null })
 }

@@ -59,7 +59,7 @@ async function trusts(data: string, { publicKey }: SigningKey): Promise<boolean>
   try {
     const keys = [verifierKeyOf(origin, publicKey)]
     const note = log.snapshot(({ tree }) => tree.checkpoint())
-    return (await openCheckpoint(Buffer.from(note), { origin, keys, witnesses: [] }, verifyRawEd25519)).ok
+    return (await openCheckpoint(Buffer.from(note), { origin, keys }, verifyRawEd25519)).ok
   } finally {
     log.close()
   }

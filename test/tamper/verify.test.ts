@@ -10,7 +10,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { openAsk } from '../../src/client/ask.ts'
 import { SURROUNDINGS } from '../../src/client/surroundings.ts'
-import { PRIMITIVES } from '../../src/command/consumer/verify.ts'
+import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { Audit } from '../../src/verify/audit.ts'
 import { audit } from '../../src/verify/audit.ts'
@@ -250,7 +250,7 @@ function auditOver(url: string, vkey: string): Promise<Audit> {
   const { signal } = new AbortController()
   return audit({
     source: openLiveSource(openAsk({ base: url }), SURROUNDINGS.sleep, signal),
-    primitives: PRIMITIVES,
+    primitives: NODE_PRIMITIVES,
     own: { given: [vkey], keptOf: () => [] },
     saved: [],
     chain: null,

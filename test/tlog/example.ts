@@ -1,5 +1,6 @@
+import type { KeyObject } from 'node:crypto'
 import { createHash, createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
-import type { SignEd25519, VerifyEd25519 } from '../../src/tlog/signature.ts'
+import type { Sign, Verify } from '../../src/tlog/signature.ts'
 import type { Hash, Sha256, TreeHasher } from '../../src/tlog/hash.ts'
 import { treeHasher } from '../../src/tlog/hash.ts'
 import type { Frontier } from '../../src/tlog/frontier.ts'
@@ -16,7 +17,7 @@ export const hasher: TreeHasher = treeHasher(sha256)
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
+export const verifyEd25519: Verify = (publicKey, message, signature) => {
   const key = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' })
   return verify(null, message, key, signature)
 }
@@ -26,10 +27,24 @@ export function keyOfSeed(
   name: string,
   type: KeyType,
   seed: Uint8Array,
-): Readonly<{ key: VerifierKey; sign: SignEd25519 }> {
+): Readonly<{ key: VerifierKey; sign: Sign }> {
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(SPKI.length)
   return { key: verifierKey(sha256, name, type, publicKey), sign: (message) => sign(null, message, secret) }
+}
+
+const PKCS8_ML_DSA_44 = Buffer.from('3034020100300b060960864801650304031104228020', 'hex')
+
+/** ML-DSA-44 key of a witness, made from a seed of 32 bytes. */
+export function mlDsaKeyOfSeed(
+  name: string,
+  seed: Uint8Array,
+): Readonly<{ key: VerifierKey; sign: Sign; privateKey: KeyObject }> {
+  const der = Buffer.concat([PKCS8_ML_DSA_44, seed])
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' })
+  const key = verifierKey(sha256, name, 'ml-dsa-44-cosignature', spki.subarray(-1_312))
+  return { key, sign: (message) => sign(null, message, privateKey), privateKey }
 }
 
 /** Seed of the log key in the worked example; for tests only. */

@@ -3,7 +3,7 @@ import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import type { Hash, TreeHasher } from '../../src/tlog/hash.ts'
 import { isIncluded } from '../../src/tlog/inclusion.ts'
 import type { InclusionReceipt } from '../../src/tlog/receipt.ts'
-import type { VerifyEd25519 } from '../../src/tlog/signature.ts'
+import type { Verify } from '../../src/tlog/signature.ts'
 import { formatUtf8 } from '../../src/tlog/text.ts'
 import type { Verdict } from '../../src/tlog/verdict.ts'
 import { doubted, proved } from '../../src/tlog/verdict.ts'
@@ -14,7 +14,7 @@ export async function openReceipt(
   { index, proof, checkpoint }: InclusionReceipt,
   leaf: Hash,
   log: TrustedLog,
-  verify: VerifyEd25519,
+  verify: Verify,
 ): Promise<Verdict<OpenedCheckpoint & Readonly<{ index: number }>>> {
   const opened = await openCheckpoint(formatUtf8(checkpoint), log, verify)
   if (!opened.ok) return opened

@@ -1,4 +1,3 @@
-import { createHash, createPublicKey, verify as verifySignature } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAsk } from '../../client/ask.ts'
@@ -9,7 +8,7 @@ import { parseNote } from '../../tlog/note.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
 import type { Audit, AuditSettings } from '../../verify/audit.ts'
 import { audit } from '../../verify/audit.ts'
-import type { Primitives } from '../../verify/reading/primitives.ts'
+import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import { formatReport, isVerified } from '../../verify/report.ts'
 import type { SavedNote } from '../../verify/saved-checkpoint.ts'
 import { openLiveSource } from '../../verify/reading/live-source.ts'
@@ -37,29 +36,11 @@ type VerifySettings = Readonly<{
   chain: ChainOptions
 }>
 
-/** SHA-256 and Ed25519 of `node:crypto`. */
-export const PRIMITIVES: Primitives = {
-  sha256,
-  openSha256() {
-    const hash = createHash('sha256')
-    return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() }
-  },
-  verifyEd25519(publicKey, message, signature) {
-    const x = Buffer.from(publicKey).toString('base64url')
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    return verifySignature(null, message, key, signature)
-  },
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash('sha256').update(bytes).digest()
-}
-
 /** Verifies a service or a folder of its files, and prints a report of one screen. */
 export async function verify(settings: VerifySettings, world: World): Promise<ExitCode> {
   const started = world.monotonicMs()
   for (const key of settings.keys) {
-    if (parseVkey(sha256, key) === undefined)
+    if (parseVkey(NODE_PRIMITIVES.sha256, key) === undefined)
       throw new CommandError(2, '--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
   }
   const since = settings.since === null ? [] : [readSince(settings.since)]
@@ -89,7 +70,7 @@ async function runAudit(
   try {
     return await audit({
       source,
-      primitives: PRIMITIVES,
+      primitives: NODE_PRIMITIVES,
       own: { given: keys, keptOf: (origin) => folder?.keysOf(origin) ?? [] },
       saved: [...since, ...(folder?.saved() ?? [])],
       chance: world.random,

@@ -14,7 +14,7 @@ import { originDiagnosis } from './doctor-origin.ts'
 import { streamDiagnosis } from './doctor-stream.ts'
 import { heldDiagnosis } from './doctor-held.ts'
 import { printable } from '../terminal/output.ts'
-import { PRIMITIVES } from '../consumer/verify.ts'
+import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import type { World } from '../terminal/world.ts'
 
 /** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
@@ -113,9 +113,9 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
     return wrong('checkpoint', 'the checkpoint or the list of keys cannot be read')
   }
   const { origin, keys: listed }: LogKeys = list.json()
-  const keys = listed.flatMap(({ vkey }) => parseVkey(PRIMITIVES.sha256, vkey) ?? [])
-  const trusted = { origin, keys, witnesses: [] }
-  const opened = await openCheckpoint(signed.bytes(), trusted, PRIMITIVES.verifyEd25519)
+  const keys = listed.flatMap(({ vkey }) => parseVkey(NODE_PRIMITIVES.sha256, vkey) ?? [])
+  const trusted = { origin, keys }
+  const opened = await openCheckpoint(signed.bytes(), trusted, NODE_PRIMITIVES.verifyEd25519)
   if (!opened.ok) return wrong('checkpoint', `no listed key has signed it (${opened.doubt})`)
   const { size } = opened.value.checkpoint
   const { seq, ageMs } = status.head

@@ -21,7 +21,7 @@ const ORIGIN = 'daybook.example/log'
 const EVENTS = 70_000
 const ROOT = 'bMVMTlAZzy7K4+/AXfpzLc0t0F5L7o6u9BVFzxjSc1Q='
 
-const trusted = { origin: ORIGIN, keys: [verifierKeyOf(ORIGIN, TEST_KEY.publicKey)], witnesses: [] }
+const trusted = { origin: ORIGIN, keys: [verifierKeyOf(ORIGIN, TEST_KEY.publicKey)] }
 const entryOf = (seq: number): Uint8Array => formatEntry(exampleLine(seq - 1), null)
 
 /** Writes the events of the example, without books. */

@@ -42,7 +42,7 @@ function openLog(events: number): OpenLog {
   return { directory, log, close }
 }
 
-const trusted = { origin: ORIGIN, keys: [verifierKeyOf(ORIGIN, TEST_KEY.publicKey)], witnesses: [] }
+const trusted = { origin: ORIGIN, keys: [verifierKeyOf(ORIGIN, TEST_KEY.publicKey)] }
 const seqs = Array.from({ length: EVENTS }, (_, index) => seqOf(index + 1))
 
 suite('the tree of a log', () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { sha256, verifyRawEd25519 } from '../../log/tree/signer.ts'
+import { sha256, verifyRawEd25519, verifyRawMlDsa44 } from '../../log/tree/signer.ts'
 import type { Primitives } from '../../verify/reading/primitives.ts'
 
-/** SHA-256 and Ed25519 of Node, for proofs of what an origin sends. */
+/** SHA-256 and signatures of Node, for proofs of what an origin sends. */
 export const NODE_PRIMITIVES: Primitives = {
   sha256,
   openSha256() {
@@ -10,4 +10,5 @@ export const NODE_PRIMITIVES: Primitives = {
     return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() }
   },
   verifyEd25519: verifyRawEd25519,
+  verifyMlDsa44: verifyRawMlDsa44,
 }

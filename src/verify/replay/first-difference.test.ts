@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { PRIMITIVES } from '../../command/consumer/verify.ts'
+import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import { treeHasher } from '../../tlog/hash.ts'
 import { formatTile, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
@@ -9,7 +9,7 @@ import type { Source } from '../reading/source.ts'
 import type { ReplayTree } from './replay-tree.ts'
 import { openReplayTree } from './replay-tree.ts'
 
-const hasher = treeHasher(PRIMITIVES.sha256)
+const hasher = treeHasher(NODE_PRIMITIVES.sha256)
 const leaf = (index: number, changed: number | null): Uint8Array =>
   Buffer.from(`${index}${index === changed ? ' otherwise' : ''}`)
 

@@ -5,7 +5,7 @@ import { openCheckpoint, readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { TreeHasher } from '../../tlog/hash.ts'
 import { treeHasher } from '../../tlog/hash.ts'
 import { verifyKeyChain } from '../../tlog/key-chain.ts'
-import type { VerifyEd25519 } from '../../tlog/signature.ts'
+import type { Verify } from '../../tlog/signature.ts'
 import type { ReadTile } from '../../tlog/subtree.ts'
 import type { Tile } from '../../tlog/tile.ts'
 import { formatTilePath } from '../../tlog/tile.ts'
@@ -105,9 +105,9 @@ export async function* signedCheckpoint(log: Log, note: string): CheckSteps<Sign
     return { ...checkpoint, keys: [] }
   }
   const keys = given.length === 0 ? await namedKeys(log, size) : await keysFrom(log, given)
-  const opened = await openCheckpoint(bytes, { origin, keys, witnesses: [] }, verify)
+  const opened = await openCheckpoint(bytes, { origin, keys }, verify)
   if (!opened.ok) return yield* failed(DOUBTS[opened.doubt])
-  const signers = opened.value.signed.map(({ key }) => key)
+  const { signers } = opened.value
   const whose =
     given.length === 0
       ? 'the key that the log itself names'
@@ -159,7 +159,7 @@ export async function keysFrom(log: Log, trusted: readonly VerifierKey[]): Promi
  * Ed25519 of the browser, or of the page's module when the browser is too old or the origin is not secure. Undefined
  * without both.
  */
-async function openEd25519({ ed25519 }: Log): Promise<VerifyEd25519 | undefined> {
+async function openEd25519({ ed25519 }: Log): Promise<Verify | undefined> {
   const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle
   const keyOf = (bytes: Uint8Array): Promise<CryptoKey> =>
     subtle.importKey('raw', new Uint8Array(bytes), 'Ed25519', false, ['verify'])
@@ -175,7 +175,7 @@ async function openEd25519({ ed25519 }: Log): Promise<VerifyEd25519 | undefined>
 
 type Ed25519Module = typeof import('./island-verify-signature.ts')
 
-async function loadEd25519(path: string): Promise<VerifyEd25519 | undefined> {
+async function loadEd25519(path: string): Promise<Verify | undefined> {
   if (path === '') return undefined
   try {
     const { verifyEd25519 }: Ed25519Module = await import(path)

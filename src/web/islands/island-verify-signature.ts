@@ -1,7 +1,7 @@
 import { etc, Point } from '@noble/ed25519'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { isSame } from '../../tlog/hash.ts'
-import type { VerifyEd25519 } from '../../tlog/signature.ts'
+import type { Verify } from '../../tlog/signature.ts'
 
 const POINT_BYTES = 32
 
@@ -10,7 +10,7 @@ const POINT_BYTES = 32
  * small order, and the equation without the cofactor. The library's own check uses the cofactor, so it could accept a
  * signature that `daybook verify` refuses.
  */
-export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
+export const verifyEd25519: Verify = (publicKey, message, signature) => {
   const r = signature.subarray(0, POINT_BYTES)
   const s = numberIn(signature.subarray(POINT_BYTES))
   const { n } = Point.CURVE()
