@@ -17,6 +17,7 @@ import { openForReading, readIdentity, storePath } from './store/store.ts'
 import { openDetailedWalk } from './detailed-walk.ts'
 import { openTreeReader } from './tree/tree-reader.ts'
 import { openWalk } from './walk.ts'
+import { openWitnessed } from './witnessed/open-witnessed.ts'
 
 /**
  * Opens the log of a data directory for one reading thread. `cell` is the writer's head cell, null without a writer.
@@ -24,7 +25,7 @@ import { openWalk } from './walk.ts'
 export function openReader(dataDirectory: string, cell: HeadCell | null): LogReader {
   const db = openForReading(storePath(dataDirectory))
   const transaction = { begin: db.prepare('BEGIN'), end: db.prepare('COMMIT') }
-  const openSnapshot = snapshots(db)
+  const openSnapshot = snapshots(db, dataDirectory)
   const listeners = new Set<(head: Head) => void>()
   const identity = readIdentity(db)
   let head: Head = { seq: BEFORE_FIRST, atMs: null }
@@ -81,7 +82,7 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
 }
 
 /** Prepares the statements once and gives a function that makes the snapshot of the open read transaction. */
-function snapshots(db: DatabaseSync): () => Snapshot {
+function snapshots(db: DatabaseSync, dataDirectory: string): () => Snapshot {
   const prefix = openPrefixReader(db)
   const books = openBooks(db, prefix)
   const walk = openWalk(db)
@@ -91,6 +92,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
   const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
   const details = db.prepare('SELECT line FROM details WHERE seq = ?')
   const kindsUpTo = openKinds(db)
+  const witnessed = openWitnessed(db, dataDirectory)
   const held = openHeldCounts(db)
 
   function lineOf(seq: Seq): Uint8Array | undefined {
@@ -120,6 +122,7 @@ function snapshots(db: DatabaseSync): () => Snapshot {
       monthChunk: archive.chunk,
       tree: tree(head.seq),
       keys: () => readKeys(db),
+      witnessed: () => witnessed(head.seq),
       held,
     }
   }

@@ -104,8 +104,37 @@ export type TreeFiles = Readonly<{
   tile(path: string): Uint8Array | undefined
   /** The entries at `tile/entries/<N>[.p/<W>]`, which never change. Undefined when the tree has no such bundle. */
   entries(path: string): Uint8Array | undefined
-  /** The inclusion proof of an event with the checkpoint. Undefined when the seq is not in the log. */
-  receipt(seq: Seq): string | undefined
+  /**
+   * The inclusion proof of an event with the newest checkpoint, or with a witnessed one. Undefined when that tree does not
+   * have the seq.
+   */
+  receipt(seq: Seq, witnessed?: WitnessedCheckpoint): string | undefined
+  /** The proof that the tree grew from that of the first `from` events (RFC 6962); undefined unless it did. */
+  growth(from: number): readonly Uint8Array[] | undefined
+}>
+
+/** Summary of a witness's last answers: none came yet, it cosigns, it does not answer, or it refuses. */
+type WitnessState = 'unasked' | 'cosigning' | 'silent' | 'refusing'
+
+/** A witness of the log, under one of its keys. */
+type ListedWitness = Readonly<{
+  vkey: string
+  /** Address below which it takes checkpoints (the submission prefix of C2SP tlog-witness). */
+  url: string
+  state: WitnessState
+  /** The last event of the newest tree that it has cosigned, and the time of that cosignature; null before the first. */
+  seq: Seq | null
+  atMs: Ms | null
+}>
+
+/** The newest checkpoint with a quorum of cosignatures, and the time as of which the quorum vouches for it. */
+export type WitnessedCheckpoint = Readonly<{ seq: Seq; atMs: Ms; note: string }>
+
+/** The witnesses of a log, how many of them are a quorum, and the newest checkpoint that so many have cosigned. */
+export type Witnessed = Readonly<{
+  quorum: number
+  witnesses: readonly ListedWitness[]
+  newest: WitnessedCheckpoint | null
 }>
 
 /** Numbers of the operator's drafts that are not published, and of those published on the operator's word. */
@@ -151,6 +180,8 @@ export type Snapshot = Readonly<{
   tree: TreeFiles
   /** All keys that sign or have signed the log, the oldest first. */
   keys(): readonly ListedKey[]
+  /** Witnesses of the log and their newest cosignatures; null without witnesses. */
+  witnessed(): Witnessed | null
   /** Counts of held drafts, in constant time. */
   held(): FinalityCounts
 }>

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
 import type { Tree } from '../../tlog/consistency.ts'
+import { consistencyProof } from '../../tlog/consistency.ts'
 import { formatEntries, formatEntry } from '../../tlog/entries.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { inclusionProof, isIncluded } from '../../tlog/inclusion.ts'
@@ -46,8 +47,8 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
     return formatEntries(rows.map(entryOf))
   }
 
-  function receipt(index: number, size: number): string {
-    const { tree, note } = signedAt(size)
+  function receipt(index: number, { tree, note }: Pick<SignedNote, 'tree' | 'note'>): string {
+    const { size } = tree
     const proof = inclusionProof(HASHER, index, size, stored.tile)
     const row = leaf.get(index + 1)
     // An invalid proof would look like a forged log. Here it means a damaged store, so nothing is answered.
@@ -69,7 +70,12 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
       const place = parseBundlePath(path)
       return place !== undefined && isBundleOf(size, place) ? bundle(place) : undefined
     },
-    receipt: (seq) => (seq >= 1 && seq <= size ? receipt(seq - 1, size) : undefined),
+    receipt(seq, witnessed) {
+      if (seq < 1 || seq > (witnessed?.seq ?? size)) return undefined
+      if (witnessed === undefined) return receipt(seq - 1, signedAt(size))
+      return receipt(seq - 1, { tree: stored.at(witnessed.seq), note: witnessed.note })
+    },
+    growth: (from) => consistencyProof(HASHER, from, size, stored.tile),
   })
 }
 

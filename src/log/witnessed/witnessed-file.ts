@@ -1,0 +1,64 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { renameDurably } from '../store/durable-rename.ts'
+import type { Witnessed } from '../store/reader.ts'
+
+/**
+ * The witnessed file: what the witnesses of the log have cosigned, as JSON beside the store. It is written whole, by the
+ * feeder of a log or by a mirror, and read by every thread. A backup leaves it out, because witnesses are asked again.
+ */
+const WITNESSED_FILE = 'witnessed.json'
+/** Bytes of the longest file that is read: the longest note twice, and sixteen witnesses with ML-DSA-44 keys. */
+const FILE_BYTES_MAX = 1_048_576
+
+/** Writes the file durably, over the one before. */
+export function keepWitnessed(dataDirectory: string, witnessed: Witnessed): void {
+  const path = join(dataDirectory, WITNESSED_FILE)
+  const making = `${path}.making`
+  writeFileSync(making, JSON.stringify(witnessed), { mode: 0o600 })
+  renameDurably(making, path)
+}
+
+/** Removes the file of a log that has no witnesses any more. */
+export function forgetWitnessed(dataDirectory: string): void {
+  rmSync(join(dataDirectory, WITNESSED_FILE), { force: true })
+}
+
+/** Opens a reader of the file, which reads it again when it was replaced. Null without a file, and for one that is damaged. */
+export function openWitnessedFile(dataDirectory: string): () => Witnessed | null {
+  const path = join(dataDirectory, WITNESSED_FILE)
+  let known = ''
+  let content: Witnessed | null = null
+  return () => {
+    const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+    const version = found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size}`
+    if (version !== known) {
+      content = found === undefined || found.size > FILE_BYTES_MAX ? null : readWitnessed(path)
+      known = version
+    }
+    return content
+  }
+}
+
+function readWitnessed(path: string): Witnessed | null {
+  try {
+    const json: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return isWitnessed(json) ? json : null
+  } catch {
+    // The file was removed meanwhile, or something other than Daybook has changed it: witnesses are asked again.
+    return null
+  }
+}
+
+function isWitnessed(json: unknown): json is Witnessed {
+  if (typeof json !== 'object' || json === null) return false
+  if (!('quorum' in json && 'witnesses' in json && 'newest' in json)) return false
+  const { quorum, witnesses, newest } = json
+  return typeof quorum === 'number' && Array.isArray(witnesses) && (newest === null || isNewest(newest))
+}
+
+function isNewest(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null || !('seq' in json && 'atMs' in json && 'note' in json))
+    return false
+  return typeof json.seq === 'number' && typeof json.atMs === 'number' && typeof json.note === 'string'
+}
