@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startNatsRig, until } from '../engine/nats-rig.ts'
+import { startNatsRig } from '../engine/nats-rig.ts'
+import { until } from '../processes/other-program.ts'
 import type { ClusterEngine } from './cluster-engine.ts'
 import type { ClusterFault } from './cluster.ts'
 

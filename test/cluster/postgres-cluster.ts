@@ -1,5 +1,5 @@
 import { openPostgresRig } from '../engine/postgres-rig.ts'
-import { until } from '../engine/nats-rig.ts'
+import { until } from '../processes/other-program.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import type { ClusterEngine } from './cluster-engine.ts'
 import type { ClusterFault } from './cluster.ts'

@@ -5,7 +5,8 @@ import type { Appended, LogEngine } from '../../src/engine/log-engine.ts'
 import { ATTEMPT_MS_MAX, EngineError } from '../../src/engine/log-engine.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
-import { startNatsRig, until } from './nats-rig.ts'
+import { startNatsRig } from './nats-rig.ts'
+import { until } from '../processes/other-program.ts'
 import { readAll } from './settled-append.ts'
 
 const STREAM = 1

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,9 +10,9 @@ import { connectNats, openNats } from '../../src/engine/nats/nats-connection.ts'
 import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
 import { run } from '../stage/command-stage.ts'
 import { textOf } from '../stage/document.ts'
+import { freePorts, spawnTied, until } from '../processes/other-program.ts'
 import { pathOf, skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
-import { freePorts, until } from './nats-rig.ts'
 import { appendUntilRead } from './settled-append.ts'
 
 const NAMES = ['a', 'b', 'c'] as const
@@ -45,9 +45,7 @@ function startBroker(folder: string, at: number, ports: readonly number[]): Chil
     )
   }
   writeFileSync(join(home, 'nats.conf'), text)
-  const words = pathOf('setpriv') === undefined ? [] : ['setpriv', '--pdeathsig', 'KILL']
-  const [program, ...rest] = [...words, NATS_SERVER ?? '', '-c', join(home, 'nats.conf')]
-  return spawn(program, rest, { stdio: 'ignore' })
+  return spawnTied(NATS_SERVER ?? '', ['-c', join(home, 'nats.conf')], { stdio: 'ignore' })
 }
 
 const hasAll = NATS_SERVER !== undefined && pathOf('openssl') !== undefined

@@ -1,11 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import { connectNats, openNats } from '../../src/engine/nats/nats-connection.ts'
@@ -14,13 +10,10 @@ import type { NatsTarget } from '../../src/engine/nats/nats-target.ts'
 import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
 import type { FaultRelay } from './fault-relay.ts'
 import { openFaultRelay } from './fault-relay.ts'
-import { pathOf } from '../stage/test-needs.ts'
+import { endProgram, freePorts, spawnTied, until } from '../processes/other-program.ts'
 import { NATS_SERVER } from './nats-program.ts'
 
-/** A slow machine elects leaders several times before brokers that were just started agree. */
-const READY_MS = 60_000
 const ANSWER_MS = 1_000
-const LOOK_MS = 50
 const BROKERS = 3
 
 /** One broker of the cluster, as a process of its own. */
@@ -136,25 +129,6 @@ async function leaderName(nats: NatsConnection, stream: number): Promise<string>
   return name ?? ''
 }
 
-/** Waits until the condition holds. A condition that throws does not hold yet. */
-export async function until(
-  what: string,
-  holds: () => Promise<boolean>,
-  limitMs: number = READY_MS,
-): Promise<void> {
-  const endMs = performance.now() + limitMs
-  let last: unknown
-  while (performance.now() < endMs) {
-    try {
-      if (await holds()) return
-    } catch (error) {
-      last = error
-    }
-    await sleep(LOOK_MS)
-  }
-  throw new Error(`waited in vain until ${what}`, { cause: last })
-}
-
 function openBroker(
   folder: string,
   at: number,
@@ -175,10 +149,7 @@ function openBroker(
   const kill = async (): Promise<void> => {
     const ending = child
     child = null
-    if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return
-    const ended = once(ending, 'exit')
-    ending.kill('SIGKILL')
-    await ended
+    if (ending !== null) await endProgram(ending, 'SIGKILL')
   }
   return {
     name,
@@ -203,10 +174,7 @@ include "../accounts.conf"
 `,
       )
       const log = openSync(join(home, 'log'), 'a')
-      // The broker ends with this process, even when that is killed.
-      const words = pathOf('setpriv') === undefined ? [] : ['setpriv', '--pdeathsig', 'KILL']
-      const [program, ...rest] = [...words, NATS_SERVER ?? '', '-c', config]
-      child = spawn(program, rest, { stdio: ['ignore', log, log] })
+      child = spawnTied(NATS_SERVER ?? '', ['-c', config], { stdio: ['ignore', log, log] })
       closeSync(log)
     },
     kill,
@@ -221,17 +189,4 @@ include "../accounts.conf"
     },
     [Symbol.asyncDispose]: kill,
   }
-}
-
-/** Ports that are free now. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  const ports: number[] = []
-  for (const server of servers) {
-    if (!server.listening) await once(server, 'listening')
-    const address = server.address()
-    if (typeof address === 'object' && address !== null) ports.push(address.port)
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))))
-  return ports
 }

@@ -1,0 +1,61 @@
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathOf } from '../stage/test-needs.ts'
+
+/** A slow machine needs a while: brokers that were just started elect leaders several times before they agree. */
+const READY_MS = 60_000
+const LOOK_MS = 50
+const TIED = pathOf('setpriv') === undefined ? [] : ['setpriv', '--pdeathsig', 'KILL']
+
+/** Starts a program that ends with this process, even when that is killed. */
+export function spawnTied(
+  program: string,
+  words: readonly string[],
+  options: Pick<SpawnOptions, 'stdio' | 'env'>,
+): ChildProcess {
+  const [first = program, ...rest] = [...TIED, program, ...words]
+  return spawn(first, rest, options)
+}
+
+/** Sends a signal to a program that still runs, and waits for its end. */
+export async function endProgram(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  await ended
+}
+
+/** Waits until the condition holds. A condition that throws does not hold yet. */
+export async function until(
+  what: string,
+  holds: () => Promise<boolean>,
+  limitMs: number = READY_MS,
+): Promise<void> {
+  const endMs = performance.now() + limitMs
+  let last: unknown
+  while (performance.now() < endMs) {
+    try {
+      if (await holds()) return
+    } catch (error) {
+      last = error
+    }
+    await sleep(LOOK_MS)
+  }
+  throw new Error(`waited in vain until ${what}`, { cause: last })
+}
+
+/** Ports of the loopback address that are free now. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  const ports: number[] = []
+  for (const server of servers) {
+    if (!server.listening) await once(server, 'listening')
+    const address = server.address()
+    if (typeof address === 'object' && address !== null) ports.push(address.port)
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))))
+  return ports
+}
