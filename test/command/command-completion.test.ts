@@ -9,13 +9,21 @@ import { everyCommand, programOf, run } from '../stage/command-stage.ts'
 
 const { stdout: bash } = await run(['completion', 'bash'])
 
-/** Completions that bash offers for the last of these words. */
-function offered(...words: readonly string[]): readonly string[] {
-  const list = words.map((word) => `'${word}'`).join(' ')
-  const script = `${bash}\nCOMP_WORDS=(daybook ${list}); COMP_CWORD=${words.length}; _daybook; printf '%s\\n' "\${COMPREPLY[@]}"`
-  return execFileSync('bash', ['-c', script], { encoding: 'utf8' })
+/** Completions that one bash offers for the last word of each line of words. */
+function offeredTo(lines: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const asked = lines.map((words) => {
+    const list = words.map((word) => `'${word}'`).join(' ')
+    return `COMPREPLY=(); COMP_WORDS=(daybook ${list}); COMP_CWORD=${words.length}; _daybook; printf '%s ' "\${COMPREPLY[@]}"; echo`
+  })
+  const said = execFileSync('bash', ['-c', [bash, ...asked].join('\n')], { encoding: 'utf8' })
+  return said
     .split('\n')
-    .filter((line) => line !== '')
+    .slice(0, lines.length)
+    .map((line) => line.split(' ').filter((word) => word !== ''))
+}
+
+function offered(...words: readonly string[]): readonly string[] {
+  return offeredTo([words]).flat()
 }
 
 suite('completion in bash', () => {
@@ -26,12 +34,17 @@ suite('completion in bash', () => {
       offered('').toSorted(),
       [...program.commands.map((command) => command.name()), 'help'].toSorted(),
     )
-    for (const command of everyCommand(program)) {
+    const commands = everyCommand(program)
+    const paths = commands.map((command) => {
       const path: string[] = []
       for (let at = command; at.parent !== null; at = at.parent) path.unshift(at.name())
-      const flags = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '')
-      const found = offered(...path, '--')
-      for (const flag of flags) assert.ok(found.includes(flag), `${path.join(' ')} ${flag}`)
+      return path
+    })
+    const found = offeredTo(paths.map((path) => [...path, '--']))
+    assert.equal(found.length, commands.length)
+    for (const [index, { options }] of commands.entries()) {
+      const flags = options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '')
+      for (const flag of flags) assert.ok(found[index]?.includes(flag), `${paths[index]?.join(' ')} ${flag}`)
     }
   })
 
