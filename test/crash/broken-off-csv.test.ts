@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
+import { run } from '../stage/command-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { MAIN } from '../stage/places.ts'
-import { daybook } from '../stage/service.ts'
 import { skipWithout } from '../stage/test-needs.ts'
 
 /** Events whose CSV is larger than what the kernel and the pipe of a reader buffer. */
@@ -66,7 +66,7 @@ suite('a whole CSV whose service ends before it', { skip: skipWithout('curl') },
       return JSON.stringify({ at, type: 'trade', kind: 'buy', kots: String(index), tx })
     })
     writeFileSync(join(folder, 'drafts.jsonl'), `${drafts.join('\n')}\n`)
-    const { code, stderr } = await daybook(
+    const { code, stderr } = await run([
       'import',
       join(folder, 'drafts.jsonl'),
       '--data',
@@ -74,7 +74,7 @@ suite('a whole CSV whose service ends before it', { skip: skipWithout('curl') },
       '--chain',
       'opaque',
       '--development',
-    )
+    ])
     assert.equal(code, 0, stderr)
   })
   after(() => rmSync(folder, { recursive: true }))

@@ -10,13 +10,13 @@ import { sha256, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { parseVkey } from '../../src/tlog/vkey.ts'
+import { run } from '../stage/command-stage.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
-import { daybook } from '../stage/service.ts'
 
 /** Kills of the service. The long campaign is `DAYBOOK_CAMPAIGN=400`. */
-const CYCLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 12)
+const CYCLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8)
 const SEED = process.env['DAYBOOK_SEED'] ?? 'kill -9 during publishing'
 const PUBLISHERS = 8
 const CYCLE_MS_MAX = 150
@@ -265,7 +265,7 @@ suite(`a service killed while it publishes, ${CYCLES} times`, () => {
         await retry(node, known)
         await assertKept(node, known)
         assert.equal((await node.end('SIGTERM')).code, 0)
-        const checked = await daybook('check', '--data', data)
+        const checked = await run(['check', '--data', data])
         assert.equal(checked.code, 0, checked.stderr)
         assert.match(checked.stdout, new RegExp(`^${known.sent.size} events: every table`))
       } finally {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { LockedError, lockDirectory } from '../../src/log/store/lock.ts'
+import { run } from '../stage/command-stage.ts'
 import { startNode } from '../stage/node-process.ts'
-import { daybook } from '../stage/service.ts'
 
 const TRADE = { ref: 'a', type: 'trade', kind: 'buy', kots: '1' }
 
@@ -26,7 +26,7 @@ suite('a data directory', () => {
       assert.equal((await first.publish([TRADE])).status, 200)
 
       for (const { code, stderr, name } of await Promise.all(
-        commands.map(async (words) => ({ name: words[0], ...(await daybook(...words)) })),
+        commands.map(async (words) => ({ name: words[0], ...(await run(words)) })),
       )) {
         assert.equal(code, 1, `${name} ended with ${code}: ${stderr}`)
         assert.match(stderr, /^daybook: .*data: another process uses this data directory$/m, String(name))
@@ -40,7 +40,7 @@ suite('a data directory', () => {
       const [receipt] = (await second.publish([TRADE])).drafts
       assert.deepEqual(receipt, { ref: 'a', status: 'duplicate', seq: 1 })
       assert.equal((await second.end('SIGTERM')).code, 0)
-      const checked = await daybook('check', '--data', data)
+      const checked = await run(['check', '--data', data])
       assert.equal(checked.code, 0, checked.stderr)
     } finally {
       rmSync(folder, { recursive: true, force: true })

@@ -15,11 +15,11 @@ import { randomLogs } from '../story/random-log.ts'
 import { testSigner } from '../story/signing.ts'
 
 /** States of a torn log. The long campaign tears it at every byte (`DAYBOOK_CAMPAIGN=140000`). */
-const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 300)
+const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 150)
 const SEED = 20_261_121
 const EVENTS_PER_COMMIT = 2
 /** States between two that are recomputed and continued. */
-const STATES_PER_RECOMPUTE = 30
+const STATES_PER_RECOMPUTE = 25
 
 /** The files of a crashed store, and a digest of all tables after each commit, by head. */
 type Written = Readonly<{

@@ -32,6 +32,7 @@ import {
   SIGNING,
   writeKey,
 } from '../story/damaged-log.ts'
+import { run } from '../stage/command-stage.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import { startNode } from '../stage/node-process.ts'
 import { daybook } from '../stage/service.ts'
@@ -66,9 +67,9 @@ async function trusts(data: string, { publicKey }: SigningKey): Promise<boolean>
 }
 
 /** The message and exit code of a command that refuses its arguments. */
-async function mistake(run: Parameters<typeof runCommand>[0]): Promise<string> {
+async function mistake(chosen: Parameters<typeof runCommand>[0]): Promise<string> {
   try {
-    await runCommand(run)
+    await runCommand(chosen)
   } catch (error) {
     if (error instanceof CommandError) return `${error.exitCode}: ${error.message}`
     throw error
@@ -278,7 +279,7 @@ suite('a served log', () => {
     const vkey = /localhost\/daybook\+[^"\s]+/.exec(first.stderr())?.[0] ?? assert.fail(first.stderr())
     assert.equal((await first.publish([draft])).status, 200)
     assert.equal((await first.end('SIGTERM')).code, 0)
-    const made = await daybook('keygen', '--to', next)
+    const made = await run(['keygen', '--to', next])
     assert.equal(made.code, 0, made.stderr)
 
     const both = await startNode(data, ['--signing-key-file', `${data}.key,${next}`])

@@ -8,6 +8,7 @@ import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { change, flip, makeLog, openFolder, publishUpTo } from '../story/damaged-log.ts'
 import { ENDS, EVENTS } from '../story/damages.ts'
+import { run } from '../stage/command-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { daybook } from '../stage/service.ts'
@@ -173,7 +174,7 @@ suite('a backup made while events are published', () => {
       if (answers === ANSWERS_BEFORE) begun.resolve()
     })
     await begun.promise
-    const backedUp = await daybook('backup', '--data', folder.data, '--to', storePath(copy))
+    const backedUp = await run(['backup', '--data', folder.data, '--to', storePath(copy)])
     assert.equal(backedUp.code, 0, backedUp.stderr)
     assert.equal((await node.end('SIGTERM')).code, 0)
     assert.ok((await publishing) > ANSWERS_BEFORE)
@@ -181,7 +182,7 @@ suite('a backup made while events are published', () => {
       Number(db.prepare('SELECT max(seq) AS seq FROM events').get()?.['seq']),
     )
     assert.ok(inCopy >= (ENDS[39] ?? 0) + ANSWERS_BEFORE && inCopy < EVENTS * 100)
-    const checked = await daybook('check', '--data', copy)
+    const checked = await run(['check', '--data', copy])
     assert.equal(checked.code, 0, checked.stderr)
     assert.match(checked.stdout, new RegExp(`^${inCopy} events: every table`))
   })

@@ -18,6 +18,7 @@ import { openLiveSource } from '../../src/verify/reading/live-source.ts'
 import { formatReport } from '../../src/verify/report.ts'
 import type { ArchiveIndex, LogKeys } from '../../src/protocol/resources.ts'
 import { get } from '../oracle/download.ts'
+import { run } from '../stage/command-stage.ts'
 import type { Service } from '../stage/service.ts'
 import { daybook, startService } from '../stage/service.ts'
 import { MAIN, SAMPLE } from '../stage/places.ts'
@@ -107,7 +108,7 @@ suite('daybook verify', () => {
     assert.match(first.stdout, /^- {5}consistency {4}not checked/m)
     assert.match(first.stdout, /^right, and 1 not checked; \d+ requests, /m)
     await publish(service, 'verify-1')
-    const second = await daybook('verify', service.url, '--save', join(folder, 'saved'))
+    const second = await run(['verify', service.url, '--save', join(folder, 'saved')])
     assert.equal(second.code, 0, second.stdout + second.stderr)
     assert.match(second.stdout, /2188 events, signed by .* \(the key kept at an earlier visit\)$/m)
     assert.match(second.stdout, /^ok {4}consistency {4}the log grew from 1 checkpoint saved before$/m)
@@ -121,7 +122,7 @@ suite('daybook verify', () => {
       if (asked % 7 === 0) await publish(service, `meanwhile-${asked}`)
       return body
     })
-    const found = await daybook('verify', proxy.url, '--key', vkey)
+    const found = await run(['verify', proxy.url, '--key', vkey])
     assert.equal(found.code, 0, found.stdout + found.stderr)
     assert.ok(asked > 70, `${asked} requests`)
   })
@@ -148,9 +149,9 @@ suite('daybook verify', () => {
     await using other = await startService({ drafts: SAMPLE, options: await sameKey(service, copy) })
     const [events, missing] = [2187, size - 2187]
     assert.ok(missing > 0, 'the service went on')
-    const first = await daybook('verify', service.url, '--save', saved)
+    const first = await run(['verify', service.url, '--save', saved])
     assert.equal(first.code, 0, first.stdout)
-    const cut = await daybook('verify', other.url, '--save', saved)
+    const cut = await run(['verify', other.url, '--save', saved])
     assert.equal(cut.code, 1)
     assert.match(
       cut.stdout,
@@ -161,7 +162,7 @@ suite('daybook verify', () => {
     )
     assert.match(cut.stderr, /evidence saved in .*rollback-/)
     for (let at = 0; at <= missing; at++) await publish(other, `fork-${at}`, '2')
-    const forked = await daybook('verify', other.url, '--save', saved)
+    const forked = await run(['verify', other.url, '--save', saved])
     assert.equal(forked.code, 1)
     assert.match(
       forked.stdout,
@@ -177,7 +178,7 @@ suite('daybook verify', () => {
       'served.checkpoint',
     ])
     const since = join(saved, evidence, 'saved.checkpoint')
-    const named = await daybook('verify', other.url, '--since', since)
+    const named = await run(['verify', other.url, '--since', since])
     assert.match(named.stdout, /FORK/)
     assert.match(named.stderr, /evidence was found and not saved/)
   })
@@ -185,7 +186,7 @@ suite('daybook verify', () => {
   test('verifies a folder of downloaded files, and finds a changed one', async () => {
     const mirror = join(folder, 'mirror')
     await download(service.url, mirror)
-    const right = await daybook('verify', mirror, '--key', vkey)
+    const right = await run(['verify', mirror, '--key', vkey])
     assert.equal(right.code, 0, right.stdout + right.stderr)
     assert.match(right.stdout, /^- {5}ledgers +not checked: not in the folder$/m)
     assert.match(right.stdout, /^ok {4}summary {8}as of now$/m)
@@ -193,7 +194,7 @@ suite('daybook verify', () => {
     const bytes = readFileSync(month)
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
     writeFileSync(month, bytes)
-    const wrong = await daybook('verify', mirror, '--key', vkey)
+    const wrong = await run(['verify', mirror, '--key', vkey])
     assert.equal(wrong.code, 1)
     assert.match(
       wrong.stdout,
@@ -212,7 +213,7 @@ suite('daybook verify', () => {
       ['verify', folder, '--since', join(folder, 'nowhere')],
       ['verify', folder, '--since', checkpoint],
     ]) {
-      const { code, stderr, stdout } = await daybook(...words)
+      const { code, stderr, stdout } = await run(words)
       assert.equal(code, 2, words.join(' '))
       assert.equal(stdout, '')
       assert.doesNotMatch(stderr, /\n {4}at /)
@@ -239,7 +240,7 @@ suite('daybook verify', () => {
   test('ends with 1 when there is nothing to verify', async () => {
     const empty = join(folder, 'empty')
     mkdirSync(empty)
-    const found = await daybook('verify', empty)
+    const found = await run(['verify', empty])
     assert.equal(found.code, 1)
     assert.match(found.stdout, /^WRONG signature +log\/keys: is missing: give the key of the log$/m)
   })

@@ -5,6 +5,7 @@ import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from '../books/kept-store.ts'
+import { run } from '../stage/command-stage.ts'
 import { daybook } from '../stage/service.ts'
 import { runCheck } from '../story/damaged-log.ts'
 import { keptStoreOf, upgrade } from './upgrade-stage.ts'
@@ -70,9 +71,9 @@ suite('`daybook upgrade`', () => {
     const refused = await daybook('check', '--data', kept.data)
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^daybook: the store has schema 8, and .*: run daybook upgrade --data DIR/)
-    const upgraded = await daybook('upgrade', '--data', kept.data)
+    const upgraded = await run(['upgrade', '--data', kept.data])
     assert.match(upgraded.stderr, /^upgrading 4484 events .* needs \d.* of disk at most; \d.* are free$/m)
-    const again = await daybook('upgrade', '--data', kept.data)
+    const again = await run(['upgrade', '--data', kept.data])
     assert.equal(again.stdout, 'nothing to upgrade: the store has the present schema\n')
   })
 
