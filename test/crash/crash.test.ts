@@ -145,26 +145,26 @@ function note(known: Known, request: Request, drafts: readonly { ref: string; se
 async function publishUntilKilled(node: NodeProcess, known: Known): Promise<number> {
   const { random } = known
   const killAfterAnswers = random.chance(0.5) ? random.between(1, 40) : ANSWERS_MAX
-  const run: { answers: number; killing: ReturnType<NodeProcess['end']> | undefined } = {
+  const life: { answers: number; killing: ReturnType<NodeProcess['end']> | undefined } = {
     answers: 0,
     killing: undefined,
   }
   let inFlightAtKill = 0
   const kill = (): void => {
-    if (run.killing !== undefined) return
+    if (life.killing !== undefined) return
     inFlightAtKill = known.inFlight
-    run.killing = node.end('SIGKILL')
+    life.killing = node.end('SIGKILL')
   }
   const publisher = async (): Promise<void> => {
-    while (run.killing === undefined) {
+    while (life.killing === undefined) {
       const cutMs = random.chance(0.05) ? random.between(1, 10) : null
-      if (await send(node, known, nextRequest(known), cutMs)) run.answers += 1
-      if (run.answers >= killAfterAnswers) kill()
+      if (await send(node, known, nextRequest(known), cutMs)) life.answers += 1
+      if (life.answers >= killAfterAnswers) kill()
     }
   }
   const late = wait(random.below(CYCLE_MS_MAX)).then(kill)
   await Promise.all([late, ...Array.from({ length: PUBLISHERS }, publisher)])
-  assert.deepEqual(await run.killing, { code: null, signal: 'SIGKILL' }, 'the process was killed')
+  assert.deepEqual(await life.killing, { code: null, signal: 'SIGKILL' }, 'the process was killed')
   return inFlightAtKill
 }
 
