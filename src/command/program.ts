@@ -13,13 +13,14 @@ import { makeFolder } from './terminal/option-paths.ts'
 import type { LogStoreOptions } from './operator/log-store-options.ts'
 import { logStoreOf, logStoreOptions } from './operator/log-store-options.ts'
 import { checkFiles, runImport } from './operator/import-command.ts'
-import { keyFiles, option, originName } from './terminal/options.ts'
+import { keyFiles, option, optionOf, originName } from './terminal/options.ts'
 import { addOperatorCommands } from './operator/operator-program.ts'
 import { heldCommand } from './operator/held-program.ts'
 import { publishCommand } from './outbox/publish-program.ts'
 import type { KeygenOptions } from './operator/signing-key-file.ts'
 import { mirrorCommand } from './mirror/mirror-program.ts'
 import { keygen, readKnownKeys, readSigningKeys } from './operator/signing-key-file.ts'
+import { witnessCommand } from './witness/witness-program.ts'
 import { verifyCommand } from './consumer/verify-command.ts'
 import { VERSION } from './terminal/version.ts'
 import type { ExitCode, World } from './terminal/world.ts'
@@ -51,6 +52,7 @@ export function openProgram(
     })
   addServeCommands(program, world, lines, done)
   program.addCommand(mirrorCommand(world, lines, done))
+  program.addCommand(witnessCommand(world, lines, done))
   addDataCommands(program, world, input, done)
   addConsumerCommands(program, world, done)
   program.addCommand(verifyCommand(world, done))
@@ -85,10 +87,14 @@ function addDataCommands(
   program.addCommand(publishCommand(world, input, done))
   program.addCommand(
     new Command('keygen')
-      .description('make a key that signs a log, or print the vkey of an existing key')
+      .description('make a key of a log or a witness, or print the vkey of an existing key')
       .addOption(option('--to <file>', 'new file for the key; it must not exist').env('DAYBOOK_KEYGEN_TO'))
       .addOption(option('--show <file>', 'existing key file').env('DAYBOOK_KEYGEN_SHOW'))
-      .addOption(option('--origin <name>', 'name of the log').argParser(originName).default(ORIGIN))
+      .addOption(
+        option('--origin <name>', 'name of the log or witness').argParser(originName).default(ORIGIN),
+      )
+      .addOption(optionOf('keygen')('--witness', 'the key is of a witness: its vkey is for cosignatures'))
+      .addOption(optionOf('keygen')('--ml-dsa', 'make a key of a witness of type ML-DSA-44, not Ed25519'))
       .action((options: KeygenOptions) => done(keygen(options, world))),
   )
   const checking = new Command('check')

@@ -8,6 +8,7 @@ import { ROOT } from '../stage/places.ts'
 import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import { finalityCauses } from './finality-causes.ts'
+import { cosignerCauses } from './cosigner-causes.ts'
 import { clusterCauses } from './cluster-causes.ts'
 import { auditCauses, localCauses } from './local-causes.ts'
 import { mirrorCauses } from './mirror-causes.ts'
@@ -86,6 +87,7 @@ suite(
           ...(await auditCauses(join(folder, 'audits'))),
           ...(await finalityCauses()),
           ...(await mirrorCauses(join(folder, 'mirrors'))),
+          ...(await cosignerCauses(join(folder, 'witness'))),
           ...(await nodeCauses(folder)),
           ...(await cluster),
         )

@@ -19,6 +19,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   chain: ['protocol'],
   verify: ['protocol', 'tlog', 'project', 'client', 'chain'],
   mirror: ['protocol', 'tlog', 'project', 'log', 'client', 'verify'],
+  witness: ['protocol', 'tlog', 'log'],
   command: [
     'protocol',
     'tlog',
@@ -32,6 +33,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
     'chain',
     'verify',
     'mirror',
+    'witness',
     'sim',
     'package',
   ],

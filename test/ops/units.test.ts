@@ -10,7 +10,12 @@ import { ROOT } from '../stage/places.ts'
 import { skipWithout } from '../stage/test-needs.ts'
 
 const run = promisify(execFile)
-const SERVICES = ['daybook.service', 'daybook-backup.service', 'daybook-outbox.service']
+const SERVICES = [
+  'daybook.service',
+  'daybook-backup.service',
+  'daybook-outbox.service',
+  'daybook-witness.service',
+]
 const paths = [...SERVICES, 'daybook-backup.timer'].map((name) => join(ROOT, 'ops', 'systemd', name))
 
 suite('the units of systemd', { skip: skipWithout('systemd-analyze') }, () => {

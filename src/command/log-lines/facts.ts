@@ -1,4 +1,5 @@
 import type { FieldForms, LINE_FIELDS, LineField } from './line-fields.ts'
+import { WITNESS_FACTS } from './witness-facts.ts'
 
 /** Levels of log lines, the gravest first. */
 export const LINE_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
@@ -15,8 +16,7 @@ type Fact = Readonly<{
   said?: readonly LineField[]
 }>
 
-/** Every fact that the service writes a log line about. docs/log-lines.md has the same table. */
-export const FACTS = {
+const SERVICE_FACTS = {
   starting: {
     level: 'info',
     text: 'daybook {version} starts',
@@ -275,6 +275,9 @@ export const FACTS = {
   rejection: { level: 'fatal', text: 'unhandled rejection', fields: ['err'] },
   crashed: { level: 'fatal', text: 'the command failed', fields: ['err'] },
 } as const
+
+/** Every fact that a command writes a log line about. docs/log-lines.md has the same table. */
+export const FACTS: typeof SERVICE_FACTS & typeof WITNESS_FACTS = { ...SERVICE_FACTS, ...WITNESS_FACTS }
 export type FactName = keyof typeof FACTS
 
 type Optional<Of extends FactName> =

@@ -38,6 +38,7 @@ export const LINE_FIELDS = {
   head: { form: 'number', meaning: 'newest seq of the log' },
   held: { form: 'number', meaning: 'drafts that are held now' },
   last: { form: 'number', meaning: 'last seq' },
+  logs: { form: 'number', meaning: 'number of logs that are cosigned' },
   ms: {
     form: 'number',
     meaning: 'duration in milliseconds; of commits, from the arrival of the first request',
@@ -56,6 +57,7 @@ export const LINE_FIELDS = {
   schema: { form: 'number', meaning: 'schema of the store that this version reads' },
   seq: { form: 'number', meaning: 'last seq that was sent' },
   settings: { form: 'settings', meaning: 'options by name, without secrets' },
+  size: { form: 'number', meaning: 'size of the tree' },
   sqlite: { form: 'word', meaning: 'version of SQLite' },
   stage: {
     form: 'word',

@@ -11,11 +11,11 @@ type OperationsSettings = Readonly<{
   host: string
   port: number
   answer(path: OperationsPath): Promise<OperationsAnswer>
-  /** Answer to `/readyz?for=following`. */
-  following(): OperationsAnswer
+  /** Answer to `/readyz?for=following`; null for a node that follows nothing. */
+  following: (() => OperationsAnswer) | null
 }>
 
-/** Starts the private listener of a mirror: `/livez`, `/readyz` and `/metrics`. It has no way to publish. */
+/** Starts the private listener of a mirror or a witness: `/livez`, `/readyz` and `/metrics`. It has no way to publish. */
 export async function startOperations(
   settings: OperationsSettings,
 ): Promise<AsyncDisposable & { port: number }> {
@@ -23,7 +23,7 @@ export async function startOperations(
   const operations = openOperations({ accepting: () => false, ask: answer })
   const server = createServer(async (request, response) => {
     const target = request.url ?? ''
-    const found = target === '/readyz?for=following' ? following() : await operations(target)
+    const found = target === '/readyz?for=following' && following ? following() : await operations(target)
     const { status, headers, body } = found ?? NOTHING
     response.writeHead(status === undefined ? 404 : status, headers).end(body)
   })

@@ -8,6 +8,8 @@ import { verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import { hasStore } from '../../log/store/store.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
+import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
+import { cosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -85,9 +87,17 @@ function makeDefaultKey(path: string, data: string): SigningKey {
   }
 }
 
-/** Makes a key in a new file that only its owner may read (PKCS #8, PEM). */
+/** Makes an Ed25519 key in a new file. */
 export function makeKeyFile(path: string, option: string): SigningKey {
-  const { privateKey } = generateKeyPairSync('ed25519')
+  return signingKey(makePrivateKey(path, option, 'ed25519'))
+}
+
+/** Type of a private key: a log has Ed25519, a witness also ML-DSA-44. */
+type PrivateKeyType = 'ed25519' | 'ml-dsa-44'
+
+/** Makes a key in a new file that only its owner may read (PKCS #8, PEM). */
+export function makePrivateKey(path: string, option: string, type: PrivateKeyType): KeyObject {
+  const { privateKey } = type === 'ed25519' ? generateKeyPairSync(type) : generateKeyPairSync(type)
   makeFolder(dirname(path), option)
   try {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
@@ -103,12 +113,22 @@ export function makeKeyFile(path: string, option: string): SigningKey {
       cause,
     })
   }
-  return signingKey(privateKey)
+  return privateKey
 }
 
-/** Reads a key from a file, which no other user may read. */
+/** Reads an Ed25519 key from a file, which no other user may read. */
 export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): SigningKey {
-  let key: KeyObject
+  return ed25519Of(path, readPrivateKey(path, world))
+}
+
+function ed25519Of(path: string, key: KeyObject): SigningKey {
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new CommandError(2, `${path} does not hold an Ed25519 key: make one with keygen`)
+  return signingKey(key)
+}
+
+/** Reads a private key of any type from a file, which no other user may read. */
+export function readPrivateKey(path: string, world: Pick<World, 'hasFileModes'>): KeyObject {
   try {
     const found = statSync(path)
     if (found.isDirectory())
@@ -116,16 +136,13 @@ export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): S
     if ((found.mode & OTHERS) !== 0 && world.hasFileModes) {
       throw new CommandError(2, `${path} may be read by other users: make it private with chmod 600`)
     }
-    key = createPrivateKey(readFileSync(path))
+    return createPrivateKey(readFileSync(path))
   } catch (cause) {
     if (cause instanceof CommandError) throw cause
     throw new CommandError(2, `the signing key file ${path} cannot be read: ${systemReason(cause)}`, {
       cause,
     })
   }
-  if (key.asymmetricKeyType !== 'ed25519')
-    throw new CommandError(2, `${path} does not hold an Ed25519 key: make one with keygen`)
-  return signingKey(key)
 }
 
 /** Verifier key (vkey) for the signatures of a key on a log of this origin. */
@@ -138,15 +155,37 @@ function signingKey(privateKey: KeyObject): SigningKey {
   return { privateKey, publicKey: base64urlnopad.decode(x) }
 }
 
-export type KeygenOptions = Readonly<{ to?: string; show?: string; origin: string }>
+export type KeygenOptions = Readonly<{
+  to?: string
+  show?: string
+  origin: string
+  witness?: true
+  mlDsa?: true
+}>
 
-/** Command `daybook keygen`: makes a signing key, or reads one, and prints its vkey. */
-export function keygen({ to, show, origin }: KeygenOptions, world: World): ExitCode {
+/** Command `daybook keygen`: makes a key of a log or a witness, or reads one, and prints its vkey. */
+export function keygen({ to, show, origin, witness, mlDsa }: KeygenOptions, world: World): ExitCode {
   if ((to === undefined) === (show === undefined)) {
     throw new CommandError(2, 'keygen needs either --to, for a new key, or --show, for an existing one')
   }
-  const key = to === undefined ? readKeyFile(show ?? '', world) : makeKeyFile(to, '--to')
+  const isOfWitness = witness === true || mlDsa === true
+  const key =
+    to === undefined
+      ? readPrivateKey(show ?? '', world)
+      : makePrivateKey(to, '--to', mlDsa === true ? 'ml-dsa-44' : 'ed25519')
   if (to !== undefined) tell(world, `${to} holds the new key: keep a copy of it away from the server`)
-  world.stdout.write(`${vkeyOf(key, origin)}\n`)
+  const vkey =
+    isOfWitness || key.asymmetricKeyType === 'ml-dsa-44'
+      ? formatVkey(witnessKeyOf(show ?? '', origin, key).verifier)
+      : vkeyOf(ed25519Of(show ?? '', key), origin)
+  world.stdout.write(`${vkey}\n`)
   return 0
+}
+
+/** The key of a witness. `path` names the file in the error for a key of another type. */
+export function witnessKeyOf(path: string, name: string, privateKey: KeyObject): CosignerKey {
+  const type = privateKey.asymmetricKeyType
+  if (type !== 'ed25519' && type !== 'ml-dsa-44')
+    throw new CommandError(2, `${path} holds neither an Ed25519 nor an ML-DSA-44 key: make one with keygen`)
+  return cosignerKey(name, privateKey)
 }

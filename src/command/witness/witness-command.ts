@@ -1,0 +1,184 @@
+import type { TrustedLog } from '../../tlog/checkpoint.ts'
+import type { OperationsAnswer } from '../../publish/door/operations.ts'
+import { ALIVE, notMade } from '../../publish/door/operations.ts'
+import type { Cosigner, CosignerFact } from '../../witness/cosigner/cosigner.ts'
+import { openCosigner } from '../../witness/cosigner/cosigner.ts'
+import type { CosignerAnswer } from '../../witness/cosigner/cosigner-answer.ts'
+import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
+import { CosignerStateError, hasCosignerState } from '../../witness/cosigner/state-file.ts'
+import { openWitnessListener, WITNESS_DRAIN_MS } from '../../witness/cosigner/witness-listener.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import { startOperations } from '../mirror/operations-listener.ts'
+import { runToEnd } from '../operator/node-ending.ts'
+import { orTaken } from '../service/taken-port.ts'
+import { hostInUrl } from '../terminal/host-in-url.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, takeDirectory } from '../terminal/world.ts'
+import { readWitnessKeys } from './witness-keys.ts'
+import { openCosignerMetrics, openWitnessRegistry } from './witness-metrics.ts'
+
+/** Settings of `witness`, already checked. */
+type WitnessSettings = Readonly<{
+  data: string
+  name: string
+  logs: readonly TrustedLog[]
+  keyFile: readonly string[] | undefined
+  host: string
+  port: number
+  opsHost: string
+  opsPort: number
+  growthPerMinute: number
+  acceptCopy: boolean
+}>
+
+/** A witness that listens. */
+export type ServedWitness = AsyncDisposable &
+  Readonly<{ port: number; opsPort: number; broken: Promise<string> }>
+
+/** Cosigns until a signal stops it. */
+export async function runWitness(
+  settings: WitnessSettings,
+  world: World,
+  lines: LogLines,
+): Promise<ExitCode> {
+  const beganMs = world.monotonicMs()
+  using _lock = takeDirectory(settings.data)
+  const keys = readWitnessKeys(settings, world)
+  const witness = await startWitness(settings, keys, world, lines)
+  lines.say('witnessing', {
+    of: settings.name,
+    url: `http://${hostInUrl(settings.host)}:${witness.port}`,
+    door: `http://${hostInUrl(settings.opsHost)}:${witness.opsPort}`,
+    port: witness.port,
+    publishPort: witness.opsPort,
+    logs: settings.logs.length,
+    ms: Math.round(world.monotonicMs() - beganMs),
+  })
+  return await runToEnd(witness, { world, lines, drainMs: WITNESS_DRAIN_MS })
+}
+
+/** Starts both listeners of a witness. The caller holds the lock of the directory. */
+export async function startWitness(
+  settings: WitnessSettings,
+  keys: readonly CosignerKey[],
+  world: Pick<World, 'now' | 'monotonicMs'>,
+  lines: LogLines,
+): Promise<ServedWitness> {
+  await using stack = new AsyncDisposableStack()
+  const cosigner = stack.use(openState(settings, keys, world, lines))
+  const registry = openWitnessRegistry()
+  const metrics = openCosignerMetrics(registry, cosigner)
+  let stopping = false
+  const operations = await orTaken(
+    '--ops-port',
+    startOperations({
+      host: settings.opsHost,
+      port: settings.opsPort,
+      async answer(path) {
+        if (path === '/metrics') {
+          return await readMetrics(() => registry.metrics(), registry.contentType, lines)
+        }
+        return path === '/livez' ? ALIVE : readiness(cosigner, stopping)
+      },
+      following: null,
+    }),
+  )
+  stack.use(operations)
+  const listener = await orTaken(
+    '--port',
+    openWitnessListener({
+      host: settings.host,
+      port: settings.port,
+      cosigner,
+      onAnswered(answer) {
+        metrics.answered(answer.outcome)
+        sayRefused(answer, lines)
+      },
+      onFailure: (error) => lines.say('witness-failed', { err: error }),
+    }),
+  )
+  stack.use(listener)
+  stack.defer(() => {
+    stopping = true
+  })
+  const owned = stack.move()
+  return {
+    port: listener.port,
+    opsPort: operations.port,
+    broken: new Promise(() => {}),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function openState(
+  { data, logs, growthPerMinute, acceptCopy }: WitnessSettings,
+  keys: readonly CosignerKey[],
+  { now, monotonicMs }: Pick<World, 'now' | 'monotonicMs'>,
+  lines: LogLines,
+): Cosigner {
+  try {
+    return openCosigner({
+      dataDirectory: data,
+      keys,
+      logs,
+      growthPerMinute,
+      // A new state is no copy. `readWitnessKeys` has asked about its keys.
+      acceptCopy: acceptCopy && hasCosignerState(data),
+      guard: null,
+      now,
+      monotonicMs,
+      onFact: (fact) => sayFact(fact, lines),
+    })
+  } catch (error) {
+    if (error instanceof CosignerStateError) throw new CommandError(1, error.message, { cause: error })
+    throw error
+  }
+}
+
+function sayFact(fact: CosignerFact, lines: LogLines): void {
+  switch (fact.is) {
+    case 'cosigned':
+      return lines.say('cosigned', { of: fact.origin, size: fact.size })
+    case 'state-back':
+      return lines.say('witness-back', { of: fact.origin, size: fact.size })
+    case 'contradiction':
+      return lines.say('log-contradicts', { of: fact.origin, evidence: fact.evidence })
+    case 'clock':
+      return lines.say('witness-clock', { of: fact.origin, ms: fact.behindSeconds * 1_000 })
+    case 'unwritten':
+      return lines.say('witness-unwritten', { reason: fact.reason })
+  }
+}
+
+/** Says a refusal. A conflict is none: it is how a log learns the size. */
+function sayRefused({ status, outcome }: CosignerAnswer, lines: LogLines): void {
+  if (status !== 200 && status !== 409) lines.say('checkpoint-refused', { status, fault: outcome })
+}
+
+function readiness(cosigner: Cosigner, stopping: boolean): OperationsAnswer {
+  let state = true
+  try {
+    cosigner.check()
+  } catch {
+    state = false
+  }
+  const ready = state && !stopping
+  return {
+    status: ready ? 200 : 503,
+    headers: { 'Content-Type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ ready, checks: { state, serving: !stopping } }),
+  }
+}
+
+async function readMetrics(
+  read: () => Promise<string>,
+  contentType: string,
+  lines: LogLines,
+): Promise<OperationsAnswer> {
+  try {
+    return { status: 200, headers: { 'Content-Type': contentType }, body: await read() }
+  } catch (error) {
+    lines.say('metrics-failed', { err: error, thread: 'main' })
+    return notMade('the metrics')
+  }
+}

@@ -1,0 +1,76 @@
+import type { KeyObject } from 'node:crypto'
+import { createPublicKey, sign } from 'node:crypto'
+import { base64urlnopad } from '@scure/base'
+import { sha256, verifyRawEd25519, verifyRawMlDsa44 } from '../../log/tree/signer.ts'
+import { cosignText } from '../../tlog/cosignature.ts'
+import type { Note, NoteSignature } from '../../tlog/note.ts'
+import { formatNote } from '../../tlog/note.ts'
+import { openVouching } from '../../tlog/quorum.ts'
+import type { VerifierKey } from '../../tlog/vkey.ts'
+import { verifierKey } from '../../tlog/vkey.ts'
+
+/** A key with which a witness cosigns: Ed25519 or ML-DSA-44. */
+export type CosignerKey = Readonly<{ verifier: VerifierKey; privateKey: KeyObject }>
+
+/** Keys of one witness: one of each type. */
+export const COSIGNER_KEYS_MAX = 2
+
+/** The key of a witness of this name. Throws a `RangeError` for a malformed name or a key of another type. */
+export function cosignerKey(name: string, privateKey: KeyObject): CosignerKey {
+  const { x, pub } = publicKeyOf(privateKey)
+  const type = privateKey.asymmetricKeyType
+  if (type === 'ed25519') return { verifier: verifierKey(sha256, name, 'ed25519-cosignature', x), privateKey }
+  if (type === 'ml-dsa-44')
+    return { verifier: verifierKey(sha256, name, 'ml-dsa-44-cosignature', pub), privateKey }
+  throw new RangeError('the key of a witness is of Ed25519 or ML-DSA-44')
+}
+
+function publicKeyOf(privateKey: KeyObject): Readonly<{ x: Uint8Array; pub: Uint8Array }> {
+  const { x = '', pub = '' }: { x?: string; pub?: unknown } = createPublicKey(privateKey).export({
+    format: 'jwk',
+  })
+  return { x: base64urlnopad.decode(x), pub: base64urlnopad.decode(typeof pub === 'string' ? pub : '') }
+}
+
+/** The line of each key's cosignature at a time in whole seconds, with a line feed each. */
+export function cosignatureLines(keys: readonly CosignerKey[], time: number, text: string): string {
+  return linesOf(
+    text,
+    keys.map(({ verifier, privateKey }) =>
+      cosignText(verifier, (message) => sign(null, message, privateKey), time, text),
+    ),
+  )
+}
+
+/** Signature lines as a note of this text has them. */
+export function linesOf(text: string, signatures: readonly NoteSignature[]): string {
+  return formatNote({ text, signatures }).slice(text.length + 1)
+}
+
+/** Valid cosignatures of these keys on a note, and the newest of their times in whole seconds. */
+type OwnCosignatures = Readonly<{ signatures: readonly NoteSignature[]; time: number }>
+
+/** The cosignatures of a note that our own keys have made; undefined without one. Others are ignored. */
+export async function ownCosignatures(
+  { text, signatures }: Note,
+  keys: readonly CosignerKey[],
+): Promise<OwnCosignatures | undefined> {
+  const own: NoteSignature[] = []
+  const times: number[] = []
+  for (const { verifier } of keys) {
+    let newest = 0
+    for (const line of signatures) {
+      if (line.name !== verifier.name || line.keyId !== verifier.keyId) continue
+      // Each line is opened alone, so that a false one hides no true one.
+      const opened = await openVouching({ text, signatures: [line] }, [verifier], NODE)
+      const [voucher] = opened.ok ? opened.value.vouchers : []
+      if (voucher === undefined || voucher.timeSeconds <= newest) continue
+      newest = voucher.timeSeconds
+      times.push(newest)
+      own.push(line)
+    }
+  }
+  return own.length === 0 ? undefined : { signatures: own, time: Math.max(...times) }
+}
+
+const NODE = { verifyEd25519: verifyRawEd25519, verifyMlDsa44: verifyRawMlDsa44 }

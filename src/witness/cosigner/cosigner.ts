@@ -1,0 +1,290 @@
+import { sha256, verifyRawEd25519 } from '../../log/tree/signer.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { Checkpoint, TrustedLog } from '../../tlog/checkpoint.ts'
+import { openNote } from '../../tlog/signature.ts'
+import { formatHex, formatUtf8 } from '../../tlog/text.ts'
+import { DOUBTS } from '../../tlog/verdict.ts'
+import type { VerifierKey } from '../../tlog/vkey.ts'
+import type { CosignedLogs, CosignedTree } from './cosigned-logs.ts'
+import { openCosignedLogs } from './cosigned-logs.ts'
+import type { CosignerAnswer } from './cosigner-answer.ts'
+import { cosignedAnswer, refusedAnswer } from './cosigner-answer.ts'
+import type { CosignerKey } from './cosigner-keys.ts'
+import { cosignatureLines, linesOf, ownCosignatures } from './cosigner-keys.ts'
+import type { GrowthRate } from './growth-rate.ts'
+import { openGrowthRate } from './growth-rate.ts'
+import { contradicts, whyNotConsistent } from './judgement.ts'
+import { countEvidence, keepContradiction } from './kept-evidence.ts'
+import type { StateFile } from './state-file.ts'
+import { CosignerStateError, openStateFile } from './state-file.ts'
+import type { Submission } from './submission.ts'
+import { parseSubmission } from './submission.ts'
+
+/** Seconds within which an equal checkpoint gets the stored cosignatures again. */
+export const REFRESH_SECONDS = 10
+/** Most seconds by which the clock may be behind the last cosignature of a log. */
+export const CLOCK_BEHIND_SECONDS_MAX = 60
+/** Retry-After in seconds after a refusal that an operator may end: disk, clock, state. */
+const OPERATOR_RETRY_SECONDS = 60
+/** Most logs of one witness, and most keys of one log. */
+export const WITNESSED_LOGS_MAX = 1_000
+export const LOG_KEYS_MAX = 8
+
+/** Event that the owner of a cosigner is told of. */
+export type CosignerFact =
+  | Readonly<{ is: 'cosigned'; origin: string; size: number }>
+  | Readonly<{ is: 'state-back'; origin: string; size: number }>
+  | Readonly<{ is: 'contradiction'; origin: string; evidence: string }>
+  | Readonly<{ is: 'clock'; origin: string; behindSeconds: number }>
+  | Readonly<{ is: 'unwritten'; reason: string }>
+
+/**
+ * Further condition of a cosignature, asked after all checks of tlog-witness have passed. A string is the reason not to
+ * cosign now: the answer is 503.
+ */
+type CosignerGuard = (checkpoint: Checkpoint) => string | null | Promise<string | null>
+
+export type CosignerSettings = Readonly<{
+  dataDirectory: string
+  /** One key, or one of each type, all of the witness's name. */
+  keys: readonly CosignerKey[]
+  /** Logs that are cosigned, each with its keys; an origin is given once. */
+  logs: readonly TrustedLog[]
+  /** New sizes of one log in a minute. */
+  growthPerMinute: number
+  /** Takes over a copied state, and goes forward to forgotten checkpoints. For one start only. */
+  acceptCopy: boolean
+  guard: CosignerGuard | null
+  now(): Ms
+  monotonicMs(): number
+  onFact(fact: CosignerFact): void
+}>
+
+/** A witness: cosigns checkpoints that continue those it has cosigned before (C2SP tlog-witness). */
+export type Cosigner = Disposable &
+  Readonly<{
+    name: string
+    verifiers: readonly VerifierKey[]
+    /** Answers a request to `add-checkpoint`. */
+    add(body: Uint8Array): Promise<CosignerAnswer>
+    /**
+     * Newest cosigned checkpoint of a log as a note, by the SHA-256 of its origin in hex; undefined without one. Throws
+     * when the disk fails.
+     */
+    noteOf(originHash: string): string | undefined
+    /** Configured logs, with the size and time of the newest cosigned tree; null before the first. */
+    sizes(): readonly Readonly<{ origin: string; size: number | null; time: number | null }>[]
+    /** Logs that are refused, because the state went back. */
+    refusedLogs(): number
+    /** Contradictions of logs that are kept. */
+    contradictions(): number
+    /** Reads the state. Throws when that fails. */
+    check(): void
+  }>
+
+/**
+ * Opens a witness. The caller holds the lock of the directory. Throws a `CosignerStateError` for a state that it must not
+ * go on with, and for `acceptCopy` when nothing needs it.
+ */
+export function openCosigner(settings: CosignerSettings): Cosigner {
+  const { dataDirectory, keys, acceptCopy } = settings
+  const file = openStateFile(dataDirectory, acceptCopy)
+  try {
+    const logs = openCosignedLogs(file)
+    const adopted = acceptCopy ? logs.adopt() : 0
+    if (acceptCopy && !file.isTakenOver && adopted === 0) throw new CosignerStateError(NOT_NEEDED)
+    const parts: Parts = {
+      settings,
+      file,
+      logs,
+      rate: openGrowthRate(settings.growthPerMinute, settings.monotonicMs),
+      trusted: new Map(settings.logs.map((log) => [log.origin, log])),
+    }
+    const origins = [...settings.logs, ...logs.all()].map(({ origin }) => origin)
+    const byHash = new Map(origins.map((origin) => [originHashOf(origin), origin]))
+    return {
+      name: keys[0]?.verifier.name ?? '',
+      verifiers: keys.map(({ verifier }) => verifier),
+      async add(body) {
+        try {
+          return await answer(parts, body)
+        } catch (error) {
+          tellUnwritten(settings, error)
+          return UNWRITTEN
+        }
+      },
+      noteOf(originHash) {
+        const tree = logs.newest(byHash.get(originHash) ?? '')
+        // No cosignature leaves before the mark of its commit is on the disk.
+        if (tree !== undefined) file.settle()
+        return tree === undefined ? undefined : noteOf(tree)
+      },
+      sizes: () =>
+        settings.logs.map(({ origin }) => {
+          const { size = null, time = null } = logs.newest(origin) ?? {}
+          return { origin, size, time }
+        }),
+      refusedLogs: () => logs.forgottenOrigins().length,
+      contradictions: () => countEvidence(dataDirectory),
+      check: () => void logs.newest(''),
+      [Symbol.dispose]: () => file[Symbol.dispose](),
+    }
+  } catch (error) {
+    file[Symbol.dispose]()
+    throw error
+  }
+}
+
+const NOT_NEEDED =
+  'nothing needs --accept-copy: start without it, so that a state which is restored later is found'
+
+/** SHA-256 of an origin in hex: the name of a log in the addresses of a witness. */
+export function originHashOf(origin: string): string {
+  return formatHex(sha256(formatUtf8(origin)))
+}
+
+type Parts = Readonly<{
+  settings: CosignerSettings
+  file: StateFile
+  logs: CosignedLogs
+  rate: GrowthRate
+  trusted: ReadonlyMap<string, TrustedLog>
+}>
+
+/** A submission that a key of the log has signed, with the verified lines and the cosignatures of our own keys. */
+type SignedSubmission = Submission &
+  Readonly<{ logLines: string; own: Awaited<ReturnType<typeof ownCosignatures>> }>
+
+async function answer(parts: Parts, body: Uint8Array): Promise<CosignerAnswer> {
+  const parsed = parseSubmission(body)
+  if (!parsed.ok) return refusedAnswer('malformed', parsed.reason)
+  const { submission } = parsed
+  const { checkpoint, note, oldSize } = submission
+  const log = parts.trusted.get(checkpoint.origin)
+  if (log === undefined) return refusedAnswer('unknown-log', 'this witness does not know the origin')
+  const opened = await openNote(note, log.keys, verifyRawEd25519)
+  if (!opened.ok) return refusedAnswer('unsigned', DOUBTS[opened.doubt])
+  if (oldSize > checkpoint.size)
+    return refusedAnswer('malformed', 'the old size is larger than that of the checkpoint')
+  const verified = opened.value.signers.flatMap(({ name, keyId }) =>
+    note.signatures.filter((line) => line.name === name && line.keyId === keyId).slice(0, 1),
+  )
+  const logLines = linesOf(note.text, verified)
+  const own = await ownCosignatures(note, parts.settings.keys)
+  const signed: SignedSubmission = { ...submission, logLines, own }
+  const { guard } = parts.settings
+  if (guard !== null) {
+    // The state may change while the guard is asked, so that all checks are made again.
+    const refusal = whyNot(parts, signed)
+    if (refusal !== null) return refusal
+    const reason = await guard(checkpoint)
+    if (reason !== null) return refusedAnswer('unproved', reason, REFRESH_SECONDS)
+  }
+  return whyNot(parts, signed) ?? cosign(parts, signed)
+}
+
+/** Refusal of a signed submission; null when it continues the newest cosigned tree. Keeps evidence that it shows. */
+function whyNot(parts: Parts, signed: SignedSubmission): CosignerAnswer | null {
+  const { logs } = parts
+  const { origin } = signed.checkpoint
+  const newest = logs.newest(origin)
+  const isBack = isForgotten(signed, newest)
+  if (isBack || logs.forgotten(origin) !== undefined) {
+    if (isBack) keepForgotten(parts, signed)
+    const reason = 'the state of this witness for the log went back: its operator must act'
+    return refusedAnswer('state-back', reason, OPERATOR_RETRY_SECONDS)
+  }
+  if (newest !== undefined && contradicts(signed, newest)) keepEvidence(parts, signed, newest)
+  return whyNotConsistent(signed, newest)
+}
+
+/** Whether a cosignature of our own keys proves that the state has forgotten a checkpoint. */
+function isForgotten({ own, checkpoint }: SignedSubmission, newest: CosignedTree | undefined): boolean {
+  if (own === undefined) return false
+  if (newest === undefined || checkpoint.size > newest.size || own.time > newest.time) return true
+  return contradicts({ checkpoint }, newest)
+}
+
+function keepForgotten(parts: Parts, { own, note, checkpoint, logLines }: SignedSubmission): void {
+  if (own === undefined) return
+  const { origin, size, root } = checkpoint
+  const lines = linesOf(note.text, own.signatures)
+  const tree = { origin, size, root, text: note.text, logLines, lines, time: own.time }
+  ifWritten(parts, () => {
+    if (parts.logs.forget(tree)) parts.settings.onFact({ is: 'state-back', origin, size })
+  })
+}
+
+function keepEvidence(
+  parts: Parts,
+  { checkpoint, note, logLines }: SignedSubmission,
+  newest: CosignedTree,
+): void {
+  const { origin, size } = checkpoint
+  const { dataDirectory, onFact } = parts.settings
+  const first = noteOf(newest)
+  const second = `${note.text}\n${logLines}`
+  ifWritten(parts, () => {
+    const kept = keepContradiction(dataDirectory, { originHash: originHashOf(origin), size, first, second })
+    if (kept !== null) onFact({ is: 'contradiction', origin, evidence: kept })
+  })
+}
+
+/** Cosigns a submission that continues the newest tree, and answers when the state is on the disk. */
+function cosign(parts: Parts, { checkpoint, note, logLines }: SignedSubmission): CosignerAnswer {
+  const { settings, logs, file, rate } = parts
+  const { origin, size, root } = checkpoint
+  const newest = logs.newest(origin)
+  const nowSeconds = Math.floor(settings.now() / 1_000)
+  const age = nowSeconds - (newest?.time ?? 0)
+  const isGrowth = newest === undefined || size > newest.size
+  if (-age > CLOCK_BEHIND_SECONDS_MAX) {
+    settings.onFact({ is: 'clock', origin, behindSeconds: -age })
+    const reason = 'the clock of this witness is behind its last cosignature'
+    return refusedAnswer('clock', reason, OPERATOR_RETRY_SECONDS)
+  }
+  if (!isGrowth && age < REFRESH_SECONDS) {
+    if (newest.text !== note.text)
+      return refusedAnswer('rate-limited', ANOTHER_TEXT, Math.min(REFRESH_SECONDS, REFRESH_SECONDS - age))
+    file.settle()
+    return cosignedAnswer('repeated', newest.lines)
+  }
+  const waitSeconds = isGrowth ? rate.take(origin) : null
+  if (waitSeconds !== null)
+    return refusedAnswer('rate-limited', 'the log has had too many new sizes in a minute', waitSeconds)
+  const time = Math.max(nowSeconds, newest?.time ?? 1)
+  const lines = cosignatureLines(settings.keys, time, note.text)
+  const next = { origin, size, root, text: note.text, logLines, lines, time }
+  if (!logs.replace(newest, next))
+    throw new Error('the state of a witness changed while nothing else may write it')
+  settings.onFact({ is: 'cosigned', origin, size })
+  return cosignedAnswer('cosigned', lines)
+}
+
+const ANOTHER_TEXT = 'another text of this size was cosigned a moment ago'
+const UNWRITTEN = refusedAnswer(
+  'unwritten',
+  'the state of this witness cannot be written',
+  OPERATOR_RETRY_SECONDS,
+)
+
+/** Runs a change of the disk that an answer does not depend on. A failure is told. */
+function ifWritten({ settings }: Parts, change: () => void): void {
+  try {
+    change()
+  } catch (error) {
+    tellUnwritten(settings, error)
+  }
+}
+
+/** Tells of a failure of the disk, and throws any other error again. */
+function tellUnwritten({ onFact }: CosignerSettings, error: unknown): void {
+  const isOfDisk =
+    error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR'))
+  if (!isOfDisk) throw error
+  onFact({ is: 'unwritten', reason: error.message })
+}
+
+function noteOf({ text, logLines, lines }: CosignedTree): string {
+  return `${text}\n${logLines}${lines}`
+}

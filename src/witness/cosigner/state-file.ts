@@ -1,0 +1,170 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { syncDirectory } from '../../log/store/durable-rename.ts'
+import { inTransaction } from '../../log/store/in-transaction.ts'
+import { readMark, writeMark } from './commit-mark.ts'
+
+/** Thrown when a witness must not go on with the state in its directory. */
+export class CosignerStateError extends Error {
+  override readonly name = 'CosignerStateError'
+}
+
+const STATE_FILE = 'witness.db'
+const STATE_VERSION = 1
+const OWNER_ONLY = 0o600
+
+/**
+ * Tables of the state. `logs` has the newest cosigned checkpoint of each origin, and `forgotten` those that our own
+ * cosignatures prove and `logs` does not know. Triggers hold the rule that nothing goes back.
+ */
+const TABLES = `
+CREATE TABLE file (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  inode TEXT NOT NULL, born TEXT NOT NULL, commits INTEGER NOT NULL
+) STRICT;
+CREATE TABLE logs (
+  origin TEXT PRIMARY KEY, size INTEGER NOT NULL CHECK (size >= 0), root BLOB NOT NULL CHECK (length(root) = 32),
+  text TEXT NOT NULL, log_lines TEXT NOT NULL, lines TEXT NOT NULL, time INTEGER NOT NULL
+) STRICT;
+CREATE TABLE forgotten (
+  origin TEXT PRIMARY KEY, size INTEGER NOT NULL, root BLOB NOT NULL,
+  text TEXT NOT NULL, log_lines TEXT NOT NULL, lines TEXT NOT NULL, time INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER logs_forward BEFORE UPDATE ON logs
+WHEN NEW.origin <> OLD.origin OR NEW.size < OLD.size OR NEW.time < OLD.time
+  OR (NEW.size = OLD.size AND NEW.root <> OLD.root)
+BEGIN SELECT RAISE(ABORT, 'the state of a witness never goes back'); END;
+CREATE TRIGGER logs_kept BEFORE DELETE ON logs
+BEGIN SELECT RAISE(ABORT, 'the state of a witness never goes back'); END;
+CREATE TRIGGER file_forward BEFORE UPDATE OF commits ON file WHEN NEW.commits <> OLD.commits + 1
+BEGIN SELECT RAISE(ABORT, 'each commit of a witness counts one'); END;`
+
+/** The open file of a state, and the number of its commits. */
+export type StateFile = Disposable &
+  Readonly<{
+    db: DatabaseSync
+    /**
+     * Runs a change in a transaction, and counts it. When this returns, transaction and mark are on the disk. A change
+     * that returns false has changed nothing. Throws errors of the disk: the state may have changed without its mark then,
+     * and the next call writes the mark first.
+     */
+    commit(change: () => boolean): boolean
+    /** Makes the mark of the last commit durable, if it is not yet. */
+    settle(): void
+    /** Whether the state was a copy, which has been taken over. */
+    isTakenOver: boolean
+  }>
+
+/** Whether a directory holds the state of a witness. */
+export function hasCosignerState(dataDirectory: string): boolean {
+  return existsSync(join(dataDirectory, STATE_FILE))
+}
+
+/**
+ * Opens the state of a witness, or makes an empty one. Throws a `CosignerStateError` for a state that was copied or
+ * restored. With `acceptCopy` a copy is taken over, unless its mark proves that a newer state existed.
+ */
+export function openStateFile(dataDirectory: string, acceptCopy: boolean): StateFile {
+  mkdirSync(dataDirectory, { recursive: true })
+  const path = join(dataDirectory, STATE_FILE)
+  writeFileSync(path, '', { flag: 'a', mode: OWNER_ONLY })
+  const db = new DatabaseSync(path, { timeout: 0 })
+  try {
+    db.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA')
+    if (versionOf(db) === 0) make(db, path)
+    else if (versionOf(db) !== STATE_VERSION) throw refused(dataDirectory, 'is of another version of Daybook')
+    const { inode, born, commits } = readFileRow(db)
+    const mark = readMark(dataDirectory)
+    if (mark === undefined) throw refused(dataDirectory, 'has a mark that is not well formed')
+    if (mark !== null && mark > commits) throw refused(dataDirectory, OLDER)
+    const here = identityOf(path)
+    const isMoved = inode !== here.inode || born !== here.born
+    // A crash comes between the commit and its mark, and leaves no more than one commit without a mark.
+    const isUnmarked = commits > (mark ?? 0) + (mark === null ? 0 : 1)
+    if ((isMoved || isUnmarked) && !acceptCopy) throw refused(dataDirectory, isMoved ? COPIED : UNMARKED)
+    const isTakenOver = isMoved || isUnmarked
+    const file = opened(dataDirectory, db, { marked: mark ?? -1, isTakenOver })
+    if (isTakenOver) file.commit(() => takeOver(db, here))
+    else file.settle()
+    return file
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function opened(
+  dataDirectory: string,
+  db: DatabaseSync,
+  { isTakenOver, ...mark }: Readonly<{ marked: number; isTakenOver: boolean }>,
+): StateFile {
+  let { marked } = mark
+  const commits = db.prepare('SELECT commits FROM file')
+  const count = db.prepare('UPDATE file SET commits = commits + 1')
+  function settle(): void {
+    const committed = Number(commits.get()?.['commits'])
+    if (marked === committed) return
+    writeMark(dataDirectory, committed)
+    marked = committed
+  }
+  return {
+    db,
+    isTakenOver,
+    settle,
+    commit(change) {
+      // At most one commit is ever without its mark.
+      settle()
+      const isDone = inTransaction(db, () => {
+        const isChanged = change()
+        if (isChanged) count.run()
+        return isChanged
+      })
+      settle()
+      return isDone
+    },
+    [Symbol.dispose]: () => db.close(),
+  }
+}
+
+const OLDER =
+  'is older than the mark beside it: it was restored from a backup, and must not be used. Make new keys and a new state'
+const COPIED =
+  'is a copy, or was restored from a backup: the file is not the one that the witness wrote. Only if it is the newest state, and nothing else cosigns with its keys any more, start once with --accept-copy. Otherwise make new keys and a new state'
+const UNMARKED =
+  'has lost the mark beside it. Only if it is the newest state, and nothing else cosigns with its keys any more, start once with --accept-copy. Otherwise make new keys and a new state'
+
+function refused(dataDirectory: string, why: string): CosignerStateError {
+  return new CosignerStateError(`the state of the witness in ${dataDirectory} ${why}`)
+}
+
+type FileIdentity = Readonly<{ inode: string; born: string }>
+
+/** Inode number and birth time of a file. A file system that knows no birth time gives 0, and the inode alone counts. */
+function identityOf(path: string): FileIdentity {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true })
+  return { inode: String(ino), born: String(birthtimeNs) }
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+}
+
+function make(db: DatabaseSync, path: string): void {
+  inTransaction(db, () => {
+    db.exec(`${TABLES} PRAGMA user_version = ${STATE_VERSION}`)
+    const { inode, born } = identityOf(path)
+    db.prepare('INSERT INTO file (only, inode, born, commits) VALUES (1, ?, ?, 0)').run(inode, born)
+  })
+  syncDirectory(dirname(dirname(path)))
+}
+
+function takeOver(db: DatabaseSync, { inode, born }: FileIdentity): boolean {
+  db.prepare('UPDATE file SET inode = ?, born = ?').run(inode, born)
+  return true
+}
+
+function readFileRow(db: DatabaseSync): FileIdentity & Readonly<{ commits: number }> {
+  const { inode, born, commits } = db.prepare('SELECT inode, born, commits FROM file').get() ?? {}
+  return { inode: String(inode), born: String(born), commits: Number(commits) }
+}

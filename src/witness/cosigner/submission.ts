@@ -1,0 +1,61 @@
+import { parseWhole } from '../../protocol/seq.ts'
+import type { Checkpoint } from '../../tlog/checkpoint.ts'
+import { readCheckpoint } from '../../tlog/checkpoint.ts'
+import type { Hash } from '../../tlog/hash.ts'
+import { HASH_BYTES, isHash } from '../../tlog/hash.ts'
+import type { Note } from '../../tlog/note.ts'
+import { parseBase64 } from '../../tlog/text.ts'
+import { DOUBTS } from '../../tlog/verdict.ts'
+
+/** Most bytes of a request to `add-checkpoint`. */
+export const SUBMISSION_BYTES_MAX = 131_072
+/** Most lines of a consistency proof, as C2SP tlog-witness has them. */
+export const PROOF_LINES_MAX = 63
+
+/** A request to `add-checkpoint` (C2SP tlog-witness): nothing in it is verified yet. */
+export type Submission = Readonly<{
+  /** Size of the tree that the caller believes to be the newest one of the witness. */
+  oldSize: number
+  proof: readonly Hash[]
+  checkpoint: Checkpoint
+  note: Note
+}>
+
+/** A well-formed submission, or what is wrong with it. The reason repeats nothing of the request. */
+type ParsedSubmission =
+  | Readonly<{ ok: true; submission: Submission }>
+  | Readonly<{ ok: false; reason: string }>
+
+const OLD_LINE = /^old ([0-9]+)$/
+
+/** Parses the body of a request to `add-checkpoint`. */
+export function parseSubmission(body: Uint8Array): ParsedSubmission {
+  if (body.length > SUBMISSION_BYTES_MAX)
+    return malformed(`a request has at most ${SUBMISSION_BYTES_MAX} bytes`)
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const blank = bytes.indexOf('\n\n')
+  if (blank < 0) return malformed('no empty line is before the checkpoint')
+  // Each byte becomes a character, so nothing but ASCII can match below.
+  const [first = '', ...lines] = bytes.toString('latin1', 0, blank).split('\n')
+  const [, decimal] = OLD_LINE.exec(first) ?? []
+  if (decimal === undefined) return malformed('the first line is not `old` with a size')
+  const oldSize = parseWhole(decimal)
+  if (oldSize === undefined)
+    return malformed('the old size is no decimal from 0 to 2^53−1 without leading zeros')
+  if (lines.length > PROOF_LINES_MAX) return malformed(`a proof has at most ${PROOF_LINES_MAX} lines`)
+  const proof: Hash[] = []
+  for (const line of lines) {
+    const hash = parseBase64(line)
+    if (hash === undefined || !isHash(hash)) {
+      return malformed(`line ${proof.length + 1} of the proof is not the base64 of ${HASH_BYTES} bytes`)
+    }
+    proof.push(hash)
+  }
+  const read = readCheckpoint(bytes.subarray(blank + 2))
+  if (!read.ok) return malformed(DOUBTS[read.doubt])
+  return { ok: true, submission: { oldSize, proof, ...read.value } }
+}
+
+function malformed(reason: string): ParsedSubmission {
+  return { ok: false, reason }
+}

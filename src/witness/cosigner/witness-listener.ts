@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import { assert } from '../../protocol/brand.ts'
+import type { Cosigner } from './cosigner.ts'
+import type { CosignerAnswer } from './cosigner-answer.ts'
+import { SUBMISSION_BYTES_MAX } from './submission.ts'
+import { witnessPage } from './witness-page.ts'
+
+/** Milliseconds in which a caller must send its headers, and its whole request. */
+export const WITNESS_HEADERS_MS = 5_000
+export const WITNESS_REQUEST_MS = 10_000
+/** Milliseconds that an idle connection is kept: longer than a proxy keeps it, so that the proxy closes first. */
+export const WITNESS_IDLE_MS = 65_000
+/** Most connections of the listener; further ones are closed at once. */
+export const WITNESS_CONNECTIONS_MAX = 256
+/** Most bytes of the headers of a request. */
+export const WITNESS_HEADER_BYTES_MAX = 8_192
+/** Milliseconds that requests in progress get at a stop. */
+export const WITNESS_DRAIN_MS = 5_000
+/** Milliseconds between two searches for idle connections at a stop. */
+const SWEEP_MS = 50
+
+type WitnessListenerSettings = Readonly<{
+  host: string
+  port: number
+  cosigner: Cosigner
+  /** Called for each answer to `add-checkpoint` that the cosigner gave. */
+  onAnswered(answer: CosignerAnswer): void
+  /** Called when an error prevented an answer. */
+  onFailure(error: unknown): void
+}>
+
+/**
+ * Starts the public listener of a witness (C2SP tlog-witness): `POST /add-checkpoint`, and for readers
+ * `/<SHA-256 of the origin>/checkpoint` and a page about the witness. Disposal answers the requests in progress.
+ */
+export async function openWitnessListener(
+  settings: WitnessListenerSettings,
+): Promise<AsyncDisposable & Readonly<{ port: number }>> {
+  const server: Server = createServer(
+    {
+      headersTimeout: WITNESS_HEADERS_MS,
+      requestTimeout: WITNESS_REQUEST_MS,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: WITNESS_IDLE_MS,
+      maxHeaderSize: WITNESS_HEADER_BYTES_MAX,
+    },
+    (request, response) => {
+      if (!server.listening) response.setHeader('connection', 'close')
+      answer(settings, request, response).catch((error: unknown) => {
+        // A caller that hangs up while it sends is no error of the witness.
+        if (request.errored !== null || response.headersSent) return void response.destroy()
+        settings.onFailure(error)
+        return plain(response, 500, 'the request could not be answered')
+      })
+    },
+  )
+  server.maxConnections = WITNESS_CONNECTIONS_MAX
+  server.listen(settings.port, settings.host)
+  await once(server, 'listening')
+  const address = server.address()
+  assert(typeof address === 'object' && address !== null, 'the listener of a witness has a port')
+  return {
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      // A connection whose last request came before the stop becomes idle with its answer.
+      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+      const limit = setTimeout(() => server.closeAllConnections(), WITNESS_DRAIN_MS)
+      await closed
+      clearInterval(sweep)
+      clearTimeout(limit)
+    },
+  }
+}
+
+const CHECKPOINT_PATH = /^\/([0-9a-f]{64})\/checkpoint$/
+
+async function answer(
+  { cosigner, onAnswered }: WitnessListenerSettings,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = request.url ?? ''
+  if (path === '/add-checkpoint') {
+    if (request.method !== 'POST') return notAllowed(response, 'POST')
+    if (request.headers['content-encoding'] !== undefined)
+      return plain(response, 415, 'a request has no content encoding')
+    const body = await readWhole(request)
+    if (body === undefined) {
+      response.setHeader('connection', 'close')
+      return plain(response, 413, `a request has at most ${SUBMISSION_BYTES_MAX} bytes`)
+    }
+    const given = await cosigner.add(body)
+    onAnswered(given)
+    return send(response, given)
+  }
+  const [, originHash] = CHECKPOINT_PATH.exec(path) ?? []
+  if (originHash === undefined && path !== '/')
+    return plain(response, 404, 'nothing is at this address; / says what this witness answers')
+  if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed(response, 'GET, HEAD')
+  // Public and the same for everyone: a page of any site may read it.
+  response.setHeader('access-control-allow-origin', '*')
+  if (originHash === undefined) return plain(response, 200, witnessPage(cosigner))
+  const note = cosigner.noteOf(originHash)
+  if (note === undefined) return plain(response, 404, 'this witness has cosigned no checkpoint of this log')
+  return plain(response, 200, note)
+}
+
+/** Reads the body of a request; undefined if it is longer than a submission may be. */
+async function readWhole(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > SUBMISSION_BYTES_MAX) return undefined
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    assert(Buffer.isBuffer(chunk), 'a request body comes as bytes')
+    bytes += chunk.length
+    if (bytes > SUBMISSION_BYTES_MAX) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function notAllowed(response: ServerResponse, allow: string): void {
+  response.setHeader('allow', allow)
+  plain(response, 405, `this address takes ${allow} only`)
+}
+
+function plain(response: ServerResponse, status: number, text: string): void {
+  const body = text.endsWith('\n') ? text : `${text}\n`
+  send(response, { status, body, contentType: 'text/plain; charset=utf-8', retryAfterSeconds: null })
+}
+
+type Sent = Pick<CosignerAnswer, 'body' | 'contentType' | 'retryAfterSeconds'> & Readonly<{ status: number }>
+
+function send(response: ServerResponse, { status, body, contentType, retryAfterSeconds }: Sent): void {
+  if (retryAfterSeconds !== null) response.setHeader('retry-after', retryAfterSeconds)
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(body)
+}

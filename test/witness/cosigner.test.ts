@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import type { CosignerStage } from './cosigner-stage.ts'
+import { openCosignerStage, shownNote, STAGE_SECONDS, timesOn, WITNESS_NAME } from './cosigner-stage.ts'
+import { sampleLog, submissionOf } from './sample-log.ts'
+
+const log = sampleLog('log.example/a')
+/** The same log with other leaves, as a log that shows two histories has it. */
+const fork = sampleLog('log.example/a', 100)
+const stranger = sampleLog('log.example/b')
+/** A log of the same origin with another key. */
+const impostor = sampleLog('log.example/a', 0, 77)
+/** Files that a refused request must leave as they are. */
+function filesOf({ data }: CosignerStage): readonly Buffer[] {
+  return ['witness.db', 'witness-mark'].map((name) => readFileSync(join(data, name)))
+}
+
+suite('a witness', () => {
+  test('cosigns each growth with every key, and shows the note with log and witness', async () => {
+    using stage = openCosignerStage([log])
+    const { verifiers } = stage.cosigner()
+    assert.deepEqual(
+      verifiers.map(({ type }) => type),
+      ['ed25519-cosignature', 'ml-dsa-44-cosignature'],
+    )
+    let old = 0
+    for (const [index, size] of [0, 1, 2, 7, 8, 31, 40].entries()) {
+      const [status, lines] = await stage.add(log.submission(old, size))
+      assert.equal(status, 200)
+      const note = `${log.note(size)}${lines}`
+      assert.deepEqual(await timesOn(note, verifiers), [index, index])
+      assert.equal(shownNote(stage, log), note)
+      old = size
+      stage.wait(1)
+    }
+    assert.deepEqual(stage.cosigner().sizes(), [{ origin: log.origin, size: 40, time: STAGE_SECONDS + 6 }])
+    assert.equal(stage.cosigner().name, WITNESS_NAME)
+  })
+
+  const REFUSED: readonly (readonly [name: string, status: number, body: Buffer, text?: RegExp])[] = [
+    ['a malformed body', 400, Buffer.from('old 0\n')],
+    ['an unknown origin', 404, stranger.submission(0, 3)],
+    ['an unknown origin before anything else that is wrong', 404, stranger.submission(9, 3)],
+    ['another key under the name of the log', 403, impostor.submission(5, 9)],
+    [
+      'a signature of the log over another text',
+      403,
+      Buffer.from(String(log.submission(5, 9)).replace('\n9\n', '\n8\n')),
+    ],
+    ['an old size above the checkpoint', 400, submissionOf(9, '', log.note(7))],
+    ['an old size above the checkpoint and the state', 400, submissionOf(20, '', log.note(19))],
+    ['an old size below the state', 409, log.submission(3, 9), /^5\n$/],
+    ['an old size of nothing', 409, log.submission(0, 9), /^5\n$/],
+    ['a smaller tree', 409, log.submission(3, 4), /^5\n$/],
+    ['an old size above the state', 409, log.submission(6, 9), /^5\n$/],
+    ['a growth without a proof', 422, submissionOf(5, '', log.note(9))],
+    ['a proof of another growth', 422, submissionOf(5, log.proof(4, 9), log.note(9))],
+    [
+      'a proof with a further line',
+      422,
+      submissionOf(5, `${log.proof(5, 9)}${log.proof(1, 2)}`, log.note(9)),
+    ],
+    ['a forged root', 422, submissionOf(5, log.proof(5, 9), fork.note(9))],
+    ['a whole other history', 422, fork.submission(5, 9)],
+    ['an equal size with a proof', 422, submissionOf(5, log.proof(4, 5), log.note(5))],
+    ['an equal size with another root', 422, fork.submission(5, 5)],
+  ]
+  test('refuses each of these with the status of tlog-witness, and writes nothing', async () => {
+    using stage = openCosignerStage([log])
+    assert.equal((await stage.add(log.submission(0, 5)))[0], 200)
+    stage.wait(60)
+    const before = filesOf(stage)
+    for (const [name, status, body, text] of REFUSED) {
+      const [given, words] = await stage.add(body)
+      assert.equal(given, status, `${name}: ${words}`)
+      if (text !== undefined) assert.match(words, text, name)
+      else assert.match(words, /^[^+]{10,200}\n$/, name)
+    }
+    assert.deepEqual(filesOf(stage), before)
+    assert.equal((await stage.add(log.submission(5, 9)))[0], 200)
+  })
+
+  test('refuses a first checkpoint with a proof, and an empty tree with a root', async () => {
+    using stage = openCosignerStage([log])
+    assert.equal((await stage.add(submissionOf(0, log.proof(1, 2), log.note(2))))[0], 422)
+    assert.equal((await stage.add(log.submission(1, 2)))[1], '0\n')
+    assert.equal((await stage.add(submissionOf(0, '', log.note(0, [], log.root(1)))))[0], 422)
+    assert.equal((await stage.add(log.submission(0, 0)))[0], 200)
+  })
+
+  test('takes a log with any of its keys, and keeps only the lines of those', async () => {
+    using stage = openCosignerStage([log], {
+      logs: [{ origin: log.origin, keys: [log.key, impostor.key] }],
+    })
+    assert.equal((await stage.add(impostor.submission(0, 2)))[0], 200)
+    const both = `${log.note(4)}${impostor.note(4).split('\n\n')[1] ?? ''}${stranger.note(4).split('\n\n')[1] ?? ''}`
+    assert.equal((await stage.add(submissionOf(2, log.proof(2, 4), both)))[0], 200)
+    assert.deepEqual(shownNote(stage, log).match(/(?<=^— )\S+/gm), [
+      log.origin,
+      log.origin,
+      WITNESS_NAME,
+      WITNESS_NAME,
+    ])
+  })
+
+  test('knows after a restart what it has cosigned', async () => {
+    using stage = openCosignerStage([log])
+    await stage.add(log.submission(0, 5))
+    const note = shownNote(stage, log)
+    stage.reopen()
+    assert.equal(shownNote(stage, log), note)
+    assert.equal((await stage.add(fork.submission(0, 6)))[1], '5\n')
+    assert.equal((await stage.add(fork.submission(5, 6)))[0], 422)
+  })
+
+  test('asks its guard last, and cosigns only what that allows', async () => {
+    const asked: number[] = []
+    using stage = openCosignerStage([log], {
+      guard: async ({ size }) => {
+        asked.push(size)
+        return size > 5 ? 'this tree is not proved here yet' : null
+      },
+    })
+    assert.equal((await stage.add(log.submission(0, 5)))[0], 200)
+    assert.deepEqual(await stage.add(log.submission(5, 8)), [503, 'this tree is not proved here yet\n'])
+    assert.equal((await stage.add(fork.submission(5, 9)))[0], 422)
+    assert.deepEqual(asked, [5, 8])
+  })
+})
+
+suite('the cost of a request to a witness', () => {
+  test('is nothing for an equal checkpoint within 10 s: the same lines come again', async () => {
+    using stage = openCosignerStage([log])
+    const [, lines] = await stage.add(log.submission(0, 5))
+    const files = filesOf(stage)
+    for (let count = 0; count < 200; count += 1) {
+      assert.deepEqual(await stage.add(log.submission(5, 5)), [200, lines])
+    }
+    assert.deepEqual(filesOf(stage), files)
+    stage.wait(10)
+    const [, later] = await stage.add(log.submission(5, 5))
+    assert.deepEqual(await timesOn(`${log.note(5)}${later}`, stage.cosigner().verifiers), [10, 10])
+  })
+
+  test('is nothing for another text of the same size within 10 s: it is asked to come later', async () => {
+    using stage = openCosignerStage([log])
+    await stage.add(log.submission(0, 5))
+    const other = submissionOf(5, '', log.note(5, ['another line']))
+    assert.deepEqual((await stage.cosigner().add(other)).retryAfterSeconds, 10)
+    stage.wait(10)
+    const [status, lines] = await stage.add(other)
+    assert.equal(status, 200)
+    assert.deepEqual(
+      await timesOn(`${log.note(5, ['another line'])}${lines}`, stage.cosigner().verifiers),
+      [10, 10],
+    )
+  })
+
+  test('counts only growth, so that replays use nothing of the allowance of a log', async () => {
+    using stage = openCosignerStage([log], { growthPerMinute: 3 })
+    for (const size of [1, 2]) {
+      await stage.add(log.submission(size - 1, size))
+      for (let count = 0; count < 20; count += 1) {
+        await stage.add(log.submission(size, size))
+        await stage.add(log.submission(0, size))
+        await stage.add(fork.submission(size, 9))
+      }
+    }
+    assert.equal((await stage.add(log.submission(2, 3)))[0], 200)
+    const { status, retryAfterSeconds } = await stage.cosigner().add(log.submission(3, 4))
+    assert.deepEqual([status, retryAfterSeconds], [429, 20])
+    assert.equal((await stage.add(log.submission(3, 3)))[0], 200)
+    stage.wait(20)
+    assert.equal((await stage.add(log.submission(3, 4)))[0], 200)
+  })
+})

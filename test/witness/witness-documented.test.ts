@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import {
+  CLOCK_BEHIND_SECONDS_MAX,
+  LOG_KEYS_MAX,
+  REFRESH_SECONDS,
+  WITNESSED_LOGS_MAX,
+} from '../../src/witness/cosigner/cosigner.ts'
+import { CONTRADICTIONS_MAX } from '../../src/witness/cosigner/kept-evidence.ts'
+import { PROOF_LINES_MAX, SUBMISSION_BYTES_MAX } from '../../src/witness/cosigner/submission.ts'
+import {
+  WITNESS_CONNECTIONS_MAX,
+  WITNESS_HEADER_BYTES_MAX,
+  WITNESS_HEADERS_MS,
+  WITNESS_IDLE_MS,
+  WITNESS_REQUEST_MS,
+} from '../../src/witness/cosigner/witness-listener.ts'
+import { textOf } from '../stage/document.ts'
+
+suite('the documents of a witness', () => {
+  test('name the limits of the code', () => {
+    const text = textOf('docs/limits.md').replaceAll('\n', ' ')
+    for (const limit of [
+      `requests of ${SUBMISSION_BYTES_MAX.toLocaleString('en')} bytes and ${PROOF_LINES_MAX} proof lines`,
+      `${WITNESS_HEADER_BYTES_MAX.toLocaleString('en')} bytes of headers, ${WITNESS_CONNECTIONS_MAX} connections`,
+      `${WITNESSED_LOGS_MAX.toLocaleString('en')} logs with ${LOG_KEYS_MAX} keys each`,
+      `${WITNESS_HEADERS_MS / 1_000} s for its headers and ${WITNESS_REQUEST_MS / 1_000} s for its request`,
+      `an idle connection is kept for ${WITNESS_IDLE_MS / 1_000} s`,
+      `stored cosignatures again for ${REFRESH_SECONDS} s`,
+      `${CONTRADICTIONS_MAX} contradictions are kept`,
+    ]) {
+      assert.ok(text.includes(limit), limit)
+    }
+    assert.ok(textOf('docs/witnesses.md').includes(`more than ${CLOCK_BEHIND_SECONDS_MAX} s behind`))
+  })
+})

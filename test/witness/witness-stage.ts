@@ -1,0 +1,34 @@
+import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
+import type { ServedWitness } from '../../src/command/witness/witness-command.ts'
+import { startWitness } from '../../src/command/witness/witness-command.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import type { TrustedLog } from '../../src/tlog/checkpoint.ts'
+import { manualWorld } from '../stage/manual-node.ts'
+import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
+
+/** Serves a witness in this process, on free local ports, with the keys of the stage. */
+export async function startStagedWitness(
+  data: string,
+  logs: readonly TrustedLog[],
+  now: () => Ms,
+): Promise<ServedWitness> {
+  const world = manualWorld(now)
+  const host = '127.0.0.1'
+  return await startWitness(
+    {
+      data,
+      name: WITNESS_NAME,
+      logs,
+      keyFile: undefined,
+      host,
+      port: 0,
+      opsHost: host,
+      opsPort: 0,
+      growthPerMinute: 60,
+      acceptCopy: false,
+    },
+    WITNESS_KEYS,
+    world,
+    openMainLines(world),
+  )
+}
