@@ -3,6 +3,7 @@ import type { EndpointId } from '../protocol/paths.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import type { ContestSort, ContestStatus } from '../protocol/resources.ts'
 import type { Bucket } from '../protocol/range-resources.ts'
+import type { ReceiptCheckpoint } from '../protocol/endpoints/witnesses-resource.ts'
 import type { EventType } from '../protocol/rules.ts'
 
 /** A moment in a query: ISO 8601 in UTC, integer milliseconds since 1970, or a `Date`. */
@@ -30,6 +31,7 @@ type ParameterValues = Readonly<{
   details: boolean
   bucket: Bucket
   tz: number
+  checkpoint: ReceiptCheckpoint
 }>
 
 /** Parameters of an endpoint, from the same table as the service. */

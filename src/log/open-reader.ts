@@ -17,7 +17,9 @@ import { openForReading, readIdentity, storePath } from './store/store.ts'
 import { openDetailedWalk } from './detailed-walk.ts'
 import { openTreeReader } from './tree/tree-reader.ts'
 import { openWalk } from './walk.ts'
+import { cosignersOf } from './witnessed/cosigners.ts'
 import { openWitnessed } from './witnessed/open-witnessed.ts'
+import { openWitnessedVersion } from './witnessed/witnessed-file.ts'
 
 /**
  * Opens the log of a data directory for one reading thread. `cell` is the writer's head cell, null without a writer.
@@ -26,6 +28,7 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
   const db = openForReading(storePath(dataDirectory))
   const transaction = { begin: db.prepare('BEGIN'), end: db.prepare('COMMIT') }
   const openSnapshot = snapshots(db, dataDirectory)
+  const witnessedVersion = openWitnessedVersion(dataDirectory)
   const listeners = new Set<(head: Head) => void>()
   const identity = readIdentity(db)
   let head: Head = { seq: BEFORE_FIRST, atMs: null }
@@ -66,8 +69,8 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
     identity,
     head: newestHead,
     version() {
-      if (cell !== null) return `${newestHead().seq}-${cell.commits()}`
-      return snapshot((current) => `${current.head.seq}-${current.held().version}`)
+      if (cell !== null) return `${newestHead().seq}-${cell.commits()} ${witnessedVersion()}`
+      return snapshot((current) => `${current.head.seq}-${current.held().version} ${witnessedVersion()}`)
     },
     snapshot,
     onHead(listener) {
@@ -123,6 +126,7 @@ function snapshots(db: DatabaseSync, dataDirectory: string): () => Snapshot {
       tree: tree(head.seq),
       keys: () => readKeys(db),
       witnessed: () => witnessed(head.seq),
+      cosigners: cosignersOf,
       held,
     }
   }

@@ -14,6 +14,7 @@ export const PROBLEMS = {
   'event-not-found': { status: 404, title: 'No event has this seq' },
   'contest-not-found': { status: 404, title: 'No contest has this number' },
   'month-not-found': { status: 404, title: 'There is no such month in the archive' },
+  'not-witnessed': { status: 404, title: 'No quorum of witnesses vouches for it yet' },
   'method-not-allowed': { status: 405, title: 'Only GET, HEAD and OPTIONS are allowed' },
   'uri-too-long': { status: 414, title: 'The address is too long' },
   'range-not-satisfiable': { status: 416, title: 'The range lies outside the file' },

@@ -101,9 +101,11 @@ suite('an audit holds every endpoint to its row in the table', async () => {
       [
         'scheduleCalendar',
         'eventDetails',
+        'logWitnessedCheckpoint',
         'logTile',
         'logEntries',
         'logKeys',
+        'logWitnesses',
         'stream',
         'eventTypes',
         'eventType',

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
+import { keepWitnessed } from '../../src/log/witnessed/witnessed-file.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
+import { SECOND_MS } from '../../src/protocol/moment.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
 import { TEST_KEY } from '../story/signing.ts'
+import { cosignedState } from '../story/witnesses.ts'
 import type { ManualNode } from '../stage/manual-node.ts'
 import { startManualNode, manualWorld } from '../stage/manual-node.ts'
 
@@ -16,7 +19,7 @@ const ORIGIN = 'daybook.example/golden'
 /** A fixed log id, so that answers with it do not differ between runs. */
 const LOG_ID = '0123456789abcdef0123456789abcdef'
 
-/** Imports the drafts (JSON lines) and serves them with the clock stopped at `now`. */
+/** Imports the drafts (JSON lines) and serves them, cosigned by witnesses, with the clock stopped at `now`. */
 export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNode> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-golden-'))
   const data = join(folder, 'data')
@@ -42,6 +45,8 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
   // The mark has the log's former id.
   rmSync(join(data, HIGH_WATER_FILE))
   const service = await startManualNode(data, newLog, [TEST_KEY], now)
+  const checkpoint = await service.bytesOf('/api/v1/log/checkpoint')
+  keepWitnessed(data, cosignedState(checkpoint.toString(), { timeSeconds: Math.floor(now / SECOND_MS) }))
   return {
     bytesOf: service.bytesOf,
     async [Symbol.asyncDispose]() {

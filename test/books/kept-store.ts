@@ -171,9 +171,12 @@ const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
     '/archive/SHA256SUMS',
   ],
   logCheckpoint: [''],
+  // The log has no witnesses.
+  logWitnessedCheckpoint: [],
   logTile: ['/log/tile/0/000', '/log/tile/0/016', '/log/tile/0/017.p/3', '/log/tile/1/000.p/17'],
   logEntries: ['/log/tile/entries/000', '/log/tile/entries/017.p/40'],
   logKeys: [''],
+  logWitnesses: [''],
   logProof: ['/log/proof/13', '/log/proof/4096'],
   stream: ['?after=4450', '?after=4450#ndjson', '?after=0&type=price,correction,hold'],
   eventTypes: [''],

@@ -16,6 +16,7 @@ import { fetchDescribed } from '../stage/described.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 import { TEST_KEY } from '../story/signing.ts'
+import { cosignNewest } from '../story/witnesses.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const LINTER = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
@@ -93,6 +94,7 @@ suite('/llms.txt', () => {
   let service: Service | undefined
   before(async () => {
     service = await startService({ drafts: SAMPLE, options: [] })
+    await cosignNewest(service)
   })
   after(async () => service?.[Symbol.asyncDispose]())
 
@@ -139,6 +141,7 @@ suite('an example of the OpenAPI document', () => {
   const anew: Example[] = []
   before(async () => {
     service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
+    await cosignNewest(service)
   })
   after(async () => {
     await service?.[Symbol.asyncDispose]()

@@ -8,6 +8,7 @@ import { ask, check, parseScript } from './http-script.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
+import { cosignNewest } from '../story/witnesses.ts'
 
 const FOLDER = join(import.meta.dirname, 'http')
 /** The scripts apply to any Daybook. By default they run against one that serves the sample. */
@@ -16,7 +17,9 @@ const ELSEWHERE = process.env['HTTP_SCRIPT_URL']
 suite('the public contract', () => {
   let service: Service | undefined
   before(async () => {
-    if (ELSEWHERE === undefined) service = await startService({ drafts: SAMPLE })
+    if (ELSEWHERE !== undefined) return
+    service = await startService({ drafts: SAMPLE })
+    await cosignNewest(service)
   })
   after(async () => service?.[Symbol.asyncDispose]())
 

@@ -18,6 +18,7 @@ import { blocksOf, formatJson, textOf } from '../stage/document.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 import { TEST_KEY } from '../story/signing.ts'
+import { cosignNewest } from '../story/witnesses.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const WIDTH = 116
@@ -152,6 +153,7 @@ suite('an example of the protocol', () => {
   const answers = new Map<string, string>()
   before(async () => {
     service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
+    await cosignNewest(service)
   })
   after(async () => {
     await service?.[Symbol.asyncDispose]()

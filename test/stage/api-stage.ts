@@ -54,6 +54,8 @@ const drawing = openPictureDrawing()
 export type ApiStage = AsyncDisposable &
   Readonly<{
     port: number
+    /** Its data directory. */
+    data: string
     reader: LogReader
     reported: unknown[]
     failures: AnswerReport[]
@@ -218,6 +220,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   site.url = settings.site?.url ?? `http://127.0.0.1:${server.port}`
   return {
     port: server.port,
+    data: directory,
     reader,
     reported,
     failures,

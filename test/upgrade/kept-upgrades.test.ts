@@ -10,8 +10,11 @@ import { daybook } from '../stage/service.ts'
 import { runCheck } from '../story/damaged-log.ts'
 import { keptStoreOf, upgrade } from './upgrade-stage.ts'
 
-/** Paths whose answers follow from the log alone: they must be the bytes that the older Daybook answered. */
-const OF_THE_LOG = /^\/api\/v1\/(?:events|archive|log|stream|event-types)(?=$|[/?])/
+/**
+ * Paths whose answers follow from the log alone: they must be the bytes that the older Daybook answered. It did not know
+ * of witnesses.
+ */
+const OF_THE_LOG = /^\/api\/v1\/(?:events|archive|log(?!\/witnesses)|stream|event-types)(?=$|[/?])/
 /** Among them, those with a signature, which only the log's own recorded answers have. */
 const SIGNED = /^\/api\/v1\/(?:archive\/2026-03\.json|log\/(?:checkpoint|keys|proof\/.*))$/
 

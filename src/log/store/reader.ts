@@ -2,6 +2,7 @@ import type { Books, Head } from '../../project/fold/books.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
 import type { EventType } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
+import type { WITNESS_STATES } from '../../protocol/endpoints/witnesses-resource.ts'
 
 /** The identity of a log, fixed when it is created. */
 export type LogIdentity = Readonly<{
@@ -113,15 +114,12 @@ export type TreeFiles = Readonly<{
   growth(from: number): readonly Uint8Array[] | undefined
 }>
 
-/** Summary of a witness's last answers: none came yet, it cosigns, it does not answer, or it refuses. */
-type WitnessState = 'unasked' | 'cosigning' | 'silent' | 'refusing'
-
 /** A witness of the log, under one of its keys. */
 type ListedWitness = Readonly<{
   vkey: string
   /** Address below which it takes checkpoints (the submission prefix of C2SP tlog-witness). */
   url: string
-  state: WitnessState
+  state: (typeof WITNESS_STATES)[number]
   /** The last event of the newest tree that it has cosigned, and the time of that cosignature; null before the first. */
   seq: Seq | null
   atMs: Ms | null
@@ -182,6 +180,8 @@ export type Snapshot = Readonly<{
   keys(): readonly ListedKey[]
   /** Witnesses of the log and their newest cosignatures; null without witnesses. */
   witnessed(): Witnessed | null
+  /** Names of the signatures on a witnessed checkpoint beside the log's own, once each. They are not verified again. */
+  cosigners(checkpoint: WitnessedCheckpoint): readonly string[]
   /** Counts of held drafts, in constant time. */
   held(): FinalityCounts
 }>
@@ -191,7 +191,10 @@ export type LogReader = Readonly<{
   identity: LogIdentity
   /** The newest head that this thread has seen. Looks for a newer one when the head cell is ahead. */
   head(): Head
-  /** Changes with every commit, also with one that publishes nothing: a version for caches of this thread. */
+  /**
+   * Changes with every commit, also with one that publishes nothing, and with what witnesses have cosigned: a version for
+   * caches of this thread.
+   */
   version(): string
   /** Runs `ask` in one read transaction. It must not await, because no statement stays open over an await. */
   snapshot<T>(ask: (snapshot: Snapshot) => T): T

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { renameDurably } from '../store/durable-rename.ts'
@@ -30,14 +31,28 @@ export function openWitnessedFile(dataDirectory: string): () => Witnessed | null
   let known = ''
   let content: Witnessed | null = null
   return () => {
-    const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-    const version = found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size}`
+    const found = statOf(path)
+    const version = versionOf(found)
     if (version !== known) {
       content = found === undefined || found.size > FILE_BYTES_MAX ? null : readWitnessed(path)
       known = version
     }
     return content
   }
+}
+
+/** Opens the version of the file, which changes when it is replaced; empty without a file. */
+export function openWitnessedVersion(dataDirectory: string): () => string {
+  const path = join(dataDirectory, WITNESSED_FILE)
+  return () => versionOf(statOf(path))
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  return statSync(path, { throwIfNoEntry: false, bigint: true })
+}
+
+function versionOf(found: BigIntStats | undefined): string {
+  return found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size}`
 }
 
 function readWitnessed(path: string): Witnessed | null {

@@ -15,6 +15,7 @@ import type {
   Status,
   Summary,
 } from '../resources.ts'
+import type { Witnesses } from './witnesses-resource.ts'
 import type { Flows, Funds, Patterns } from '../range-resources.ts'
 
 type AnyJson = Readonly<Record<string, unknown>>
@@ -37,6 +38,7 @@ export type Answers = Readonly<{
   Patterns: Patterns
   ArchiveIndex: ArchiveIndex
   LogKeys: LogKeys
+  Witnesses: Witnesses
   EventTypes: EventTypes
   OpenAPI: AnyJson
   AsyncAPI: AnyJson

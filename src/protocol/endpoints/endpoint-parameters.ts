@@ -13,6 +13,7 @@ import {
 import { CONTEST_SORTS, CONTEST_STATUSES } from '../resources.ts'
 import { BUCKETS } from '../range-resources.ts'
 import { EVENT_TYPES } from '../rules.ts'
+import { RECEIPT_CHECKPOINTS } from './witnesses-resource.ts'
 import { CHAINS } from '../tx.ts'
 import type { EndpointWithParameters, ParameterName } from './endpoint-rows.ts'
 
@@ -194,6 +195,15 @@ export const ENDPOINT_PARAMETERS: {
     ...FORMAT,
   },
   loyaltyRuns: FORMAT,
+  logProof: {
+    checkpoint: {
+      form: { is: 'one-of', values: RECEIPT_CHECKPOINTS },
+      absent: 'newest',
+      meaning:
+        'The checkpoint of the receipt. witnessed: the newest one that a quorum of witnesses has cosigned',
+      example: 'witnessed',
+    },
+  },
   events: { after: AFTER, ...FILTER, ...EVENTS, ...DETAILS },
   stream: {
     after: { ...AFTER, absent: 'live from the head' },

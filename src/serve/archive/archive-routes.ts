@@ -12,7 +12,8 @@ import { JSON_TYPE } from '../http/projection.ts'
 import { fileMeant, parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
-import { revalidated, treeReplies } from './tree-routes.ts'
+import { revalidated } from './revalidated.ts'
+import { treeReplies } from './tree-routes.ts'
 
 /** Link to the description of every file and column. */
 const DESCRIBED_BY = `<${DATASET_PATHS.frictionless}>; rel="describedby"; type="application/json"`

@@ -42,6 +42,7 @@ suite('a log that has changed its keys and continues a former log', () => {
   ): Promise<Extract<Reply, { is: 'body' }>> {
     const reply = await treeReplies(log)[id]({
       segments: { seq: '1' },
+      query: { word: () => undefined },
       holds: () => false,
     } as unknown as RouteRequest)
     assert.ok(reply.is === 'body')

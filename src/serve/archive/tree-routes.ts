@@ -2,7 +2,6 @@ import type { LogReader } from '../../log/store/reader.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { LogKeys } from '../../protocol/resources.ts'
-import type { Seq } from '../../protocol/seq.ts'
 import { parseSeq } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../http/etag.ts'
@@ -10,8 +9,9 @@ import { JSON_TYPE } from '../http/projection.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 import type { RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
+import { NOTE_TYPE, revalidated } from './revalidated.ts'
+import { witnessedOf, witnessedReplies } from './witnessed-routes.ts'
 
-const NOTE_TYPE = 'text/plain; charset=utf-8'
 const HASHES_TYPE = 'application/octet-stream'
 const NO_TILE: Problem = { code: 'not-found', detail: 'The tree has no such tile, or not yet.' }
 const NO_EVENT = 'No event has this seq, or not yet.'
@@ -36,6 +36,7 @@ export function treeReplies(log: LogReader): EndpointReplies<LogFileEndpoint> {
         true,
       )
     },
+    ...witnessedReplies(log),
     logKeys: () => keysReply(log),
     logProof: (ask) => proofReply(log, ask),
   }
@@ -77,7 +78,7 @@ function keysReply(log: LogReader): Reply {
   })
 }
 
-/** A receipt changes only with the checkpoint, so its ETag is the checkpoint's and a 304 computes no proof. */
+/** A receipt changes only with its checkpoint, so its ETag is the checkpoint's and a 304 computes no proof. */
 function proofReply(log: LogReader, ask: RouteRequest): Reply {
   const seq = parseSeq(ask.segments['seq'] ?? '')
   return log.snapshot((snapshot): Reply => {
@@ -85,21 +86,17 @@ function proofReply(log: LogReader, ask: RouteRequest): Reply {
     if (seq === undefined || seq < 1 || seq > head) {
       return problemReply({ code: 'event-not-found', detail: NO_EVENT, members: { head } })
     }
-    const caching = revalidated(head, etagOf(snapshot.tree.checkpoint()), {
-      'Content-Disposition': `attachment; filename="daybook-event-${seq}.tlog-proof"`,
+    const isWitnessed = ask.query.word('checkpoint') === 'witnessed'
+    const witnessed = isWitnessed ? witnessedOf(snapshot, seq) : undefined
+    if (witnessed !== undefined && 'code' in witnessed) return problemReply(witnessed)
+    const note = witnessed?.note ?? snapshot.tree.checkpoint()
+    const name = `daybook-event-${seq}${isWitnessed ? '-witnessed' : ''}.tlog-proof`
+    const caching = revalidated(witnessed?.seq ?? head, etagOf(note), {
+      'Content-Disposition': `attachment; filename="${name}"`,
     })
     if (ask.holds(caching.etag)) return { is: 'unchanged', compress: false, ...caching }
-    const body = snapshot.tree.receipt(seq)
+    const body = snapshot.tree.receipt(seq, witnessed)
     assert(body !== undefined, `seq ${seq} is in the log`)
     return { is: 'body', ...caching, type: NOTE_TYPE, body, compress: false }
   })
-}
-
-/** Caching of an answer that may change with the head: its ETag, and the head as `Daybook-Seq`. */
-export function revalidated(
-  head: Seq,
-  etag: string,
-  headers: Readonly<Record<string, string>> = {},
-): Readonly<{ keep: 'revalidate'; etag: string; headers: Readonly<Record<string, string>> }> {
-  return { keep: 'revalidate', etag, headers: { 'Daybook-Seq': String(head), ...headers } }
 }

@@ -19,6 +19,7 @@ const QUESTIONS: readonly string[] = [
   'at=2099-01-01',
   'after=999999',
   'before=999999&order=desc',
+  'checkpoint=witnessed',
 ]
 /** Problems that need more than a URL: a closed month, too many streams, or a node that is behind. */
 const OTHERWISE: ReadonlySet<ProblemCode> = new Set([
@@ -64,6 +65,7 @@ async function refusals({ path, parameters }: Endpoint): Promise<ReadonlySet<str
     [...new URLSearchParams(one).keys()].every((key) => names.includes(key)),
   )
   const asked = [
+    there,
     `${there}?nothing=1`,
     ...(path.includes('{') ? [fill(NOWHERE)] : []),
     ...(single === undefined

@@ -3,7 +3,9 @@ import type { Caching, Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
+import { problemsOf } from './endpoint-problems.ts'
 import { examplesOf } from './examples.ts'
 import { resourceSchema } from './resource-schemas.ts'
 import { referTo } from './json-document.ts'
@@ -11,8 +13,8 @@ import { STREAM_PARTS } from './stream-schemas.ts'
 
 /** Responses of an endpoint, by status. */
 export function responsesOf(endpoint: Endpoint): JsonSchema {
-  const { id, path, meaning } = endpoint
-  const keyed = path.includes('{')
+  const { id, meaning } = endpoint
+  const isMissable = problemsOf(endpoint).some((code) => PROBLEMS[code].status === 404)
   const found = { description: meaning, headers: headersOf(endpoint), content: contentOf(endpoint) }
   return {
     200: found,
@@ -20,7 +22,7 @@ export function responsesOf(endpoint: Endpoint): JsonSchema {
     ...(endpoint.caching === 'never' ? {} : { 304: { $ref: '#/components/responses/NotModified' } }),
     // Every endpoint: one without parameters refuses any.
     400: PROBLEM_REF,
-    ...(keyed ? { 404: PROBLEM_REF } : {}),
+    ...(isMissable ? { 404: PROBLEM_REF } : {}),
     ...(id === 'archiveFile' ? { 416: PROBLEM_REF } : {}),
     429: PROBLEM_REF,
     503: PROBLEM_REF,

@@ -64,6 +64,11 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'The archive has no such file. A manifest exists when its month is closed.',
     cure: 'Take the addresses from `/api/v1/archive`. Months are written `2026-07`.',
   },
+  'not-witnessed': {
+    meaning:
+      'No quorum of witnesses has cosigned a checkpoint that covers it. The member `witnessedSeq` is the last event of the newest witnessed checkpoint, or null without one.',
+    cure: 'Read `/api/v1/log/witnesses`. With a `Retry-After` witnesses are asked again: wait as many seconds. Without it the log has no witnesses: use `/api/v1/log/checkpoint`, or the receipt without `checkpoint=witnessed`.',
+  },
   'method-not-allowed': {
     meaning: 'The public service is read-only.',
     cure: 'Use a method of the header `Allow`: GET, HEAD or OPTIONS.',

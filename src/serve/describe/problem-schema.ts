@@ -30,6 +30,11 @@ export const PROBLEM_SCHEMA: JsonSchema = {
       description: 'Stable code for programs. Expect unknown codes',
     },
     head: { type: 'integer', description: 'With `cursor-ahead` and `event-not-found`: the head of the log' },
+    witnessedSeq: {
+      type: ['integer', 'null'],
+      description:
+        'With `not-witnessed`: last event of the newest witnessed checkpoint; null when there is none',
+    },
     requested: {
       type: 'integer',
       description: 'With `too-many-buckets`: number of buckets in the range',

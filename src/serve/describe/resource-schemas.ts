@@ -21,6 +21,7 @@ import {
 import { asOfSchema, now } from './field-schemas.ts'
 import { bucketWidth, flowsSchema, fundsSchema, patternsSchema, summarySchema } from './figure-schemas.ts'
 import { archiveIndexSchema, archiveMonth, logKeys, manifest, status } from './log-schemas.ts'
+import { witnessesSchema } from './witness-schemas.ts'
 import { loyaltyFile, loyaltyRun, loyaltyRunsSchema, payoutsSchema, unpaid } from './payment-schemas.ts'
 
 // Schemas of the answers of /api/v1, each checked by its type against `protocol/resources`. The OpenAPI document is
@@ -47,6 +48,7 @@ export const RESOURCE_SCHEMAS: {
   ArchiveIndex: archiveIndexSchema,
   ArchiveManifest: manifest,
   LogKeys: logKeys,
+  Witnesses: witnessesSchema,
   EventTypes: eventTypes,
   Status: status,
 }

@@ -51,6 +51,8 @@ const TARGETS: Readonly<Record<EndpointWithoutPage, Target | null>> = {
   archiveFile: () => '/archive',
   // Redirected with everything else under `/log`.
   logCheckpoint: null,
+  logWitnessedCheckpoint: null,
+  logWitnesses: null,
   logTile: null,
   logEntries: null,
   logKeys: null,

@@ -109,6 +109,7 @@ function exampleQuery(
     funds: `${range}&bucket=day`,
     patterns: `${range}&tz=120`,
     loyaltyRuns: '',
+    logProof: '',
     events: 'type=payout&order=desc&limit=2',
     stream: `after=${head.seq - 1}`,
   }

@@ -11,6 +11,7 @@ import { skipWithout } from '../../../test/stage/test-needs.ts'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH } from '../../../test/story/api-story.ts'
+import { cosignNewest } from '../../../test/story/witnesses.ts'
 import { run, start } from '../../../test/stage/command-stage.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
@@ -26,6 +27,7 @@ let folder: string
 let page: string
 before(async () => {
   stage = await openApiStage({ streams: true })
+  await cosignNewest(stage)
   folder = mkdtempSync(join(tmpdir(), 'daybook-reference-'))
   page = await (await stage.get('/api')).text()
 })
