@@ -13,6 +13,8 @@ import { askCheckpoint, checkpointOfMonths } from './served-checkpoint.ts'
 import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
 import { parseUtf8 } from '../tlog/text.ts'
+import type { CollectedWitnesses, WitnessQuestions } from './ask-witnesses.ts'
+import { askWitnesses } from './ask-witnesses.ts'
 
 /** Answers that are fetched before the log is read, so that one pass through the log checks all of them. */
 export type CollectedAnswers = Readonly<{
@@ -23,6 +25,8 @@ export type CollectedAnswers = Readonly<{
   samples: Samples
   /** Null when the list of months or a manifest is wrong. */
   months: readonly ListedMonth[] | null
+  /** Null when no witnesses were chosen. */
+  witnesses: CollectedWitnesses | null
 }>
 
 export type AskAllSettings = Readonly<{
@@ -30,6 +34,8 @@ export type AskAllSettings = Readonly<{
   primitives: Primitives
   chance: () => number
   now: () => Ms
+  /** Null when the reader has chosen no witnesses. */
+  witnesses: WitnessQuestions | null
   onProgress(stage: 'asking' | 'reading' | 'chain', done: number, total: number): void
 }>
 
@@ -48,9 +54,12 @@ export async function askLive(
   const figures = await askFigures(figureSettingsOf(settings))
   const samples = await askSamples(settings, trust, first.checkpoint.size)
   const counted = Math.max(first.checkpoint.size, samples.tree?.size ?? 0)
+  const witnesses = await witnessesOf(settings, trust)
   const covered = figures.answers.reduce((most, { seq }) => Math.max(most, seq), counted)
-  const served = await askCheckpoint(source, trust, Math.max(covered, savedSize), primitives)
-  return { served, covered, figures, samples, months: await monthsOf(source, list) }
+  // A node may be a few seconds behind another one, whose tree the witnesses have seen.
+  const known = Math.max(covered, savedSize, ...sizesOf(witnesses))
+  const served = await askCheckpoint(source, trust, known, primitives)
+  return { served, covered, figures, samples, months: await monthsOf(source, list), witnesses }
 }
 
 /** Reads a folder: its checkpoint, or that of its last manifest, and the saved answers. */
@@ -66,7 +75,21 @@ export async function askFolder(
     ? await askCheckpoint(source, trust, 0, primitives)
     : await checkpointOfMonths(months ?? [], trust, primitives)
   const figures = await askFigures(figureSettingsOf(settings))
-  return { served, covered: 0, figures, samples: noSamples(), months }
+  const witnesses = await witnessesOf(settings, trust)
+  return { served, covered: 0, figures, samples: noSamples(), months, witnesses }
+}
+
+async function witnessesOf(
+  { source, witnesses, primitives }: AskAllSettings,
+  trust: Trust,
+): Promise<CollectedWitnesses | null> {
+  return witnesses === null ? null : askWitnesses(source, trust, witnesses, primitives)
+}
+
+/** Sizes of the trees that witnesses were shown. */
+export function sizesOf(witnesses: CollectedWitnesses | null): readonly number[] {
+  const all = [...(witnesses?.views ?? []), ...(witnesses?.witnessed ? [witnesses.witnessed] : [])]
+  return all.map(({ checkpoint }) => checkpoint.size)
 }
 
 function figureSettingsOf({ source, chance, now, onProgress }: AskAllSettings): AskFiguresSettings {

@@ -1,4 +1,5 @@
 import { treeHasher } from '../tlog/hash.ts'
+import type { Ms } from '../protocol/moment.ts'
 import type { CollectedAnswers, AskAllSettings } from './ask-all.ts'
 import { entriesOf } from './reading/verified-entries.ts'
 import type { Finding } from './reading/finding.ts'
@@ -18,13 +19,15 @@ export type ReadLog = Readonly<{
   broken: Finding | null
   /** First entry that cannot be posted, or null. No later entry is in any figure. */
   misfit: Finding | null
+  /** Moment of the first event after the first `witnessedSize` events; null when there is none. */
+  unwitnessed: Ms | null
 }>
 
 /** Reads the log up to the checkpoint, once. Each entry goes to the tree, the books, the samples and the transactions. */
 export async function readLog(
   settings: AskAllSettings & Readonly<{ signal: AbortSignal }>,
   { served, months, figures, samples }: CollectedAnswers,
-  savedSizes: readonly number[],
+  { savedSizes, witnessedSize }: Readonly<{ savedSizes: readonly number[]; witnessedSize: number }>,
   transactions: NamedTransactions | null,
 ): Promise<ReadLog> {
   const { source, primitives, signal, onProgress } = settings
@@ -38,10 +41,12 @@ export async function readLog(
   ])
   const recomputed = openRecomputedAnswers(figures.answers)
   let misfit: Finding | null = null
+  let unwitnessed: Ms | null = null
 
   function take({ entry, leaf }: PublishedEntry): void {
     tree.add(leaf)
     samples.pass(entry.event, leaf)
+    if (entry.event.seq === witnessedSize + 1) unwitnessed = entry.event.atMs
     if (misfit !== null) return
     try {
       recomputed.add(entry)
@@ -57,9 +62,9 @@ export async function readLog(
       for (const entry of entries) take(entry)
       onProgress('reading', tree.size(), size)
     }
-    return { tree, recomputed, broken: null, misfit }
+    return { tree, recomputed, broken: null, misfit, unwitnessed }
   } catch (error) {
     signal.throwIfAborted()
-    return { tree, recomputed, broken: findingOf(error), misfit }
+    return { tree, recomputed, broken: findingOf(error), misfit, unwitnessed }
   }
 }

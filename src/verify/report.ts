@@ -9,13 +9,14 @@ const MARKS: Readonly<Record<'plain' | 'drawn', Readonly<Record<Check['is'], str
   drawn: { right: '\u001b[32m✓\u001b[0m', wrong: '\u001b[31m✗\u001b[0m', 'not checked': '–' },
 }
 
-const NOT_PROVED =
-  'Not proved: that events are true, that none was kept out of the log, or that others are shown the same log.'
+const UNSEEN = 'Not proved: that events are true'
+const NOT_PROVED = `${UNSEEN}, that none was kept out of the log, or that others are shown the same log.`
+const NOT_PROVED_VOUCHED = `${UNSEEN}, or that none was kept out of the log.`
 const COMPARE = 'For the last, compare checkpoints with others'
 
 /**
- * Whether nothing is wrong, the whole log was checked against a signature, and the chain, if it was to be asked, gave a
- * sure answer.
+ * Whether nothing is wrong, the whole log was checked against a signature, and the chain and the witnesses, if they were to
+ * be asked, gave a sure answer.
  */
 export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): boolean {
   const isOf = (name: Check['name']): Check['is'] | undefined =>
@@ -23,6 +24,7 @@ export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): 
   return (
     checks.every((check) => check.is !== 'wrong') &&
     chain?.isAnswered !== false &&
+    isOf('witnesses') !== 'not checked' &&
     (['signature', 'root', 'log'] as const).every((name) => isOf(name) === 'right')
   )
 }
@@ -35,7 +37,13 @@ export function formatReport(audit: Audit, style: 'plain' | 'drawn', spent: stri
   return `${[...lines, ...notes, ...(audit.chain?.lines ?? []), ...notProved(audit), `${conclusion(audit)} ${spent}`].join('\n')}\n`
 }
 
-function notProved({ chain }: Audit): readonly string[] {
+function notProved({ chain, vouched }: Audit): readonly string[] {
+  if (vouched !== null) {
+    const { size, liars } = vouched
+    const lie = liars === 1 ? '1 witness has' : `${liars} witnesses have`
+    const told = `Vouched for: others who ask for this quorum are shown the same ${size} events, unless ${lie} cosigned two logs.`
+    return [told, NOT_PROVED_VOUCHED, ...(chain === null ? ['--chain asks the chain about payments.'] : [])]
+  }
   return [NOT_PROVED, chain === null ? `${COMPARE}; --chain asks the chain about payments.` : `${COMPARE}.`]
 }
 

@@ -65,15 +65,18 @@ function lossNote(name: string, { origin, size }: Checkpoint, { formerLogs }: Tr
 /** Files, by name, that prove a finding to others. */
 export type Evidence = Readonly<{ origin: string; name: string; files: Readonly<Record<string, Uint8Array>> }>
 
-type History = Readonly<{
+/** A checkpoint's relation to the served one, with the finding and its evidence. */
+export type History = Readonly<{
   is: 'consistent' | 'fork' | 'rollback'
   finding: Finding | null
   evidence: Evidence | null
 }>
 
+type ComparedCheckpoint = Pick<SavedCheckpoint, 'name' | 'note' | 'checkpoint'>
+
 /** Compares a saved checkpoint with the served one: consistent, fork or rollback. `tree` has the served entries. */
 export function historyOf(
-  saved: SavedCheckpoint,
+  saved: ComparedCheckpoint,
   served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
   tree: ReplayTree,
 ): History {
@@ -96,7 +99,7 @@ export function historyOf(
 
 function withEvidence(
   is: 'fork' | 'rollback',
-  saved: SavedCheckpoint,
+  saved: ComparedCheckpoint,
   served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
   what: string,
   hashes: readonly Uint8Array[],

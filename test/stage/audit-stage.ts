@@ -26,6 +26,7 @@ export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSett
     own: { given: [log.key.vkey], keptOf: () => [] },
     saved: [],
     chain: null,
+    witnesses: null,
     chance: () => 0.37,
     now: () => log.now,
     signal: new AbortController().signal,

@@ -255,6 +255,7 @@ function auditOver(url: string, vkey: string): Promise<Audit> {
     own: { given: [vkey], keptOf: () => [] },
     saved: [],
     chain: null,
+    witnesses: null,
     chance: Math.random,
     now: () => msOf(Date.now()),
     signal,

@@ -42,8 +42,8 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
             .filter((line) => line !== '')
         : []
     },
-    keep({ origin, size, note, vkeys }) {
-      writeNew(at(`${nameOf(origin)}-${size}.checkpoint`), note)
+    keep({ origin, notes, vkeys }) {
+      for (const { size, note } of notes) writeNew(at(`${nameOf(origin)}-${size}.checkpoint`), note)
       writeWhole(at(`${nameOf(origin)}.vkeys`), vkeys.map((vkey) => `${vkey}\n`).join(''))
     },
     keepEvidence({ origin, name, files }) {

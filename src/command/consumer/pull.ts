@@ -1,10 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
+import { WITNESSED_PATH } from '../../verify/witnessed-note.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -20,8 +22,8 @@ type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 type PullCounts = { downloaded: number; intact: number; bytes: number }
 
 /**
- * Downloads the files of months, their manifests and digests, the keys of the log and a checkpoint that covers them. The
- * folder has the paths below `/api/v1/`. Files that are already right are not downloaded again.
+ * Downloads the files of months, their manifests and digests, the keys of the log, a checkpoint that covers them and that of
+ * the witnesses. The folder has the paths below `/api/v1/`. Files that are already right are not downloaded again.
  */
 export async function pull(settings: PullSettings, world: World): Promise<ExitCode> {
   const daybook = openClient(settings.url, world)
@@ -50,6 +52,8 @@ async function pullAll(
 ): Promise<readonly ArchiveMonth[]> {
   const signal = world.stop
   const { ask } = daybook
+  // Fetched first, so that the checkpoint covers what the witnesses vouch for.
+  const witnessed = await pullWitnessed(daybook, world)
   // Fetched before the files, so that the files contain every event that it signs.
   const newest = (await ask.get(endpointPath('logCheckpoint', ''), { signal })).bytes()
   const keys = (await ask.get(endpointPath('logKeys', ''), { signal })).bytes()
@@ -101,6 +105,9 @@ async function pullAll(
       // Without the open month, the files end where the checkpoint of the last manifest does.
       const checkpoint = manifest === null ? newest : Buffer.from(manifest.checkpoint)
       await replace(join(to, 'log', 'checkpoint'), checkpoint)
+      // Of an open month only: the files must reach the tree that the witnesses have seen.
+      if (manifest === null && witnessed !== null)
+        await replace(join(to, 'log', 'checkpoint.witnessed'), witnessed)
     }
   } finally {
     progress.end()
@@ -111,6 +118,16 @@ async function pullAll(
 /** Whether a name from the service is a month, and so safe as the name of a file. */
 function isMonth(month: string): boolean {
   return parseMonth(month) !== undefined
+}
+
+/** The newest checkpoint with cosignatures of witnesses; null when the log has none. */
+async function pullWitnessed({ ask }: Daybook, { stop }: World): Promise<Uint8Array | null> {
+  try {
+    return (await ask.get(`/api/v1/${WITNESSED_PATH}`, { signal: stop })).bytes()
+  } catch (error) {
+    if (error instanceof DaybookError && error.status === 404) return null
+    throw error
+  }
 }
 
 async function pullManifest(

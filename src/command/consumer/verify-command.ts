@@ -1,10 +1,14 @@
 import { Command } from 'commander'
 import { option, optionOf, wholeBetween } from '../terminal/options.ts'
+import { collectWitnesses, WITNESSES_MAX } from '../terminal/witness-option.ts'
 import type { ChainOptions } from './verify-chain.ts'
+import type { WitnessOptions } from './verify-witnesses.ts'
 import { verify } from './verify.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 
-type VerifyOptions = ChainOptions & Readonly<{ since?: string; save?: string; key: readonly string[] }>
+type VerifyOptions = ChainOptions &
+  WitnessOptions &
+  Readonly<{ since?: string; save?: string; key: readonly string[] }>
 
 /** Sizes by default: 300 random transactions find one false one in a hundred with a chance of 95 %. */
 const SAMPLE = 300
@@ -34,6 +38,16 @@ export function verifyCommand(world: World, done: (code: ExitCode) => void): Com
         .default([], 'the key kept in --save, else the key that the service lists'),
     )
     .addOption(
+      own('--witness <vkey>', 'key of a witness, VKEY or VKEY=URL to ask it too; may be repeated')
+        .argParser(collectWitnesses)
+        .default([], 'none'),
+    )
+    .addOption(
+      own('--quorum <n>', 'witnesses that must vouch for the log (default: more than half)').argParser(
+        wholeBetween(1, WITNESSES_MAX),
+      ),
+    )
+    .addOption(
       own('--chain <servers>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
     )
     .addOption(own('--payer <address>', 'account that pays, to compare amounts; needs --token'))
@@ -60,9 +74,12 @@ export function verifyCommand(world: World, done: (code: ExitCode) => void): Com
 Examples:
   daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
   daybook verify copy
+  daybook verify https://data.example.org --witness "$(cat witness-vkey)=https://witness.example.net"
   daybook verify https://data.example.org --chain solana=https://rpc.example.org`,
     )
-    .action(async (target: string, { since, save, key, ...chain }: VerifyOptions) =>
-      done(await verify({ target, since: since ?? null, save: save ?? null, keys: key, chain }, world)),
-    )
+    .action(async (target: string, { since, save, key, witness, quorum, ...chain }: VerifyOptions) => {
+      const witnesses = { witness, ...(quorum === undefined ? {} : { quorum }) }
+      const paths = { target, since: since ?? null, save: save ?? null }
+      done(await verify({ ...paths, keys: key, chain, witnesses }, world))
+    })
 }

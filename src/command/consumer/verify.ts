@@ -20,6 +20,8 @@ import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ChainOptions } from './verify-chain.ts'
 import { openChainQuestions } from './verify-chain.ts'
+import type { WitnessOptions } from './verify-witnesses.ts'
+import { openWitnessQuestions } from './verify-witnesses.ts'
 import { openFolderSource } from './folder-source.ts'
 import type { CheckpointFolder } from './checkpoint-folder.ts'
 import { openCheckpointFolder } from './checkpoint-folder.ts'
@@ -34,6 +36,7 @@ type VerifySettings = Readonly<{
   /** Verifier keys from a source other than the service. */
   keys: readonly string[]
   chain: ChainOptions
+  witnesses: WitnessOptions
 }>
 
 /** Verifies a service or a folder of its files, and prints a report of one screen. */
@@ -44,10 +47,11 @@ export async function verify(settings: VerifySettings, world: World): Promise<Ex
       throw new CommandError(2, '--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
   }
   const since = settings.since === null ? [] : [readSince(settings.since)]
+  const witnesses = openWitnessQuestions(settings.witnesses, world)
   const { source, requests } = openTarget(settings.target, world)
   const chain = await openChainQuestions(settings.chain, source, world)
   const folder = settings.save === null ? null : openCheckpointFolder(settings.save)
-  const found = await runAudit({ ...settings, chain }, source, since, folder, world)
+  const found = await runAudit({ ...settings, chain, witnesses }, source, since, folder, world)
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`
   world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
   // The report comes first, so that a full disk cannot prevent it.
@@ -56,7 +60,7 @@ export async function verify(settings: VerifySettings, world: World): Promise<Ex
 }
 
 async function runAudit(
-  { keys, chain }: Pick<VerifySettings, 'keys'> & Pick<AuditSettings, 'chain'>,
+  { keys, chain, witnesses }: Pick<VerifySettings, 'keys'> & Pick<AuditSettings, 'chain' | 'witnesses'>,
   source: Source,
   since: readonly SavedNote[],
   folder: CheckpointFolder | null,
@@ -76,6 +80,7 @@ async function runAudit(
       chance: world.random,
       now: world.now,
       chain,
+      witnesses,
       signal: world.stop,
       onProgress(stage, done, total) {
         if (stage !== 'asking') bars.asking.end()

@@ -139,12 +139,12 @@ suite('the path of an option', () => {
 suite('the folder of checkpoints', () => {
   test('has no half-written file after the disk was full, so the next run finds the old one', () => {
     const checkpoints = openCheckpointFolder(at('checkpoints'))
-    const kept = { origin: 'a.test', size: 1, note: Buffer.from('one\n'), vkeys: ['first'] }
+    const kept = { origin: 'a.test', notes: [{ size: 1, note: Buffer.from('one\n') }], vkeys: ['first'] }
     checkpoints.keep(kept)
     const [vkeys = ''] = readdirSync(at('checkpoints')).filter((name) => name.endsWith('.vkeys'))
     // A folder at the path of the temporary file makes the write fail, as a full disk does.
     mkdirSync(at('checkpoints', `${vkeys}.part`))
-    assert.throws(() => checkpoints.keep({ ...kept, size: 2, vkeys: ['second'] }))
+    assert.throws(() => checkpoints.keep({ ...kept, vkeys: ['second'] }))
     assert.equal(readFileSync(at('checkpoints', vkeys), 'utf8'), 'first\n')
     assert.deepEqual(checkpoints.keysOf('a.test'), ['first'])
   })

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import { areWitnesses, majorityOf } from '../../tlog/quorum.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
@@ -13,9 +14,11 @@ type ChosenWitness = Readonly<{ key: VerifierKey; url: string | null }>
 /** Witnesses that the user chose, and how many of their names must vouch for a checkpoint. */
 export type WitnessChoice = Readonly<{ witnesses: readonly ChosenWitness[]; quorum: number }>
 
-/** Collects the values of a repeated `--witness`. An environment variable holds several with spaces between them. */
+/** Collects the values of a repeated `--witness`. An environment variable holds several with spaces between them. Throws on none. */
 export function collectWitnesses(text: string, before: readonly string[]): readonly string[] {
-  return [...before, ...text.split(' ').filter((one) => one !== '')]
+  const found = text.split(' ').filter((one) => one !== '')
+  if (found.length === 0) throw new InvalidArgumentError('the value is empty')
+  return [...before, ...found]
 }
 
 /**

@@ -7,6 +7,7 @@ const CHECKS: readonly CheckName[] = [
   'signature',
   'root',
   'consistency',
+  'witnesses',
   'archive',
   'log',
   ...FIGURE_CHECKS,
@@ -14,7 +15,16 @@ const CHECKS: readonly CheckName[] = [
   'chain',
 ]
 
-type CheckName = FigureCheck | 'signature' | 'root' | 'consistency' | 'archive' | 'log' | 'events' | 'chain'
+type CheckName =
+  | FigureCheck
+  | 'signature'
+  | 'root'
+  | 'consistency'
+  | 'witnesses'
+  | 'archive'
+  | 'log'
+  | 'events'
+  | 'chain'
 
 /** Result of one check. A check whose data is absent or was not reached is `not checked`, never `right`. */
 export type Check = Readonly<{
@@ -34,8 +44,8 @@ export type Checklist = Readonly<{
   checks(): readonly Check[]
 }>
 
-/** Opens a checklist without results. It has the check `chain` only when the chain is asked. */
-export function openChecklist(asksChain: boolean): Checklist {
+/** Opens a checklist without results. It has the checks `chain` and `witnesses` only when these are asked. */
+export function openChecklist(asks: Readonly<Record<'chain' | 'witnesses', boolean>>): Checklist {
   const results = new Map<CheckName, Check>()
   const checkOf = (name: CheckName): Check =>
     results.get(name) ?? { name, is: 'not checked', says: 'an earlier check failed', findings: [] }
@@ -59,6 +69,7 @@ export function openChecklist(asksChain: boolean): Checklist {
       })
     },
     is: (name) => checkOf(name).is,
-    checks: () => CHECKS.filter((name) => name !== 'chain' || asksChain).map(checkOf),
+    checks: () =>
+      CHECKS.filter((name) => !(name === 'chain' || name === 'witnesses') || asks[name]).map(checkOf),
   }
 }

@@ -1,0 +1,95 @@
+import type { Ms } from '../protocol/moment.ts'
+import { DAY_MS, formatAt, MINUTE_MS, MS_MAX, msOf, SECOND_MS } from '../protocol/moment.ts'
+import type { Checkpoint } from '../tlog/checkpoint.ts'
+import { readCheckpoint } from '../tlog/checkpoint.ts'
+import { openVouching, quorumTime } from '../tlog/quorum.ts'
+import { DOUBTS } from '../tlog/verdict.ts'
+import type { VerifierKey } from '../tlog/vkey.ts'
+import type { Check } from './questions/check.ts'
+import { WrongError } from './reading/finding.ts'
+import type { Primitives } from './reading/primitives.ts'
+import type { Trust } from './trust.ts'
+import { openTrusted } from './trust.ts'
+
+/** Path, below `/api/v1/`, of the newest checkpoint that a quorum of the log's witnesses has cosigned. */
+export const WITNESSED_PATH = 'log/checkpoint.witnessed'
+
+/** Oldest quorum that a service may show, and oldest event that no quorum vouches for. A frozen view shows only by time. */
+export const UNWITNESSED_MS_MAX: number = DAY_MS
+/** Most that a quorum's time may be ahead of the local clock. */
+export const AHEAD_MS_MAX: number = 10 * MINUTE_MS
+
+/** Keys of the witnesses that a reader has chosen, and how many of their names must vouch. */
+export type WitnessDemand = Readonly<{ keys: readonly VerifierKey[]; quorum: number }>
+
+/** Checkpoint that the log has signed, and the chosen witnesses on its note. */
+export type WitnessedNote = Readonly<{
+  checkpoint: Checkpoint
+  note: Uint8Array
+  /** Names that vouch for the checkpoint. */
+  vouchers: readonly string[]
+  /** Names that have signed it with ML-DSA-44, which this runtime cannot verify. */
+  unverified: readonly string[]
+  /** Time as of which a quorum vouches; null without a quorum, and beyond the year 9999. */
+  asOf: Ms | null
+}>
+
+/**
+ * Opens a note that the log has signed, and verifies the cosignatures of the chosen witnesses on it. Throws a `WrongError`
+ * when a known signature is invalid, or when no trusted key of the log has signed.
+ */
+export async function openWitnessedNote(
+  note: Uint8Array,
+  trust: Pick<Trust, 'origin' | 'keys'>,
+  { keys, quorum }: WitnessDemand,
+  primitives: Primitives,
+): Promise<WitnessedNote> {
+  const { checkpoint } = await openTrusted(WITNESSED_PATH, note, trust, primitives)
+  const read = readCheckpoint(note)
+  const opened = read.ok ? await openVouching(read.value.note, keys, primitives) : read
+  if (!opened.ok) throw new WrongError(WITNESSED_PATH, DOUBTS[opened.doubt])
+  const { vouchers, unverified } = opened.value
+  const seconds = quorumTime(vouchers, quorum)
+  const isMs = seconds !== undefined && seconds * SECOND_MS <= MS_MAX
+  return {
+    checkpoint,
+    note,
+    vouchers: vouchers.map(({ name }) => name),
+    unverified,
+    asOf: isMs ? msOf(seconds * SECOND_MS) : null,
+  }
+}
+
+/** Result of the check for a quorum and its age. `says` names the witnesses, and has no `.` at its end. */
+type QuorumResult = Readonly<Pick<Check, 'is' | 'says'>>
+
+/** Names in a list of keys, each once. */
+export function namesOf(keys: readonly VerifierKey[]): readonly string[] {
+  return [...new Set(keys.map(({ name }) => name))]
+}
+
+/**
+ * Judges the quorum of a note, and its time by the local clock. A service must show a quorum of the last 24 hours. That of
+ * a folder may be of any age. `size` is the number of events that the log has.
+ */
+export function judgeQuorum(
+  { checkpoint, vouchers, unverified, asOf }: WitnessedNote,
+  { keys, quorum }: WitnessDemand,
+  { size, now, isService }: Readonly<{ size: number; now: Ms; isService: boolean }>,
+): QuorumResult {
+  const names = namesOf(keys)
+  const missing = names.filter((name) => !vouchers.includes(name) && !unverified.includes(name))
+  const blind = unverified.length === 0 ? '' : `; no ML-DSA-44 here to verify ${unverified.join(', ')}`
+  const silent = missing.length === 0 ? '' : `; not ${missing.join(', ')}`
+  const count = `${vouchers.length} of ${names.length} witnesses vouch for ${checkpoint.size} of ${size} events`
+  if (vouchers.length < quorum) {
+    const says = `${count}, and ${quorum} are asked for${silent}${blind}`
+    return { is: vouchers.length + unverified.length < quorum ? 'wrong' : 'not checked', says }
+  }
+  if (asOf === null || asOf > now + AHEAD_MS_MAX)
+    return { is: 'wrong', says: 'the time of its quorum is more than ten minutes ahead of the local clock' }
+  const told = `${count}, as of ${formatAt(asOf).replace('.000', '')}: ${vouchers.join(', ')}${silent}${blind}`
+  if (isService && now - asOf > UNWITNESSED_MS_MAX)
+    return { is: 'wrong', says: `FROZEN: no quorum has vouched for the last 24 hours; ${told}` }
+  return { is: 'right', says: told }
+}
