@@ -6,6 +6,7 @@ import { suite, test } from 'node:test'
 import { build } from 'esbuild-wasm'
 import type { Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
+import { DRIVEN_FLAGS } from '../stage/browser.ts'
 import { pathOf, skipWithout } from '../stage/test-needs.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
@@ -90,10 +91,7 @@ suite('the client in a browser', { skip: skipWithout(PROGRAM) }, () => {
   test('reads pages and files, and shares one stream between many tabs, whichever of them close', async () => {
     await using service = await startService({ drafts: SAMPLE })
     await using page = await servePage(service.url)
-    const browser = await chromium.launch({
-      executablePath: path,
-      args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    })
+    const browser = await chromium.launch({ executablePath: path, args: [...DRIVEN_FLAGS] })
     try {
       const context = await browser.newContext()
       let streams = 0

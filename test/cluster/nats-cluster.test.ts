@@ -8,7 +8,7 @@ import { openNatsEngine } from './nats-cluster.ts'
 /** Faults of the run. The long campaign is `DAYBOOK_CAMPAIGN=200`. */
 const FAULTS = faultsWanted(3)
 /** Streams at a time. A long campaign has 500. */
-const SUBSCRIBERS = FAULTS > 10 ? 500 : 60
+const SUBSCRIBERS = FAULTS > 10 ? 500 : 30
 const SEED = process.env['DAYBOOK_SEED'] ?? 'three writers on NATS'
 
 suite(

@@ -39,6 +39,11 @@ const FEATURES_OFF = [
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
 ]
+/** Flags for a browser that a test drives. */
+export const DRIVEN_FLAGS: readonly string[] = [
+  ...CHROMIUM_FLAGS,
+  `--disable-features=${FEATURES_OFF.join(',')}`,
+]
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** Rules of axe: WCAG 2.2 AA and best practices. */
 const ALL = {
@@ -70,8 +75,7 @@ export type Browser = AsyncDisposable &
 
 /** Starts Chromium. Disposal stops it. */
 export async function openBrowser(): Promise<Browser> {
-  const args = [...CHROMIUM_FLAGS, `--disable-features=${FEATURES_OFF.join(',')}`]
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args })
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...DRIVEN_FLAGS] })
   return {
     async see(url, options = {}) {
       const context = await browser.newContext({ viewport: WIDE, ...options })
