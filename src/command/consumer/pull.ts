@@ -6,7 +6,6 @@ import type { Daybook } from '../../client/daybook.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
-import { WITNESSED_PATH } from '../../verify/witnessed-note.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -123,7 +122,7 @@ function isMonth(month: string): boolean {
 /** The newest checkpoint with cosignatures of witnesses; null when the log has none. */
 async function pullWitnessed({ ask }: Daybook, { stop }: World): Promise<Uint8Array | null> {
   try {
-    return (await ask.get(`/api/v1/${WITNESSED_PATH}`, { signal: stop })).bytes()
+    return (await ask.get(endpointPath('logWitnessedCheckpoint', ''), { signal: stop })).bytes()
   } catch (error) {
     if (error instanceof DaybookError && error.status === 404) return null
     throw error
