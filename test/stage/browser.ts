@@ -112,6 +112,14 @@ export async function assertNoViolations(page: Page, what: 'all' | 'colours' = '
   assert.deepEqual(found, [])
 }
 
+/** Asserts that axe finds no violation in both themes. The light one covers all rules that do not depend on colours. */
+export async function assertThemesSound(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await assertNoViolations(page, colorScheme === 'light' ? 'all' : 'colours')
+  }
+}
+
 /** Asserts that the page is no wider than the window. */
 export async function assertNoSidewaysScroll(page: Page): Promise<void> {
   const [whole, shown] = await page.evaluate(() => {

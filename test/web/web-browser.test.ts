@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { openApiStage } from '../stage/api-stage.ts'
 import { plan } from '../story/api-story.ts'
 import type { BrowserPage } from '../stage/browser.ts'
-import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'
+import { assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
 import type { PageStage } from '../stage/page-stage.ts'
@@ -62,11 +62,7 @@ suite('the accessibility check in a browser', () => {
       await sight.page.goto(pages.urlOf(path))
       for (const viewport of [WIDE, NARROW]) {
         await sight.page.setViewportSize(viewport)
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-          // The light theme has covered all rules that do not depend on colours.
-          await assertNoViolations(sight.page, colorScheme === 'light' ? 'all' : 'colours')
-        }
+        await assertThemesSound(sight.page)
       }
       await sight.page.setViewportSize({ width: 320, height: 640 })
       await assertNoSidewaysScroll(sight.page)

@@ -5,7 +5,7 @@ import type { Flows, Funds } from '../../src/protocol/range-resources.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
 import type { BrowserPage } from '../stage/browser.ts'
-import { assertNoSidewaysScroll, assertNoViolations, NARROW, WIDE } from '../stage/browser.ts'
+import { assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 
@@ -129,10 +129,7 @@ suite('a chart', () => {
     test(`${path} is accessible at any width`, async () => {
       for (const viewport of [WIDE, NARROW]) {
         await using sight = await pages.see(path, { viewport, bypassCSP: true })
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-          await assertNoViolations(sight.page)
-        }
+        await assertThemesSound(sight.page)
         await sight.page.setViewportSize({ width: 320, height: 640 })
         await assertNoSidewaysScroll(sight.page)
       }
@@ -254,10 +251,7 @@ suite('a page of what waits', () => {
       const url = `http://127.0.0.1:${waiting.port}${path}`
       for (const viewport of [WIDE, NARROW]) {
         await using sight = await pages.browser.see(url, { viewport, bypassCSP: true })
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await sight.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-          await assertNoViolations(sight.page)
-        }
+        await assertThemesSound(sight.page)
         await assertNoSidewaysScroll(sight.page)
       }
       await using bare = await pages.browser.see(url, { javaScriptEnabled: false })
