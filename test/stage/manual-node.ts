@@ -74,6 +74,7 @@ export function startLocalNode(
       verifyFirst: false,
       balances: 'refuse',
       logStore: null,
+      witnesses: null,
       trustProxy: '',
       workers: 1,
       rateLimit: null,

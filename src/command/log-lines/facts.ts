@@ -1,20 +1,7 @@
+import type { Fact } from './fact-form.ts'
 import type { FieldForms, LINE_FIELDS, LineField } from './line-fields.ts'
+import { PEER_FACTS } from './peer-facts.ts'
 import { WITNESS_FACTS } from './witness-facts.ts'
-
-/** Levels of log lines, the gravest first. */
-export const LINE_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
-export type LineLevel = (typeof LINE_LEVELS)[number]
-
-type Fact = Readonly<{
-  level: LineLevel
-  /** Message; `{name}` stands for a field. */
-  text: string
-  fields: readonly LineField[]
-  /** Fields that a line may lack. */
-  optional?: readonly LineField[]
-  /** Fields that the message says in another form. A terminal does not show them again. */
-  said?: readonly LineField[]
-}>
 
 const SERVICE_FACTS = {
   starting: {
@@ -28,39 +15,6 @@ const SERVICE_FACTS = {
     text: 'listening on {url} · publish door on {door} · head {head} · {ms} ms',
     fields: ['url', 'door', 'port', 'publishPort', 'head', 'ms'],
     said: ['port', 'publishPort'],
-  },
-  mirroring: {
-    level: 'info',
-    text: 'a mirror of {of} · listening on {url} · metrics on {door} · head {head} · {ms} ms',
-    fields: ['of', 'url', 'door', 'port', 'publishPort', 'head', 'ms'],
-    said: ['port', 'publishPort'],
-  },
-  'mirror-asking': { level: 'info', text: 'asks {of} for its log', fields: ['of'] },
-  'mirror-building': {
-    level: 'info',
-    text: 'builds the mirror ({stage}): {events} of {wantedEvents} events',
-    fields: ['stage', 'events', 'wantedEvents'],
-  },
-  'mirror-built': {
-    level: 'info',
-    text: 'the mirror is built and proved: {events} events in {ms} ms',
-    fields: ['events', 'ms'],
-  },
-  mirrored: {
-    level: 'debug',
-    text: 'proved {events} more events, up to seq {last}',
-    fields: ['events', 'last'],
-  },
-  'origin-lost': {
-    level: 'warn',
-    text: 'the origin cannot be followed: {reason}',
-    fields: ['reason'],
-  },
-  'origin-back': { level: 'info', text: 'the origin is followed again', fields: [] },
-  'origin-contradicts': {
-    level: 'error',
-    text: 'the origin contradicts what it signed, and is followed no longer: {reason}; the evidence is in {evidence}',
-    fields: ['reason', 'evidence'],
   },
   note: { level: 'info', text: '{words}', fields: ['words'] },
   development: { level: 'warn', text: '{of} is a log for development: never publish it', fields: ['of'] },
@@ -277,7 +231,11 @@ const SERVICE_FACTS = {
 } as const
 
 /** Every fact that a command writes a log line about. docs/log-lines.md has the same table. */
-export const FACTS: typeof SERVICE_FACTS & typeof WITNESS_FACTS = { ...SERVICE_FACTS, ...WITNESS_FACTS }
+export const FACTS: typeof SERVICE_FACTS & typeof PEER_FACTS & typeof WITNESS_FACTS = {
+  ...SERVICE_FACTS,
+  ...PEER_FACTS,
+  ...WITNESS_FACTS,
+}
 export type FactName = keyof typeof FACTS
 
 type Optional<Of extends FactName> =

@@ -74,6 +74,7 @@ export const LINE_FIELDS = {
   version: { form: 'word', meaning: 'version of Daybook' },
   wantedEvents: { form: 'number', meaning: 'events that the origin has shown' },
   wanted: { form: 'number', meaning: 'connections that all threads want together' },
+  witness: { form: 'word', meaning: 'name of the key of a witness' },
   words: { form: 'word', meaning: 'text of the command for its user' },
 } as const
 export type LineField = keyof typeof LINE_FIELDS

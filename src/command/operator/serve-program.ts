@@ -13,6 +13,8 @@ import type { LogOptions } from './log-options.ts'
 import { logOptions, newLogOf } from './log-options.ts'
 import type { LogStoreOptions } from './log-store-options.ts'
 import { logStoreOf, logStoreOptions } from './log-store-options.ts'
+import type { FeedOptions } from '../feed/feed-options.ts'
+import { feedChoiceOf, feedOptions } from '../feed/feed-options.ts'
 import type { LineOptions } from '../log-lines/line-options.ts'
 import { lineOptions } from '../log-lines/line-options.ts'
 import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
@@ -32,6 +34,7 @@ type ServeOptions = LogOptions &
   FinalityOptions &
   LineOptions &
   LogStoreOptions &
+  FeedOptions &
   NodeOptions &
   Readonly<{
     publishHost: string
@@ -107,7 +110,7 @@ function linesOf(
 
 /** Adds the options of `serve` and `demo`. */
 export function serveOptions(command: Command): Command {
-  const own = lineOptions(finalityOptions(siteOptions(logStoreOptions(logOptions(command)))))
+  const own = lineOptions(feedOptions(finalityOptions(siteOptions(logStoreOptions(logOptions(command))))))
     .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
       new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
@@ -164,6 +167,7 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     publicUrl: options.publicUrl ?? null,
     finality,
     logStore,
+    witnesses: feedChoiceOf(options),
   }
 }
 

@@ -32,6 +32,8 @@ import { openNodeRegistry, openNodeReport, watchNode } from './node-report.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
 import { openServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
+import type { FeedSettings } from '../feed/witness-feed.ts'
+import { startFeed } from '../feed/witness-feed.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
@@ -56,6 +58,10 @@ export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mi
     finality: FinalitySettings | null
     /** The engine that carries the log; null for a log that only this node writes. */
     logStore: LogStoreSettings | null
+    /** Witnesses that are asked to cosign the log; null for none. */
+    witnesses: FeedSettings['choice']
+    /** Pace of the questions to witnesses; `FEED_PACE` if absent. */
+    feedPace?: FeedSettings['pace']
     /** Clock of the writer in place of the machine's clock (`openSharedClock`). */
     writerClock?: SharedArrayBuffer
   }>
@@ -111,6 +117,8 @@ export async function startService(
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(settings.data, lines))
+  const feed = { data: settings.data, choice: settings.witnesses, pace: settings.feedPace }
+  stack.use(startFeed(feed, front.reader, { world, lines, registry }))
   const pace = { ...(settings.auditPace ?? AUDIT_PACE), keys: settings.signing.keys }
   stack.use(
     startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {

@@ -110,12 +110,15 @@ export type TreeFiles = Readonly<{
    * have the seq.
    */
   receipt(seq: Seq, witnessed?: WitnessedCheckpoint): string | undefined
-  /** The proof that the tree grew from that of the first `from` events (RFC 6962); undefined unless it did. */
-  growth(from: number): readonly Uint8Array[] | undefined
+  /**
+   * The proof that the tree of the first `to` events, at most all, grew from that of the first `from` (RFC 6962). Undefined
+   * unless it did.
+   */
+  growth(from: number, to: number): readonly Uint8Array[] | undefined
 }>
 
 /** A witness of the log, under one of its keys. */
-type ListedWitness = Readonly<{
+export type ListedWitness = Readonly<{
   vkey: string
   /** Address below which it takes checkpoints (the submission prefix of C2SP tlog-witness). */
   url: string

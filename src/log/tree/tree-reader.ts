@@ -75,7 +75,7 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
       if (witnessed === undefined) return receipt(seq - 1, signedAt(size))
       return receipt(seq - 1, { tree: stored.at(witnessed.seq), note: witnessed.note })
     },
-    growth: (from) => consistencyProof(HASHER, from, size, stored.tile),
+    growth: (from, to) => (to > size ? undefined : consistencyProof(HASHER, from, to, stored.tile)),
   })
 }
 

@@ -86,12 +86,16 @@ suite('the witnessed checkpoint of a log', () => {
   test('is proved to be the beginning of the newest tree', () => {
     const { later, proof } = log.snapshot(({ tree }) => ({
       later: tree.checkpoint(),
-      proof: tree.growth(300),
+      proof: tree.growth(300, 700),
     }))
     assert.ok(isConsistent(hasher, treeIn(note), treeIn(later), proof ?? assert.fail()))
-    for (const size of [0, 701]) {
+    for (const [from, to] of [
+      [0, 700],
+      [701, 700],
+      [300, 701],
+    ] as const) {
       assert.equal(
-        log.snapshot(({ tree }) => tree.growth(size)),
+        log.snapshot(({ tree }) => tree.growth(from, to)),
         undefined,
       )
     }

@@ -1,0 +1,80 @@
+import { keepWitnessed, openWitnessedFile } from '../../log/witnessed/witnessed-file.ts'
+import type { Witnessed, WitnessedCheckpoint } from '../../log/store/reader.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { seqOf } from '../../protocol/seq.ts'
+import { formatNote, parseNote } from '../../tlog/note.ts'
+import type { Note, NoteSignature } from '../../tlog/note.ts'
+import { openVouching, quorumTime } from '../../tlog/quorum.ts'
+import { formatVkey } from '../../tlog/vkey.ts'
+import type { FeedChoice } from './feed-settings.ts'
+import type { FedTree, Peer } from './fed-witness.ts'
+import { NODE_VERIFICATION } from './fed-witness.ts'
+
+/** The cosignatures that were gathered for the newest tree, and the newest one with a quorum, which is kept in a file. */
+type WitnessedNotes = Readonly<{
+  newest(): WitnessedCheckpoint | null
+  /** Adds the cosignatures of a tree. Returns the checkpoint when a quorum vouches for a newer tree, or at a later time. */
+  add(tree: FedTree, signatures: readonly NoteSignature[]): Promise<WitnessedCheckpoint | null>
+  /** Writes the file, if it changes. Throws when it cannot be written. */
+  keep(peers: readonly Peer[]): void
+}>
+
+/** Reads the file of an earlier run, and opens the gathering. A quorum of witnesses that are no longer chosen is dropped. */
+export async function openWitnessedNotes(
+  dataDirectory: string,
+  { witnesses, quorum }: FeedChoice,
+): Promise<WitnessedNotes & Readonly<{ earlier: Witnessed | null }>> {
+  const keys = witnesses.map(({ key }) => key)
+  const earlier = openWitnessedFile(dataDirectory)()
+  let newest = await stillWitnessed(earlier?.newest ?? null)
+  let kept = ''
+  let gathered: Readonly<{ text: string; lines: ReadonlyMap<string, NoteSignature> }> = {
+    text: '',
+    lines: new Map(),
+  }
+
+  /** Time of the quorum on a note; undefined without a quorum. */
+  async function timeOf(note: Note): Promise<number | undefined> {
+    const vouching = await openVouching(note, keys, NODE_VERIFICATION)
+    const seconds = vouching.ok ? quorumTime(vouching.value.vouchers, quorum) : undefined
+    return seconds === undefined ? undefined : seconds * 1_000
+  }
+
+  async function stillWitnessed(found: WitnessedCheckpoint | null): Promise<WitnessedCheckpoint | null> {
+    const note = found === null ? null : parseNote(Buffer.from(found.note))
+    if (found === null || note === null || !note.ok) return null
+    const atMs = await timeOf(note.value)
+    return atMs === undefined ? null : { ...found, atMs: msOf(atMs) }
+  }
+
+  return {
+    earlier,
+    newest: () => newest,
+    async add({ text, note, size }, signatures) {
+      const lines = new Map(gathered.text === text ? gathered.lines : [])
+      for (const line of signatures) lines.set(`${line.name} ${line.keyId}`, line)
+      gathered = { text, lines }
+      const own = parseNote(Buffer.from(note))
+      if (!own.ok) return null
+      const whole = { text, signatures: [...own.value.signatures, ...lines.values()] }
+      const atMs = await timeOf(whole)
+      if (atMs === undefined || gathered.lines !== lines) return null
+      const isNewer = newest === null || size > newest.seq || (size === newest.seq && atMs >= newest.atMs)
+      if (!isNewer) return null
+      newest = { seq: seqOf(size), atMs: msOf(atMs), note: formatNote(whole) }
+      return newest
+    },
+    keep(peers) {
+      const witnessed = { quorum, witnesses: peers.flatMap(rowsOf), newest }
+      const text = JSON.stringify(witnessed)
+      if (text === kept) return
+      keepWitnessed(dataDirectory, witnessed)
+      kept = text
+    },
+  }
+}
+
+function rowsOf({ keys, url, state, cosigned }: Peer): Witnessed['witnesses'] {
+  const seq = cosigned.atMs === null ? null : seqOf(cosigned.size)
+  return keys.map((key) => ({ vkey: formatVkey(key), url, state, seq, atMs: cosigned.atMs }))
+}
