@@ -8,7 +8,7 @@ import type { WitnessVerification } from '../../tlog/quorum.ts'
 import { openVouching } from '../../tlog/quorum.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import type { WitnessRefusal } from './feed-settings.ts'
-import type { Submission, WitnessAnswer } from './post-checkpoint.ts'
+import type { CheckpointQuestion, CheckpointAnswer } from './post-checkpoint.ts'
 
 /** Longest time by which the clock of a witness may be ahead, in milliseconds. */
 const AHEAD_MS_MAX = 600_000
@@ -56,7 +56,7 @@ export async function askPeer(
   peer: Peer,
   tree: FedTree,
   now: () => Ms,
-  post: (url: string, submission: Submission) => Promise<WitnessAnswer>,
+  post: (url: string, question: CheckpointQuestion) => Promise<CheckpointAnswer>,
 ): Promise<PeerOutcome> {
   let oldSize = Math.min(peer.size, tree.size)
   let wentBack = false

@@ -47,8 +47,8 @@ export async function feedWitnesses(
 
   async function ask(peer: Peer, tree: FedTree): Promise<void> {
     peer.askedMs = monotonicMs()
-    const outcome = await askPeer(peer, tree, now, (url, submission) =>
-      postCheckpoint(url, submission, signal, fetch),
+    const outcome = await askPeer(peer, tree, now, (url, question) =>
+      postCheckpoint(url, question, signal, fetch),
     )
     if (outcome.is === 'refused') {
       if (noteRefused(peer, outcome, monotonicMs(), pace)) listener.onRefused(peer.name, outcome.reason)

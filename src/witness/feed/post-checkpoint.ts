@@ -10,10 +10,10 @@ const ANSWER_BYTES_MAX = 65_536
 const RETRY_AFTER_MS_MAX = 3_600_000
 
 /** A request to a witness (C2SP tlog-witness, add-checkpoint). */
-export type Submission = Readonly<{ oldSize: number; proof: readonly Uint8Array[]; note: string }>
+export type CheckpointQuestion = Readonly<{ oldSize: number; proof: readonly Uint8Array[]; note: string }>
 
 /** Answer of a witness. `lines` are its signature lines, not verified yet. */
-export type WitnessAnswer =
+export type CheckpointAnswer =
   | Readonly<{ is: 'lines'; lines: string }>
   | Readonly<{ is: 'conflict'; size: number }>
   | Readonly<{ is: 'refused'; reason: WitnessRefusal; retryAfterMs: number }>
@@ -21,10 +21,10 @@ export type WitnessAnswer =
 /** Submits a checkpoint. Every failure is an answer; only the caller's signal throws. */
 export async function postCheckpoint(
   url: string,
-  { oldSize, proof, note }: Submission,
+  { oldSize, proof, note }: CheckpointQuestion,
   signal: AbortSignal,
   fetch: typeof globalThis.fetch = globalThis.fetch,
-): Promise<WitnessAnswer> {
+): Promise<CheckpointAnswer> {
   const give = new AbortController()
   try {
     const lines = [`old ${oldSize}`, ...proof.map((hash) => base64.encode(hash)), '', note]
@@ -33,7 +33,8 @@ export async function postCheckpoint(
       headers: { 'Content-Type': 'text/plain; charset=utf-8' },
       body: lines.join('\n'),
       signal: AbortSignal.any([signal, give.signal, AbortSignal.timeout(ANSWER_MS)]),
-      redirect: 'error',
+      // A redirect would send the question to a server that nobody chose.
+      redirect: 'manual',
     })
     return await answerOf(response)
   } catch {
@@ -45,7 +46,7 @@ export async function postCheckpoint(
   }
 }
 
-async function answerOf(response: Response): Promise<WitnessAnswer> {
+async function answerOf(response: Response): Promise<CheckpointAnswer> {
   const text = await textOf(response)
   if (text === undefined) return refused('malformed')
   const seconds = Number(response.headers.get('Retry-After') ?? 0)
@@ -70,7 +71,7 @@ async function answerOf(response: Response): Promise<WitnessAnswer> {
   }
 }
 
-const refused = (reason: WitnessRefusal, retryAfterMs = 0): WitnessAnswer => ({
+const refused = (reason: WitnessRefusal, retryAfterMs = 0): CheckpointAnswer => ({
   is: 'refused',
   reason,
   retryAfterMs,
