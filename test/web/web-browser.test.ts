@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { openApiStage } from '../stage/api-stage.ts'
 import { plan } from '../story/api-story.ts'
+import { cosignNewest } from '../story/witnesses.ts'
 import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
@@ -16,6 +17,7 @@ const REFUSALS = REFUSED.map(([refused]) => refused)
 let pages: PageStage
 before(async () => {
   pages = await openPageStage({ streams: true })
+  await cosignNewest(pages.api)
 })
 after(() => pages[Symbol.asyncDispose]())
 

@@ -4,6 +4,7 @@ import type { BrowserPage } from '../stage/browser.ts'
 import { NARROW } from '../stage/browser.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
+import { cosignNewest } from '../story/witnesses.ts'
 import { ADDRESSES, REFUSED } from './parity/web-addresses.ts'
 
 /** Least height of a target, and of a main action, in pixels. */
@@ -19,6 +20,7 @@ let pages: PageStage
 let sight: BrowserPage
 before(async () => {
   pages = await openPageStage()
+  await cosignNewest(pages.api)
   sight = await pages.see('/', { viewport: NARROW })
 })
 after(async () => {

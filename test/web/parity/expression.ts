@@ -5,6 +5,7 @@ import { lengthWords } from './shown-words.ts'
  * Evaluates an expression of a page over its answers, exactly and with the decimals of the figures:
  *
  * - `count /a`: number of elements of a list
+ * - `distinct /a`: number of different values
  * - `beyond-8 /a`: number of elements after the first eight, or another number
  * - `minus /a /b`: difference
  * - `negated /a`: the figure with the other sign
@@ -42,6 +43,8 @@ export function evaluate(
     case 'count':
       assert.ok(Array.isArray(first))
       return String(first.length)
+    case 'distinct':
+      return String(new Set(found.flat()).size)
     case 'minus':
       assert.equal(placesOf(first), placesOf(second), expression)
       return decimal(digitsOf(first) - digitsOf(second), placesOf(first))

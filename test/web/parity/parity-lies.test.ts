@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../stage/api-stage.ts'
 import { openApiStage } from '../../stage/api-stage.ts'
+import { cosignNewest } from '../../story/witnesses.ts'
 import { LIES } from './page-lies.ts'
 import { assertParity, sourcesOf } from './parity.ts'
 import { ADDRESSES } from './web-addresses.ts'
@@ -12,6 +13,7 @@ let stage: ApiStage
 const read: FetchedPage[] = []
 before(async () => {
   stage = await openApiStage()
+  await cosignNewest(stage)
   for (const address of ADDRESSES) {
     const page = await (await stage.get(address)).text()
     const answers: string[] = []

@@ -1,4 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
+import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
 import type { EventCorrections } from '../../../protocol/resources.ts'
 import { eventRows } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
@@ -6,6 +7,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { vouchersOf } from '../status/witness-line.ts'
 import { eventPath } from '../verify/verify-checks.ts'
 import { askForContest } from './event-for.ts'
 import { eventPreview } from './event-preview.ts'
@@ -31,11 +33,12 @@ export const eventPage: EndpointPage<'event'> = {
     const corrections = await askEndpoint(view, 'eventCorrections', { segments })
     const contest = await askForContest(event, view)
     const proof = await askProof(view, event.seq)
+    const witnesses = await askEndpoint(view, 'logWitnesses')
     const sheet = eventSheet(event, { details, corrections, contest, proof }, view)
     return html`<div class="two">
       <section>${sheet}</section>
       <aside>
-        ${checkForm(event, proof, view)}
+        ${checkForm(event, proof, view)} ${witnessedProof(event, witnesses)}
         <h3>What it does not prove</h3>
         <p class="quiet">
           ${event.tx === null ? null : 'That the money arrived: look the transaction up on the chain. '}That
@@ -45,6 +48,7 @@ export const eventPage: EndpointPage<'event'> = {
         ${jsonLinks([
           ['its corrections', corrections],
           ['its details', details],
+          ...(witnesses.answer.witnessed === null ? [] : [['its witnesses', witnesses] as const]),
           ...(contest === null ? [] : [['its contest', contest] as const]),
         ])}
         ${neighbourLinks(event, corrections.answer)}
@@ -79,6 +83,16 @@ function checkForm({ seq, type }: EventWire, { address }: LinkedAnswer<EventProo
       <ol class="steps" aria-live="polite" aria-label="Steps of the check"></ol>
     </form>
     ${eventPath}`
+}
+
+/** Link to the proof that witnesses have cosigned; null for an event for which no quorum of them vouches. */
+function witnessedProof({ seq }: EventWire, witnesses: LinkedAnswer<Witnesses>): Html | null {
+  const { witnessed } = witnesses.answer
+  if (witnessed === null || seq > witnessed.seq) return null
+  return html`<p class="quiet">
+    ${vouchersOf(witnesses)} for it:
+    <a href="/api/v1/log/proof/${seq}?checkpoint=witnessed" download>save the proof that they have signed</a>.
+  </p>`
 }
 
 /** Command that asks the blockchain about a transaction; null without one, and for a log that does not name its chain. */

@@ -1,4 +1,6 @@
 import { clusterOf } from './cluster-facts.ts'
+import { witnessFact } from './witness-line.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { Mirror } from '../../../protocol/mirror-resource.ts'
 import type { Status } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
@@ -18,12 +20,17 @@ export const statusPage: EndpointPage<'status'> = {
   description: () => 'Whether this server is up to date with its log, what waits, and its version.',
   csv: tableOf,
   heading: verdictOf,
-  render: (status, view) =>
-    html`${waitingOf(status, view)}
+  asksMore: true,
+  async render(status, view) {
+    const witnesses = witnessFact(await askEndpoint(view, 'logWitnesses'), status.head.seq, view)
+    return html`${waitingOf(status, view)}
       <div class="two">
-        <section>${factsOf(status, view)} ${mirrorOf(status, view)} ${clusterOf(status, view)}</section>
+        <section>
+          ${factsOf(status, witnesses, view)} ${mirrorOf(status, view)} ${clusterOf(status, view)}
+        </section>
         ${asideOf(status, view)}
-      </div>`,
+      </div>`
+  },
 }
 
 function verdictOf({ head, following, mirror }: Status, view: View): Html {
@@ -148,7 +155,7 @@ function roleOf({ following, cluster }: Status): string {
   return following.state === 'leader' ? 'holds the log' : 'follows the log'
 }
 
-function factsOf(status: Status, view: View): Html {
+function factsOf(status: Status, witnesses: Html | null, view: View): Html {
   const { head, now, following, version, origin, log, chain, simulated, finality } = status
   const at = (pointer: string, value: Part): Html => html`<span data-at="${pointer}">${value}</span>`
   const moment = (value: string): Html => clockMoment(value, view)
@@ -167,6 +174,7 @@ function factsOf(status: Status, view: View): Html {
       ],
       ['This node', roleOf(status)],
       ['Events behind', at('/following/behind', countHtml(following.behind))],
+      ...(witnesses === null ? [] : [['Witnesses', witnesses] as const]),
       ['Name of the log', at('/origin', html`<code>${origin}</code>`)],
       ['Id of the log', at('/log', html`<code class="id">${log}</code>`)],
       ['Version of the service', at('/version', version)],
