@@ -10,7 +10,7 @@ import skips from './stage/skips-reporter.ts'
  * lines are its summary. `node --test` would sort the files, so that a long one could come last and run alone.
  */
 const PATTERNS = process.argv.slice(2)
-/** Time limit of a file. The longest needs 80 seconds on a machine that does nothing else. */
+/** Time limit of a file. The operation of a log on an engine needs more than a minute even alone. */
 const TIMEOUT_MS = 240_000
 /** Processes at a time for each core: a test often waits for another process. With two, a fifth of each core was idle. */
 const FILES_PER_CORE = 3
