@@ -67,6 +67,19 @@ suite('a witness in bad times', () => {
     assert.equal((await stage.add(log.submission(9, 12)))[0], 200)
   })
 
+  test('refuses a log whose checkpoint has a later cosignature of its own than it knows', async () => {
+    using stage = openCosignerStage([log])
+    using twin = openCosignerStage([log])
+    await stage.add(log.submission(0, 5))
+    assert.equal((await stage.add(submissionOf(5, '', shownNote(stage, log))))[0], 200)
+    twin.wait(20)
+    await twin.add(log.submission(0, 5))
+    assert.equal((await stage.add(submissionOf(5, '', shownNote(twin, log))))[0], 503)
+    stage.wait(30)
+    stage.reopen({ acceptCopy: true })
+    assert.equal((await stage.add(log.submission(5, 6)))[0], 200)
+  })
+
   test('goes on refusing a log of which its keys have cosigned two histories', async () => {
     using stage = openCosignerStage([log])
     using twin = openCosignerStage([log])

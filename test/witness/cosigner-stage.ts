@@ -50,6 +50,7 @@ export function openCosignerStage(
   const data = join(folder, 'state')
   const clock = { nowMs: STAGE_MS, monotonicMs: 0 }
   const facts: CosignerFact[] = []
+  const timers: { atMs: number; resolve(): void }[] = []
   const open = (own: Partial<CosignerSettings>): Cosigner =>
     openCosigner({
       dataDirectory: data,
@@ -60,6 +61,8 @@ export function openCosignerStage(
       guard: null,
       now: () => msOf(clock.nowMs),
       monotonicMs: () => clock.monotonicMs,
+      // Time passes only in `wait`.
+      pause: (ms) => new Promise((resolve) => timers.push({ atMs: clock.monotonicMs + ms, resolve })),
       onFact: (fact) => facts.push(fact),
       ...settings,
       ...own,
@@ -87,6 +90,9 @@ export function openCosignerStage(
     wait(seconds) {
       clock.nowMs += seconds * 1_000
       clock.monotonicMs += seconds * 1_000
+      const due = timers.filter(({ atMs }) => atMs <= clock.monotonicMs)
+      for (const timer of due) timers.splice(timers.indexOf(timer), 1)
+      for (const timer of due) timer.resolve()
     },
     async add(body) {
       const answer = await present().add(body)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { setImmediate as settled } from 'node:timers/promises'
 import type { CosignerStage } from './cosigner-stage.ts'
 import { openCosignerStage, shownNote, STAGE_SECONDS, timesOn, WITNESS_NAME } from './cosigner-stage.ts'
 import { sampleLog, submissionOf } from './sample-log.ts'
@@ -174,5 +175,31 @@ suite('the cost of a request to a witness', () => {
     assert.equal((await stage.add(log.submission(3, 3)))[0], 200)
     stage.wait(20)
     assert.equal((await stage.add(log.submission(3, 4)))[0], 200)
+  })
+
+  test('lets the largest tree wait for the allowance, so that replays of older ones cannot keep it out', async () => {
+    using stage = openCosignerStage([log], { growthPerMinute: 30 })
+    for (let size = 1; size <= 30; size += 1) {
+      assert.equal((await stage.add(log.submission(size - 1, size)))[0], 200)
+    }
+    const older = stage.add(log.submission(30, 31))
+    await settled()
+    const newest = stage.add(log.submission(30, 40))
+    assert.equal((await older)[0], 429)
+    const { status, retryAfterSeconds } = await stage.cosigner().add(log.submission(30, 35))
+    assert.deepEqual([status, retryAfterSeconds], [429, 2])
+    stage.wait(2)
+    assert.equal((await newest)[0], 200)
+    assert.equal((await stage.add(log.submission(30, 31)))[1], '40\n')
+  })
+
+  test('is judged again after a wait', async () => {
+    using stage = openCosignerStage([log], { growthPerMinute: 30 })
+    for (let size = 1; size <= 30; size += 1) await stage.add(log.submission(size - 1, size))
+    const waiting = stage.add(log.submission(30, 31))
+    await settled()
+    stage.clock.nowMs -= 100_000
+    stage.wait(2)
+    assert.equal((await waiting)[0], 503)
   })
 })

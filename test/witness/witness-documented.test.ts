@@ -6,6 +6,7 @@ import {
   REFRESH_SECONDS,
   WITNESSED_LOGS_MAX,
 } from '../../src/witness/cosigner/cosigner.ts'
+import { GROWTH_WAIT_MS_MAX } from '../../src/witness/cosigner/growth-rate.ts'
 import { CONTRADICTIONS_MAX } from '../../src/witness/cosigner/kept-evidence.ts'
 import { PROOF_LINES_MAX, SUBMISSION_BYTES_MAX } from '../../src/witness/cosigner/submission.ts'
 import {
@@ -26,6 +27,7 @@ suite('the documents of a witness', () => {
       `${WITNESSED_LOGS_MAX.toLocaleString('en')} logs with ${LOG_KEYS_MAX} keys each`,
       `${WITNESS_HEADERS_MS / 1_000} s for its headers and ${WITNESS_REQUEST_MS / 1_000} s for its request`,
       `an idle connection is kept for ${WITNESS_IDLE_MS / 1_000} s`,
+      `the largest submitted tree waits ${GROWTH_WAIT_MS_MAX / 1_000} s at most`,
       `stored cosignatures again for ${REFRESH_SECONDS} s`,
       `${CONTRADICTIONS_MAX} contradictions are kept`,
     ]) {

@@ -1,3 +1,4 @@
+import { hasStore } from '../../log/store/store.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
 import type { OperationsAnswer } from '../../publish/door/operations.ts'
 import { ALIVE, notMade } from '../../publish/door/operations.ts'
@@ -42,6 +43,8 @@ export async function runWitness(
   lines: LogLines,
 ): Promise<ExitCode> {
   const beganMs = world.monotonicMs()
+  if (hasStore(settings.data))
+    throw new CommandError(2, '--data: the directory holds a log; a witness has a directory of its own')
   using _lock = takeDirectory(settings.data)
   const keys = readWitnessKeys(settings, world)
   const witness = await startWitness(settings, keys, world, lines)

@@ -48,7 +48,7 @@ export function linesOf(text: string, signatures: readonly NoteSignature[]): str
 }
 
 /** Valid cosignatures of these keys on a note, and the newest of their times in whole seconds. */
-type OwnCosignatures = Readonly<{ signatures: readonly NoteSignature[]; time: number }>
+export type OwnCosignatures = Readonly<{ signatures: readonly NoteSignature[]; time: number }>
 
 /** The cosignatures of a note that our own keys have made; undefined without one. Others are ignored. */
 export async function ownCosignatures(

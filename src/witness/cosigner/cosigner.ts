@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256, verifyRawEd25519 } from '../../log/tree/signer.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Checkpoint, TrustedLog } from '../../tlog/checkpoint.ts'
@@ -13,11 +14,11 @@ import type { CosignerKey } from './cosigner-keys.ts'
 import { cosignatureLines, linesOf, ownCosignatures } from './cosigner-keys.ts'
 import type { GrowthRate } from './growth-rate.ts'
 import { openGrowthRate } from './growth-rate.ts'
-import { contradicts, whyNotConsistent } from './judgement.ts'
+import type { SignedSubmission } from './judgement.ts'
+import { contradicts, isForgotten, whyNotConsistent } from './judgement.ts'
 import { countEvidence, keepContradiction } from './kept-evidence.ts'
 import type { StateFile } from './state-file.ts'
 import { CosignerStateError, openStateFile } from './state-file.ts'
-import type { Submission } from './submission.ts'
 import { parseSubmission } from './submission.ts'
 
 /** Seconds within which an equal checkpoint gets the stored cosignatures again. */
@@ -45,6 +46,7 @@ export type CosignerFact =
 type CosignerGuard = (checkpoint: Checkpoint) => string | null | Promise<string | null>
 
 export type CosignerSettings = Readonly<{
+  /** Directory of its own: nothing else writes into it. */
   dataDirectory: string
   /** One key, or one of each type, all of the witness's name. */
   keys: readonly CosignerKey[]
@@ -57,6 +59,8 @@ export type CosignerSettings = Readonly<{
   guard: CosignerGuard | null
   now(): Ms
   monotonicMs(): number
+  /** Waits `ms` milliseconds; a timer if absent. */
+  pause?: (ms: number) => Promise<void>
   onFact(fact: CosignerFact): void
 }>
 
@@ -97,7 +101,7 @@ export function openCosigner(settings: CosignerSettings): Cosigner {
       settings,
       file,
       logs,
-      rate: openGrowthRate(settings.growthPerMinute, settings.monotonicMs),
+      rate: openGrowthRate(settings.growthPerMinute, settings.monotonicMs, settings.pause ?? sleep),
       trusted: new Map(settings.logs.map((log) => [log.origin, log])),
     }
     const origins = [...settings.logs, ...logs.all()].map(({ origin }) => origin)
@@ -151,10 +155,6 @@ type Parts = Readonly<{
   trusted: ReadonlyMap<string, TrustedLog>
 }>
 
-/** A submission that a key of the log has signed, with the verified lines and the cosignatures of our own keys. */
-type SignedSubmission = Submission &
-  Readonly<{ logLines: string; own: Awaited<ReturnType<typeof ownCosignatures>> }>
-
 async function answer(parts: Parts, body: Uint8Array): Promise<CosignerAnswer> {
   const parsed = parseSubmission(body)
   if (!parsed.ok) return refusedAnswer('malformed', parsed.reason)
@@ -180,7 +180,16 @@ async function answer(parts: Parts, body: Uint8Array): Promise<CosignerAnswer> {
     const reason = await guard(checkpoint)
     if (reason !== null) return refusedAnswer('unproved', reason, REFRESH_SECONDS)
   }
-  return whyNot(parts, signed) ?? cosign(parts, signed)
+  const given = whyNot(parts, signed) ?? cosign(parts, signed, false)
+  if (given !== 'no-allowance') return given
+  const seconds = await parts.rate.wait(checkpoint.origin, checkpoint.size)
+  if (seconds !== null) return tooMany(seconds)
+  const later = whyNot(parts, signed) ?? cosign(parts, signed, true)
+  return later === 'no-allowance' ? tooMany(1) : later
+}
+
+function tooMany(seconds: number): CosignerAnswer {
+  return refusedAnswer('rate-limited', 'the log has had too many new sizes in a minute', seconds)
 }
 
 /** Refusal of a signed submission; null when it continues the newest cosigned tree. Keeps evidence that it shows. */
@@ -196,13 +205,6 @@ function whyNot(parts: Parts, signed: SignedSubmission): CosignerAnswer | null {
   }
   if (newest !== undefined && contradicts(signed, newest)) keepEvidence(parts, signed, newest)
   return whyNotConsistent(signed, newest)
-}
-
-/** Whether a cosignature of our own keys proves that the state has forgotten a checkpoint. */
-function isForgotten({ own, checkpoint }: SignedSubmission, newest: CosignedTree | undefined): boolean {
-  if (own === undefined) return false
-  if (newest === undefined || checkpoint.size > newest.size || own.time > newest.time) return true
-  return contradicts({ checkpoint }, newest)
 }
 
 function keepForgotten(parts: Parts, { own, note, checkpoint, logLines }: SignedSubmission): void {
@@ -230,8 +232,15 @@ function keepEvidence(
   })
 }
 
-/** Cosigns a submission that continues the newest tree, and answers when the state is on the disk. */
-function cosign(parts: Parts, { checkpoint, note, logLines }: SignedSubmission): CosignerAnswer {
+/**
+ * Cosigns a submission that continues the newest tree, and answers when the state is on the disk. A growth takes one of
+ * the allowance of its log, unless it `hasTurn`.
+ */
+function cosign(
+  parts: Parts,
+  { checkpoint, note, logLines }: SignedSubmission,
+  hasTurn: boolean,
+): CosignerAnswer | 'no-allowance' {
   const { settings, logs, file, rate } = parts
   const { origin, size, root } = checkpoint
   const newest = logs.newest(origin)
@@ -249,9 +258,7 @@ function cosign(parts: Parts, { checkpoint, note, logLines }: SignedSubmission):
     file.settle()
     return cosignedAnswer('repeated', newest.lines)
   }
-  const waitSeconds = isGrowth ? rate.take(origin) : null
-  if (waitSeconds !== null)
-    return refusedAnswer('rate-limited', 'the log has had too many new sizes in a minute', waitSeconds)
+  if (isGrowth && !hasTurn && !rate.take(origin)) return 'no-allowance'
   const time = Math.max(nowSeconds, newest?.time ?? 1)
   const lines = cosignatureLines(settings.keys, time, note.text)
   const next = { origin, size, root, text: note.text, logLines, lines, time }

@@ -1,25 +1,67 @@
-/** Counts the new sizes of each log. */
+/**
+ * Bounds the new sizes of each log. While the allowance of a log is used up, only the largest tree that is submitted waits
+ * for the next one, so that a caller who replays older checkpoints of a busy log cannot keep out the newest.
+ */
 export type GrowthRate = Readonly<{
-  /** Takes one of a log's allowance; seconds until there is one, from 1 on, when it is used up. */
-  take(origin: string): null | number
+  /** Takes one of a log's allowance. False when it is used up, or somebody waits for the next one. */
+  take(origin: string): boolean
+  /**
+   * Waits for the next one, and takes it. Resolves with null then, or with the seconds after which to ask again: at once
+   * when a tree as large waits already or the wait would be long, and as soon as a larger one comes.
+   */
+  wait(origin: string, size: number): Promise<number | null>
 }>
 
 const MINUTE_MS = 60_000
+/** Longest wait of a submission for the allowance of its log. */
+export const GROWTH_WAIT_MS_MAX = 2_000
+
+type Bucket = Readonly<{ tokens: number; atMs: number }>
+type Waiter = Readonly<{ size: number; end(seconds: number | null): void }>
 
 /** Opens a token bucket for each log, which holds the new sizes of one minute and is full at the start. */
-export function openGrowthRate(perMinute: number, monotonicMs: () => number): GrowthRate {
-  const buckets = new Map<string, Readonly<{ tokens: number; atMs: number }>>()
+export function openGrowthRate(
+  perMinute: number,
+  monotonicMs: () => number,
+  pause: (ms: number) => Promise<void>,
+): GrowthRate {
+  const buckets = new Map<string, Bucket>()
+  const waiters = new Map<string, Waiter>()
+
+  function tokensOf(origin: string): number {
+    const atMs = monotonicMs()
+    const { tokens, atMs: lastMs } = buckets.get(origin) ?? { tokens: perMinute, atMs }
+    return Math.min(perMinute, tokens + ((atMs - lastMs) * perMinute) / MINUTE_MS)
+  }
+  function takeOne(origin: string): boolean {
+    const tokens = tokensOf(origin)
+    if (tokens < 1) return false
+    buckets.set(origin, { tokens: tokens - 1, atMs: monotonicMs() })
+    return true
+  }
+  const msUntilNext = (origin: string): number =>
+    Math.max(0, Math.ceil(((1 - tokensOf(origin)) * MINUTE_MS) / perMinute))
+
+  /** Gives the next one to whoever waits then. */
+  async function giveNext(origin: string): Promise<void> {
+    do await pause(msUntilNext(origin))
+    while (!takeOne(origin))
+    const waiter = waiters.get(origin)
+    waiters.delete(origin)
+    waiter?.end(null)
+  }
   return {
-    take(origin) {
-      const atMs = monotonicMs()
-      const { tokens, atMs: lastMs } = buckets.get(origin) ?? { tokens: perMinute, atMs }
-      const filled = Math.min(perMinute, tokens + ((atMs - lastMs) * perMinute) / MINUTE_MS)
-      if (filled >= 1) {
-        buckets.set(origin, { tokens: filled - 1, atMs })
-        return null
-      }
-      buckets.set(origin, { tokens: filled, atMs })
-      return Math.max(1, Math.ceil(((1 - filled) * MINUTE_MS) / perMinute / 1_000))
+    take: (origin) => !waiters.has(origin) && takeOne(origin),
+    async wait(origin, size) {
+      const waitMs = msUntilNext(origin)
+      const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
+      const former = waiters.get(origin)
+      if (waitMs > GROWTH_WAIT_MS_MAX || (former !== undefined && former.size >= size)) return seconds
+      former?.end(seconds)
+      const { promise, resolve } = Promise.withResolvers<number | null>()
+      waiters.set(origin, { size, end: resolve })
+      if (former === undefined) void giveNext(origin)
+      return await promise
     },
   }
 }

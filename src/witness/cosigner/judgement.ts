@@ -4,7 +4,11 @@ import { isSame, treeHasher } from '../../tlog/hash.ts'
 import type { CosignedTree } from './cosigned-logs.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'
 import { conflictAnswer, refusedAnswer } from './cosigner-answer.ts'
+import type { OwnCosignatures } from './cosigner-keys.ts'
 import type { Submission } from './submission.ts'
+
+/** A submission that a key of the log has signed, with the verified lines and the cosignatures of our own keys. */
+export type SignedSubmission = Submission & Readonly<{ logLines: string; own: OwnCosignatures | undefined }>
 
 const hasher = treeHasher(sha256)
 
@@ -38,4 +42,14 @@ export function contradicts(
   newest: CosignedTree | undefined,
 ): boolean {
   return newest?.size === checkpoint.size && !isSame(newest.root, checkpoint.root)
+}
+
+/** Whether a cosignature of our own keys proves that the state has forgotten a checkpoint. */
+export function isForgotten(
+  { own, checkpoint }: SignedSubmission,
+  newest: CosignedTree | undefined,
+): boolean {
+  if (own === undefined) return false
+  if (newest === undefined || checkpoint.size > newest.size || own.time > newest.time) return true
+  return contradicts({ checkpoint }, newest)
 }
