@@ -103,6 +103,11 @@ async function startAgent(
   return { agent, fingerprint }
 }
 
+/** Path of another program of torchwood. */
+export function torchwoodProgram(name: string): string {
+  return join(dirname(LITEWITNESS ?? ''), name)
+}
+
 function control(...words: readonly string[]): void {
-  execFileSync(join(dirname(LITEWITNESS ?? ''), 'witnessctl'), words, { stdio: 'pipe' })
+  execFileSync(torchwoodProgram('witnessctl'), words, { stdio: 'pipe' })
 }
