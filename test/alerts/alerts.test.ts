@@ -13,6 +13,7 @@ import { clusterCauses } from './cluster-causes.ts'
 import { auditCauses, localCauses } from './local-causes.ts'
 import { mirrorCauses } from './mirror-causes.ts'
 import { nodeCauses } from './node-causes.ts'
+import { witnessedCauses } from './witnessed-causes.ts'
 import { dashboardQueries, ruleQueries, seriesNames, unknownIn } from './queries.ts'
 import type { Cause } from './rule-test.ts'
 import { endOf, inputSeries, promtool, runRuleTests, shows, testOf } from './rule-test.ts'
@@ -88,6 +89,7 @@ suite(
           ...(await finalityCauses()),
           ...(await mirrorCauses(join(folder, 'mirrors'))),
           ...(await cosignerCauses(join(folder, 'witness'))),
+          ...(await witnessedCauses(join(folder, 'witnessed'))),
           ...(await nodeCauses(folder)),
           ...(await cluster),
         )
