@@ -95,6 +95,21 @@ suite('a mistake of the user is reported in one line', () => {
     })
   }
 
+  test('and makes no key, for a quorum without witnesses', async () => {
+    const ended = await daybook(
+      'serve',
+      '--data',
+      at('new'),
+      '--development',
+      '--witness-quorum',
+      '2',
+      ...ports,
+    )
+    assert.equal(ended.code, 2, ended.said)
+    assert.equal(ended.said, 'daybook: --witness-quorum needs --witness\n')
+    assert.deepEqual([existsSync(at('new')), existsSync(at('new.key'))], [false, false])
+  })
+
   test('with the remedy, for a demonstration of another version of Daybook', async () => {
     const ended = await daybook('demo', '--data', at('newer'), ...ports)
     assert.equal(ended.code, 1, ended.said)

@@ -140,6 +140,7 @@ export function serveOptions(command: Command): Command {
 }
 
 function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
+  const witnesses = feedChoiceOf(options)
   const logStore = logStoreOf(options)
   if (logStore !== null) refuseWithEngine(options, simulated)
   const newLog = newLogOf(options, simulated, logStore !== null)
@@ -167,7 +168,7 @@ function settingsOf(options: ServeOptions, simulated: boolean, world: World): Se
     publicUrl: options.publicUrl ?? null,
     finality,
     logStore,
-    witnesses: feedChoiceOf(options),
+    witnesses,
   }
 }
 

@@ -56,7 +56,9 @@ export async function openWitnessedNotes(
       gathered = { text, lines }
       const own = parseNote(Buffer.from(note))
       if (!own.ok) return null
-      const whole = { text, signatures: [...own.value.signatures, ...lines.values()] }
+      // In the order of the choice, so that the same cosignatures are the same note.
+      const cosignatures = keys.flatMap(({ name, keyId }) => lines.get(`${name} ${keyId}`) ?? [])
+      const whole = { text, signatures: [...own.value.signatures, ...cosignatures] }
       const atMs = await timeOf(whole)
       if (atMs === undefined || gathered.lines !== lines) return null
       const isNewer = newest === null || size > newest.seq || (size === newest.seq && atMs >= newest.atMs)
