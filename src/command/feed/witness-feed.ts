@@ -17,7 +17,7 @@ export type FeedSettings = Readonly<{ data: string; choice: FeedChoice | null; p
 /** Starts the feeder, which asks the witnesses of the log from now on. Without witnesses those of an earlier run are forgotten. */
 export function startFeed(
   { data, choice, pace = FEED_PACE }: FeedSettings,
-  reader: Pick<LogReader, 'head' | 'snapshot'>,
+  reader: Pick<LogReader, 'identity' | 'head' | 'snapshot'>,
   { world, lines, registry }: FeedTools,
 ): AsyncDisposable {
   if (choice === null) {

@@ -7,6 +7,9 @@ import { FED_ORIGIN, openFeedStage } from '../../../test/witness/feed-stage.ts'
 import type { ScriptedWitness } from '../../../test/witness/scripted-witness.ts'
 import { startScriptedWitness } from '../../../test/witness/scripted-witness.ts'
 import { until } from '../../../test/processes/other-program.ts'
+import { keepWitnessed } from '../../log/witnessed/witnessed-file.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { seqOf } from '../../protocol/seq.ts'
 import { parseNote } from '../../tlog/note.ts'
 import { openVouching } from '../../tlog/quorum.ts'
 import { NODE_VERIFICATION } from './fed-witness.ts'
@@ -214,6 +217,21 @@ suite('the feeder of a log', () => {
       await stage.reported(`one ${head()}`)
     })
     assert.ok(!stage.reports.includes('one ahead'))
+  })
+
+  test('knows nothing of the witnesses of another log, such as the one that this log continues', async () => {
+    const [one] = witnesses
+    const { vkey, url } = one
+    const note = `${FED_ORIGIN}/former\n9999\n`
+    const newest = { seq: seqOf(9_999), atMs: msOf(1), note }
+    const row = { vkey, url, state: 'cosigning', seq: newest.seq, atMs: newest.atMs } as const
+    keepWitnessed(stage.directory, { quorum: 2, witnesses: [row], newest })
+    await feeding(() => stage.reported(`quorum ${head()}`))
+    assert.deepEqual(
+      stage.reports.filter((report) => !/\d$/.test(report)),
+      [],
+    )
+    assert.equal(one.asked[0]?.oldSize, 0)
   })
 
   test('drops a quorum of witnesses that are no longer chosen', async () => {

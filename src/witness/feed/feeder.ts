@@ -12,7 +12,7 @@ import { openWitnessedNotes } from './witnessed-notes.ts'
 /** Parts of a feeder. */
 type FeedParts = Readonly<{
   dataDirectory: string
-  reader: Pick<LogReader, 'head' | 'snapshot'>
+  reader: Pick<LogReader, 'identity' | 'head' | 'snapshot'>
   choice: FeedChoice
   pace: FeedPace
   around: FeedSurroundings
@@ -29,7 +29,7 @@ export async function feedWitnesses(
   signal: AbortSignal,
 ): Promise<void> {
   const { now, monotonicMs, fetch } = around
-  const notes = await openWitnessedNotes(dataDirectory, choice)
+  const notes = await openWitnessedNotes(dataDirectory, reader.identity.origin, choice)
   const peers = peersOf(choice, notes.earlier)
   const asked = new Map<Peer, Promise<void>>()
 

@@ -19,13 +19,18 @@ type WitnessedNotes = Readonly<{
   keep(peers: readonly Peer[]): void
 }>
 
-/** Reads the file of an earlier run, and opens the gathering. A quorum of witnesses that are no longer chosen is dropped. */
+/**
+ * Reads the file of an earlier run, and opens the gathering. A quorum of witnesses that are no longer chosen is dropped, and
+ * so is the file of another log: one that continues a former log after a loss is new to its witnesses.
+ */
 export async function openWitnessedNotes(
   dataDirectory: string,
+  origin: string,
   { witnesses, quorum }: FeedChoice,
 ): Promise<WitnessedNotes & Readonly<{ earlier: Witnessed | null }>> {
   const keys = witnesses.map(({ key }) => key)
-  const earlier = openWitnessedFile(dataDirectory)()
+  const found = openWitnessedFile(dataDirectory)()
+  const earlier = found?.newest?.note.startsWith(`${origin}\n`) === true ? found : null
   let newest = await stillWitnessed(earlier?.newest ?? null)
   let kept = ''
   let gathered: Readonly<{ text: string; lines: ReadonlyMap<string, NoteSignature> }> = {
@@ -40,11 +45,11 @@ export async function openWitnessedNotes(
     return seconds === undefined ? undefined : seconds * 1_000
   }
 
-  async function stillWitnessed(found: WitnessedCheckpoint | null): Promise<WitnessedCheckpoint | null> {
-    const note = found === null ? null : parseNote(Buffer.from(found.note))
-    if (found === null || note === null || !note.ok) return null
+  async function stillWitnessed(former: WitnessedCheckpoint | null): Promise<WitnessedCheckpoint | null> {
+    const note = former === null ? null : parseNote(Buffer.from(former.note))
+    if (former === null || note === null || !note.ok) return null
     const atMs = await timeOf(note.value)
-    return atMs === undefined ? null : { ...found, atMs: msOf(atMs) }
+    return atMs === undefined ? null : { ...former, atMs: msOf(atMs) }
   }
 
   return {
