@@ -6,6 +6,9 @@ import type { Verdict } from './verdict.ts'
 import { doubted, proved } from './verdict.ts'
 import type { VerifierKey } from './vkey.ts'
 
+/** Most keys of witnesses that a log or a reader chooses. */
+export const WITNESSES_MAX = 16
+
 /** Signatures of witnesses that a runtime can verify. `verifyMlDsa44` is null where the runtime has no ML-DSA-44. */
 export type WitnessVerification = Readonly<{ verifyEd25519: Verify; verifyMlDsa44: Verify | null }>
 

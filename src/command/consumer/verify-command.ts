@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { option, optionOf, wholeBetween } from '../terminal/options.ts'
-import { collectWitnesses, WITNESSES_MAX } from '../terminal/witness-option.ts'
+import { WITNESSES_MAX } from '../../tlog/quorum.ts'
+import { collectWitnesses } from '../terminal/witness-option.ts'
 import type { ChainOptions } from './verify-chain.ts'
 import type { WitnessOptions } from './verify-witnesses.ts'
 import { verify } from './verify.ts'

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import { WITNESSES_MAX } from '../../tlog/quorum.ts'
 import type { FeedChoice } from '../../witness/feed/feed-settings.ts'
 import { option, wholeBetween } from '../terminal/options.ts'
-import { collectWitnesses, readWitnesses, WITNESSES_MAX } from '../terminal/witness-option.ts'
+import { collectWitnesses, readWitnesses } from '../terminal/witness-option.ts'
 
 export type FeedOptions = Readonly<{ witness: readonly string[]; witnessQuorum?: number }>
 

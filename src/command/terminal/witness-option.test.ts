@@ -5,7 +5,8 @@ import { keyOfSeed, mlDsaKeyOfSeed } from '../../../test/tlog/example.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import type { WitnessChoice } from './witness-option.ts'
-import { collectWitnesses, readWitnesses, WITNESSES_MAX } from './witness-option.ts'
+import { WITNESSES_MAX } from '../../tlog/quorum.ts'
+import { collectWitnesses, readWitnesses } from './witness-option.ts'
 import { CommandError } from './world.ts'
 
 const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)

@@ -1,12 +1,9 @@
 import { InvalidArgumentError } from 'commander'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
-import { areWitnesses, majorityOf } from '../../tlog/quorum.ts'
+import { areWitnesses, majorityOf, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
 import { CommandError } from './world.ts'
-
-/** Most keys of witnesses that a command takes. */
-export const WITNESSES_MAX = 16
 
 /** Key of a witness that the user chose. `url` is the address below which the witness answers, without a slash at its end. */
 type ChosenWitness = Readonly<{ key: VerifierKey; url: string | null }>

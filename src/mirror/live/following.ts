@@ -11,6 +11,7 @@ import { applyFromPages, applyFromStream } from './apply-tree.ts'
 import type { TreePlace } from './judge-tree.ts'
 import { placeOfTree, rollback } from './judge-tree.ts'
 import type { MirrorStore } from './mirror-store.ts'
+import { openPassWitnessed } from './pass-witnessed.ts'
 import type { StreamFeed } from './stream-feed.ts'
 import { openStreamFeed } from './stream-feed.ts'
 
@@ -39,7 +40,7 @@ type FollowingLog = Readonly<{
 const CHECKPOINT_MS = 2_000
 /** Time after which a checkpoint is asked for although nothing has moved. */
 const IDLE_MS = 20_000
-/** Time between two questions for the held drafts. */
+/** Time between two questions for the held drafts and the witnesses. */
 const STATUS_MS = 30_000
 /** Time for which the origin may show an older tree: a cache or a node of several may be behind. */
 const ROLLBACK_MS = 60_000
@@ -56,6 +57,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
   const { now } = origin.around
   const checkpoints = openCheckpoints(parts)
   const judge = openJudge(parts)
+  const witnessed = openPassWitnessed(parts)
   let statusAt = -STATUS_MS
 
   /** Takes the newest checkpoint in: applies a larger tree, and judges any other. */
@@ -83,6 +85,8 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     const { head, ...word } = await readOriginStatus(origin, signal, ONCE)
     parts.onWord(word)
     parts.onOriginHead(head)
+    const keys = checkpoints.keys()
+    if (keys !== null) await witnessed.ask(keys)
   }
 
   /** Follows with one stream, until it is of no use. */
@@ -132,6 +136,8 @@ async function somethingNew(parts: FollowingParts, feed: StreamFeed): Promise<vo
 }
 
 type Checkpoints = Readonly<{
+  /** The keys that proved the newest checkpoint; null before the first. */
+  keys(): OriginKeys | null
   /** The newest checkpoint. `askedMs`: when it was asked for, by the clock of the surroundings. */
   newest(): Promise<Readonly<{ tree: ProvenTree; keys: OriginKeys; askedMs: number }>>
 }>
@@ -153,6 +159,7 @@ function openCheckpoints({ origin, store, signal, onOriginHead }: FollowingParts
   }
 
   return {
+    keys: () => known,
     async newest() {
       const waitMs = askedAt + CHECKPOINT_MS - now()
       if (waitMs > 0) await sleep(waitMs, signal)

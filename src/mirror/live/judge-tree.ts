@@ -8,15 +8,20 @@ export type TreePlace = 'level' | 'ahead' | 'behind'
 
 /**
  * Compares a tree that the log has signed with the stored one. Throws a `ContradictionError` when they cannot belong to one
- * log: the two notes are a proof for everyone.
+ * log: the two notes are a proof for everyone. `served` is the note that the origin sent.
  */
-export function placeOfTree(book: MirrorBook, own: string, tree: ProvenTree): TreePlace {
+export function placeOfTree(
+  book: MirrorBook,
+  own: string,
+  tree: ProvenTree,
+  served: Uint8Array | string = tree.note,
+): TreePlace {
   const head = book.head().seq
   if (tree.size > head) return 'ahead'
   if (!isSame(book.treeAt(tree.size).root, tree.root)) {
     throw new ContradictionError(
       `FORK: the origin has signed another history of the first ${tree.size} events than before`,
-      { 'own.checkpoint': own, 'served.checkpoint': tree.note },
+      { 'own.checkpoint': own, 'served.checkpoint': served },
     )
   }
   return tree.size === head ? 'level' : 'behind'

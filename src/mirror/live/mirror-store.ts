@@ -31,6 +31,7 @@ export type MirrorCommit = Readonly<{ events: number; seq: number; atMs: Ms | nu
 /** The store of a mirror that is served while it follows. */
 export type MirrorStore = Disposable &
   Readonly<{
+    dataDirectory: string
     identity: LogIdentity
     book: MirrorBook
     pins: Pins
@@ -105,6 +106,7 @@ function storeOf(
   }
 
   return {
+    dataDirectory,
     identity,
     book,
     pins: { vkeys: pins.vkeys, firstUse: pins.firstUse },
