@@ -4,20 +4,24 @@ import { startWitness } from '../../src/command/witness/witness-command.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import type { TrustedLog } from '../../src/tlog/checkpoint.ts'
 import { manualWorld } from '../stage/manual-node.ts'
+import type { CosignerKey } from '../../src/witness/cosigner/cosigner-keys.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
 
-/** Serves a witness in this process, on free local ports, with the keys of the stage. */
+const STAGED = { name: WITNESS_NAME, keys: WITNESS_KEYS }
+
+/** Serves a witness in this process, on free local ports, by default with the name and the keys of the stage. */
 export async function startStagedWitness(
   data: string,
   logs: readonly TrustedLog[],
   now: () => Ms,
+  { name, keys }: Readonly<{ name: string; keys: readonly CosignerKey[] }> = STAGED,
 ): Promise<ServedWitness> {
   const world = manualWorld(now)
   const host = '127.0.0.1'
   return await startWitness(
     {
       data,
-      name: WITNESS_NAME,
+      name,
       logs,
       keyFile: undefined,
       host,
@@ -27,7 +31,7 @@ export async function startStagedWitness(
       growthPerMinute: 60,
       acceptCopy: false,
     },
-    WITNESS_KEYS,
+    keys,
     world,
     openMainLines(world),
   )
