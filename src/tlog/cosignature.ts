@@ -12,7 +12,7 @@ const SIGNATURE_BYTES: Readonly<Record<CosignerType, number>> = {
 /** Bytes of the time before the signature: whole seconds since 1970, the highest byte first. */
 const TIME_BYTES = 8
 /** Bytes of the longest witness name and origin in a message for ML-DSA-44. */
-const NAME_BYTES_MAX = 255
+export const COSIGNED_NAME_BYTES_MAX = 255
 
 /** A witness's signature and its time, in whole seconds since 1970, from 1 to 2^53−1. */
 type Cosignature = Readonly<{ timeSeconds: number; signature: Uint8Array }>
@@ -33,7 +33,7 @@ export function cosignedMessage(
   if (checkpoint === undefined || type === 'ed25519') return undefined
   if (type === 'ed25519-cosignature') return formatUtf8(`cosignature/v1\ntime ${timeSeconds}\n${text}`)
   const [cosigner, origin] = [formatUtf8(name), formatUtf8(checkpoint.origin)]
-  if (cosigner.length > NAME_BYTES_MAX || origin.length > NAME_BYTES_MAX) return undefined
+  if (cosigner.length > COSIGNED_NAME_BYTES_MAX || origin.length > COSIGNED_NAME_BYTES_MAX) return undefined
   // The message signs a subtree. That of a checkpoint starts at leaf 0 and ends at the size of the tree.
   return Uint8Array.from([
     ...formatUtf8('subtree/v1\n\0'),

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import type { CosignerStage } from './cosigner-stage.ts'
@@ -58,9 +67,29 @@ suite('the state of a witness', () => {
     assert.throws(() => stage.reopen({ acceptCopy: true }), /older than the mark/)
   })
 
+  test('is refused when the whole older folder was copied over it, file by file', async () => {
+    using stage = await openClosed()
+    const backup = `${stage.data}-backup`
+    cpSync(stage.data, backup, { recursive: true })
+    stage.reopen()
+    await stage.add(log.submission(5, 9))
+    stage.close()
+    for (const name of readdirSync(backup)) overwrite(join(backup, name), join(stage.data, name))
+    for (let tries = 0; tries < 2; tries += 1)
+      assert.throws(() => stage.reopen(), /is a copy, or was restored/)
+    stage.reopen({ acceptCopy: true })
+    stage.reopen()
+  })
+
   test('goes on one commit ahead of its mark, as a crash leaves it, and not two', async () => {
     using stage = await openClosed()
-    const marks = [readFileSync(stage.mark)]
+    // A further name keeps a mark when the next one takes its place.
+    const keepMark = (size: number): string => {
+      const kept = `${stage.data}-mark-${size}`
+      linkSync(stage.mark, kept)
+      return kept
+    }
+    const marks = [keepMark(5)]
     for (const [old, size] of [
       [5, 6],
       [6, 7],
@@ -68,14 +97,15 @@ suite('the state of a witness', () => {
       stage.reopen()
       assert.equal((await stage.add(log.submission(old, size)))[0], 200)
       stage.close()
-      marks.push(readFileSync(stage.mark))
+      marks.push(keepMark(size))
     }
-    const [first = '', second = '', third] = marks
-    writeFileSync(stage.mark, second)
+    const [first = '', second = '', third = ''] = marks
+    renameSync(second, stage.mark)
     stage.reopen()
     stage.close()
-    assert.deepEqual(readFileSync(stage.mark), third)
-    writeFileSync(stage.mark, first)
+    const commitsOf = (path: string): string => readFileSync(path, 'utf8').split('\n')[0] ?? ''
+    assert.equal(commitsOf(stage.mark), commitsOf(third))
+    renameSync(first, stage.mark)
     assert.throws(() => stage.reopen(), /lost the mark/)
     rmSync(stage.mark)
     assert.throws(() => stage.reopen(), /lost the mark/)

@@ -124,6 +124,11 @@ suite('a process of daybook witness', { timeout: 60_000 }, () => {
     const lost = await run(['witness', '--data', data, ...WORDS, ...PORTS])
     assert.equal(lost.code, 2)
     assert.match(lost.stderr, /holds no state, and the keys exist already/)
+    // A copy to a full disk leaves an empty file.
+    writeFileSync(join(data, 'witness.db'), '')
+    const empty = await run(['witness', '--data', data, ...WORDS, ...PORTS])
+    assert.equal(empty.code, 2)
+    assert.match(empty.stderr, /holds no state, and the keys exist already/)
     rmSync(data, { recursive: true, force: true })
     cpSync(`${data}-old`, data, { recursive: true })
     const restored = await run(['witness', '--data', data, ...WORDS, ...PORTS])
@@ -143,6 +148,8 @@ suite('a process of daybook witness', { timeout: 60_000 }, () => {
       [['--log', log.vkeys.join(' '), '--name', 'a name'], /schemeless address/],
       [['--log', log.vkeys.join(' ')], /--name/],
       [['--name', 'w.example'], /--log/],
+      [['--log', openAskingLog('l'.repeat(256)).vkeys.join(' '), '--name', 'w.example'], /255 bytes/],
+      [['--log', log.vkeys.join(' '), '--name', 'w.example', '--log-rate', '29'], /from 30 to/],
       [['--log', log.vkeys.join(' '), '--name', 'w.example', '--accept-copy'], /nothing needs --accept-copy/],
     ] as const) {
       const { code, stderr } = await at(...words)

@@ -10,6 +10,7 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { formatVkey, parseVkey } from '../../src/tlog/vkey.ts'
 import { originHashOf } from '../../src/witness/cosigner/cosigner.ts'
 import { SUBMISSION_BYTES_MAX } from '../../src/witness/cosigner/submission.ts'
+import { WITNESS_CONNECTIONS_MAX } from '../../src/witness/cosigner/witness-listener.ts'
 import { sha256 } from '../tlog/example.ts'
 import { addCheckpointBody, openAskingLog } from './asking-log.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
@@ -82,6 +83,27 @@ suite('daybook witness', () => {
     assert.match(metrics, /^daybook_cosigner_requests_total\{outcome="conflict"\} [1-9]/m)
     assert.match(metrics, /^daybook_cosigner_contradictions [1-9]/m)
     assert.equal((await ask('/metrics')).status, 404)
+  })
+
+  test('answers although others hold as many connections as there may be', async () => {
+    const address = { port: served.port, host: '127.0.0.1' }
+    const begun = 'POST /add-checkpoint HTTP/1.1\r\nHost: w\r\nContent-Length: 9\r\n\r\nold'
+    const held = await Promise.all(
+      Array.from({ length: WITNESS_CONNECTIONS_MAX }, async (_, index) => {
+        const socket = connect(address)
+        socket.on('error', () => {})
+        await once(socket, 'connect')
+        // Some are idle, and some send a body that never ends.
+        if (index % 2 === 1) socket.write(begun)
+        return socket
+      }),
+    )
+    const chunks: Buffer[] = []
+    const late = connect(address).on('data', (chunk) => chunks.push(Buffer.from(chunk)))
+    late.end('GET / HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n')
+    await once(late, 'close')
+    for (const socket of held) socket.destroy()
+    assert.match(String(Buffer.concat(chunks)), /^HTTP\/1\.1 200 OK/)
   })
 
   test('answers a request that is under way at a stop, and then ends', async () => {

@@ -2,9 +2,11 @@ import type { Command } from 'commander'
 import { Command as NewCommand, InvalidArgumentError } from 'commander'
 import { sha256 } from '../../log/tree/signer.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
+import { COSIGNED_NAME_BYTES_MAX } from '../../tlog/cosignature.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
 import { LOG_KEYS_MAX, WITNESSED_LOGS_MAX } from '../../witness/cosigner/cosigner.ts'
+import { GROWTH_PER_MINUTE_MIN } from '../../witness/cosigner/growth-rate.ts'
 import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
 import type { LineOptions } from '../log-lines/line-options.ts'
 import { lineOptions } from '../log-lines/line-options.ts'
@@ -62,7 +64,7 @@ export function witnessCommand(world: World, lines: MainLines, done: (code: Exit
     .addOption(option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8091))
     .addOption(
       own('--log-rate <n>', 'most new sizes of one log in a minute')
-        .argParser(wholeBetween(1, 6_000))
+        .argParser(wholeBetween(GROWTH_PER_MINUTE_MIN, 6_000))
         .default(60),
     )
     .addOption(
@@ -96,6 +98,8 @@ function addLogs(text: string, earlier: readonly TrustedLog[] = []): readonly Tr
     const key = parseVkey(sha256, written)
     if (key === undefined || key.type !== 'ed25519')
       throw new InvalidArgumentError('give the verifier key of a log, such as /api/v1/log/keys lists it')
+    if (Buffer.byteLength(key.name) > COSIGNED_NAME_BYTES_MAX)
+      throw new InvalidArgumentError(`the origin of a log has at most ${COSIGNED_NAME_BYTES_MAX} bytes`)
     const keys = withKey(logs.get(key.name)?.keys ?? [], key)
     if (keys.length > LOG_KEYS_MAX) throw new InvalidArgumentError(`a log has at most ${LOG_KEYS_MAX} keys`)
     logs.set(key.name, { origin: key.name, keys })

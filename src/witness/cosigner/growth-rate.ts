@@ -15,6 +15,11 @@ export type GrowthRate = Readonly<{
 const MINUTE_MS = 60_000
 /** Longest wait of a submission for the allowance of its log. */
 export const GROWTH_WAIT_MS_MAX = 2_000
+/**
+ * Fewest new sizes of a log in a minute that an operator may allow. With fewer, the next one is further away than anybody
+ * may wait, and whoever asks most often gets it instead of the largest tree.
+ */
+export const GROWTH_PER_MINUTE_MIN: number = MINUTE_MS / GROWTH_WAIT_MS_MAX
 
 type Bucket = Readonly<{ tokens: number; atMs: number }>
 type Waiter = Readonly<{ size: number; end(seconds: number | null): void }>

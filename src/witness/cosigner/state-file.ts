@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { readMark, writeMark } from './commit-mark.ts'
+import type { FileIdentity } from './file-identity.ts'
+import { identityOf, isSameFile } from './file-identity.ts'
 
 /** Thrown when a witness must not go on with the state in its directory. */
 export class CosignerStateError extends Error {
@@ -56,9 +58,9 @@ export type StateFile = Disposable &
     isTakenOver: boolean
   }>
 
-/** Whether a directory holds the state of a witness. */
+/** Whether a directory holds the state of a witness. An empty file is none, such as a copy to a full disk leaves. */
 export function hasCosignerState(dataDirectory: string): boolean {
-  return existsSync(join(dataDirectory, STATE_FILE))
+  return (statSync(join(dataDirectory, STATE_FILE), { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 /**
@@ -74,12 +76,14 @@ export function openStateFile(dataDirectory: string, acceptCopy: boolean): State
     db.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA')
     if (versionOf(db) === 0) make(db, path)
     else if (versionOf(db) !== STATE_VERSION) throw refused(dataDirectory, 'is of another version of Daybook')
-    const { inode, born, commits } = readFileRow(db)
-    const mark = readMark(dataDirectory)
-    if (mark === undefined) throw refused(dataDirectory, 'has a mark that is not well formed')
+    const { commits, ...written } = readFileRow(db)
+    const found = readMark(dataDirectory)
+    if (found === undefined) throw refused(dataDirectory, 'has a mark that is not well formed')
+    const mark = found?.commits ?? null
     if (mark !== null && mark > commits) throw refused(dataDirectory, OLDER)
-    const here = identityOf(path)
-    const isMoved = inode !== here.inode || born !== here.born
+    const here = stateIdentity(path)
+    // A copy over the old files keeps the inode of the state, and puts an older mark into a newer file.
+    const isMoved = !isSameFile(written, here) || found?.isOwn === false
     // A crash comes between the commit and its mark, and leaves no more than one commit without a mark.
     const isUnmarked = commits > (mark ?? 0) + (mark === null ? 0 : 1)
     if ((isMoved || isUnmarked) && !acceptCopy) throw refused(dataDirectory, isMoved ? COPIED : UNMARKED)
@@ -138,12 +142,8 @@ function refused(dataDirectory: string, why: string): CosignerStateError {
   return new CosignerStateError(`the state of the witness in ${dataDirectory} ${why}`)
 }
 
-type FileIdentity = Readonly<{ inode: string; born: string }>
-
-/** Inode number and birth time of a file. A file system that knows no birth time gives 0, and the inode alone counts. */
-function identityOf(path: string): FileIdentity {
-  const { ino, birthtimeNs } = statSync(path, { bigint: true })
-  return { inode: String(ino), born: String(birthtimeNs) }
+function stateIdentity(path: string): FileIdentity {
+  return identityOf(statSync(path, { bigint: true }))
 }
 
 function versionOf(db: DatabaseSync): number {
@@ -153,7 +153,7 @@ function versionOf(db: DatabaseSync): number {
 function make(db: DatabaseSync, path: string): void {
   inTransaction(db, () => {
     db.exec(`${TABLES} PRAGMA user_version = ${STATE_VERSION}`)
-    const { inode, born } = identityOf(path)
+    const { inode, born } = stateIdentity(path)
     db.prepare('INSERT INTO file (only, inode, born, commits) VALUES (1, ?, ?, 0)').run(inode, born)
   })
   syncDirectory(dirname(dirname(path)))

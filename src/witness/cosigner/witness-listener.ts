@@ -4,6 +4,8 @@ import { createServer } from 'node:http'
 import { assert } from '../../protocol/brand.ts'
 import type { Cosigner } from './cosigner.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'
+import type { CrowdedConnections } from './crowded-connections.ts'
+import { endOldConnections } from './crowded-connections.ts'
 import { SUBMISSION_BYTES_MAX } from './submission.ts'
 import { witnessPage } from './witness-page.ts'
 
@@ -12,7 +14,7 @@ export const WITNESS_HEADERS_MS = 5_000
 export const WITNESS_REQUEST_MS = 10_000
 /** Milliseconds that an idle connection is kept: longer than a proxy keeps it, so that the proxy closes first. */
 export const WITNESS_IDLE_MS = 65_000
-/** Most connections of the listener; further ones are closed at once. */
+/** Most connections of the listener; a further one ends the oldest whose caller is not waiting for a cosignature. */
 export const WITNESS_CONNECTIONS_MAX = 256
 /** Most bytes of the headers of a request. */
 export const WITNESS_HEADER_BYTES_MAX = 8_192
@@ -48,7 +50,7 @@ export async function openWitnessListener(
     },
     (request, response) => {
       if (!server.listening) response.setHeader('connection', 'close')
-      answer(settings, request, response).catch((error: unknown) => {
+      answer(settings, request, response, connections).catch((error: unknown) => {
         // A caller that hangs up while it sends is no error of the witness.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error)
@@ -56,7 +58,7 @@ export async function openWitnessListener(
       })
     },
   )
-  server.maxConnections = WITNESS_CONNECTIONS_MAX
+  const connections = endOldConnections(server, WITNESS_CONNECTIONS_MAX)
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
   const address = server.address()
@@ -82,6 +84,7 @@ async function answer(
   { cosigner, onAnswered }: WitnessListenerSettings,
   request: IncomingMessage,
   response: ServerResponse,
+  connections: CrowdedConnections,
 ): Promise<void> {
   const path = request.url ?? ''
   if (path === '/add-checkpoint') {
@@ -93,9 +96,14 @@ async function answer(
       response.setHeader('connection', 'close')
       return plain(response, 413, `a request has at most ${SUBMISSION_BYTES_MAX} bytes`)
     }
-    const given = await cosigner.add(body)
-    onAnswered(given)
-    return send(response, given)
+    const release = connections.hold(request.socket)
+    try {
+      const given = await cosigner.add(body)
+      onAnswered(given)
+      return send(response, given)
+    } finally {
+      release()
+    }
   }
   const [, originHash] = CHECKPOINT_PATH.exec(path) ?? []
   if (originHash === undefined && path !== '/')
