@@ -72,7 +72,13 @@ function isEqual(one: WitnessView['checkpoint'], other: WitnessView['checkpoint'
   return one.size === other.size && isSame(one.root, other.root)
 }
 
-function viewSays(is: History['is'], { checkpoint }: WitnessView, size: number): string {
+function viewSays(is: History['is'], { checkpoint, isSigned }: WitnessView, size: number): string {
+  // Without a signature of the log, the word of the witness stands against that of the log.
+  if (!isSigned) {
+    const shown =
+      is === 'rollback' ? `${checkpoint.size} events` : `other events than the first ${checkpoint.size} here`
+    return `SPLIT VIEW or a false witness: it has cosigned ${shown}, and no known key of the log has signed them`
+  }
   return is === 'rollback'
     ? `ROLLBACK or SPLIT VIEW: this witness was shown ${checkpoint.size} events, and the log has ${size} here`
     : `SPLIT VIEW: this witness was shown other events than the first ${checkpoint.size} here`

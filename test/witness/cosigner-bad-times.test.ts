@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { originHashOf } from '../../src/witness/cosigner/cosigner.ts'
+import { OWN_LINES_MAX } from '../../src/witness/cosigner/cosigner-keys.ts'
+import { CONTRADICTIONS_MAX } from '../../src/witness/cosigner/kept-evidence.ts'
 import { openCosignerStage, shownNote, timesOn, WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
 import { sampleLog, submissionOf } from './sample-log.ts'
 
@@ -101,6 +103,58 @@ suite('a witness in bad times', () => {
       .filter((line) => line.startsWith(`— ${WITNESS_NAME} `))
     const moved = `${log.note(7)}${lines.map((line) => `${line}\n`).join('')}`
     assert.equal((await stage.add(submissionOf(5, log.proof(5, 7), moved)))[0], 200)
+  })
+
+  test('verifies a few lines under its own name, and no more', async () => {
+    using stage = openCosignerStage([log])
+    using twin = openCosignerStage([log])
+    await stage.add(log.submission(0, 5))
+    await twin.add(log.submission(0, 9))
+    const linesOf = (note: string): readonly string[] =>
+      note.split('\n').filter((line) => line.startsWith(`— ${WITNESS_NAME} `))
+    const own = linesOf(shownNote(twin, log))
+    // False ones: the lines of other trees and times.
+    const falseLines: string[] = []
+    for (let size = 10; size < 10 + OWN_LINES_MAX; size += 1) {
+      await twin.add(log.submission(size - 1, size))
+      falseLines.push(...linesOf(shownNote(twin, log)))
+    }
+    const shown = (before: readonly string[]): Buffer =>
+      submissionOf(
+        5,
+        log.proof(5, 9),
+        `${log.note(9)}${[...before, ...own].map((line) => `${line}\n`).join('')}`,
+      )
+    assert.equal((await stage.add(shown(falseLines)))[0], 200)
+    using other = openCosignerStage([log])
+    await other.add(log.submission(0, 5))
+    assert.equal((await other.add(shown(falseLines.slice(2))))[0], 503)
+  })
+
+  test('keeps the evidence against one log when another has contradicted itself often', async () => {
+    using stage = openCosignerStage([log, stranger])
+    await stage.add(log.submission(0, 1))
+    for (let size = 2; size < 2 + CONTRADICTIONS_MAX + 2; size += 1) {
+      await stage.add(log.submission(size - 1, size))
+      await stage.add(fork.submission(size, size))
+    }
+    assert.equal(stage.cosigner().contradictions(), CONTRADICTIONS_MAX)
+    await stage.add(stranger.submission(0, 5))
+    await stage.add(sampleLog(stranger.origin, 100).submission(5, 5))
+    assert.equal(stage.cosigner().contradictions(), CONTRADICTIONS_MAX + 1)
+  })
+
+  test('keeps a contradiction again whose folder a crash has left without the notes', async () => {
+    using stage = openCosignerStage([log])
+    await stage.add(log.submission(0, 5))
+    const evidence = join(stage.data, 'evidence')
+    mkdirSync(join(evidence, 'making'), { recursive: true })
+    writeFileSync(join(evidence, 'making', 'first.note'), '')
+    assert.equal(stage.cosigner().contradictions(), 0)
+    await stage.add(fork.submission(5, 5))
+    const [folder = '', ...others] = readdirSync(evidence)
+    assert.deepEqual(others, [])
+    assert.equal(readFileSync(join(evidence, folder, 'second.note'), 'utf8'), fork.note(5))
   })
 
   test('gives no cosignature while its state or mark cannot be written', async () => {

@@ -6,7 +6,8 @@ import {
   REFRESH_SECONDS,
   WITNESSED_LOGS_MAX,
 } from '../../src/witness/cosigner/cosigner.ts'
-import { GROWTH_WAIT_MS_MAX } from '../../src/witness/cosigner/growth-rate.ts'
+import { OWN_LINES_MAX } from '../../src/witness/cosigner/cosigner-keys.ts'
+import { GROWTH_PER_MINUTE_MIN, GROWTH_WAIT_MS_MAX } from '../../src/witness/cosigner/growth-rate.ts'
 import { CONTRADICTIONS_MAX } from '../../src/witness/cosigner/kept-evidence.ts'
 import { PROOF_LINES_MAX, SUBMISSION_BYTES_MAX } from '../../src/witness/cosigner/submission.ts'
 import {
@@ -29,7 +30,9 @@ suite('the documents of a witness', () => {
       `an idle connection is kept for ${WITNESS_IDLE_MS / 1_000} s`,
       `the largest submitted tree waits ${GROWTH_WAIT_MS_MAX / 1_000} s at most`,
       `stored cosignatures again for ${REFRESH_SECONDS} s`,
-      `${CONTRADICTIONS_MAX} contradictions are kept`,
+      `${CONTRADICTIONS_MAX} contradictions are kept of each log`,
+      `${OWN_LINES_MAX} lines under each key of the witness`,
+      `\`--log-rate\`, ${GROWTH_PER_MINUTE_MIN} at least`,
     ]) {
       assert.ok(text.includes(limit), limit)
     }

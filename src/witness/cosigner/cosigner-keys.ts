@@ -14,6 +14,8 @@ export type CosignerKey = Readonly<{ verifier: VerifierKey; privateKey: KeyObjec
 
 /** Keys of one witness: one of each type. */
 export const COSIGNER_KEYS_MAX = 2
+/** Most lines under one key of the witness that are verified on a submitted checkpoint; further ones are ignored. */
+export const OWN_LINES_MAX = 4
 
 /** The key of a witness of this name. Throws a `RangeError` for a malformed name or a key of another type. */
 export function cosignerKey(name: string, privateKey: KeyObject): CosignerKey {
@@ -59,8 +61,8 @@ export async function ownCosignatures(
   const times: number[] = []
   for (const { verifier } of keys) {
     let newest = 0
-    for (const line of signatures) {
-      if (line.name !== verifier.name || line.keyId !== verifier.keyId) continue
+    const lines = signatures.filter(({ name, keyId }) => name === verifier.name && keyId === verifier.keyId)
+    for (const line of lines.slice(0, OWN_LINES_MAX)) {
       // Each line is opened alone, so that a false one hides no true one.
       const opened = await openVouching({ text, signatures: [line] }, [verifier], NODE)
       const [voucher] = opened.ok ? opened.value.vouchers : []

@@ -30,6 +30,13 @@ suite('a submission', () => {
     )
   })
 
+  test('has each signature line once, so that nobody makes a witness verify one line 64 times', () => {
+    const [line = ''] = /^— .*\n$/m.exec(log.note(5)) ?? []
+    const parsed = parseSubmission(submissionOf(0, '', `${log.note(5)}${line.repeat(63)}`))
+    assert.ok(parsed.ok)
+    assert.equal(parsed.submission.note.signatures.length, 1)
+  })
+
   test('has only one accepted form of what comes before the note', () => {
     const head = `old 12\n${HASH.repeat(2)}\n`
     const places = fc.tuple(fc.nat(head.length - 1), fc.nat(255), fc.constantFrom('alter', 'drop', 'add'))

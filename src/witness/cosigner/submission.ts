@@ -4,7 +4,7 @@ import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import { HASH_BYTES, isHash } from '../../tlog/hash.ts'
 import type { Note } from '../../tlog/note.ts'
-import { parseBase64 } from '../../tlog/text.ts'
+import { formatHex, parseBase64 } from '../../tlog/text.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 
 /** Most bytes of a request to `add-checkpoint`. */
@@ -18,6 +18,7 @@ export type Submission = Readonly<{
   oldSize: number
   proof: readonly Hash[]
   checkpoint: Checkpoint
+  /** Each signature line once. */
   note: Note
 }>
 
@@ -53,7 +54,16 @@ export function parseSubmission(body: Uint8Array): ParsedSubmission {
   }
   const read = readCheckpoint(bytes.subarray(blank + 2))
   if (!read.ok) return malformed(DOUBTS[read.doubt])
-  return { ok: true, submission: { oldSize, proof, ...read.value } }
+  const { checkpoint, note } = read.value
+  return { ok: true, submission: { oldSize, proof, checkpoint, note: withoutRepeats(note) } }
+}
+
+/** A note with each signature line once. A repeated line proves nothing more, and costs a verification. */
+function withoutRepeats({ text, signatures }: Note): Note {
+  const lines = new Map(
+    signatures.map((line) => [`${line.name} ${line.keyId} ${formatHex(line.signature)}`, line]),
+  )
+  return { text, signatures: [...lines.values()] }
 }
 
 function malformed(reason: string): ParsedSubmission {
