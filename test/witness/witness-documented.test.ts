@@ -17,6 +17,15 @@ import {
   WITNESS_IDLE_MS,
   WITNESS_REQUEST_MS,
 } from '../../src/witness/cosigner/witness-listener.ts'
+import { FEED_PACE, WITNESS_REFUSALS } from '../../src/witness/feed/feed-settings.ts'
+import { FEED_AHEAD_MS_MAX } from '../../src/witness/feed/fed-witness.ts'
+import { FEED_FAILED_MS_MAX } from '../../src/witness/feed/peers.ts'
+import {
+  FEED_ANSWER_BYTES_MAX,
+  FEED_ANSWER_MS,
+  FEED_RETRY_AFTER_MS_MAX,
+} from '../../src/witness/feed/post-checkpoint.ts'
+import { WITNESSES_MAX } from '../../src/tlog/quorum.ts'
 import { textOf } from '../stage/document.ts'
 
 suite('the documents of a witness', () => {
@@ -37,5 +46,26 @@ suite('the documents of a witness', () => {
       assert.ok(text.includes(limit), limit)
     }
     assert.ok(textOf('docs/witnesses.md').includes(`more than ${CLOCK_BEHIND_SECONDS_MAX} s behind`))
+  })
+})
+
+suite('the documents of a log with witnesses', () => {
+  test('name the limits of the feeder', () => {
+    const text = textOf('docs/limits.md').replaceAll('\n', ' ')
+    assert.equal(FEED_RETRY_AFTER_MS_MAX, 3_600_000)
+    for (const limit of [
+      `\`serve --witness\` takes ${WITNESSES_MAX} keys`,
+      `asked ${FEED_PACE.roundMs / 1_000} s after its last question, and after ${FEED_PACE.idleMs / 1_000} s when`,
+      `It has ${FEED_ANSWER_MS / 1_000} s and ${FEED_ANSWER_BYTES_MAX / 1_024} KiB for an answer`,
+      `up to ${FEED_FAILED_MS_MAX / 1_000} s; a \`Retry-After\` is obeyed for up to an hour`,
+      `more than ${FEED_AHEAD_MS_MAX / 1_000} s ahead`,
+    ]) {
+      assert.ok(text.includes(limit), limit)
+    }
+  })
+
+  test('have a row for each reason of a refusal', () => {
+    const rows = [...textOf('docs/witnesses.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name)
+    assert.deepEqual(rows, [...WITNESS_REFUSALS])
   })
 })

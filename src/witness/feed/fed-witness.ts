@@ -11,7 +11,7 @@ import type { WitnessRefusal } from './feed-settings.ts'
 import type { CheckpointQuestion, CheckpointAnswer } from './post-checkpoint.ts'
 
 /** Longest time by which the clock of a witness may be ahead, in milliseconds. */
-const AHEAD_MS_MAX = 600_000
+export const FEED_AHEAD_MS_MAX = 600_000
 
 /** Verification by Node's own crypto. */
 export const NODE_VERIFICATION: WitnessVerification = {
@@ -88,7 +88,7 @@ async function judgedLines(
   const [voucher] = vouching.ok ? vouching.value.vouchers : []
   if (voucher === undefined) return malformed
   const atMs = voucher.timeSeconds * 1_000
-  if (atMs > now() + AHEAD_MS_MAX) return { is: 'refused', reason: 'clock', retryAfterMs: 0 }
+  if (atMs > now() + FEED_AHEAD_MS_MAX) return { is: 'refused', reason: 'clock', retryAfterMs: 0 }
   const isKnown = (line: NoteSignature): boolean =>
     keys.some(({ name, keyId }) => name === line.name && keyId === line.keyId)
   return { is: 'cosigned', signatures: note.value.signatures.filter(isKnown), atMs: msOf(atMs), wentBack }

@@ -4,7 +4,7 @@ import type { FedTree, Peer, PeerOutcome } from './fed-witness.ts'
 import type { FeedChoice, FeedPace, WitnessRefusal } from './feed-settings.ts'
 
 /** Longest wait before a witness that fails is asked again, in milliseconds, unless it asks for a longer one. */
-const FAILED_MS_MAX = 60_000
+export const FEED_FAILED_MS_MAX = 60_000
 
 const UNASKED = { state: 'unasked', text: '', askedMs: 0, retryMs: 0, failures: 0 } as const
 
@@ -50,7 +50,7 @@ export function noteRefused(
   peer.failures += 1
   // Another node of the log may have fed the witness first. This one has the same tree a moment later.
   const isMoment = reason === 'ahead' && peer.failures === 1
-  const waitMs = isMoment ? 0 : Math.min(roundMs * 2 ** (peer.failures - 1), FAILED_MS_MAX)
+  const waitMs = isMoment ? 0 : Math.min(roundMs * 2 ** (peer.failures - 1), FEED_FAILED_MS_MAX)
   peer.retryMs = monotonicMs + Math.max(waitMs, retryAfterMs)
   if (!isMoment) peer.state = isSilence(reason) ? 'silent' : 'refusing'
   return !isMoment

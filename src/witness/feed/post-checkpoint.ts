@@ -3,11 +3,11 @@ import { parseWhole } from '../../protocol/seq.ts'
 import type { WitnessRefusal } from './feed-settings.ts'
 
 /** Time that a witness has for its whole answer, in milliseconds. */
-const ANSWER_MS = 10_000
+export const FEED_ANSWER_MS = 10_000
 /** Bytes of the longest answer: sixteen cosignatures of ML-DSA-44 fit. */
-const ANSWER_BYTES_MAX = 65_536
+export const FEED_ANSWER_BYTES_MAX = 65_536
 /** Longest `Retry-After` that is obeyed, in milliseconds. */
-const RETRY_AFTER_MS_MAX = 3_600_000
+export const FEED_RETRY_AFTER_MS_MAX = 3_600_000
 
 /** A request to a witness (C2SP tlog-witness, add-checkpoint). */
 export type CheckpointQuestion = Readonly<{ oldSize: number; proof: readonly Uint8Array[]; note: string }>
@@ -32,7 +32,7 @@ export async function postCheckpoint(
       method: 'POST',
       headers: { 'Content-Type': 'text/plain; charset=utf-8' },
       body: lines.join('\n'),
-      signal: AbortSignal.any([signal, give.signal, AbortSignal.timeout(ANSWER_MS)]),
+      signal: AbortSignal.any([signal, give.signal, AbortSignal.timeout(FEED_ANSWER_MS)]),
       // A redirect would send the question to a server that nobody chose.
       redirect: 'manual',
     })
@@ -50,7 +50,7 @@ async function answerOf(response: Response): Promise<CheckpointAnswer> {
   const text = await textOf(response)
   if (text === undefined) return refused('malformed')
   const seconds = Number(response.headers.get('Retry-After') ?? 0)
-  const retryAfterMs = seconds > 0 ? Math.min(seconds * 1_000, RETRY_AFTER_MS_MAX) : 0
+  const retryAfterMs = seconds > 0 ? Math.min(seconds * 1_000, FEED_RETRY_AFTER_MS_MAX) : 0
   switch (response.status) {
     case 200:
       return { is: 'lines', lines: text }
@@ -83,7 +83,7 @@ async function textOf({ body }: Response): Promise<string | undefined> {
   let length = 0
   for await (const piece of body ?? []) {
     length += piece.byteLength
-    if (length > ANSWER_BYTES_MAX) return undefined
+    if (length > FEED_ANSWER_BYTES_MAX) return undefined
     pieces.push(piece)
   }
   try {
