@@ -13,7 +13,7 @@ export const WITNESSES_MAX = 16
 export type WitnessVerification = Readonly<{ verifyEd25519: Verify; verifyMlDsa44: Verify | null }>
 
 /** A witness that vouches for a checkpoint, and the time of its newest cosignature in whole seconds since 1970. */
-type Voucher = Readonly<{ name: string; timeSeconds: number }>
+export type Voucher = Readonly<{ name: string; timeSeconds: number }>
 
 /** Known witnesses on a note: those that vouch for it, and those with signatures that this runtime cannot verify. */
 type Vouching = Readonly<{ vouchers: readonly Voucher[]; unverified: readonly string[] }>

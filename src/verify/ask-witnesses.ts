@@ -80,7 +80,7 @@ async function witnessedOf(
   try {
     const note = await source.read(WITNESSED_PATH)
     return {
-      witnessed: note === undefined ? null : await openWitnessedNote(note, trust, demand, primitives),
+      witnessed: note === undefined ? null : await openWitnessedNote(note, trust, demand.keys, primitives),
       wrong: null,
     }
   } catch (error) {

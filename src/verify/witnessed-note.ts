@@ -1,7 +1,8 @@
 import type { Ms } from '../protocol/moment.ts'
-import { DAY_MS, formatAt, MINUTE_MS, MS_MAX, msOf, SECOND_MS } from '../protocol/moment.ts'
+import { DAY_MS, formatAt, MINUTE_MS, msOf, SECOND_MS } from '../protocol/moment.ts'
 import type { Checkpoint } from '../tlog/checkpoint.ts'
 import { readCheckpoint } from '../tlog/checkpoint.ts'
+import type { Voucher } from '../tlog/quorum.ts'
 import { openVouching, quorumTime } from '../tlog/quorum.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
@@ -26,12 +27,10 @@ export type WitnessDemand = Readonly<{ keys: readonly VerifierKey[]; quorum: num
 export type WitnessedNote = Readonly<{
   checkpoint: Checkpoint
   note: Uint8Array
-  /** Names that vouch for the checkpoint. */
-  vouchers: readonly string[]
+  /** Names that vouch for the checkpoint, each with the time of its newest cosignature. */
+  vouchers: readonly Voucher[]
   /** Names that have signed it with ML-DSA-44, which this runtime cannot verify. */
   unverified: readonly string[]
-  /** Time as of which a quorum vouches; null without a quorum, and beyond the year 9999. */
-  asOf: Ms | null
 }>
 
 /**
@@ -41,23 +40,14 @@ export type WitnessedNote = Readonly<{
 export async function openWitnessedNote(
   note: Uint8Array,
   trust: Pick<Trust, 'origin' | 'keys'>,
-  { keys, quorum }: WitnessDemand,
+  keys: readonly VerifierKey[],
   primitives: Primitives,
 ): Promise<WitnessedNote> {
   const { checkpoint } = await openTrusted(WITNESSED_PATH, note, trust, primitives)
   const read = readCheckpoint(note)
   const opened = read.ok ? await openVouching(read.value.note, keys, primitives) : read
   if (!opened.ok) throw new WrongError(WITNESSED_PATH, DOUBTS[opened.doubt])
-  const { vouchers, unverified } = opened.value
-  const seconds = quorumTime(vouchers, quorum)
-  const isMs = seconds !== undefined && seconds * SECOND_MS <= MS_MAX
-  return {
-    checkpoint,
-    note,
-    vouchers: vouchers.map(({ name }) => name),
-    unverified,
-    asOf: isMs ? msOf(seconds * SECOND_MS) : null,
-  }
+  return { checkpoint, note, ...opened.value }
 }
 
 /** Result of the check for a quorum and its age. `says` names the witnesses, and has no `.` at its end. */
@@ -70,14 +60,17 @@ export function namesOf(keys: readonly VerifierKey[]): readonly string[] {
 
 /**
  * Judges the quorum of a note, and its time by the local clock. A service must show a quorum of the last 24 hours. That of
- * a folder may be of any age. `size` is the number of events that the log has.
+ * a folder may be of any age. A cosignature from the future counts for no quorum: one false witness must not make the
+ * time of the others wrong. `size` is the number of events that the log has.
  */
 export function judgeQuorum(
-  { checkpoint, vouchers, unverified, asOf }: WitnessedNote,
+  { checkpoint, vouchers: all, unverified }: WitnessedNote,
   { keys, quorum }: WitnessDemand,
   { size, now, isService }: Readonly<{ size: number; now: Ms; isService: boolean }>,
 ): QuorumResult {
   const names = namesOf(keys)
+  const inTime = all.filter(({ timeSeconds }) => timeSeconds * SECOND_MS <= now + AHEAD_MS_MAX)
+  const vouchers = (inTime.length < quorum ? all : inTime).map(({ name }) => name)
   const missing = names.filter((name) => !vouchers.includes(name) && !unverified.includes(name))
   const blind = unverified.length === 0 ? '' : `; no ML-DSA-44 here to verify ${unverified.join(', ')}`
   const silent = missing.length === 0 ? '' : `; not ${missing.join(', ')}`
@@ -86,8 +79,10 @@ export function judgeQuorum(
     const says = `${count}, and ${quorum} are asked for${silent}${blind}`
     return { is: vouchers.length + unverified.length < quorum ? 'wrong' : 'not checked', says }
   }
-  if (asOf === null || asOf > now + AHEAD_MS_MAX)
+  const seconds = quorumTime(inTime, quorum)
+  if (seconds === undefined)
     return { is: 'wrong', says: 'the time of its quorum is more than ten minutes ahead of the local clock' }
+  const asOf = msOf(seconds * SECOND_MS)
   const told = `${count}, as of ${formatAt(asOf).replace('.000', '')}: ${vouchers.join(', ')}${silent}${blind}`
   if (isService && now - asOf > UNWITNESSED_MS_MAX)
     return { is: 'wrong', says: `FROZEN: no quorum has vouched for the last 24 hours; ${told}` }

@@ -183,6 +183,14 @@ suite('a witnessed checkpoint is refused', () => {
       const ahead = await auditWith(cosigned(noteAt(size), at, ...ALL))
       assert.match(findingLines(ahead).join(), /more than ten minutes ahead of the local clock/)
     }
+    // A false witness must not make the quorum of an honest one wrong.
+    const mixed = cosigned(cosigned(noteAt(size), log.now + 11 * MINUTE_MS, one), AT, two)
+    const found = await auditWith(mixed, { quorum: 1 })
+    assert.deepEqual(findingLines(found), [])
+    assert.match(
+      found.checks.find(({ name }) => name === 'witnesses')?.says ?? '',
+      /^1 of 3 witnesses vouch for .*: witness\.example\/two; not witness\.example\/one,/,
+    )
     const newest = cosigned(cosigned(noteAt(size), log.now - 2 * DAY_MS, one, two), log.now, three)
     assert.match(findingLines(await auditWith(newest)).join(), /FROZEN/, 'one fresh witness is no quorum')
   })
