@@ -12,7 +12,7 @@ const PROOF_HASHES_MAX = 63
 /** Bytes of the longest accepted extra data of a receipt. */
 const EXTRA_BYTES_MAX = 65_536
 /** Bytes of the longest accepted receipt. */
-const RECEIPT_BYTES_MAX = 524_288
+export const RECEIPT_BYTES_MAX = 524_288
 
 const HEADER = 'c2sp.org/tlog-proof@v1'
 

@@ -12,6 +12,8 @@ import { get } from '../oracle/download.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
+import { cosignNewest, WITNESSES } from '../story/witnesses.ts'
+import { formatVkey } from '../../src/tlog/vkey.ts'
 
 const run = promisify(execFile)
 const BLOCK_MS_MAX = 60_000
@@ -27,6 +29,7 @@ const blocks = blocksOf(textOf('docs/verifying.md')).flatMap(({ language, text, 
 const SAYS: readonly RegExp[] = [
   /all of it is right|right, and 1 not checked/,
   /^Signature Verified Successfully$/m,
+  /^Signature Verified Successfully\n.* 2026$/m,
   /^event 42 is in the tree$/m,
   /^2026-07\.jsonl\.gz: OK\n2026-07\.details\.jsonl\.gz: OK$/m,
   /^2187 events without a gap\n0$/m,
@@ -41,6 +44,10 @@ suite('docs/verifying.md', { skip: skipWithout(...TOOLS) }, () => {
     service = await startService({ drafts: SAMPLE })
     const { keys } = await get<LogKeys>(service.url, '/api/v1/log/keys')
     await writeFile(join(folder, 'vkey'), `${keys[0]?.vkey}\n`)
+    await cosignNewest(service)
+    const [, witness] = WITNESSES
+    assert.ok(witness !== undefined)
+    await writeFile(join(folder, 'witness.vkey'), `${formatVkey(witness.key)}\n`)
   })
   after(async () => {
     await service[Symbol.asyncDispose]()

@@ -52,7 +52,7 @@ const STYLE_PARTS = [
 ] as const
 
 /** Modules that islands import on demand. `verify-signature` is bundled from `island-verify-signature.ts`. */
-const MODULES = ['verify-receipt', 'verify-signature'] as const
+const MODULES = ['verify-receipt', 'verify-signature', 'verify-witnesses'] as const
 
 /** Files that pages load: the style sheet, a script for each island, and the modules. */
 export type Assets = Readonly<{

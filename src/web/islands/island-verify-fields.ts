@@ -24,6 +24,49 @@ export type ChainChecks = Readonly<{
 /** The checks against a blockchain, with the fields for them. */
 export type OnChain = ChainChecks & Readonly<{ fields: ChainFields }>
 
+/** Witnesses that the reader names: lines of keys, and how many names must vouch; null for the usual number. */
+export type WitnessFields = Readonly<{ vkeys: readonly string[]; quorum: number | null }>
+
+type LogSteps = typeof import('./island-verify-log.ts')
+type TreeSteps = typeof import('./island-verify-tree.ts')
+
+/** Steps that the checks of witnesses share with the other checks. Their module gets them here, so that it has no second copy. */
+export type SharedSteps = Pick<
+  LogSteps,
+  | 'fetchNewestCheckpoint'
+  | 'NotServed'
+  | 'openEd25519'
+  | 'servedBytes'
+  | 'servedText'
+  | 'sha256Sync'
+  | 'signedCheckpoint'
+> &
+  Pick<TreeSteps, 'checkGrowth' | 'provedEvent'>
+
+/** Checks of witnesses. A page loads them when a reader asks for one; the saved verifier has them. */
+export type WitnessChecks = Pick<
+  typeof import('./island-verify-witnesses.ts'),
+  'checkSavedProof' | 'checkWitnesses'
+>
+
+/** Checks that not every page has. */
+export type FurtherChecks = Readonly<{
+  chain: ChainChecks | null
+  /** Opens the checks of witnesses; null on a page without them. */
+  openWitnesses: ((form: HTMLFormElement) => Promise<WitnessChecks>) | null
+}>
+
+/** Reads the fields for witnesses. A key has no space, and is on a line of its own. */
+export function readWitnessFields(valueOf: (name: string) => string): WitnessFields {
+  const quorum = valueOf('quorum')
+  return {
+    vkeys: valueOf('witnesses')
+      .split(/\s+/)
+      .filter((vkey) => vkey !== ''),
+    quorum: quorum === '' ? null : Number(quorum),
+  }
+}
+
 /** Reads the fields of the saved verifier; null on a page without them, or when no server is named. */
 export function readChainFields(valueOf: (name: string) => string): ChainFields | null {
   const urls = valueOf('rpc')

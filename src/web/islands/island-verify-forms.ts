@@ -1,10 +1,21 @@
-import type { ChainChecks } from './island-verify-fields.ts'
-import { readChainFields } from './island-verify-fields.ts'
+import type { FurtherChecks, SharedSteps } from './island-verify-fields.ts'
+import { readChainFields, readWitnessFields } from './island-verify-fields.ts'
 import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
 import type { Log, CheckStep, CheckSteps } from './island-verify-log.ts'
-import { NotServed, unchecked, failedStep } from './island-verify-log.ts'
+import {
+  failedStep,
+  fetchNewestCheckpoint,
+  NotServed,
+  openEd25519,
+  servedBytes,
+  servedText,
+  sha256Sync,
+  signedCheckpoint,
+  unchecked,
+} from './island-verify-log.ts'
 import { checkMonth } from './island-verify-month.ts'
 import { drawPath, pathLines } from './island-verify-path.ts'
+import { checkGrowth, provedEvent } from './island-verify-tree.ts'
 import type { Visits } from './island-verify-visit.ts'
 import { checkVisit } from './island-verify-visit.ts'
 
@@ -37,12 +48,24 @@ const VISITS: Visits = {
   },
 }
 
-/** Starts the forms of checks. Each shows its steps as they come. `chain` is null where no blockchain can be asked. */
-export function startVerify(chain: ChainChecks | null): void {
+const SHARED_STEPS: SharedSteps = {
+  checkGrowth,
+  fetchNewestCheckpoint,
+  NotServed,
+  openEd25519,
+  provedEvent,
+  servedBytes,
+  servedText,
+  sha256Sync,
+  signedCheckpoint,
+}
+
+/** Starts the forms of checks. Each shows its steps as they come. */
+export function startVerify(further: FurtherChecks): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-check]')) {
     form.addEventListener('submit', (event) => {
       event.preventDefault()
-      void runCheck(form, chain)
+      void runCheck(form, further)
     })
   }
   // On wide screens the words are beside the picture, so they may be open.
@@ -54,7 +77,7 @@ export function startVerify(chain: ChainChecks | null): void {
 }
 
 /** Runs the check of a form, and shows its steps as they come. */
-export async function runCheck(form: HTMLFormElement, chain: ChainChecks | null): Promise<void> {
+export async function runCheck(form: HTMLFormElement, further: FurtherChecks): Promise<void> {
   const list = form.querySelector('ol')
   const button = form.querySelector('button')
   if (list === null || button === null || button.disabled) return
@@ -68,8 +91,9 @@ export async function runCheck(form: HTMLFormElement, chain: ChainChecks | null)
   button.disabled = true
   list.setAttribute('aria-busy', 'true')
   try {
-    for await (const step of stepsOf(form, chain)) {
+    for await (const step of stepsOf(form, further)) {
       list.append(stepItem(step))
+      if (step.shared !== undefined) showShared(step.shared)
       if (place !== null) showPath(place, step)
     }
   } catch (error) {
@@ -87,9 +111,11 @@ export async function runCheck(form: HTMLFormElement, chain: ChainChecks | null)
   }
 }
 
-async function* stepsOf(form: HTMLFormElement, chain: ChainChecks | null): CheckSteps {
+async function* stepsOf(form: HTMLFormElement, { chain, openWitnesses }: FurtherChecks): CheckSteps {
   const fieldValue = (name: string): string =>
-    document.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value.trim() ?? ''
+    document
+      .querySelector<HTMLInputElement | HTMLTextAreaElement>(`:is(input,textarea)[name=${name}]`)
+      ?.value.trim() ?? ''
   const log: Log = {
     base: fieldValue('base').replace(/\/+$/, ''),
     vkey: fieldValue('vkey'),
@@ -113,12 +139,38 @@ async function* stepsOf(form: HTMLFormElement, chain: ChainChecks | null): Check
     case 'month':
       return yield* checkMonth(log, fieldValue('month'), onChain)
     case 'file': {
-      const file = form.querySelector<HTMLInputElement>('input[type=file]')?.files?.[0]
+      const file = fileOf(form)
       if (file !== undefined) yield* checkLoyaltyFile(log, file)
       return
     }
+    case 'witnesses': {
+      // Of another log, or by another quorum, until this check has passed.
+      showShared('')
+      const checks = await openWitnesses?.(form)
+      return yield* checks?.checkWitnesses(log, readWitnessFields(fieldValue), Date.now(), SHARED_STEPS) ?? []
+    }
+    case 'proof': {
+      const file = fileOf(form)
+      const checks = await openWitnesses?.(form)
+      if (file === undefined || checks === undefined) return
+      return yield* checks.checkSavedProof(log, file, readWitnessFields(fieldValue), Date.now(), SHARED_STEPS)
+    }
     default:
       throw new Error('there is no such check')
+  }
+}
+
+function fileOf(form: HTMLFormElement): File | undefined {
+  return form.querySelector<HTMLInputElement>('input[type=file]')?.files?.[0]
+}
+
+/** Replaces the limit that others may be shown another log; an empty text brings it back. */
+function showShared(text: string): void {
+  const limits = document.querySelectorAll<HTMLElement>('[data-shared]')
+  for (const limit of limits) {
+    const isOwn = limit.dataset['shared'] === 'own'
+    limit.hidden = isOwn === (text === '')
+    if (isOwn) limit.textContent = text
   }
 }
 

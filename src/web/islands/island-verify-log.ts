@@ -23,6 +23,8 @@ export type CheckStep = Readonly<{
   links?: readonly string[]
   /** The path through the tree, when the step has one. */
   path?: Path | undefined
+  /** Replaces the limit that others may be shown another log, when witnesses of the reader's own vouch for it. */
+  shared?: string
 }>
 /** A running check, which yields its steps. Its result is undefined when a step failed. */
 export type CheckSteps<T = void> = AsyncGenerator<CheckStep, T | undefined, undefined>
@@ -159,7 +161,7 @@ export async function keysFrom(log: Log, trusted: readonly VerifierKey[]): Promi
  * Ed25519 of the browser, or of the page's module when the browser is too old or the origin is not secure. Undefined
  * without both.
  */
-async function openEd25519({ ed25519 }: Log): Promise<Verify | undefined> {
+export async function openEd25519({ ed25519 }: Log): Promise<Verify | undefined> {
   const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle
   const keyOf = (bytes: Uint8Array): Promise<CryptoKey> =>
     subtle.importKey('raw', new Uint8Array(bytes), 'Ed25519', false, ['verify'])

@@ -4,5 +4,5 @@ import { runCheck } from './island-verify-forms.ts'
 
 /** Runs the check of a receipt's form, and shows its steps there. */
 export function checkReceipt(form: HTMLFormElement): Promise<void> {
-  return runCheck(form, null)
+  return runCheck(form, { chain: null, openWitnesses: null })
 }

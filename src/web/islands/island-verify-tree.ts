@@ -3,6 +3,7 @@ import type { EventDetails } from '../../protocol/resources.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import { consistencyProof, isConsistent, tilesOfConsistency } from '../../tlog/consistency.ts'
 import { formatEntry } from '../../tlog/entries.ts'
+import type { Hash } from '../../tlog/hash.ts'
 import { inclusionProof, isIncluded, tilesOfInclusion } from '../../tlog/inclusion.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import type { Log, SignedCheckpoint, CheckSteps } from './island-verify-log.ts'
@@ -12,11 +13,15 @@ import { shortHash, tracingHasher } from './island-verify-path.ts'
 /** An event with its details, proved to be in the tree at its seq. */
 export type ProvedEvent = EventWire & Pick<EventDetails, 'details'>
 
-/** Proves that an event is in a tree: hashes its lines to the leaf, and the leaf with the tree's hashes to the root. */
+/**
+ * Proves that an event is in a tree: hashes its lines to the leaf, and the leaf with the hashes beside it to the root. They
+ * come from the log's tiles, or are those of a saved proof.
+ */
 export async function* provedEvent(
   log: Log,
   { size, root, keys }: SignedCheckpoint,
   seq: number,
+  saved?: readonly Hash[],
 ): CheckSteps<ProvedEvent> {
   const index = seq - 1
   const tiles = tilesOfInclusion(index, size)
@@ -30,7 +35,7 @@ export async function* provedEvent(
   const { seq: of, details }: EventDetails = JSON.parse(beside)
   if (event.seq !== seq || of !== seq) return yield* failed('The lines are of another event')
   const leaf = hasher.leaf(formatEntry(line, details === null ? null : beside))
-  const proof = inclusionProof(hasher, index, size, await tileReader(log, tiles)) ?? []
+  const proof = saved ?? inclusionProof(hasher, index, size, await tileReader(log, tiles)) ?? []
   const { noter, steps } = tracingHasher(hasher, leaf)
   const holds = isIncluded(noter, { leaf, index, size, root }, proof)
   const path = { seq, leaf, steps, size, root, isSigned: keys.length > 0 }

@@ -147,6 +147,10 @@ const STATE_WORDS: Readonly<Record<string, string>> = {
   overpaid: 'overpaid',
   open: 'open',
   closed: 'closed',
+  cosigning: 'signs',
+  silent: 'does not answer',
+  refusing: 'refuses to sign',
+  unasked: 'not asked yet',
 }
 
 /** Fails unless a text says this state. */

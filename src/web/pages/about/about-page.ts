@@ -108,6 +108,11 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   ['treasury', 'Treasury', 'What the platform holds beside pools, unpaid prizes and the loyalty fund.'],
   ['loyalty', 'Loyalty fund', 'What is put aside for the monthly rewards to players.'],
   [
+    'witness',
+    'Witness',
+    'Somebody other than the operator who signs a state of the log, and only if it grew from the state that they saw before. An operator who shows two readers different logs needs witnesses who lie.',
+  ],
+  [
     'as-of',
     'As of',
     'The last event that a figure counts. The same question up to the same event has the same answer for ever.',

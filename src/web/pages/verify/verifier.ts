@@ -12,7 +12,7 @@ import { checkForms, NOT_PROVED } from './verify-checks.ts'
 export const VERIFIER_PATH = '/verify/daybook-verify.html'
 
 const STYLE = `body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
-label{display:block}input{display:block;max-width:100%;font:inherit;margin-block:.25rem}button{font:inherit}
+label{display:block}input,textarea{display:block;box-sizing:border-box;max-width:100%;font:inherit;margin-block:.25rem}button{font:inherit}
 code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b,.bad{color:light-dark(#a3262a,#ff8f8f)}.right b,.ok{color:light-dark(#0b6b3a,#5fd39a)}
 @media(forced-colors:active){.ok,.bad{color:CanvasText}}`
 
@@ -37,6 +37,7 @@ export function verifierRoute(assets: () => Promise<Assets>, site: Site): Answer
             base: site.url,
             explorers: site.explorers,
             ed25519: null,
+            witnesses: null,
             otherwise: WITHOUT,
           }),
         ),
@@ -75,7 +76,7 @@ function formatVerifier(source: string, checks: Html): string {
             the servers of a blockchain if you name them. What it keeps of your visits stays in this browser.
           </p>
           <h2>What you can check</h2>
-          ${checks} ${NOT_PROVED}
+          ${shortHtml(checks)} ${shortHtml(NOT_PROVED)}
         </main>
         <script>
           ${{ markup: script }}
@@ -87,6 +88,11 @@ function formatVerifier(source: string, checks: Html): string {
     .replace(/\s+<\/style>/, '</style>')
     .replace(/<script>\s+/, '<script>')
     .replace(/\s+<\/script>/, '</script>')
+}
+
+/** Markup without the indentation of its source. */
+function shortHtml({ markup }: Html): Html {
+  return { markup: markup.replaceAll(/\s+/g, ' ') }
 }
 
 function digestOf(text: string): string {

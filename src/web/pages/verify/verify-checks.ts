@@ -10,21 +10,23 @@ type CheckOptions = Readonly<{
   explorers: readonly Explorer[]
   /** Path of an Ed25519 module for browsers without Ed25519; null in the saved verifier, which loads nothing. */
   ed25519: string | null
+  /** Path of the module that checks witnesses; null in the saved verifier, which has it. */
+  witnesses: string | null
   /** Content for browsers without scripts. */
   otherwise: Html
 }>
 
 /** Forms of the checks that run in a browser, the same on the page and in the saved verifier. */
-export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOptions): Html {
+export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise }: CheckOptions): Html {
   return html`<noscript>${otherwise}</noscript>
-    <div data-checks hidden data-ed25519="${ed25519 ?? ''}">
+    <div data-checks hidden data-ed25519="${ed25519 ?? ''}" data-witnesses="${witnesses ?? ''}">
       ${base === null ? null : baseField(base)}
       <h3>Has anything changed since you last looked?</h3>
       <p>Your browser keeps the signed state that it saw, and proves that the log only grew from there.</p>
       ${form('visit', null, 'Check since my last visit')}
       <h3>Is this event in the log?</h3>
       <p>From the event’s line to its place in the tree, to the tree’s root, which is signed.</p>
-      ${form('event', eventField('seq', seq), 'Check the event')} ${eventPath}
+      ${form('event', eventField('seq', seq), 'Check the event')} ${eventPath} ${WITNESS_CHECK}
       ${base === null ? null : CHAIN_FIELDS}
       <h3>Is this payment in the log?</h3>
       <p>
@@ -32,6 +34,16 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
         ${base === null ? ON_PAGE : ON_DISK} ${explorersOf(explorers)}
       </p>
       ${form('payment', eventField('payment', null), 'Check the payment', explorers)}
+      <h3>Is the proof that you saved still true?</h3>
+      <p>
+        A proof names its event and carries a signed state of the log. It is read here and not sent. With keys
+        of witnesses above, the check says which of them have signed it.
+      </p>
+      ${form(
+        'proof',
+        html`<label>Proof (.tlog-proof) <input type="file" required /></label>`,
+        'Check the proof',
+      )}
       <h3>Is anything of a month left out?</h3>
       <p>
         Every line of a closed month is hashed here and held against the root that was signed at its end; the
@@ -64,6 +76,32 @@ export function checkForms({ seq, base, explorers, ed25519, otherwise }: CheckOp
       </p>
     </div>`
 }
+
+/** Form of the check of witnesses, with the fields for the reader's own. */
+const WITNESS_CHECK = html`<h3>Does everyone see the same log?</h3>
+  <p>
+    Witnesses are others than the operator, who sign a state of the log only if it grew from the one that they
+    saw before. The list of witnesses comes from the log itself, which proves little. Give the keys of
+    witnesses that you trust, from somewhere else.
+  </p>
+  ${form(
+    'witnesses',
+    html`<label
+        >Keys of your witnesses, one a line (optional)
+        <textarea
+          name="witnesses"
+          rows="3"
+          cols="60"
+          placeholder="name+id+key"
+          autocomplete="off"
+          spellcheck="false"
+        ></textarea>
+      </label>
+      <label
+        >How many must vouch (optional) <input name="quorum" type="number" min="1" max="16" step="1"
+      /></label>`,
+    'Ask who vouches',
+  )}`
 
 function explorersOf(explorers: readonly Explorer[]): Html {
   if (explorers.length === 0) return html`Or look the transaction up at any site that shows its chain.`
@@ -155,9 +193,10 @@ export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
       That nothing was left out before it was published. Only the blockchain can say whether a payment was
       made.
     </li>
-    <li>
-      That two readers are shown the same log. Compare checkpoints with others: two of one size with different
-      roots convict the log.
+    <li data-shared>
+      That two readers are shown the same log, unless a quorum of witnesses that you trust vouches for it. Or
+      compare checkpoints with others: two of one size with different roots convict the log.
     </li>
+    <li data-shared="own" hidden></li>
     <li>That the newest event is shown: an old checkpoint is signed as well as a new one.</li>
   </ul>`

@@ -9,6 +9,7 @@ import { momentOf } from '../../markup/moment-html.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { VERIFIER_PATH } from './verifier.ts'
 import { checkForms, NOT_PROVED } from './verify-checks.ts'
+import { witnessesOf } from './witness-list.ts'
 
 /** `/verify`: checks that run in the reader's browser. */
 export const verifyPage: Page<null> = {
@@ -29,6 +30,7 @@ export const verifyPage: Page<null> = {
   async render(_, view) {
     const summary = await askEndpoint(view, 'summary')
     const keys = await askEndpoint(view, 'logKeys')
+    const witnesses = await askEndpoint(view, 'logWitnesses')
     const { seq, at } = summary.answer.asOf
     const newest =
       at === null
@@ -48,6 +50,7 @@ export const verifyPage: Page<null> = {
             base: null,
             explorers: view.site.explorers,
             ed25519: view.assets.path('verify-signature.js'),
+            witnesses: view.assets.path('verify-witnesses.js'),
             otherwise: WITHOUT,
           })}
         </section>
@@ -59,10 +62,11 @@ export const verifyPage: Page<null> = {
             the log and the servers of a blockchain that you name.
           </p>
           <p><a class="button" href="${VERIFIER_PATH}" download>Save this verifier</a></p>
-          ${newest} ${keysOf(view, keys)}
+          ${newest} ${keysOf(view, keys)} ${witnessesOf(view, witnesses)}
           ${jsonLinks([
             ['the newest event', summary],
             ['the keys', keys],
+            ['the witnesses', witnesses],
           ])}
         </aside>
       </div>
