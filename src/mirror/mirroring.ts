@@ -36,6 +36,11 @@ export type Mirroring = Disposable &
      */
     run(signal: AbortSignal): Promise<Readonly<{ is: 'stopped' }> | Contradicted>
     state(): MirrorState
+    /**
+     * Takes a checkpoint of the log that did not come from the origin. If the log has signed it, and the mirror has another
+     * tree of its size, the mirror stops as at any contradiction.
+     */
+    show(note: string): void
   }>
 
 /** Longest `Retry-After` of an origin that is obeyed, in milliseconds. */
@@ -56,6 +61,7 @@ export function openMirroring(
   const watch = openWatch(settings, store, origin, listeners.onFault)
   origin.expectLog(store.identity.id)
   let failures = 0
+  const shown: string[] = []
 
   /** Tells a failure that may pass, and waits. Throws any other. */
   async function recover(error: unknown, signal: AbortSignal): Promise<void> {
@@ -85,7 +91,7 @@ export function openMirroring(
       // Files of a catch-up that was killed.
       rmSync(folder, { recursive: true, force: true })
       const { archiveEventsMin = ARCHIVE_EVENTS_MIN } = settings
-      const following = openFollowing({ origin, store, folder, archiveEventsMin, signal, ...watch })
+      const following = openFollowing({ origin, store, folder, archiveEventsMin, signal, shown, ...watch })
       for (;;) {
         try {
           const error: unknown = await following.follow().catch((failure: unknown) => failure)
@@ -98,6 +104,10 @@ export function openMirroring(
       }
     },
     state: watch.state,
+    show(note) {
+      // One is enough to stop, and further ones may come without end.
+      if (shown.length === 0) shown.push(note)
+    },
     [Symbol.dispose]() {
       watch.keep()
       store[Symbol.dispose]()

@@ -24,6 +24,7 @@ export async function startMirrorNode(
     port: 0,
     opsHost: '127.0.0.1',
     opsPort: 0,
+    witness: null,
     verifyFirst: false,
     trustProxy: '',
     workers: 1,

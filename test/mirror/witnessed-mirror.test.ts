@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Service } from '../../src/command/service/service.ts'
+import type { MirrorWitnessSettings } from '../../src/command/mirror/mirror-witness.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
+import { openSigner } from '../../src/log/tree/signer.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
+import { formatVkey } from '../../src/tlog/vkey.ts'
 import { KEPT_LOG, unpackKept } from '../books/kept-store.ts'
-import { until } from '../processes/other-program.ts'
+import { freePorts, until } from '../processes/other-program.ts'
 import { run } from '../stage/command-stage.ts'
-import { startLocalNode } from '../stage/manual-node.ts'
+import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
+import { OTHER_KEY } from '../story/signing.ts'
+import { WITNESS_KEYS, WITNESS_NAME } from '../witness/cosigner-stage.ts'
+import { submissionOf } from '../witness/sample-log.ts'
 import type { ScriptedWitness } from '../witness/scripted-witness.ts'
 import { startScriptedWitness } from '../witness/scripted-witness.ts'
 import { startMirrorNode } from './mirror-stage.ts'
@@ -61,5 +68,124 @@ suite('a mirror of a log with witnesses', () => {
     const { code, stdout, stderr } = await run(asked, { now: clock.now })
     assert.equal(code, 0, stdout + stderr)
     assert.match(stdout, /witness\.example\/one/)
+  })
+})
+
+suite('a mirror that cosigns', () => {
+  const kept = unpackKept(SCHEMA_VERSION)
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-mirror-'))
+  const clock = openSharedClock()
+  clock.set(msOf(NOW))
+  const witnessIn = (name: string, port: number, waitMsMax?: number): MirrorWitnessSettings => ({
+    stateDirectory: join(folder, name, 'witness'),
+    keys: WITNESS_KEYS,
+    host: '127.0.0.1',
+    port,
+    acceptCopy: false,
+    ...(waitMsMax === undefined ? {} : { waitMsMax }),
+  })
+  let origin: Service
+  let witnessPort = 0
+  async function serve(keys = kept.keys): Promise<void> {
+    const url = at(witnessPort)
+    const witnesses = { witnesses: WITNESS_KEYS.map(({ verifier: key }) => ({ key, url })), quorum: 1 }
+    const port = origin === undefined ? 0 : origin.port
+    const settings = { witnesses, feedPace: FEED_PACE, port }
+    origin = await startLocalNode(kept.data, KEPT_LOG, keys, clock, { settings })
+  }
+  before(async () => {
+    ;[witnessPort = 0] = await freePorts(1)
+    await serve()
+  })
+  after(async () => {
+    await origin[Symbol.asyncDispose]()
+    kept[Symbol.dispose]()
+    rmSync(folder, { recursive: true })
+  })
+  let published = 0
+  async function publish(): Promise<void> {
+    published += 1
+    clock.set(msOf(clock.now() + 20_000))
+    const draft = { ref: `cosigned-${published}`, type: 'trade', kind: 'buy', kots: `${published}` }
+    const answer = await postDrafts(origin, [draft])
+    assert.equal(answer.status, 200, await answer.text())
+  }
+  const untilWitnessed = (): Promise<void> =>
+    until('the origin is witnessed up to its head', async () => {
+      const [note, newest] = await Promise.all(
+        ['checkpoint.witnessed', 'checkpoint'].map((path) => bodyOf(origin.port, path)),
+      )
+      return note !== undefined && note !== newest && note.split('\n\n')[0] === newest?.split('\n\n')[0]
+    })
+  const countOf = async (port: number, outcome: string): Promise<number> => {
+    const metrics = await (await fetch(`${at(port)}/metrics`)).text()
+    return Number(
+      new RegExp(`daybook_cosigner_requests_total{outcome="${outcome}"} (\\d+)`).exec(metrics)?.[1],
+    )
+  }
+
+  test('is a witness of its origin: it waits for its own proof of a tree, also after a change of keys', async () => {
+    await using mirror = await startMirrorNode(join(folder, 'near'), at(origin.port), clock.now, {
+      witness: witnessIn('near', witnessPort),
+    })
+    assert.equal(mirror.witnessPort, witnessPort)
+    await untilWitnessed()
+    await publish()
+    await untilWitnessed()
+    assert.equal(
+      await countOf(mirror.opsPort, 'unproved'),
+      0,
+      'the origin asks before the mirror has the tree',
+    )
+    const vkeys = WITNESS_KEYS.flatMap(({ verifier }) => ['--witness', formatVkey(verifier)])
+    const { code, stdout, stderr } = await run(['verify', at(origin.port), ...vkeys], { now: clock.now })
+    assert.equal(code, 0, stdout + stderr)
+    assert.match(stdout, new RegExp(WITNESS_NAME))
+
+    await origin[Symbol.asyncDispose]()
+    await serve([...kept.keys, OTHER_KEY])
+    await publish()
+    await untilWitnessed()
+    const own = (await bodyOf(origin.port, 'checkpoint')).split(`— ${KEPT_LOG.origin} `).length - 1
+    assert.equal(own, 2, 'both keys have signed')
+    await origin[Symbol.asyncDispose]()
+    await serve([OTHER_KEY])
+    await publish()
+    await untilWitnessed()
+  })
+
+  test('refuses a tree that it does not have, and after another one that the log has signed everything', async () => {
+    await using mirror = await startMirrorNode(join(folder, 'far'), at(origin.port), clock.now, {
+      witness: witnessIn('far', 0, 200),
+    })
+    const add = async (note: string): Promise<readonly [number, string, string | null]> => {
+      const body = submissionOf(0, '', note)
+      const answer = await fetch(`${at(mirror.witnessPort ?? 0)}/add-checkpoint`, { method: 'POST', body })
+      return [answer.status, await answer.text(), answer.headers.get('retry-after')]
+    }
+    const newest = await bodyOf(origin.port, 'checkpoint')
+    const tree = parseCheckpoint(newest.slice(0, newest.indexOf('\n\n') + 1)) ?? assert.fail()
+    const { sign } = openSigner(KEPT_LOG.origin, [OTHER_KEY])
+    await until('the mirror has all', async () => (await bodyOf(mirror.port, 'checkpoint')) === newest)
+    const later = sign({ ...tree, size: tree.size + 1 }).note
+    assert.deepEqual(await add(later), [503, 'this mirror does not have the tree yet\n', '10'])
+    const retired = openSigner(KEPT_LOG.origin, kept.keys).sign(tree).note
+    assert.equal((await add(retired))[0], 403)
+
+    const forged = sign({ ...tree, root: new Uint8Array(32) }).note
+    assert.deepEqual((await add(forged)).slice(0, 2), [422, 'this mirror has another tree of this size\n'])
+    await publish()
+    const evidence = join(folder, 'far', 'evidence')
+    await until('the mirror has stopped', async () =>
+      (await (await fetch(`${at(mirror.opsPort)}/readyz`)).text()).includes('"origin_agrees":false'),
+    )
+    assert.deepEqual(await add(newest), [
+      503,
+      'this mirror has stopped: the log has signed two histories\n',
+      '10',
+    ])
+    const [kind = ''] = readdirSync(evidence)
+    assert.equal(readFileSync(join(evidence, kind, 'served.checkpoint'), 'utf8'), forged)
+    assert.match(readFileSync(join(evidence, kind, 'reason.txt'), 'utf8'), /FORK/)
   })
 })

@@ -119,15 +119,18 @@ suite('a witness', () => {
   test('asks its guard last, and cosigns only what that allows', async () => {
     const asked: number[] = []
     using stage = openCosignerStage([log], {
-      guard: async ({ size }) => {
+      guard: async ({ checkpoint: { size } }) => {
         asked.push(size)
-        return size > 5 ? 'this tree is not proved here yet' : null
+        if (size <= 5) return null
+        const outcome = size > 8 ? 'inconsistent' : 'unproved'
+        return { outcome, reason: 'this tree is not proved here' }
       },
     })
     assert.equal((await stage.add(log.submission(0, 5)))[0], 200)
-    assert.deepEqual(await stage.add(log.submission(5, 8)), [503, 'this tree is not proved here yet\n'])
+    assert.deepEqual(await stage.add(log.submission(5, 8)), [503, 'this tree is not proved here\n'])
     assert.equal((await stage.add(fork.submission(5, 9)))[0], 422)
-    assert.deepEqual(asked, [5, 8])
+    assert.deepEqual(asked, [5, 8], 'it is asked last')
+    assert.deepEqual(await stage.add(log.submission(5, 9)), [422, 'this tree is not proved here\n'])
   })
 })
 

@@ -1,37 +1,64 @@
+import { join, resolve } from 'node:path'
 import type { Surroundings } from '../../client/surroundings.ts'
 import { hasStore } from '../../log/store/store.ts'
 import { hasBuildingMirror } from '../../mirror/book/building-mirror.ts'
 import { buildMirror } from '../../mirror/build-mirror.ts'
 import { UnlistedKeyError } from '../../verify/trust.ts'
 import type { MirrorProgress } from '../../mirror/mirror-settings.ts'
+import { readWitnessKeys } from '../cosigning/witness-keys.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { runToEnd } from '../operator/node-ending.ts'
 import { demandFreePort } from '../service/taken-port.ts'
 import { asCommandError, causeOf, fetchAllowed } from '../terminal/client.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
+import { makeFolder } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
+import type { MirrorWitnessSettings } from './mirror-witness.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 
 /** Milliseconds between two log lines about the progress of a build. */
 const PROGRESS_MS = 10_000
 
+/** Settings of `mirror`, already checked. The keys of the witness are read when the mirror is built. */
+export type RunMirrorSettings = Omit<ServedMirrorSettings, 'witness'> &
+  Readonly<{
+    witness:
+      | (Omit<MirrorWitnessSettings, 'keys' | 'stateDirectory'> &
+          Readonly<{ name: string; keyFile: readonly string[] | undefined }>)
+      | null
+  }>
+
 /** Builds the mirror if there is none yet, then follows the origin and serves until a signal stops it. */
 export async function runMirror(
-  settings: ServedMirrorSettings,
+  settings: RunMirrorSettings,
   world: World,
   lines: LogLines,
 ): Promise<ExitCode> {
   const beganMs = world.monotonicMs()
   using _lock = takeDirectory(settings.data)
+  const stateDirectory = join(settings.data, 'witness')
   await demandFreePort('--port', settings.host, settings.port)
   await demandFreePort('--ops-port', settings.opsHost, settings.opsPort)
+  const { witness } = settings
+  if (witness !== null) makeFolder(stateDirectory, '--data', 0o700)
+  using _witnessLock = witness && takeDirectory(stateDirectory)
+  if (witness !== null) await demandFreePort('--witness-port', witness.host, witness.port)
   await build(settings, world, lines)
   // The modules of the service take most of the time that a command needs to start.
   const { startMirror } = await import('./served-mirror.ts')
-  const service = await startMirror(settings, world, lines)
-  const { port, opsPort } = service
+  const keyBase = `${resolve(settings.data)}.witness`
+  const cosigning = witness && {
+    ...witness,
+    stateDirectory,
+    keys: readWitnessKeys(
+      { ...witness, data: stateDirectory, keyBase, keyOption: '--witness-key-file' },
+      world,
+    ),
+  }
+  const service = await startMirror({ ...settings, witness: cosigning }, world, lines)
+  const { port, opsPort, witnessPort } = service
   lines.say('mirroring', {
     of: settings.mirrorOf,
     url: `http://${hostInUrl(settings.host)}:${port}`,
@@ -41,11 +68,22 @@ export async function runMirror(
     head: service.head(),
     ms: Math.round(world.monotonicMs() - beganMs),
   })
+  if (witness !== null && witnessPort !== null) {
+    lines.say('witnessing', {
+      of: witness.name,
+      url: `http://${hostInUrl(witness.host)}:${witnessPort}`,
+      door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
+      port: witnessPort,
+      publishPort: opsPort,
+      logs: 1,
+      ms: Math.round(world.monotonicMs() - beganMs),
+    })
+  }
   return await runToEnd(service, { world, lines, drainMs: settings.drainMs })
 }
 
 /** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
-async function build({ followed }: ServedMirrorSettings, world: World, lines: LogLines): Promise<void> {
+async function build({ followed }: RunMirrorSettings, world: World, lines: LogLines): Promise<void> {
   const beganMs = world.monotonicMs()
   const progress = openProgress('mirroring', 'events', world)
   let nextMs = beganMs

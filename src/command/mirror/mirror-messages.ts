@@ -19,5 +19,8 @@ export type FromMirror =
   | Readonly<{ is: 'contradicted'; found: Contradicted }>
   | Readonly<{ is: 'broken'; reason: string }>
 
-/** Message of the main thread to the thread: it ends. */
-export type ToMirror = Readonly<{ is: 'close' }>
+/**
+ * Messages of the main thread to the thread. `close`: it ends. `shown`: somebody has submitted a checkpoint that seems to
+ * contradict the mirror.
+ */
+export type ToMirror = Readonly<{ is: 'close' }> | Readonly<{ is: 'shown'; note: string }>

@@ -13,10 +13,11 @@ import { publicUrl, siteOf, siteOptions } from '../operator/site-options.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { readAddress } from '../terminal/log-address.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
-import { option } from '../terminal/options.ts'
+import { keyFiles, option, optionOf, originName } from '../terminal/options.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import type { ServedMirrorSettings } from './served-mirror.ts'
+import { CommandError } from '../terminal/world.ts'
+import type { RunMirrorSettings } from './mirror-command.ts'
 
 type MirrorOptions = SiteOptions &
   LineOptions &
@@ -27,7 +28,14 @@ type MirrorOptions = SiteOptions &
     followFormer?: true
     opsHost: string
     opsPort: number
+    witnessName?: string
+    witnessKeyFile?: readonly string[]
+    witnessHost: string
+    witnessPort: number
+    acceptCopy?: true
   }>
+
+const own = optionOf('mirror')
 
 /** Command `daybook mirror` with its options. */
 export function mirrorCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
@@ -49,23 +57,69 @@ export function mirrorCommand(world: World, lines: MainLines, done: (code: ExitC
       option('--follow-former', 'go on with a log that continues the mirrored one after a loss of events'),
     )
   return nodeOptions(lineOptions(siteOptions(command)), (node) =>
-    node
+    witnessOptions(node)
       .addOption(option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'))
       .addOption(
         option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8081),
       ),
-  ).action(async (url: string, options: MirrorOptions, own: Command) => {
+  ).action(async (url: string, options: MirrorOptions, self: Command) => {
     const origin = readAddress(url).origin
     const world_ = beginLines(options, [], { world, lines })
     refuseOtherOwner(options.data, world_)
     makeFolder(options.data, '--data')
-    sayStart(lines, own)
+    sayStart(lines, self)
     const { runMirror } = await import('./mirror-command.ts')
     done(await runMirror(settingsOf(origin, options, world_), world_, lines))
   })
 }
 
-function settingsOf(url: string, options: MirrorOptions, world: World): ServedMirrorSettings {
+/** Adds the options of a mirror that cosigns. */
+function witnessOptions(command: Command): Command {
+  return command
+    .addOption(
+      own(
+        '--witness-name <name>',
+        'cosign the log as a witness of this name, for ever: mirror.example.org/w1',
+      ).argParser(originName),
+    )
+    .addOption(
+      own(
+        '--witness-key-file <file>',
+        'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.witness.key and <dir>.witness.ml-dsa.key, made at the first start)',
+      ).argParser((paths: string, earlier: readonly string[] | undefined) => [
+        ...(earlier ?? []),
+        ...keyFiles(paths),
+      ]),
+    )
+    .addOption(own('--witness-host <address>', 'address of the listener of the witness').default('127.0.0.1'))
+    .addOption(
+      own('--witness-port <n>', 'port of the listener of the witness').argParser(portNumber).default(8090),
+    )
+    .addOption(
+      own(
+        '--accept-copy',
+        'for one start: the state of the witness was moved, it is the newest one, and nothing else cosigns with its keys any more',
+      ),
+    )
+}
+
+function witnessOf(options: MirrorOptions): RunMirrorSettings['witness'] {
+  const { witnessName, witnessKeyFile, witnessHost, witnessPort, acceptCopy } = options
+  if (witnessName === undefined) {
+    if (witnessKeyFile !== undefined) throw new CommandError(2, '--witness-key-file needs --witness-name')
+    if (acceptCopy === true) throw new CommandError(2, '--accept-copy needs --witness-name')
+    return null
+  }
+  return {
+    name: witnessName,
+    keyFile: witnessKeyFile,
+    host: witnessHost,
+    port: witnessPort,
+    acceptCopy: acceptCopy === true,
+  }
+}
+
+function settingsOf(url: string, options: MirrorOptions, world: World): RunMirrorSettings {
   return {
     ...nodeSettingsOf(options),
     site: siteOf(options, world.now()),
@@ -73,6 +127,7 @@ function settingsOf(url: string, options: MirrorOptions, world: World): ServedMi
     mirrorOf: options.originUrl ?? url,
     opsHost: options.opsHost,
     opsPort: options.opsPort,
+    witness: witnessOf(options),
     followed: {
       url,
       dataDirectory: options.data,

@@ -20,9 +20,6 @@ async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<v
   const say = (message: FromMirror): void => port.postMessage(message)
   process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
   const stop = new AbortController()
-  port.once('message', (message: ToMirror) => {
-    if (message.is === 'close') stop.abort()
-  })
 
   using mirroring = openMirroring({ ...own, now: () => msOf(Date.now()), around: {} }, openHeadCell(head), {
     onCommitted(commit) {
@@ -34,6 +31,10 @@ async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<v
       say({ is: 'fault', reason })
       tell()
     },
+  })
+  port.on('message', (message: ToMirror) => {
+    if (message.is === 'close') stop.abort()
+    else mirroring.show(message.note)
   })
   let told = ''
   function tell(): void {

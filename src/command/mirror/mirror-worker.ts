@@ -10,7 +10,12 @@ type MirrorWorkerListeners = Readonly<{
 }>
 
 /** The thread that follows the origin. Disposal ends it. */
-type MirrorWorker = AsyncDisposable & Readonly<{ kill(): Promise<void> }>
+type MirrorWorker = AsyncDisposable &
+  Readonly<{
+    kill(): Promise<void>
+    /** Lets the mirror judge a checkpoint that did not come from its origin. */
+    show(note: string): void
+  }>
 
 /** Starts the thread. Resolves when its store is open and the head is set. */
 export async function startMirrorWorker(
@@ -35,15 +40,16 @@ export async function startMirrorWorker(
       resolve()
     })
   })
+  const say = (message: ToMirror): void => worker.postMessage(message)
   return {
+    show: (note) => say({ is: 'shown', note }),
     async kill() {
       closing = true
       await worker.terminate()
     },
     async [Symbol.asyncDispose]() {
       closing = true
-      const close: ToMirror = { is: 'close' }
-      worker.postMessage(close)
+      say({ is: 'close' })
       await exited
     },
   }

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { FromMirror } from './mirror-messages.ts'
 import type { MirrorState } from '../../mirror/mirror-watch.ts'
+import { openHeadCell } from '../../log/store/head-cell.ts'
 import type { MirrorSettings } from '../../mirror/mirror-settings.ts'
 import { readyToFollow } from '../../publish/door/operations.ts'
 import { openAuditLines } from '../log-lines/audit-lines.ts'
@@ -29,6 +30,8 @@ import { openMirrorMetrics } from './mirror-metrics.ts'
 import type { MirrorReport } from '../../serve/api/status-route.ts'
 import { mirrorReportOf } from './mirror-report.ts'
 import { startMirrorWorker } from './mirror-worker.ts'
+import type { MirrorWitnessSettings } from './mirror-witness.ts'
+import { openMirrorWitness } from './mirror-witness.ts'
 import { startOperations } from './operations-listener.ts'
 
 /** Settings of `mirror`, already checked. */
@@ -40,6 +43,8 @@ export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' 
     mirrorOf: string
     opsHost: string
     opsPort: number
+    /** Listener and keys with which the mirror cosigns; null when it does not. */
+    witness: MirrorWitnessSettings | null
     /** Whether the whole log is hashed before the first answer too, not only in the background. */
     verifyFirst: boolean
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
@@ -48,7 +53,14 @@ export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' 
 
 /** A mirror that is served. `broken` resolves with the reason when it must stop by itself. */
 export type ServedMirror = AsyncDisposable &
-  Readonly<{ port: number; opsPort: number; head(): number; broken: Promise<string> }>
+  Readonly<{
+    port: number
+    opsPort: number
+    /** Null when the mirror does not cosign. */
+    witnessPort: number | null
+    head(): number
+    broken: Promise<string>
+  }>
 
 /** Serves a built mirror, and follows its origin. The caller holds the lock of the directory. Settles when it listens. */
 export async function startMirror(
@@ -66,6 +78,11 @@ export async function startMirror(
   const registry = openNodeRegistry(settings)
   const broken = Promise.withResolvers<string>()
   const told = openTold(settings, openReportCell<MirrorWords>(memory.mirror), registry, lines)
+
+  const isStopped = (): boolean => !told.checks().origin_agrees
+  const witnessParts = { data, head: openHeadCell(memory.head), isStopped, registry }
+  const witness = settings.witness && openMirrorWitness(settings.witness, witnessParts, world, lines)
+  if (witness !== null) stack.use(witness)
 
   // The thread starts first, because it sets the head that the fronts begin with.
   const { head, barrier } = memory
@@ -100,10 +117,13 @@ export async function startMirror(
     sayStopping(memory)
     await drainThreads(front, threads)
   })
+  const listener = witness === null ? null : await witness.listen(worker.show)
+  if (listener !== null) stack.use(listener)
   const owned = stack.move()
   return {
     port: front.port,
     opsPort: operations.port,
+    witnessPort: listener?.port ?? null,
     head: () => front.reader.head().seq,
     broken: broken.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import { CommandError } from '../terminal/world.ts'
 
-type PortOption = '--port' | '--publish-port' | '--ops-port'
+type PortOption = '--port' | '--publish-port' | '--ops-port' | '--witness-port'
 
 /** Listens for a moment, so that a taken port is known before long work. Throws as `orTaken`. */
 export async function demandFreePort(option: PortOption, host: string, port: number): Promise<void> {

@@ -2,12 +2,9 @@ import { hasStore } from '../../log/store/store.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
 import type { OperationsAnswer } from '../../publish/door/operations.ts'
 import { ALIVE, notMade } from '../../publish/door/operations.ts'
-import type { Cosigner, CosignerFact } from '../../witness/cosigner/cosigner.ts'
-import { openCosigner } from '../../witness/cosigner/cosigner.ts'
-import type { CosignerAnswer } from '../../witness/cosigner/cosigner-answer.ts'
+import type { Cosigner } from '../../witness/cosigner/cosigner.ts'
 import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
-import { CosignerStateError, hasCosignerState } from '../../witness/cosigner/state-file.ts'
-import { openWitnessListener, WITNESS_DRAIN_MS } from '../../witness/cosigner/witness-listener.ts'
+import { WITNESS_DRAIN_MS } from '../../witness/cosigner/witness-listener.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { startOperations } from '../mirror/operations-listener.ts'
 import { runToEnd } from '../operator/node-ending.ts'
@@ -15,8 +12,9 @@ import { orTaken } from '../service/taken-port.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
-import { readWitnessKeys } from './witness-keys.ts'
-import { openCosignerMetrics, openWitnessRegistry } from './witness-metrics.ts'
+import { openCosigning } from '../cosigning/open-cosigning.ts'
+import { readWitnessKeys } from '../cosigning/witness-keys.ts'
+import { openWitnessRegistry } from '../cosigning/witness-metrics.ts'
 
 /** Settings of `witness`, already checked. */
 type WitnessSettings = Readonly<{
@@ -46,7 +44,8 @@ export async function runWitness(
   if (hasStore(settings.data))
     throw new CommandError(2, '--data: the directory holds a log; a witness has a directory of its own')
   using _lock = takeDirectory(settings.data)
-  const keys = readWitnessKeys(settings, world)
+  const choice = { ...settings, keyBase: settings.data, keyOption: '--key-file' } as const
+  const keys = readWitnessKeys(choice, world)
   const witness = await startWitness(settings, keys, world, lines)
   lines.say('witnessing', {
     of: settings.name,
@@ -68,9 +67,9 @@ export async function startWitness(
   lines: LogLines,
 ): Promise<ServedWitness> {
   await using stack = new AsyncDisposableStack()
-  const cosigner = stack.use(openState(settings, keys, world, lines))
   const registry = openWitnessRegistry()
-  const metrics = openCosignerMetrics(registry, cosigner)
+  const parts = { ...settings, keys, guard: null, portOption: '--port' } as const
+  const cosigning = stack.use(openCosigning(parts, registry, world, lines))
   let stopping = false
   const operations = await orTaken(
     '--ops-port',
@@ -81,25 +80,13 @@ export async function startWitness(
         if (path === '/metrics') {
           return await readMetrics(() => registry.metrics(), registry.contentType, lines)
         }
-        return path === '/livez' ? ALIVE : readiness(cosigner, stopping)
+        return path === '/livez' ? ALIVE : readiness(cosigning.cosigner, stopping)
       },
       following: null,
     }),
   )
   stack.use(operations)
-  const listener = await orTaken(
-    '--port',
-    openWitnessListener({
-      host: settings.host,
-      port: settings.port,
-      cosigner,
-      onAnswered(answer) {
-        metrics.answered(answer.outcome)
-        sayRefused(answer, lines)
-      },
-      onFailure: (error) => lines.say('witness-failed', { err: error }),
-    }),
-  )
+  const listener = await cosigning.listen()
   stack.use(listener)
   stack.defer(() => {
     stopping = true
@@ -111,51 +98,6 @@ export async function startWitness(
     broken: new Promise(() => {}),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
-}
-
-function openState(
-  { data, logs, growthPerMinute, acceptCopy }: WitnessSettings,
-  keys: readonly CosignerKey[],
-  { now, monotonicMs }: Pick<World, 'now' | 'monotonicMs'>,
-  lines: LogLines,
-): Cosigner {
-  try {
-    return openCosigner({
-      dataDirectory: data,
-      keys,
-      logs,
-      growthPerMinute,
-      // A new state is no copy. `readWitnessKeys` has asked about its keys.
-      acceptCopy: acceptCopy && hasCosignerState(data),
-      guard: null,
-      now,
-      monotonicMs,
-      onFact: (fact) => sayFact(fact, lines),
-    })
-  } catch (error) {
-    if (error instanceof CosignerStateError) throw new CommandError(1, error.message, { cause: error })
-    throw error
-  }
-}
-
-function sayFact(fact: CosignerFact, lines: LogLines): void {
-  switch (fact.is) {
-    case 'cosigned':
-      return lines.say('cosigned', { of: fact.origin, size: fact.size })
-    case 'state-back':
-      return lines.say('witness-back', { of: fact.origin, size: fact.size })
-    case 'contradiction':
-      return lines.say('log-contradicts', { of: fact.origin, evidence: fact.evidence })
-    case 'clock':
-      return lines.say('witness-clock', { of: fact.origin, ms: fact.behindSeconds * 1_000 })
-    case 'unwritten':
-      return lines.say('witness-unwritten', { reason: fact.reason })
-  }
-}
-
-/** Says a refusal. A conflict is none: it is how a log learns the size. */
-function sayRefused({ status, outcome }: CosignerAnswer, lines: LogLines): void {
-  if (status !== 200 && status !== 409) lines.say('checkpoint-refused', { status, fault: outcome })
 }
 
 function readiness(cosigner: Cosigner, stopping: boolean): OperationsAnswer {

@@ -5,7 +5,9 @@ import type { Origin } from '../origin/open-origin.ts'
 import type { OriginStatus } from '../origin/origin-answers.ts'
 import { readOriginKeys, readOriginStatus, readOriginTree } from '../origin/origin-answers.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
+import { formatUtf8 } from '../../tlog/text.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
+import { provenTree } from '../proof/proven-tree.ts'
 import { anotherLog } from './another-log.ts'
 import { applyFromPages, applyFromStream } from './apply-tree.ts'
 import type { TreePlace } from './judge-tree.ts'
@@ -22,6 +24,8 @@ export type FollowingParts = Readonly<{
   folder: string
   archiveEventsMin: number
   signal: AbortSignal
+  /** Checkpoints that did not come from the origin. They are taken out to be judged. */
+  shown: string[]
   /** Called when the origin has shown a seq. */
   onOriginHead(seq: number): void
   /** Called when a checkpoint that was asked for at this moment agrees with everything that the mirror has. */
@@ -89,6 +93,25 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     if (keys !== null) await witnessed.ask(keys)
   }
 
+  /** Throws a `ContradictionError` at a checkpoint that the log has signed, and whose tree is not the mirror's. */
+  async function judgeShown(): Promise<void> {
+    const note = parts.shown.pop()
+    if (note === undefined) return
+    const served = formatUtf8(note)
+    try {
+      const keys = checkpoints.keys() ?? (await store.knownKeys())
+      placeOfTree(
+        store.book,
+        store.checkpoint(),
+        await provenTree('a submitted checkpoint', served, keys),
+        note,
+      )
+    } catch (error) {
+      // Whoever submits a checkpoint is not the origin, so a mistake in it says nothing.
+      if (!(error instanceof WrongError)) throw error
+    }
+  }
+
   /** Follows with one stream, until it is of no use. */
   async function followStream(): Promise<void> {
     await using stack = new AsyncDisposableStack()
@@ -96,6 +119,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     stack.defer(() => feed.close())
     for (;;) {
       await somethingNew(parts, feed)
+      await judgeShown()
       if ((await accept(feed)) === 'reopen') return
       judge.wasRight()
       await askWord()
@@ -106,6 +130,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     async follow() {
       for (;;) {
         try {
+          await judgeShown()
           await accept(null)
           judge.wasRight()
           await askWord()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256, verifyRawEd25519 } from '../../log/tree/signer.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { Checkpoint, TrustedLog } from '../../tlog/checkpoint.ts'
+import type { TrustedLog } from '../../tlog/checkpoint.ts'
 import { openNote } from '../../tlog/signature.ts'
 import { formatHex, formatUtf8 } from '../../tlog/text.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
@@ -14,7 +14,7 @@ import type { CosignerKey } from './cosigner-keys.ts'
 import { cosignatureLines, linesOf, ownCosignatures } from './cosigner-keys.ts'
 import type { GrowthRate } from './growth-rate.ts'
 import { openGrowthRate } from './growth-rate.ts'
-import type { SignedSubmission } from './judgement.ts'
+import type { CosignerGuard, SignedSubmission } from './judgement.ts'
 import { contradicts, isForgotten, whyNotConsistent } from './judgement.ts'
 import { countEvidence, keepContradiction } from './kept-evidence.ts'
 import type { StateFile } from './state-file.ts'
@@ -38,12 +38,6 @@ export type CosignerFact =
   | Readonly<{ is: 'contradiction'; origin: string; evidence: string }>
   | Readonly<{ is: 'clock'; origin: string; behindSeconds: number }>
   | Readonly<{ is: 'unwritten'; reason: string }>
-
-/**
- * Further condition of a cosignature, asked after all checks of tlog-witness have passed. A string is the reason not to
- * cosign now: the answer is 503.
- */
-type CosignerGuard = (checkpoint: Checkpoint) => string | null | Promise<string | null>
 
 export type CosignerSettings = Readonly<{
   /** Directory of its own: nothing else writes into it. */
@@ -172,20 +166,22 @@ async function answer(parts: Parts, body: Uint8Array): Promise<CosignerAnswer> {
   const logLines = linesOf(note.text, verified)
   const own = await ownCosignatures(note, parts.settings.keys)
   const signed: SignedSubmission = { ...submission, logLines, own }
-  const { guard } = parts.settings
-  if (guard !== null) {
-    // The state may change while the guard is asked, so that all checks are made again.
-    const refusal = whyNot(parts, signed)
-    if (refusal !== null) return refusal
-    const reason = await guard(checkpoint)
-    if (reason !== null) return refusedAnswer('unproved', reason, REFRESH_SECONDS)
-  }
+  // The state may change while the guard is asked, so that all checks are made again.
+  const refusal = whyNot(parts, signed) ?? (await guarded(parts, signed))
+  if (refusal !== null) return refusal
   const given = whyNot(parts, signed) ?? cosign(parts, signed, false)
   if (given !== 'no-allowance') return given
   const seconds = await parts.rate.wait(checkpoint.origin, checkpoint.size)
   if (seconds !== null) return tooMany(seconds)
-  const later = whyNot(parts, signed) ?? cosign(parts, signed, true)
+  const refusedLater = await guarded(parts, signed)
+  const later = refusedLater ?? whyNot(parts, signed) ?? cosign(parts, signed, true)
   return later === 'no-allowance' ? tooMany(1) : later
+}
+
+/** Refusal by the guard; null when it allows the cosignature. */
+async function guarded({ settings }: Parts, signed: SignedSubmission): Promise<CosignerAnswer | null> {
+  const refused = (await settings.guard?.(signed)) ?? null
+  return refused === null ? null : refusedAnswer(refused.outcome, refused.reason, REFRESH_SECONDS)
 }
 
 function tooMany(seconds: number): CosignerAnswer {

@@ -10,6 +10,15 @@ import type { Submission } from './submission.ts'
 /** A submission that a key of the log has signed, with the verified lines and the cosignatures of our own keys. */
 export type SignedSubmission = Submission & Readonly<{ logLines: string; own: OwnCosignatures | undefined }>
 
+/**
+ * Further condition of a cosignature, asked after all checks of tlog-witness have passed. Null allows it. `unproved`: not
+ * now, by a 503. `inconsistent`: the log has signed a tree that cannot be, by a 422.
+ */
+export type CosignerGuard = (
+  submission: Pick<SignedSubmission, 'checkpoint' | 'note'>,
+) => Promise<GuardRefusal | null>
+export type GuardRefusal = Readonly<{ outcome: 'unproved' | 'inconsistent'; reason: string }>
+
 const hasher = treeHasher(sha256)
 
 /**
