@@ -65,13 +65,22 @@ suite('daybook mirror', () => {
   test('builds, serves until a signal, and ends with 0', async () => {
     const stop = new AbortController()
     const other = join(folder, 'other')
-    const ended = run(['mirror', url, '--data', other, ...ports, '--drain', '0'], { stop: stop.signal })
-    while (!existsSync(join(other, 'daybook.db'))) await new Promise((resolve) => setTimeout(resolve, 20))
+    const witness = ['--witness-name', 'mirror.example/w', '--witness-port', '0']
+    const words = ['mirror', url, '--data', other, ...ports, ...witness, '--drain', '0']
+    const ended = run(words, { stop: stop.signal })
+    while (!existsSync(join(other, 'witness', 'witness.db')))
+      await new Promise((resolve) => setTimeout(resolve, 20))
     await new Promise((resolve) => setTimeout(resolve, 500))
     stop.abort()
     const { code, stderr } = await ended
     assert.equal(code, 0, stderr)
     assert.match(stderr, /the mirror is built and proved: \d+ events/)
+    assert.match(stderr, /the witness mirror\.example\/w · listening on/)
+    // The keys are beside the directory, and their vkeys are told.
+    for (const name of [`${other}.witness.key`, `${other}.witness.ml-dsa.key`]) {
+      assert.ok(existsSync(name) && stderr.includes(name), name)
+    }
+    assert.equal(stderr.match(/"words":"mirror\.example\/w\+/g)?.length, 2)
   })
 
   test('says at once which address does not answer, and why, and keeps nothing', async () => {
@@ -105,6 +114,8 @@ suite('daybook mirror', () => {
       ['mirror', 'data.example.org', '--data', join(folder, 'a')],
       ['mirror', url, '--data', join(folder, 'a'), '--vkey', 'nonsense'],
       ['mirror', url],
+      ['mirror', url, '--data', join(folder, 'a'), '--witness-key-file', 'w.key'],
+      ['mirror', url, '--data', join(folder, 'a'), '--accept-copy'],
     ])
       assert.equal((await run(words)).code, 2, words.join(' '))
     assert.ok(!existsSync(join(folder, 'a')), 'nothing is left behind')

@@ -64,12 +64,13 @@ export function mirrorCommand(world: World, lines: MainLines, done: (code: ExitC
       ),
   ).action(async (url: string, options: MirrorOptions, self: Command) => {
     const origin = readAddress(url).origin
+    const witness = witnessOf(options)
     const world_ = beginLines(options, [], { world, lines })
     refuseOtherOwner(options.data, world_)
     makeFolder(options.data, '--data')
     sayStart(lines, self)
     const { runMirror } = await import('./mirror-command.ts')
-    done(await runMirror(settingsOf(origin, options, world_), world_, lines))
+    done(await runMirror({ ...settingsOf(origin, options, world_), witness }, world_, lines))
   })
 }
 
@@ -119,7 +120,7 @@ function witnessOf(options: MirrorOptions): RunMirrorSettings['witness'] {
   }
 }
 
-function settingsOf(url: string, options: MirrorOptions, world: World): RunMirrorSettings {
+function settingsOf(url: string, options: MirrorOptions, world: World): Omit<RunMirrorSettings, 'witness'> {
   return {
     ...nodeSettingsOf(options),
     site: siteOf(options, world.now()),
@@ -127,7 +128,6 @@ function settingsOf(url: string, options: MirrorOptions, world: World): RunMirro
     mirrorOf: options.originUrl ?? url,
     opsHost: options.opsHost,
     opsPort: options.opsPort,
-    witness: witnessOf(options),
     followed: {
       url,
       dataDirectory: options.data,

@@ -93,25 +93,6 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     if (keys !== null) await witnessed.ask(keys)
   }
 
-  /** Throws a `ContradictionError` at a checkpoint that the log has signed, and whose tree is not the mirror's. */
-  async function judgeShown(): Promise<void> {
-    const note = parts.shown.pop()
-    if (note === undefined) return
-    const served = formatUtf8(note)
-    try {
-      const keys = checkpoints.keys() ?? (await store.knownKeys())
-      placeOfTree(
-        store.book,
-        store.checkpoint(),
-        await provenTree('a submitted checkpoint', served, keys),
-        note,
-      )
-    } catch (error) {
-      // Whoever submits a checkpoint is not the origin, so a mistake in it says nothing.
-      if (!(error instanceof WrongError)) throw error
-    }
-  }
-
   /** Follows with one stream, until it is of no use. */
   async function followStream(): Promise<void> {
     await using stack = new AsyncDisposableStack()
@@ -119,7 +100,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     stack.defer(() => feed.close())
     for (;;) {
       await somethingNew(parts, feed)
-      await judgeShown()
+      await judgeShown(parts, checkpoints)
       if ((await accept(feed)) === 'reopen') return
       judge.wasRight()
       await askWord()
@@ -130,7 +111,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     async follow() {
       for (;;) {
         try {
-          await judgeShown()
+          await judgeShown(parts, checkpoints)
           await accept(null)
           judge.wasRight()
           await askWord()
@@ -195,6 +176,20 @@ function openCheckpoints({ origin, store, signal, onOriginHead }: FollowingParts
       onOriginHead(read.tree.size)
       return { ...read, askedMs: askedAt }
     },
+  }
+}
+
+/** Throws a `ContradictionError` at a checkpoint that the log has signed, and whose tree is not the mirror's. */
+async function judgeShown({ store, shown }: FollowingParts, checkpoints: Checkpoints): Promise<void> {
+  const note = shown.pop()
+  if (note === undefined) return
+  try {
+    const keys = checkpoints.keys() ?? (await store.knownKeys())
+    const tree = await provenTree('a submitted checkpoint', formatUtf8(note), keys)
+    placeOfTree(store.book, store.checkpoint(), tree, note)
+  } catch (error) {
+    // Whoever submits a checkpoint is not the origin, so a mistake in it says nothing.
+    if (!(error instanceof WrongError)) throw error
   }
 }
 
