@@ -6,6 +6,7 @@ import { suite, test } from 'node:test'
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import { ATTEMPT_MS_MAX, EngineError, MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
 import type { PrimaryMemory } from '../../src/engine/postgres/primary-link.ts'
+import { until } from '../processes/other-program.ts'
 import { openFaultRelay } from './fault-relay.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import type { PostgresRig } from './postgres-rig.ts'
@@ -160,14 +161,18 @@ async function isReadOnly(rig: PostgresRig): Promise<void> {
   assert.equal(await writer.log.append(1, textBytes('place 1')), 'appended')
   const name = 'default_transaction_read_only'
   await rig.sql(rig.primary(), `ALTER SYSTEM SET ${name} = on`, 'SELECT pg_reload_conf()')
+  const refuses = (): Promise<void> =>
+    assert.rejects(writer.log.last(), { name: 'EngineError', message: /takes no writes/ })
   try {
+    // A reload reaches open connections a moment later.
+    await until('the connection refuses', () => refuses().then(() => true))
     await isNotAcknowledged(writer, 3)
     await isNotAcknowledged(writer, 2)
-    await assert.rejects(writer.log.last(), { name: 'EngineError', message: /takes no writes/ })
+    await refuses()
   } finally {
     await rig.sql(rig.primary(), `ALTER SYSTEM RESET ${name}`, 'SELECT pg_reload_conf()')
   }
-  assert.equal(await writer.log.last(), 1)
+  await until('the connection answers again', async () => (await writer.log.last()) === 1)
 }
 
 /** The next change that a connection tells. */
