@@ -13,7 +13,7 @@ const PATTERNS = process.argv.slice(2)
 /** Time limit of a file. The operation of a log on an engine needs more than a minute even alone. */
 const TIMEOUT_MS = 240_000
 /** Processes at a time for each core: a test often waits for another process. With two, a fifth of each core was idle. */
-const FILES_PER_CORE = 3
+const FILES_PER_CORE = 2.5
 /** Processes at most: some start a browser. */
 const FILES_MAX = 16
 
@@ -48,7 +48,7 @@ const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 const report = run({
   files: PATTERNS.flatMap((pattern) => globSync(pattern).toSorted()),
-  concurrency: Math.min(FILES_MAX, FILES_PER_CORE * availableParallelism()),
+  concurrency: Math.min(FILES_MAX, Math.floor(FILES_PER_CORE * availableParallelism())),
   timeout: TIMEOUT_MS,
   signal: stop.signal,
 })

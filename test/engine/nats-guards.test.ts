@@ -91,8 +91,12 @@ suite(
     const configure = async (nats: NatsConnection, stream: number, changes: object): Promise<void> => {
       const config = { ...expectedConfig(stream), ...changes }
       const subject = `$JS.API.STREAM.CREATE.daybook-${stream}`
-      const answer = await nats.request(subject, JSON.stringify(config), { timeout: 10_000 })
-      assert.equal(answer.json<{ error?: { description: string } }>().error?.description, undefined)
+      // The leader of the cluster may not know all brokers yet.
+      await until('the stream is made', async () => {
+        const answer = await nats.request(subject, JSON.stringify(config), { timeout: 10_000 })
+        assert.equal(answer.json<{ error?: { description: string } }>().error?.description, undefined)
+        return true
+      })
     }
     const faultsOf = async (stream: number): Promise<readonly string[]> => {
       await using connection = await rig.open(stream)
@@ -108,11 +112,15 @@ suite(
       await Promise.all(
         DRIFTS.map(async ([changes, named], at) => {
           await configure(nats, 100 + at, changes)
-          const faults = await faultsOf(100 + at)
-          const found = faults.flatMap(
-            (fault) => /^the stream daybook-\d+ has ([a-z_]+) .*: it must be /.exec(fault)?.[1] ?? [],
-          )
-          assert.deepEqual(found.toSorted(), named, faults.join('; '))
+          // A new stream may have no leader for a moment.
+          await until('the settings are named', async () => {
+            const faults = await faultsOf(100 + at)
+            const found = faults.flatMap(
+              (fault) => /^the stream daybook-\d+ has ([a-z_]+) .*: it must be /.exec(fault)?.[1] ?? [],
+            )
+            assert.deepEqual(found.toSorted(), named, faults.join('; '))
+            return true
+          })
         }),
       )
     })
