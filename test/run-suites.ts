@@ -1,8 +1,9 @@
-import { chmodSync, globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { availableParallelism, freemem } from 'node:os'
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { useMemoryFolder } from './processes/memory-folder.ts'
 import skips from './stage/skips-reporter.ts'
 
 /**
@@ -17,30 +18,7 @@ const FILES_PER_CORE = 2.5
 /** Processes at most: some start a browser. */
 const FILES_MAX = 16
 
-/** File system in memory, on Linux. */
-const MEMORY = '/dev/shm'
-const MEMORY_BYTES_MIN = 4 * 1024 ** 3
-
-/** Makes a folder in memory for temporary files; undefined where memory is scarce. Tests that write then need half the time. */
-function memoryFolder(): string | undefined {
-  try {
-    const { bavail, bsize } = statfsSync(MEMORY)
-    if (Math.min(bavail * bsize, freemem() / 2) < MEMORY_BYTES_MIN) return undefined
-    const folder = mkdtempSync(join(MEMORY, 'daybook-tests-'))
-    // Other users write here too, such as that of PostgreSQL.
-    chmodSync(folder, 0o1777)
-    return folder
-  } catch {
-    return undefined
-  }
-}
-
-const folder = memoryFolder()
-if (folder !== undefined) {
-  process.env['TMPDIR'] = folder
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-}
-
+useMemoryFolder()
 // The tests start some hundred processes from the same sources: they share compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '..', 'node_modules', '.cache', 'node')
 

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../../sim/random.ts'
-import { randomOf } from '../../sim/random.ts'
 import { sha256, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
@@ -14,10 +13,11 @@ import { run } from '../stage/command-stage.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
+import { openCampaign } from '../torture/campaign.ts'
 
-/** Kills of the service. The long campaign is `DAYBOOK_CAMPAIGN=400`. */
-const CYCLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8)
-const SEED = process.env['DAYBOOK_SEED'] ?? 'kill -9 during publishing'
+const CAMPAIGN = openCampaign('kill-publishing')
+/** Kills of the service. */
+const CYCLES = CAMPAIGN.size
 const PUBLISHERS = 8
 const CYCLE_MS_MAX = 150
 /** Answers of a cycle at most: each cycle reads all events again, and a fast disk would store very many in its time. */
@@ -50,7 +50,7 @@ type Known = {
 }
 
 function openKnown(): Known {
-  const random = randomOf(SEED)
+  const { random } = CAMPAIGN
   const sent = new Map<string, SentDraft>()
   return { random, sent, seqs: new Map(), unknown: [], deposits: [], inFlight: 0, lines: [] }
 }
@@ -245,7 +245,6 @@ suite(`a service killed while it publishes, ${CYCLES} times`, () => {
     'keeps what it acknowledged, and a retry of the rest doubles nothing',
     { timeout: 600_000 + CYCLES * 5_000 },
     async (t) => {
-      t.diagnostic(`seed: ${SEED}`)
       const folder = mkdtempSync(join(tmpdir(), 'daybook-crash-'))
       const data = join(folder, 'data')
       const known = openKnown()
@@ -271,10 +270,9 @@ suite(`a service killed while it publishes, ${CYCLES} times`, () => {
       } finally {
         rmSync(folder, { recursive: true, force: true })
       }
-      t.diagnostic(`${known.sent.size} events; ${JSON.stringify(seen)}`)
-      // A campaign proves nothing unless some kills met requests in progress, with both outcomes.
-      assert.ok(seen.inFlight >= CYCLES && seen.kept > 0 && seen.lost > 0, JSON.stringify(seen))
-      assert.ok(known.sent.size > CYCLES * 50, `${known.sent.size} events were published`)
+      // Some kills must meet requests in progress, with both outcomes.
+      const floors = { inFlight: CYCLES, kept: 1, lost: 1, events: CYCLES * 50 }
+      CAMPAIGN.finish(t, { kills: CYCLES, events: known.sent.size, ...seen }, floors)
     },
   )
 })

@@ -1,0 +1,28 @@
+/** Sizes of a campaign: inside `npm test`, in an hour of all campaigns, and in a night. */
+export type Sizes = Readonly<{ quick: number; hour: number; night: number }>
+export type Tier = keyof Sizes
+
+/** A test of faults, hostility or endurance whose size and seed are set from outside. */
+export type CampaignRow = Readonly<{
+  /** Test file that runs it. */
+  file: string
+  /** The promise that it tries to break. */
+  promise: string
+  /** Unit of its sizes. */
+  unit: string
+  sizes: Sizes
+  /** Seed inside `npm test`, so that each commit runs the same. */
+  seed: string
+}>
+
+/** All campaigns, in the order in which `npm run torture` runs them. Each name is printed, and is a value of `--only`. */
+export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
+  'kill-publishing': {
+    file: 'test/crash/crash.test.ts',
+    promise:
+      'A service killed at any moment keeps what it acknowledged, and a retry of the rest doubles nothing',
+    unit: 'kills',
+    sizes: { quick: 8, hour: 100, night: 2_000 },
+    seed: 'kill -9 during publishing',
+  },
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { useMemoryFolder } from '../processes/memory-folder.ts'
+import { CAMPAIGNS } from './campaigns.ts'
+import type { TortureSettings } from './run-torture.ts'
+import { listOf, reportOf, runTorture } from './run-torture.ts'
+
+/**
+ * `npm run torture`: runs the campaigns one after another, prints their seed and what they counted, and ends with a
+ * table in Markdown. The exit code is 1 when one failed. A run that was broken off goes on with its `--seed`.
+ */
+const { values } = parseArgs({
+  options: {
+    tier: { type: 'string', default: 'quick' },
+    seed: { type: 'string', default: randomUUID().slice(0, 8) },
+    only: { type: 'string', multiple: true, default: [] },
+    list: { type: 'boolean', default: false },
+    report: { type: 'boolean', default: false },
+  },
+})
+const { tier, seed, only } = values
+if (tier !== 'quick' && tier !== 'hour' && tier !== 'night')
+  throw new Error('--tier takes quick, hour or night')
+for (const name of only) if (!Object.hasOwn(CAMPAIGNS, name)) throw new Error('--only takes a name of --list')
+
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+const settings: TortureSettings = { campaigns: CAMPAIGNS, tier, seed, only, folder: '.daybook-torture' }
+if (values.list) process.stdout.write(listOf(CAMPAIGNS))
+else if (values.report) process.stdout.write(reportOf(settings))
+else {
+  useMemoryFolder()
+  const tell = (line: string): void => void process.stdout.write(`${line}\n`)
+  const { failed } = await runTorture(settings, tell, stop.signal)
+  process.stdout.write(`\n${reportOf(settings)}`)
+  process.exitCode = failed.length > 0 || stop.signal.aborted ? 1 : 0
+}
