@@ -9,6 +9,9 @@ import type { VerifierKey } from './vkey.ts'
 /** Most keys of witnesses that a log or a reader chooses. */
 export const WITNESSES_MAX = 16
 
+/** Longest time by which the clock of a witness may be ahead of the local one. */
+export const AHEAD_SECONDS_MAX = 600
+
 /** Signatures of witnesses that a runtime can verify. `verifyMlDsa44` is null where the runtime has no ML-DSA-44. */
 export type WitnessVerification = Readonly<{ verifyEd25519: Verify; verifyMlDsa44: Verify | null }>
 
@@ -67,9 +70,14 @@ export function quorumTime(vouchers: readonly Voucher[], quorum: number): number
   return vouchers.map(({ timeSeconds }) => timeSeconds).toSorted((a, b) => b - a)[quorum - 1]
 }
 
+/** Names of the witnesses in a list of keys, each once. */
+export function witnessNames(keys: readonly VerifierKey[]): readonly string[] {
+  return [...new Set(keys.map(({ name }) => name))]
+}
+
 /** Quorum of a list of witnesses when none is given: more than half of their names. */
 export function majorityOf(witnesses: readonly VerifierKey[]): number {
-  return Math.floor(new Set(witnesses.map(({ name }) => name)).size / 2) + 1
+  return Math.floor(witnessNames(witnesses).length / 2) + 1
 }
 
 /** Whether two keys of a list wrap the same public key, or are no keys of witnesses (C2SP tlog-policy). */

@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../tlog/checkpoint.ts'
 import { readCheckpoint } from '../tlog/checkpoint.ts'
-import { openVouching } from '../tlog/quorum.ts'
+import { openVouching, witnessNames } from '../tlog/quorum.ts'
 import { formatHex, formatUtf8 } from '../tlog/text.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
@@ -11,7 +11,7 @@ import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
 import { openListed } from './trust.ts'
 import type { WitnessDemand, WitnessedNote } from './witnessed-note.ts'
-import { namesOf, openWitnessedNote, WITNESSED_PATH } from './witnessed-note.ts'
+import { openWitnessedNote, WITNESSED_PATH } from './witnessed-note.ts'
 
 /** Answer at an address of a witness: a body, none (404), or a reason why there is no answer. */
 export type WitnessAnswer =
@@ -58,7 +58,7 @@ export async function askWitnesses(
   const asked = source.is === 'service' ? questions.asked : []
   const path = `${formatHex(primitives.sha256(formatUtf8(trust.origin)))}/checkpoint`
   const answers = asked.map(async ({ url, keys }) => {
-    const name = namesOf(keys).join(' and ')
+    const name = witnessNames(keys).join(' and ')
     const answer = await questions.ask(`${url}/${path}`)
     const { view, note } = await viewOf(name, keys, answer, trust, primitives)
     return { view, note: note === null ? null : `witness ${name} ${note}` }

@@ -1,6 +1,7 @@
 import type { Ms } from '../protocol/moment.ts'
 import { formatAt } from '../protocol/moment.ts'
 import { isSame } from '../tlog/hash.ts'
+import { witnessNames } from '../tlog/quorum.ts'
 import { formatHex } from '../tlog/text.ts'
 import type { Checklist } from './questions/check.ts'
 import type { ReadLog } from './read-log.ts'
@@ -10,7 +11,7 @@ import { historyOf } from './saved-checkpoint.ts'
 import type { ServedCheckpoint } from './served-checkpoint.ts'
 import type { CollectedWitnesses, WitnessView } from './ask-witnesses.ts'
 import type { WitnessDemand } from './witnessed-note.ts'
-import { judgeQuorum, namesOf, UNWITNESSED_MS_MAX, WITNESSED_PATH } from './witnessed-note.ts'
+import { judgeQuorum, UNWITNESSED_MS_MAX, WITNESSED_PATH } from './witnessed-note.ts'
 
 const UNREAD = 'the entries could not all be read'
 
@@ -63,7 +64,7 @@ export function judgeWitnesses(
     )
   else list.right('witnesses', says)
   // Two quorums of Q out of N have 2Q − N witnesses in common.
-  const liars = 2 * demand.quorum - namesOf(demand.keys).length
+  const liars = 2 * demand.quorum - witnessNames(demand.keys).length
   const isRight = list.is('witnesses') === 'right' && liars > 0
   return { evidence, vouched: isRight ? { size: covered, liars } : null }
 }

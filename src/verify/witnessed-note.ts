@@ -1,9 +1,9 @@
 import type { Ms } from '../protocol/moment.ts'
-import { DAY_MS, formatAt, MINUTE_MS, msOf, SECOND_MS } from '../protocol/moment.ts'
+import { DAY_MS, formatAt, msOf, SECOND_MS } from '../protocol/moment.ts'
 import type { Checkpoint } from '../tlog/checkpoint.ts'
 import { readCheckpoint } from '../tlog/checkpoint.ts'
 import type { Voucher } from '../tlog/quorum.ts'
-import { openVouching, quorumTime } from '../tlog/quorum.ts'
+import { AHEAD_SECONDS_MAX, openVouching, quorumTime, witnessNames } from '../tlog/quorum.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
 import type { Check } from './questions/check.ts'
@@ -17,8 +17,6 @@ export const WITNESSED_PATH = 'log/checkpoint.witnessed'
 
 /** Oldest quorum that a service may show, and oldest event that no quorum vouches for. A frozen view shows only by time. */
 export const UNWITNESSED_MS_MAX: number = DAY_MS
-/** Most that a quorum's time may be ahead of the local clock. */
-export const AHEAD_MS_MAX: number = 10 * MINUTE_MS
 
 /** Keys of the witnesses that a reader has chosen, and how many of their names must vouch. */
 export type WitnessDemand = Readonly<{ keys: readonly VerifierKey[]; quorum: number }>
@@ -53,11 +51,6 @@ export async function openWitnessedNote(
 /** Result of the check for a quorum and its age. `says` names the witnesses, and has no `.` at its end. */
 type QuorumResult = Readonly<Pick<Check, 'is' | 'says'>>
 
-/** Names in a list of keys, each once. */
-export function namesOf(keys: readonly VerifierKey[]): readonly string[] {
-  return [...new Set(keys.map(({ name }) => name))]
-}
-
 /**
  * Judges the quorum of a note, and its time by the local clock. A service must show a quorum of the last 24 hours. That of
  * a folder may be of any age. A cosignature from the future counts for no quorum: one false witness must not make the
@@ -68,8 +61,8 @@ export function judgeQuorum(
   { keys, quorum }: WitnessDemand,
   { size, now, isService }: Readonly<{ size: number; now: Ms; isService: boolean }>,
 ): QuorumResult {
-  const names = namesOf(keys)
-  const inTime = all.filter(({ timeSeconds }) => timeSeconds * SECOND_MS <= now + AHEAD_MS_MAX)
+  const names = witnessNames(keys)
+  const inTime = all.filter(({ timeSeconds }) => (timeSeconds - AHEAD_SECONDS_MAX) * SECOND_MS <= now)
   const vouchers = (inTime.length < quorum ? all : inTime).map(({ name }) => name)
   const missing = names.filter((name) => !vouchers.includes(name) && !unverified.includes(name))
   const blind = unverified.length === 0 ? '' : `; no ML-DSA-44 here to verify ${unverified.join(', ')}`

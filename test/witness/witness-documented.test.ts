@@ -18,7 +18,7 @@ import {
   WITNESS_REQUEST_MS,
 } from '../../src/witness/cosigner/witness-listener.ts'
 import { FEED_PACE, WITNESS_REFUSALS } from '../../src/witness/feed/feed-settings.ts'
-import { FEED_AHEAD_MS_MAX } from '../../src/witness/feed/fed-witness.ts'
+import { AHEAD_SECONDS_MAX } from '../../src/tlog/quorum.ts'
 import { FEED_FAILED_MS_MAX } from '../../src/witness/feed/peers.ts'
 import {
   FEED_ANSWER_BYTES_MAX,
@@ -58,7 +58,7 @@ suite('the documents of a log with witnesses', () => {
       `asked ${FEED_PACE.roundMs / 1_000} s after its last question, and after ${FEED_PACE.idleMs / 1_000} s when`,
       `It has ${FEED_ANSWER_MS / 1_000} s and ${FEED_ANSWER_BYTES_MAX / 1_024} KiB for an answer`,
       `up to ${FEED_FAILED_MS_MAX / 1_000} s; a \`Retry-After\` is obeyed for up to an hour`,
-      `more than ${FEED_AHEAD_MS_MAX / 1_000} s ahead`,
+      `more than ${AHEAD_SECONDS_MAX} s ahead`,
     ]) {
       assert.ok(text.includes(limit), limit)
     }

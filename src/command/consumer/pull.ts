@@ -104,7 +104,7 @@ async function pullAll(
       // Without the open month, the files end where the checkpoint of the last manifest does.
       const checkpoint = manifest === null ? newest : Buffer.from(manifest.checkpoint)
       await replace(join(to, 'log', 'checkpoint'), checkpoint)
-      // Of an open month only: the files must reach the tree that the witnesses have seen.
+      // The files reach the tree that the witnesses have seen only when they have the open month.
       if (manifest === null && witnessed !== null)
         await replace(join(to, 'log', 'checkpoint.witnessed'), witnessed)
     }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
-import { areWitnesses, majorityOf, WITNESSES_MAX } from '../../tlog/quorum.ts'
+import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
 import { CommandError } from './world.ts'
@@ -38,7 +38,7 @@ export function readWitnesses(
   })
   const keys = witnesses.map(({ key }) => key)
   if (!areWitnesses(keys)) throw new CommandError(2, '--witness: two of the keys are the same public key')
-  const names = new Set(keys.map(({ name }) => name)).size
+  const names = witnessNames(keys).length
   if (quorum !== undefined && !(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= names)) {
     throw new CommandError(
       2,

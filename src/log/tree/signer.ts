@@ -5,6 +5,7 @@ import { formatCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import type { Note, NoteSignature } from '../../tlog/note.ts'
 import { formatNote } from '../../tlog/note.ts'
+import type { WitnessVerification } from '../../tlog/quorum.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { KEY_ID_BYTES, verifierKey } from '../../tlog/vkey.ts'
 
@@ -84,6 +85,12 @@ export function verifyRawEd25519(publicKey: Uint8Array, message: Uint8Array, sig
 export function verifyRawMlDsa44(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const jwk = { kty: 'AKP', alg: 'ML-DSA-44', pub: base64urlnopad.encode(publicKey) }
   return verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), signature)
+}
+
+/** Signatures of witnesses, verified by Node's own crypto. */
+export const NODE_SIGNATURES: WitnessVerification = {
+  verifyEd25519: verifyRawEd25519,
+  verifyMlDsa44: verifyRawMlDsa44,
 }
 
 /** The verifier key of a public key for the log with this origin. */

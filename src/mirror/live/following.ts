@@ -188,7 +188,7 @@ async function judgeShown({ store, shown }: FollowingParts, checkpoints: Checkpo
     const tree = await provenTree('a submitted checkpoint', formatUtf8(note), keys)
     placeOfTree(store.book, store.checkpoint(), tree, note)
   } catch (error) {
-    // Whoever submits a checkpoint is not the origin, so a mistake in it says nothing.
+    // A mistake in a submitted checkpoint says nothing about the origin.
     if (!(error instanceof WrongError)) throw error
   }
 }

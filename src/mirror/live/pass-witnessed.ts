@@ -1,19 +1,15 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Witnessed, WitnessedCheckpoint } from '../../log/store/reader.ts'
+import { newerWitnessed, vouchedCheckpoint } from '../../log/witnessed/vouched-checkpoint.ts'
 import { forgetWitnessed, keepWitnessed, openWitnessedFile } from '../../log/witnessed/witnessed-file.ts'
-import { MS_MAX, msOf, SECOND_MS } from '../../protocol/moment.ts'
-import { seqOf } from '../../protocol/seq.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { isSame } from '../../tlog/hash.ts'
-import { NOTE_BYTES_MAX } from '../../tlog/note.ts'
-import { openVouching, quorumTime } from '../../tlog/quorum.ts'
-import { parseUtf8 } from '../../tlog/text.ts'
+import { NOTE_BYTES_MAX, parseNote } from '../../tlog/note.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { WITNESSED_PATH } from '../../verify/witnessed-note.ts'
 import type { Origin } from '../origin/open-origin.ts'
 import type { OriginWitnesses } from '../origin/origin-witnesses.ts'
 import { readOriginWitnesses } from '../origin/origin-witnesses.ts'
-import { NODE_PRIMITIVES } from '../proof/node-primitives.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
 import { provenTree } from '../proof/proven-tree.ts'
 import { placeOfTree } from './judge-tree.ts'
@@ -54,18 +50,19 @@ export function openPassWitnessed({ origin, store, signal }: PassParts): PassWit
     const body = await origin.read(WITNESSED_PATH, { bytesMax: NOTE_BYTES_MAX, attemptsMax: 1 }, signal)
     if (body === undefined) return null
     const size = await covered(body, keys)
-    return size === null ? null : await vouchedFor(parseUtf8(body) ?? '', size, witnesses)
+    const note = parseNote(body)
+    return size === null || !note.ok ? null : await vouchedCheckpoint(note.value, size, witnesses)
   }
 
   /** The kept checkpoint, if it is of the mirror's tree and the listed witnesses still are a quorum on it. */
   async function still(witnesses: OriginWitnesses): Promise<WitnessedCheckpoint | null> {
-    const note = kept?.newest?.note ?? ''
-    const read = readCheckpoint(Buffer.from(note))
+    const read = readCheckpoint(Buffer.from(kept?.newest?.note ?? ''))
     if (!read.ok) return null
-    const { origin: name, size, root } = read.value.checkpoint
+    const { checkpoint, note } = read.value
+    const { origin: name, size, root } = checkpoint
     const isOwn = name === store.identity.origin && size <= store.book.head().seq
     if (!isOwn || !isSame(store.book.treeAt(size).root, root)) return null
-    return await vouchedFor(note, size, witnesses)
+    return await vouchedCheckpoint(note, size, witnesses)
   }
 
   return {
@@ -75,7 +72,7 @@ export function openPassWitnessed({ origin, store, signal }: PassParts): PassWit
       if (witnesses === null) return keep(null)
       const found = (await unlessUnusable(served(keys, witnesses), signal)) ?? null
       const { quorum, witnesses: rows } = witnesses
-      keep({ quorum, witnesses: rows, newest: newer(await still(witnesses), found) })
+      keep({ quorum, witnesses: rows, newest: newerWitnessed(await still(witnesses), found) })
     },
   }
 }
@@ -89,26 +86,4 @@ async function unlessUnusable<T>(asked: Promise<T>, signal: AbortSignal): Promis
     if (error instanceof WrongError || error instanceof DaybookError) return undefined
     throw error
   }
-}
-
-/** The note as a witnessed checkpoint, with the time as of which a quorum vouches; null without a quorum. */
-async function vouchedFor(
-  note: string,
-  size: number,
-  { keys, quorum }: OriginWitnesses,
-): Promise<WitnessedCheckpoint | null> {
-  const read = readCheckpoint(Buffer.from(note))
-  const opened = read.ok ? await openVouching(read.value.note, keys, NODE_PRIMITIVES) : read
-  const seconds = opened.ok ? quorumTime(opened.value.vouchers, quorum) : undefined
-  if (seconds === undefined || seconds * SECOND_MS > MS_MAX) return null
-  return { seq: seqOf(size), atMs: msOf(seconds * SECOND_MS), note }
-}
-
-/** The one of the larger tree, or of the later quorum for the same. */
-function newer(
-  one: WitnessedCheckpoint | null,
-  other: WitnessedCheckpoint | null,
-): WitnessedCheckpoint | null {
-  if (one === null || other === null) return one ?? other
-  return other.seq > one.seq || (other.seq === one.seq && other.atMs >= one.atMs) ? other : one
 }

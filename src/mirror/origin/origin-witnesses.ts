@@ -2,7 +2,7 @@ import { WITNESS_STATES } from '../../protocol/endpoints/witnesses-resource.ts'
 import type { ListedWitness, Witnessed } from '../../log/store/reader.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { areWitnesses, WITNESSES_MAX } from '../../tlog/quorum.ts'
+import { areWitnesses, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
 import type { JsonObject } from '../../verify/reading/json-values.ts'
@@ -39,7 +39,7 @@ function parseWitnesses(json: JsonObject): OriginWitnesses | null | undefined {
   const witnesses = parsed.flatMap((row) => row?.witness ?? [])
   const keys = parsed.flatMap((row) => row?.key ?? [])
   const quorum = jsonInteger(json['quorum']) ?? 0
-  const names = new Set(keys.map(({ name }) => name)).size
+  const names = witnessNames(keys).length
   const isWhole = keys.length === rows.length && areWitnesses(keys) && quorum >= 1 && quorum <= names
   return isWhole ? { quorum, witnesses, keys } : undefined
 }

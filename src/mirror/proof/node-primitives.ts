@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { sha256, verifyRawEd25519, verifyRawMlDsa44 } from '../../log/tree/signer.ts'
+import { NODE_SIGNATURES, sha256 } from '../../log/tree/signer.ts'
 import type { Primitives } from '../../verify/reading/primitives.ts'
 
 /** SHA-256 and signatures of Node, for proofs of what an origin sends. */
@@ -9,6 +9,5 @@ export const NODE_PRIMITIVES: Primitives = {
     const hash = createHash('sha256')
     return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() }
   },
-  verifyEd25519: verifyRawEd25519,
-  verifyMlDsa44: verifyRawMlDsa44,
+  ...NODE_SIGNATURES,
 }

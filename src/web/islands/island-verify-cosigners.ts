@@ -3,13 +3,12 @@ import { formatAt, msOf, SECOND_MS } from '../../protocol/moment.ts'
 import type { Note } from '../../tlog/note.ts'
 import { parseNote } from '../../tlog/note.ts'
 import type { WitnessVerification } from '../../tlog/quorum.ts'
-import { openVouching } from '../../tlog/quorum.ts'
+import { AHEAD_SECONDS_MAX, openVouching, witnessNames } from '../../tlog/quorum.ts'
 import type { Verify } from '../../tlog/signature.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import type { WitnessedNote } from '../../verify/witnessed-note.ts'
-import { AHEAD_MS_MAX, namesOf } from '../../verify/witnessed-note.ts'
 import type { SharedSteps } from './island-verify-fields.ts'
 import type { CheckStep, CheckSteps, Log, SignedCheckpoint } from './island-verify-log.ts'
 
@@ -44,7 +43,7 @@ export async function* checkCosignatures(
   }
   const verification: WitnessVerification = { verifyEd25519, verifyMlDsa44: await openMlDsa44() }
   const found: Vouching[] = []
-  for (const name of namesOf(keys)) {
+  for (const name of witnessNames(keys)) {
     const own = keys.filter((key) => key.name === name)
     const vouching = yield* vouchingOf(name, note.value, { keys: own, now }, verification)
     if (vouching === undefined) return undefined
@@ -71,7 +70,7 @@ async function* vouchingOf(
   const { vouchers, unverified } = opened.value
   const [voucher] = vouchers
   const ms = (voucher?.timeSeconds ?? 0) * SECOND_MS
-  if (voucher !== undefined && ms > now + AHEAD_MS_MAX)
+  if (voucher !== undefined && ms > now + AHEAD_SECONDS_MAX * SECOND_MS)
     yield openStep(`The witness ${name} has signed it at a time that is still to come, so it does not count`)
   else if (voucher !== undefined)
     yield rightStep(`The witness ${name} has signed it, ${momentWords(msOf(ms))}`)

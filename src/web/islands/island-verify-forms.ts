@@ -144,7 +144,7 @@ async function* stepsOf(form: HTMLFormElement, { chain, openWitnesses }: Further
       return
     }
     case 'witnesses': {
-      // Of another log, or by another quorum, until this check has passed.
+      // The earlier result may be of another log or quorum, until this check has passed.
       showShared('')
       const checks = await openWitnesses?.(form)
       return yield* checks?.checkWitnesses(log, readWitnessFields(fieldValue), Date.now(), SHARED_STEPS) ?? []

@@ -1,13 +1,13 @@
 import type { Witnesses } from '../../protocol/endpoints/witnesses-resource.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
-import { areWitnesses, majorityOf, WITNESSES_MAX } from '../../tlog/quorum.ts'
+import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { parseReceipt, RECEIPT_BYTES_MAX } from '../../tlog/receipt.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
 import type { WitnessDemand } from '../../verify/witnessed-note.ts'
-import { judgeQuorum, namesOf, UNWITNESSED_MS_MAX, WITNESSED_PATH } from '../../verify/witnessed-note.ts'
+import { judgeQuorum, UNWITNESSED_MS_MAX, WITNESSED_PATH } from '../../verify/witnessed-note.ts'
 import type { SharedSteps, WitnessFields } from './island-verify-fields.ts'
 import {
   cosignaturesOf,
@@ -142,7 +142,7 @@ async function* listedDemand(log: Log, fields: WitnessFields, steps: SharedSteps
 }
 
 async function* demandOf(keys: readonly VerifierKey[], quorum: number): CheckSteps<WitnessDemand> {
-  const names = namesOf(keys).length
+  const names = witnessNames(keys).length
   const isQuorum = Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= names
   if (!isQuorum)
     return yield* stopped(`The number that must vouch is from 1 to ${names}, the number of witnesses`)
@@ -183,7 +183,7 @@ async function* lateEvent(
 
 /** Limit that is left when a quorum of the reader's own witnesses vouches for a log. */
 function sharedText({ size, origin }: SignedCheckpoint, { keys, quorum }: WitnessDemand): string {
-  const all = namesOf(keys).length
+  const all = witnessNames(keys).length
   // Two quorums of Q out of N witnesses have 2Q − N witnesses in common.
   const liars = 2 * quorum - all
   if (liars < 1) return ''

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { createPublicKey, sign } from 'node:crypto'
 import { base64urlnopad } from '@scure/base'
-import { sha256, verifyRawEd25519, verifyRawMlDsa44 } from '../../log/tree/signer.ts'
+import { NODE_SIGNATURES, sha256 } from '../../log/tree/signer.ts'
 import { cosignText } from '../../tlog/cosignature.ts'
 import type { Note, NoteSignature } from '../../tlog/note.ts'
 import { formatNote } from '../../tlog/note.ts'
@@ -64,7 +64,7 @@ export async function ownCosignatures(
     const lines = signatures.filter(({ name, keyId }) => name === verifier.name && keyId === verifier.keyId)
     for (const line of lines.slice(0, OWN_LINES_MAX)) {
       // Each line is opened alone, so that a false one hides no true one.
-      const opened = await openVouching({ text, signatures: [line] }, [verifier], NODE)
+      const opened = await openVouching({ text, signatures: [line] }, [verifier], NODE_SIGNATURES)
       const [voucher] = opened.ok ? opened.value.vouchers : []
       if (voucher === undefined || voucher.timeSeconds <= newest) continue
       newest = voucher.timeSeconds
@@ -74,5 +74,3 @@ export async function ownCosignatures(
   }
   return own.length === 0 ? undefined : { signatures: own, time: Math.max(...times) }
 }
-
-const NODE = { verifyEd25519: verifyRawEd25519, verifyMlDsa44: verifyRawMlDsa44 }

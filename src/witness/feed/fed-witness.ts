@@ -1,23 +1,13 @@
-import { verifyRawEd25519, verifyRawMlDsa44 } from '../../log/tree/signer.ts'
+import { NODE_SIGNATURES } from '../../log/tree/signer.ts'
 import type { ListedWitness } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { msOf, SECOND_MS } from '../../protocol/moment.ts'
 import type { NoteSignature } from '../../tlog/note.ts'
 import { parseNote } from '../../tlog/note.ts'
-import type { WitnessVerification } from '../../tlog/quorum.ts'
-import { openVouching } from '../../tlog/quorum.ts'
+import { AHEAD_SECONDS_MAX, openVouching } from '../../tlog/quorum.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import type { WitnessRefusal } from './feed-settings.ts'
 import type { CheckpointQuestion, CheckpointAnswer } from './post-checkpoint.ts'
-
-/** Longest time by which the clock of a witness may be ahead, in milliseconds. */
-export const FEED_AHEAD_MS_MAX = 600_000
-
-/** Verification by Node's own crypto. */
-export const NODE_VERIFICATION: WitnessVerification = {
-  verifyEd25519: verifyRawEd25519,
-  verifyMlDsa44: verifyRawMlDsa44,
-}
 
 /** A tree that witnesses are asked to cosign: its note, the signed text of the note, and proofs from earlier sizes. */
 export type FedTree = Readonly<{
@@ -84,11 +74,11 @@ async function judgedLines(
   const malformed = { is: 'refused', reason: 'malformed', retryAfterMs: 0 } as const
   const note = parseNote(Buffer.from(`${text}\n${lines}`))
   if (!note.ok || note.value.text !== text) return malformed
-  const vouching = await openVouching(note.value, keys, NODE_VERIFICATION)
+  const vouching = await openVouching(note.value, keys, NODE_SIGNATURES)
   const [voucher] = vouching.ok ? vouching.value.vouchers : []
   if (voucher === undefined) return malformed
   const atMs = voucher.timeSeconds * 1_000
-  if (atMs > now() + FEED_AHEAD_MS_MAX) return { is: 'refused', reason: 'clock', retryAfterMs: 0 }
+  if (atMs > now() + AHEAD_SECONDS_MAX * SECOND_MS) return { is: 'refused', reason: 'clock', retryAfterMs: 0 }
   const isKnown = (line: NoteSignature): boolean =>
     keys.some(({ name, keyId }) => name === line.name && keyId === line.keyId)
   return { is: 'cosigned', signatures: note.value.signatures.filter(isKnown), atMs: msOf(atMs), wentBack }

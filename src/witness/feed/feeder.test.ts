@@ -7,12 +7,12 @@ import { FED_ORIGIN, openFeedStage } from '../../../test/witness/feed-stage.ts'
 import type { ScriptedWitness } from '../../../test/witness/scripted-witness.ts'
 import { startScriptedWitness } from '../../../test/witness/scripted-witness.ts'
 import { until } from '../../../test/processes/other-program.ts'
+import { NODE_SIGNATURES } from '../../log/tree/signer.ts'
 import { keepWitnessed } from '../../log/witnessed/witnessed-file.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { parseNote } from '../../tlog/note.ts'
 import { openVouching } from '../../tlog/quorum.ts'
-import { NODE_VERIFICATION } from './fed-witness.ts'
 import type { FeedPace } from './feed-settings.ts'
 
 suite('the feeder of a log', () => {
@@ -45,7 +45,7 @@ suite('the feeder of a log', () => {
     const parsed = parseNote(Buffer.from(note))
     assert.ok(parsed.ok)
     const keys = witnesses.map(({ key }) => key)
-    const vouching = await openVouching(parsed.value, keys, NODE_VERIFICATION)
+    const vouching = await openVouching(parsed.value, keys, NODE_SIGNATURES)
     return vouching.ok ? vouching.value.vouchers.map(({ name }) => name).toSorted() : [vouching.doubt]
   }
 

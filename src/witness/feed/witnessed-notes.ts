@@ -1,14 +1,12 @@
+import { newerWitnessed, vouchedCheckpoint } from '../../log/witnessed/vouched-checkpoint.ts'
 import { keepWitnessed, openWitnessedFile } from '../../log/witnessed/witnessed-file.ts'
 import type { Witnessed, WitnessedCheckpoint } from '../../log/store/reader.ts'
-import { msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { formatNote, parseNote } from '../../tlog/note.ts'
-import type { Note, NoteSignature } from '../../tlog/note.ts'
-import { openVouching, quorumTime } from '../../tlog/quorum.ts'
+import { parseNote } from '../../tlog/note.ts'
+import type { NoteSignature } from '../../tlog/note.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import type { FeedChoice } from './feed-settings.ts'
 import type { FedTree, Peer } from './fed-witness.ts'
-import { NODE_VERIFICATION } from './fed-witness.ts'
 
 /** The cosignatures that were gathered for the newest tree, and the newest one with a quorum, which is kept in a file. */
 type WitnessedNotes = Readonly<{
@@ -38,18 +36,10 @@ export async function openWitnessedNotes(
     lines: new Map(),
   }
 
-  /** Time of the quorum on a note; undefined without a quorum. */
-  async function timeOf(note: Note): Promise<number | undefined> {
-    const vouching = await openVouching(note, keys, NODE_VERIFICATION)
-    const seconds = vouching.ok ? quorumTime(vouching.value.vouchers, quorum) : undefined
-    return seconds === undefined ? undefined : seconds * 1_000
-  }
-
   async function stillWitnessed(former: WitnessedCheckpoint | null): Promise<WitnessedCheckpoint | null> {
     const note = former === null ? null : parseNote(Buffer.from(former.note))
     if (former === null || note === null || !note.ok) return null
-    const atMs = await timeOf(note.value)
-    return atMs === undefined ? null : { ...former, atMs: msOf(atMs) }
+    return await vouchedCheckpoint(note.value, former.seq, { keys, quorum })
   }
 
   return {
@@ -64,12 +54,10 @@ export async function openWitnessedNotes(
       // In the order of the choice, so that the same cosignatures are the same note.
       const cosignatures = keys.flatMap(({ name, keyId }) => lines.get(`${name} ${keyId}`) ?? [])
       const whole = { text, signatures: [...own.value.signatures, ...cosignatures] }
-      const atMs = await timeOf(whole)
-      if (atMs === undefined || gathered.lines !== lines) return null
-      const isNewer = newest === null || size > newest.seq || (size === newest.seq && atMs >= newest.atMs)
-      if (!isNewer) return null
-      newest = { seq: seqOf(size), atMs: msOf(atMs), note: formatNote(whole) }
-      return newest
+      const vouched = await vouchedCheckpoint(whole, size, { keys, quorum })
+      if (vouched === null || gathered.lines !== lines) return null
+      newest = newerWitnessed(newest, vouched)
+      return newest === vouched ? vouched : null
     },
     keep(peers) {
       const witnessed = { quorum, witnesses: peers.flatMap(rowsOf), newest }
