@@ -2,9 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { msOf } from '../../src/protocol/moment.ts'
+import { CLUSTER_PATHS } from '../../src/publish/door/cluster-requests.ts'
+import { HELD_PATHS } from '../../src/publish/door/held-requests.ts'
 import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
+import { DOOR_TOKEN } from '../stage/door-stage.ts'
 
+/** Paths of the private listener beside those of held drafts and clusters. */
+const PRIVATE_PATHS = ['/publish', '/livez', '/readyz', '/metrics'] as const
 const LICENCE = 'https://creativecommons.org/licenses/by/4.0/'
 
 let stage: ApiStage
@@ -249,6 +254,18 @@ suite('an answer that depends on the present', () => {
       const later = await stage.get(path, { 'If-None-Match': etag })
       assert.equal(later.status, 200, path)
       await later.arrayBuffer()
+    }
+  })
+})
+
+suite('the public listener', () => {
+  test('has no path of the private one, with a token or without', async () => {
+    for (const path of [...HELD_PATHS.keys(), ...CLUSTER_PATHS.keys(), ...PRIVATE_PATHS]) {
+      for (const headers of [{}, { authorization: `Bearer ${DOOR_TOKEN}` }]) {
+        const response = await stage.get(path, headers)
+        assert.equal(response.status, 404, path)
+        await response.arrayBuffer()
+      }
     }
   })
 })

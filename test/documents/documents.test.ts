@@ -8,6 +8,7 @@ import { TABLES } from '../../src/log/store/store-schema.ts'
 import { blocksOf, linksOf, textOf } from '../stage/document.ts'
 import { filesBelow, PRODUCT_SOURCES } from '../stage/source-tree.ts'
 import { ROOT } from '../stage/places.ts'
+import { assertTestExists, namedTests } from './named-tests.ts'
 
 const FILES = filesBelow('')
 const DOCUMENTS = FILES.filter((path) => path.endsWith('.md'))
@@ -89,7 +90,7 @@ suite('docs/speed.md', () => {
 suite('the invariants', () => {
   const text = textOf('docs/invariants.md')
   const rules = text.split(/^(?=\d+\. )/m).slice(1)
-  const held = [...text.matchAll(/Tested\s+by\s+`([^`]+)`:\s+"([^"]+)"/g)]
+  const held = namedTests(text)
 
   test('are thirteen rules, each with a test', () => {
     assert.equal(rules.length, 13)
@@ -97,17 +98,7 @@ suite('the invariants', () => {
     assert.equal(held.length, text.match(/Tested\s+by/g)?.length)
   })
 
-  for (const [, path = '', wrapped = ''] of held) {
-    const name = wrapped.replaceAll(/\s+/g, ' ')
-    test(`name a test that exists: ${name}`, () => {
-      assert.ok(existsSync(join(ROOT, path)), path)
-      const tests = [...textOf(path).matchAll(/\b(?:test|suite)\(\s*(['`])((?:\\.|(?!\1)[^])*)\1/g)]
-      assert.ok(
-        tests.some(([, , title = '']) => title.includes(name)),
-        `${path} has no test of this name`,
-      )
-    })
-  }
+  for (const named of held) test(`name a test that exists: ${named.name}`, () => assertTestExists(named))
 })
 
 suite('the decisions', () => {
