@@ -4,7 +4,7 @@ FROM node:26.10.0-bookworm AS build
 WORKDIR /build
 COPY . .
 # npm ci checks every package against package-lock.json, and apt every library against Debian's signatures.
-RUN npm ci --no-audit --no-fund \
+RUN npm ci --no-audit --no-fund --ignore-scripts \
   && node package/image/build.ts --root /image --newest-libraries \
   && mkdir --parents /volume \
   && mv /image/data /volume/data \
