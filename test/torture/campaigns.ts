@@ -25,4 +25,11 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 8, hour: 100, night: 2_000 },
     seed: 'kill -9 during publishing',
   },
+  pages: {
+    file: 'test/web/web-browser.test.ts',
+    promise: 'Each page runs under its policy and is accessible, light and dark, wide and narrow',
+    unit: 'addresses of each page',
+    sizes: { quick: 1, hour: 2, night: 20 },
+    seed: 'no chance',
+  },
 }

@@ -9,9 +9,11 @@ import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
+import { openCampaign } from '../torture/campaign.ts'
 
+const CAMPAIGN = openCampaign('pages')
 /** Addresses of each page that the slow checks open. */
-const OF_PAGE = 2
+const OF_PAGE = CAMPAIGN.size
 const REFUSALS = REFUSED.map(([refused]) => refused)
 
 let pages: PageStage
@@ -58,7 +60,8 @@ suite('the accessibility check in a browser', () => {
   })
   after(() => sight[Symbol.asyncDispose]())
 
-  for (const path of firstOfEachPage([...ADDRESSES, ...REFUSALS], OF_PAGE)) {
+  const checked = firstOfEachPage([...ADDRESSES, ...REFUSALS], OF_PAGE)
+  for (const path of checked) {
     test(`accepts ${path}, light and dark, wide and narrow`, async () => {
       await sight.page.setViewportSize(WIDE)
       await sight.page.goto(pages.urlOf(path))
@@ -70,6 +73,14 @@ suite('the accessibility check in a browser', () => {
       await assertNoSidewaysScroll(sight.page)
     })
   }
+
+  test('has seen every page', (t) => {
+    CAMPAIGN.finish(
+      t,
+      { addresses: checked.length, checks: checked.length * 4 },
+      { addresses: REFUSED.length },
+    )
+  })
 })
 
 suite('in a browser', () => {

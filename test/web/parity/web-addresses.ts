@@ -57,9 +57,8 @@ export const ADDRESSES: readonly string[] = [
   '/verify?seq=1',
 ]
 
-/** The first addresses of each page, for tests that need half a second for each. All of them with `DAYBOOK_CAMPAIGN`. */
+/** The first addresses of each page, for tests that need half a second for each. */
 export function firstOfEachPage(addresses: readonly string[], count: number): readonly string[] {
-  if (process.env['DAYBOOK_CAMPAIGN'] !== undefined) return addresses
   const byPage = Map.groupBy(addresses, (address) => address.split('?')[0])
   return [...byPage.values()].flatMap((ofPage) => ofPage.slice(0, count))
 }
