@@ -32,4 +32,12 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 1, hour: 2, night: 20 },
     seed: 'no chance',
   },
+  'generated-requests': {
+    file: 'test/torture/requests/generated-requests.test.ts',
+    promise:
+      'Any request that can be made from the OpenAPI document gets a documented answer that fits its schema and repeats nothing',
+    unit: 'requests',
+    sizes: { quick: 1_500, hour: 15_000, night: 100_000 },
+    seed: 'requests of every kind',
+  },
 }
