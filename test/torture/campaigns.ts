@@ -25,6 +25,21 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 8, hour: 100, night: 2_000 },
     seed: 'kill -9 during publishing',
   },
+  'stream-resumes': {
+    file: 'test/torture/stream/stream-resumes.test.ts',
+    promise:
+      'A stream resumed anywhere, with any filter, while events are published, misses and repeats nothing',
+    unit: 'resumes',
+    sizes: { quick: 300, hour: 3_000, night: 10_000 },
+    seed: 'resumes from anywhere',
+  },
+  'stream-cycles': {
+    file: 'test/torture/stream/stream-cycles.test.ts',
+    promise: 'Streams that end in any way leave no handle, timer, memory or count of an address behind',
+    unit: 'connections',
+    sizes: { quick: 1_000, hour: 20_000, night: 100_000 },
+    seed: 'connections that come and go',
+  },
   pages: {
     file: 'test/web/web-browser.test.ts',
     promise: 'Each page runs under its policy and is accessible, light and dark, wide and narrow',

@@ -1,5 +1,6 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Registry } from 'prom-client'
+import type { StreamLimits } from '../../serve/stream/limits.ts'
 import type { Site } from '../../web/markup/site.ts'
 import type { World } from '../terminal/world.ts'
 
@@ -21,6 +22,8 @@ export type FrontSettings = Readonly<{
   /** Public address of the service that this mirror follows; null on a node that is no mirror. */
   mirrorOf: string | null
   streamsMax: number
+  /** Limits of streams in place of those of `STREAM_LIMITS`. */
+  streamLimits?: Partial<StreamLimits>
   /** Milliseconds over which streams end at a stop. */
   drainMs: number
   /** Connections that this thread accepts. */

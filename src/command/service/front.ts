@@ -74,7 +74,7 @@ export async function openFront(
   const counters = await openCounters(settings, memory, tools, stack)
   const report = (error: unknown, of = 'stream'): void => lines.say('read-failed', { err: error, of })
   const waits = settings.following ? openWaits(reader, memory) : null
-  const { streams, exports } = openSenders(reader, waits, memory, tools, report)
+  const { streams, exports } = openSenders(settings, { reader, waits, report }, memory, tools)
   stack.use(streams)
   stack.use(exports)
   const trusted = parseNetworks(settings.trustProxy)
@@ -173,19 +173,25 @@ function openWaits(reader: LogReader, memory: FrontMemory): HeadWaits {
   })
 }
 
+type SenderParts = Readonly<{
+  reader: LogReader
+  waits: HeadWaits | null
+  report: (error: unknown, of?: string) => void
+}>
+
 /** Opens the answers of a thread that last as long as their callers read. */
 function openSenders(
-  reader: LogReader,
-  waits: HeadWaits | null,
+  { streamLimits = {} }: FrontSettings,
+  { reader, waits, report }: SenderParts,
   memory: FrontMemory,
   { world, registry, lines }: FrontTools,
-  report: (error: unknown, of?: string) => void,
 ): Readonly<{ streams: Streams; exports: Exports }> {
   const streams = openStreams({
     ...world,
     reader,
     waits,
     slots: openCallerSlots(memory.slots),
+    limits: streamLimits,
     report,
     onDelivered: watchDelivery(registry),
     ended: (end) => sayStreamEnd(lines, end),

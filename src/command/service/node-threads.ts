@@ -78,7 +78,7 @@ export async function drainThreads(front: Front, threads: FrontThreads): Promise
 /** Settings of a front that may be passed to another thread. */
 function frontSettings(settings: NodeSettings, connectionsMax: number): Omit<FrontSettings, 'reusePort'> {
   const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, site, publicUrl } = settings
-  const { asksChain, following, mirrorOf } = settings
+  const { asksChain, following, mirrorOf, streamLimits } = settings
   return {
     asksChain,
     following,
@@ -93,6 +93,7 @@ function frontSettings(settings: NodeSettings, connectionsMax: number): Omit<Fro
     publicUrl: publicUrl ?? null,
     connectionsMax,
     ...(site === undefined ? {} : { site }),
+    ...(streamLimits === undefined ? {} : { streamLimits }),
   }
 }
 

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+
+/** Ends of a connection by its client. */
+export type ConnectionEnd = 'fin' | 'rst' | 'half-close'
+
+/** One connection to a stream that its client ends. */
+type TornConnection = Readonly<{
+  port: number
+  /** Loopback address of the client. */
+  from: string
+  request: string
+  end: ConnectionEnd
+  /** Bytes of the answer after which the client ends it. What comes later is not counted as received. */
+  bytesMax: number
+  /** Whether enough has come; it sees the newest bytes, which may begin inside a message. */
+  isEnough: (newest: string) => boolean
+}>
+
+const MS_MAX = 30_000
+/** Characters of former bytes that `isEnough` sees again, so that it sees each message whole. */
+const SEEN_AGAIN = 2_000
+
+/**
+ * Opens a connection, reads until enough has come, and ends it. Resolves when it is closed, with all received bytes. A
+ * service that ends a stream by itself fails it, and so does one that is silent for too long.
+ */
+export async function readTorn({
+  port,
+  from,
+  request,
+  end,
+  bytesMax,
+  isEnough,
+}: TornConnection): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  let newest = ''
+  let ended = false
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from, allowHalfOpen: true })
+  const closed = Promise.withResolvers<void>()
+  const late = setTimeout(
+    () => closed.reject(new Error(`${length} bytes in ${MS_MAX} ms: ${newest}`)),
+    MS_MAX,
+  )
+  socket.on('error', () => undefined)
+  socket.once('connect', () => socket.write(request))
+  socket.once('close', () => closed.resolve())
+  socket.once('end', () => socket.end())
+  socket.on('data', (bytes: Buffer) => {
+    chunks.push(bytes)
+    length += bytes.length
+    newest = `${newest.slice(-SEEN_AGAIN)}${bytes.toString('latin1')}`
+    // A refusal leaves the connection open for further requests.
+    if (length === bytes.length && length >= OK.length && !newest.startsWith(OK)) socket.end()
+    if (ended || (length < bytesMax && !isEnough(newest))) return
+    ended = true
+    if (end === 'rst') socket.resetAndDestroy()
+    else if (end === 'fin') socket.destroy()
+    else socket.end()
+  })
+  try {
+    await closed.promise
+  } finally {
+    clearTimeout(late)
+    socket.destroy()
+  }
+  const bytes = Buffer.concat(chunks)
+  assert.ok(ended || bytes.toString('latin1', 0, OK.length) !== OK, 'the service ended the stream by itself')
+  // The client of a half-closed connection still reads. Others are as if broken at exactly this byte.
+  return end === 'half-close' ? bytes : bytes.subarray(0, bytesMax)
+}
+
+const OK = 'HTTP/1.1 200'
