@@ -2,7 +2,7 @@ import { ALLOWANCE_MUTANTS } from './listed/allowance-mutants.ts'
 import { LOG_MUTANTS } from './listed/log-mutants.ts'
 import { PUBLISH_MUTANTS } from './listed/publish-mutants.ts'
 import { STREAM_MUTANTS } from './listed/stream-mutants.ts'
-import type { ListedMutant } from './mutant.ts'
+import type { ListedMutant } from './listed/listed-mutant.ts'
 
 /** Plausible bugs, each of which breaks a promise and is found by a named test. */
 export const LISTED_MUTANTS: readonly ListedMutant[] = [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../stage/places.ts'
+import type { ListedMutant } from './listed/listed-mutant.ts'
 
 /** A bug of a few characters: the same text at one place of one source replaced by another. */
 export type Mutant = Readonly<{
@@ -13,19 +14,6 @@ export type Mutant = Readonly<{
   start: number
   from: string
   to: string
-}>
-
-/** Mutant of the list, chosen by hand. */
-export type ListedMutant = Readonly<{
-  id: string
-  file: string
-  /** Text that occurs once in the file. */
-  from: string
-  to: string
-  /** The promise that it breaks. */
-  promise: string
-  /** Test files that are expected to fail, the cheapest first. */
-  tests: readonly string[]
 }>
 
 /** Finds the text of a listed mutant. Throws when the file has it never or twice: then the list is out of date. */

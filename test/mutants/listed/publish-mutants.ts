@@ -1,4 +1,4 @@
-import type { ListedMutant } from '../mutant.ts'
+import type { ListedMutant } from './listed-mutant.ts'
 
 const ADMISSION = 'src/publish/admission'
 const HELD = 'src/publish/held'

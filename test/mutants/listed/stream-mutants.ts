@@ -1,4 +1,4 @@
-import type { ListedMutant } from '../mutant.ts'
+import type { ListedMutant } from './listed-mutant.ts'
 
 const STREAM = 'src/serve/stream'
 const ALLOWANCE = 'src/serve/allowance'
