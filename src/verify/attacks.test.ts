@@ -189,6 +189,13 @@ suite('an attack is found when a service', () => {
     assert.match(findingLines(found).join('\n'), /&details=1: the details of seq \d+ differ from the archive/)
   })
 
+  test('serves an event that is nested deeper than it can be written again', async () => {
+    const deep = `{"0":`.repeat(100_000) + '1' + '}'.repeat(100_000)
+    const change: Change = (path, body) =>
+      path.startsWith('events?') ? Buffer.from(text(body).replace('{"seq"', `{"x":${deep},"seq"`)) : body
+    assert.match(findingLines(await auditOf(log, change)).join('\n'), /^events \| .*: is nested too deep$/m)
+  })
+
   test('serves a receipt that does not lead to the root', async () => {
     const altered: Change = (path, body) =>
       path.startsWith('log/proof/')

@@ -7,7 +7,7 @@ import { treeHasher } from '../tlog/hash.ts'
 import { formatUtf8, parseUtf8 } from '../tlog/text.ts'
 import type { Finding } from './reading/finding.ts'
 import { findingOf, WrongError } from './reading/finding.ts'
-import { objectsOf, readObject, jsonInteger } from './reading/json-values.ts'
+import { jsonAgain, objectsOf, readObject, jsonInteger } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
@@ -124,9 +124,9 @@ function linesOf(
     const before = jsonInteger(events[index - 1]?.['seq'])
     const expected = first === null ? (before === undefined ? seq : before - 1) : first + index
     if (seq === undefined || seq !== expected) throw new WrongError(path, 'leaves out or repeats a seq')
-    const line = JSON.stringify(event)
+    const line = jsonAgain(path, event)
     const own = details?.[seq]
-    const further = own === undefined ? '' : `\n{"seq":${seq},"details":${JSON.stringify(own)}}`
+    const further = own === undefined ? '' : `\n{"seq":${seq},"details":${jsonAgain(path, own)}}`
     return { seq, line, leaf: details === null ? null : `${line}${further}` }
   })
 }

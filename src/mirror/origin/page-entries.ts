@@ -4,7 +4,7 @@ import { DaybookError } from '../../client/daybook-error.ts'
 import { PAGE_EVENTS } from '../../client/event-pages.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
-import { isJsonObject, objectsOf } from '../../verify/reading/json-values.ts'
+import { isJsonObject, jsonAgain, objectsOf } from '../../verify/reading/json-values.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import { readEntry } from '../proof/mirror-entry.ts'
 import type { Origin } from './open-origin.ts'
@@ -36,7 +36,11 @@ export async function* pageEntries(
     const entries: MirrorEntry[] = []
     for (const wire of events) {
       const { seq } = expected
-      const entry = readEntry(JSON.stringify(wire), detailsLineOf(seq, details[String(seq)]), expected)
+      const entry = readEntry(
+        jsonAgain(`seq ${seq}`, wire),
+        detailsLineOf(seq, details[String(seq)]),
+        expected,
+      )
       expected = { seq: nextSeq(seq), notBefore: entry.event.atMs }
       entries.push(entry)
     }
@@ -48,10 +52,10 @@ export async function* pageEntries(
 function detailsLineOf(seq: number, details: unknown): string | null {
   return details === undefined || details === null
     ? null
-    : `{"seq":${seq},"details":${JSON.stringify(details)}}`
+    : `{"seq":${seq},"details":${jsonAgain(`the details of seq ${seq}`, details)}}`
 }
 
 /** The entry of an event of the stream. */
 export function streamEntry(event: EventWire, details: unknown, expected: ExpectedNext): MirrorEntry {
-  return readEntry(JSON.stringify(event), detailsLineOf(event.seq, details), expected)
+  return readEntry(jsonAgain(`seq ${expected.seq}`, event), detailsLineOf(event.seq, details), expected)
 }

@@ -17,6 +17,15 @@ export function readObject(place: string, body: Uint8Array): JsonObject {
   return value
 }
 
+/** Writes a parsed value as JSON again. Throws a `WrongError` when it is nested too deep for that. */
+export function jsonAgain(place: string, value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw new WrongError(place, 'is nested too deep', { cause })
+  }
+}
+
 /** Whether a JSON value is an object, not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 import { WrongError } from './finding.ts'
 import { readDetailsLine, readEventLine } from './entry-lines.ts'
-import { objectsOf, readObject } from './json-values.ts'
+import { jsonAgain, objectsOf, readObject } from './json-values.ts'
 import type { ListedMonth } from './manifest.ts'
 import type { ReadingPosition, PublishedEntry } from './month-entries.ts'
 import { firstPosition, leafOf, monthEntries } from './month-entries.ts'
@@ -52,7 +52,7 @@ async function tail(
   if (events?.length !== count) throw new WrongError(missing, 'or one of the next is missing')
   const entries: PublishedEntry[] = []
   for (const wire of events) {
-    const line = JSON.stringify(wire)
+    const line = jsonAgain(address, wire)
     const event = readEventLine(line, place.next)
     const detailsAddress = `events/${event.seq}/details`
     const text = parseUtf8((await source.read(detailsAddress)) ?? new Uint8Array(0)) ?? ''
