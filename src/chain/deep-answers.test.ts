@@ -24,7 +24,7 @@ suite('an error of a transaction that is nested too deep', () => {
       timeoutMs: 1_000,
       now: () => 0,
       fetch: async (url, init) => {
-        const { id, method }: { id: number; method: string } = JSON.parse(String(init.body))
+        const { id, method }: { id: number; method: string } = JSON.parse(init.body as string)
         const result = answerOf(method, url.endsWith('2') ? DEEP : 'null')
         return new Response(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
       },

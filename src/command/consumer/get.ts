@@ -153,7 +153,7 @@ function nextIn(answer: unknown): unknown {
 
 /** Address of the next page of a CSV; undefined when there is none. */
 function nextLink(headers: Headers): string | undefined {
-  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+  return /<([^<>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
 }
 
 /** Option that asks for the next page: `--after 200`. */
