@@ -55,4 +55,12 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 1_500, hour: 15_000, night: 100_000 },
     seed: 'requests of every kind',
   },
+  'hostile-parsers': {
+    file: 'test/torture/requests/hostile-parsers.test.ts',
+    promise:
+      'A parser makes of any bytes a value or a named refusal, changes no prototype, and writes what it accepts as it was',
+    unit: 'inputs',
+    sizes: { quick: 6_000, hour: 100_000, night: 1_000_000 },
+    seed: 'damaged bytes',
+  },
 }
