@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { base64urlnopad } from '@scure/base'
+import { createDurably } from '../../log/store/durable-rename.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
@@ -101,14 +102,12 @@ export function makePrivateKey(path: string, option: string, type: PrivateKeyTyp
   makeFolder(dirname(path), option)
   try {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
-    // Flushed, so that a crash cannot leave a log whose key is lost.
-    writeFileSync(path, pem, { mode: 0o600, flag: 'wx', flush: true })
+    // On the disk, so that a power cut leaves neither a log whose key is lost nor a half-written key.
+    createDurably(path, pem)
   } catch (cause) {
     const isThere = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
     if (isThere)
       throw new CommandError(2, `${option}: ${path} exists already; give the path of a new file`, { cause })
-    // A half-written key would be refused as an existing file the next time.
-    rmSync(path, { force: true })
     throw new CommandError(2, `${option}: no key can be written to ${path}: ${systemReason(cause)}`, {
       cause,
     })

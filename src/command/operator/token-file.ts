@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createDurably, makeFolderDurably } from '../../log/store/durable-rename.ts'
 import { TOKEN_BYTES_MIN } from '../../publish/door/token-guard.ts'
 import { readStart, systemReason } from '../terminal/option-paths.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -17,8 +18,9 @@ const TOKEN_FILE_BYTES_MAX = 4_096
 export function readTokens(file: string | null, data: string): readonly string[] {
   const path = file ?? join(data, TOKEN_FILE)
   if (file === null && !existsSync(path)) {
-    mkdirSync(data, { recursive: true })
-    writeFileSync(path, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+    makeFolderDurably(data)
+    // A power cut must not leave an empty file, which the next start would refuse.
+    createDurably(path, `${randomBytes(32).toString('hex')}\n`)
     chmodSync(path, 0o600)
   }
   const tokens = readLines(path).filter((line) => line !== '')

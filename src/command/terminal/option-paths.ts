@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
+import { syncDirectory } from '../../log/store/durable-rename.ts'
 import { shellQuoted } from './output.ts'
 import { CommandError } from './world.ts'
 
@@ -19,12 +20,16 @@ export function checkFolder(path: string, option: string): void {
   }
 }
 
-/** Makes a folder that an option names, with its parents, unless it exists. `mode` is that of new folders. */
+/**
+ * Makes a folder that an option names, with its parents, unless it exists. `mode` is that of new folders. Their names are
+ * on the disk when this returns.
+ */
 export function makeFolder(path: string, option: string, mode = 0o777): void {
   // `mkdirSync` with `recursive` never ends where the system allows no folder, as below /proc.
   for (const one of nearestFolder(path, option).missing) {
     try {
       mkdirSync(one, { mode })
+      syncDirectory(dirname(one))
     } catch (cause) {
       if (isFolder(one)) continue
       throw new CommandError(2, `${option}: ${shellQuoted(path)} cannot be made: ${systemReason(cause)}`, {

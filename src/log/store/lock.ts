@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeFolderDurably } from './durable-rename.ts'
 import { giveOwner } from './file-owner.ts'
 import { isBusy } from './sqlite-error.ts'
 
@@ -14,7 +15,7 @@ export class LockedError extends Error {
  * ends with the process. Throws a LockedError when another process has it.
  */
 export function lockDirectory(dataDirectory: string): Disposable {
-  mkdirSync(dataDirectory, { recursive: true })
+  makeFolderDurably(dataDirectory)
   return lockFile(join(dataDirectory, 'lock'), 'another process uses this data directory')
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { openMemoryLog } from '../../../test/story/memory-log.ts'
 import { decodeInt128s, encodeInt128s } from '../../project/fold/tally.ts'
@@ -13,7 +15,7 @@ import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { assertSameBooks } from '../../../test/story/same-books.ts'
 import { draftOf, openDirectory, reading, write } from '../../../test/story/store-run.ts'
 import { openAppender } from '../append.ts'
-import { openForWriting, storePath } from './store.ts'
+import { createStore, openForWriting, readStoreIdentity, storePath } from './store.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
 type EntrySketch = readonly [atMs: number, name: string, kots?: bigint | undefined, details?: Details]
@@ -263,5 +265,24 @@ suite('the store in edge cases', () => {
     const again = openForWriting(storePath(directory.path))
     assert.deepEqual(openAppender(again, testSigner(again)).published('one'), { seq: 1, digest })
     again.close()
+  })
+})
+
+suite('a store that a power cut left with a rollback journal', () => {
+  test('is rolled back by its first reader, as after the first start of a restored backup', () => {
+    using directory = openDirectory()
+    const whole = storePath(join(directory.path, 'whole'))
+    const cut = storePath(join(directory.path, 'cut'))
+    createStore(whole, { origin: 'daybook.test/cut', chain: 'opaque', simulated: false })
+    mkdirSync(dirname(cut))
+    const { id } = readStoreIdentity(dirname(whole))
+    using db = new DatabaseSync(whole)
+    // Pages that leave the cache within a transaction make a journal that is durable.
+    db.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE')
+    db.exec("UPDATE meta SET value = 'cut'; CREATE TABLE more AS SELECT * FROM sqlite_schema")
+    for (const suffix of ['', '-journal']) copyFileSync(`${whole}${suffix}`, `${cut}${suffix}`)
+    assert.ok(statSync(`${cut}-journal`).size > 512, 'the journal holds pages')
+    assert.equal(readStoreIdentity(dirname(cut)).id, id)
+    assert.equal(existsSync(`${cut}-journal`), false)
   })
 })

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 
 /** Suffixes of the files that SQLite makes beside a store. */
 const COMPANIONS = ['-wal', '-shm', '-journal'] as const
@@ -16,4 +17,36 @@ export function removeStore(path: string): void {
 /** Removes the files beside a store. What is only in its write-ahead log is lost. */
 export function removeCompanions(path: string): void {
   for (const suffix of COMPANIONS) rmSync(`${path}${suffix}`, { force: true })
+}
+
+/** Offset in a SQLite file of the byte that says whether it uses a write-ahead log (2) or not (1). */
+const WRITE_VERSION_AT = 18
+const NO_WAL = 1
+
+/** Whether a SQLite file uses no write-ahead log. */
+export function hasNoWal(path: string): boolean {
+  const header = new Uint8Array(WRITE_VERSION_AT + 1)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, header)
+  } finally {
+    closeSync(file)
+  }
+  return header[WRITE_VERSION_AT] === NO_WAL
+}
+
+const LOCKED_MS_MAX = 5_000
+
+/**
+ * Undoes the transaction of a rollback journal that was left, which only a writing connection may do. The first start
+ * after a restore makes one when it gives the backup a write-ahead log, and a power cut may leave it.
+ */
+export function rollBackLeft(path: string): void {
+  if ((statSync(`${path}-journal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+  const db = new DatabaseSync(path, { timeout: LOCKED_MS_MAX })
+  try {
+    db.prepare('PRAGMA user_version').get()
+  } finally {
+    db.close()
+  }
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isChain } from '../../protocol/tx.ts'
-import { renameDurably, syncDirectory } from './durable-rename.ts'
+import { makeFolderDurably, renameDurably, syncDirectory, syncParent } from './durable-rename.ts'
 import type { FormerLog, LogIdentity } from './reader.ts'
 import {
   BULK_REFS,
@@ -15,7 +15,7 @@ import {
   TABLES,
 } from './store-schema.ts'
 import { text } from './codec.ts'
-import { MAKING, removeStore } from './store-files.ts'
+import { hasNoWal, MAKING, removeStore, rollBackLeft } from './store-files.ts'
 
 /** Older versions of SQLite can lose commits when they reset the write-ahead log. */
 const SQLITE_VERSION_MIN = '3.51.3'
@@ -68,7 +68,7 @@ export function createStore(
   begun: Pick<LogIdentity, 'id' | 'former'> = { id: newLogId(), former: [] },
   fill: (db: DatabaseSync) => void = () => undefined,
 ): void {
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolderDurably(dirname(path))
   if (existsSync(path)) throw new Error(`${path} exists already: a new log must not replace it`)
   const making = `${path}${MAKING}`
   removeStore(making)
@@ -94,22 +94,24 @@ export function createStore(
 /** Opens the writer's connection. Every commit is on the disk before it returns. */
 export function openForWriting(path: string): DatabaseSync {
   const db = open(path, { readOnly: false })
-  // The write-ahead log exists now. SQLite syncs its name with the first commit but ignores a failure, and then a
-  // power loss could remove the whole log. So its name is synced here.
   try {
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
+    PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF`)
+    // The write-ahead log exists now. SQLite syncs its name with the first commit but ignores a failure, and then a
+    // power loss could remove the whole log. So its name is synced here, and that of the directory too.
+    storeSchema(db)
     syncNames(dirname(path))
+    return db
   } catch (error) {
     db.close()
     throw error
   }
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
-    PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF`)
-  return db
 }
 
 function syncNames(directory: string): void {
   try {
     syncDirectory(directory)
+    syncParent(directory)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new StoreError(`the names of the files in ${directory} cannot be made durable: ${reason}`, {
@@ -217,25 +219,13 @@ export function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
   insert.run('former', JSON.stringify(identity.former))
 }
 
-/** Offset in a SQLite file of the byte that says whether it uses a write-ahead log (2) or not (1). */
-const WRITE_VERSION_AT = 18
-const NO_WAL = 1
-
 /**
  * Throws when a file without write-ahead log has one beside it. A backup has none, so this one belongs to the store
  * that the backup replaced, and SQLite would write pages of that store into the backup.
  */
 function refuseForeignJournal(path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return
-  const header = new Uint8Array(WRITE_VERSION_AT + 1)
-  const file = openSync(path, 'r')
-  try {
-    readSync(file, header)
-  } finally {
-    closeSync(file)
-  }
-  if (header[WRITE_VERSION_AT] !== NO_WAL) return
-  throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
+  if (hasNoWal(path)) throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
 }
 
 function open(path: string, options: OpenOptions): DatabaseSync {
@@ -254,6 +244,7 @@ type OpenOptions = Readonly<{ readOnly: boolean; defensive?: false }>
 
 /** Opens a store of any schema. Only an upgrade reads others than the present one. */
 export function openAnySchema(path: string, options: OpenOptions): DatabaseSync {
+  if (options.readOnly) rollBackLeft(path)
   refuseForeignJournal(path)
   const db = new DatabaseSync(path, { ...options, timeout: 5000 })
   checkSqlite(db)
