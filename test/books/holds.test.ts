@@ -16,10 +16,12 @@ import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 import { recompute } from '../../src/publish/recompute.ts'
 import type { PublicEntry } from '../oracle/book.ts'
 import { payouts as naivePayouts } from '../oracle/payouts.ts'
+import { openCampaign } from '../torture/campaign.ts'
 import { openDirectory, reading, write, writerSteps } from '../story/store-run.ts'
 
-/** Runs of the properties. Set it higher for a longer test. */
-const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 25)
+const CAMPAIGN = openCampaign('review-holds')
+/** Runs of each property. */
+const RUNS = CAMPAIGN.size
 const START = Date.UTC(2026, 0, 1)
 const KINDS = ['winner', 'runner_up'] as const
 
@@ -96,9 +98,12 @@ function publicOf({ event, details }: Entry): PublicEntry {
 }
 
 suite('review holds', () => {
+  const figures = { logs: 0, events: 0, stores: 0 }
   test('move only the amounts that are unpaid at that moment, across payments and corrections', () => {
     fc.assert(
       fc.property(steps.map(storyOf), (entries) => {
+        figures.logs += 1
+        figures.events += entries.length
         const memory = openMemoryLog()
         for (const [index, entry] of entries.entries()) {
           memory.add(entry)
@@ -109,13 +114,14 @@ suite('review holds', () => {
           }
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: CAMPAIGN.seedNumber },
     )
   })
 
-  test('are the same in the store, however their events are divided into commits', () => {
+  test('are the same in the store, however their events are divided into commits', (t) => {
     fc.assert(
       fc.property(steps.map(storyOf), writerSteps, (entries, written) => {
+        figures.stores += 1
         using directory = openDirectory()
         for (const done of write(directory.path, entries, written, 'durable')) {
           const book = entries.slice(0, done).map(publicOf)
@@ -132,7 +138,8 @@ suite('review holds', () => {
         while (step.done !== true) step = again.next()
         assert.deepEqual(step.value.differences, [])
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: CAMPAIGN.seedNumber },
     )
+    CAMPAIGN.finish(t, figures, { logs: RUNS, events: RUNS * 5, stores: RUNS })
   })
 })

@@ -12,11 +12,12 @@ import { fromCsv, fromJson } from './model-pages.ts'
 import type { Follower } from './model-follower.ts'
 import { openFollower } from './model-follower.ts'
 import type { ModelService } from '../stage/model-service.ts'
+import { openCampaign } from '../torture/campaign.ts'
 import { openModelService } from '../stage/model-service.ts'
 
-/** Runs of the model. Set it higher for a longer test; a failed run names its seed. */
-const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
-const SEED = process.env['DAYBOOK_SEED']
+const CAMPAIGN = openCampaign('log-model')
+/** Runs of the model. */
+const RUNS = CAMPAIGN.size
 const STEPS = 70
 const LAUNCH_MS = Date.UTC(2026, 4, 1, 12)
 const LAUNCHED = JSON.stringify({ atMs: LAUNCH_MS })
@@ -254,8 +255,10 @@ const STEP_WEIGHTS = [
   [archive, 2],
 ] as const
 
+const taken: Record<string, number> = {}
+
 for (let run = 0; run < RUNS; run++) {
-  const seed = SEED ?? `${Date.now()}-${run}`
+  const seed = `${CAMPAIGN.seed} ${run}`
   test(`the log is the same however it is read (seed ${seed})`, async () => {
     await using service = await openModelService(LAUNCH_MS)
     const stage = {
@@ -270,6 +273,7 @@ for (let run = 0; run < RUNS; run++) {
       for (let step = 0; step < STEPS; step++) {
         const take = stage.random.weighted(STEP_WEIGHTS)
         done.push(take.name)
+        taken[take.name] = (taken[take.name] ?? 0) + 1
         await take(stage)
       }
       for (const follower of stage.followers) {
@@ -285,3 +289,8 @@ for (let run = 0; run < RUNS; run++) {
     }
   })
 }
+
+test('each kind of step was taken', (t) => {
+  const floors = Object.fromEntries(STEP_WEIGHTS.map(([step]) => [step.name, 1]))
+  CAMPAIGN.finish(t, { runs: RUNS, ...taken }, { ...floors, publish: RUNS * 5, page: RUNS * 5, cut: RUNS })
+})

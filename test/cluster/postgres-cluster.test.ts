@@ -1,15 +1,15 @@
 import { suite, test } from 'node:test'
 import { hasPostgres } from '../outbox/postgres-server.ts'
 import { skipUnless } from '../stage/test-needs.ts'
-import { assertCampaign, faultsWanted } from './campaign-test.ts'
+import { openCampaign } from '../torture/campaign.ts'
+import { assertCampaign } from './campaign-test.ts'
 import { openEngineCluster } from './engine-cluster.ts'
 import { openPostgresEngine } from './postgres-cluster.ts'
 
-/** Faults of the run. The long campaign is `DAYBOOK_CAMPAIGN=200`. */
-const FAULTS = faultsWanted(3)
+const CAMPAIGN = openCampaign('cluster-postgres')
+const FAULTS = CAMPAIGN.size
 /** Streams at a time. A long campaign has 500. */
 const SUBSCRIBERS = FAULTS > 10 ? 500 : 30
-const SEED = process.env['DAYBOOK_SEED'] ?? 'three writers on PostgreSQL'
 
 suite(
   `three writers on PostgreSQL and two mirrors during ${FAULTS} faults`,
@@ -19,9 +19,7 @@ suite(
       'lose and repeat nothing, keep the order, and have the same bytes',
       { timeout: 120_000 + FAULTS * 30_000 },
       (t) =>
-        assertCampaign(t, (folder, seed) => openEngineCluster(folder, seed, openPostgresEngine), {
-          seed: SEED,
-          faults: FAULTS,
+        assertCampaign(t, CAMPAIGN, (folder, seed) => openEngineCluster(folder, seed, openPostgresEngine), {
           first: ['promote the standby of the killed primary', 'kill a', 'stall link of b'],
           acksPerRound: FAULTS > 10 ? 20 : 40,
           subscribers: SUBSCRIBERS,

@@ -1,16 +1,14 @@
 import { suite, test } from 'node:test'
-import { assertCampaign, faultsWanted } from './campaign-test.ts'
+import { openCampaign } from '../torture/campaign.ts'
+import { assertCampaign } from './campaign-test.ts'
 import { openSingleCluster } from './single-cluster.ts'
 
-/** Faults of the run. The long campaign is `DAYBOOK_CAMPAIGN=200`. */
-const FAULTS = faultsWanted(5)
-const SEED = process.env['DAYBOOK_SEED'] ?? 'one node'
+const CAMPAIGN = openCampaign('cluster-single')
+const FAULTS = CAMPAIGN.size
 
 suite(`a single node during ${FAULTS} faults`, () => {
   test('loses and repeats nothing, and keeps the order', { timeout: 60_000 + FAULTS * 10_000 }, (t) =>
-    assertCampaign(t, openSingleCluster, {
-      seed: SEED,
-      faults: FAULTS,
+    assertCampaign(t, CAMPAIGN, openSingleCluster, {
       acksPerRound: 20,
       subscribers: 30,
       publishers: 6,

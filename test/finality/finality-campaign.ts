@@ -51,7 +51,7 @@ type Told = Readonly<{
   drafts: number
 }>
 
-type Campaign = AsyncDisposable &
+type FinalityCampaign = AsyncDisposable &
   Readonly<{
     /** Kills and restarts the service at random until the platform has sent everything. */
     killUntilSent(): Promise<void>
@@ -64,7 +64,13 @@ type Campaign = AsyncDisposable &
     told(): Told
   }>
 
-export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignSettings): Promise<Campaign> {
+export async function openFinalityCampaign({
+  folder,
+  kind,
+  seed,
+  kills,
+  txs,
+}: CampaignSettings): Promise<FinalityCampaign> {
   const random = randomOf(seed)
   const data = join(folder, 'data')
   const copy = join(folder, 'copy.db')
@@ -200,10 +206,8 @@ export async function openCampaign({ folder, kind, seed, kills, txs }: CampaignS
       kept.assertStored(storedIn(data))
       door = await start()
       await kept.assertListed(door)
-      await until(
-        'the metric of what waits',
-        async () => (await door.metric('daybook_finality_pending')) === LAST_LOST,
-      )
+      const pending = (): Promise<number> => door.metric('daybook_finality_pending')
+      await until('the metric of what waits', async () => (await pending()) === LAST_LOST)
       const asked = Date.now()
       const age = (await door.metric('daybook_finality_oldest_pending_seconds')) * 1_000
       assert.ok(age >= asked - to && age <= Date.now() - from, `the oldest waits for ${age} ms`)

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Draft } from '../../src/protocol/draft.ts'
 import type { BalancesSetting } from '../../src/publish/admission/admission.ts'
+import { openCampaign } from '../torture/campaign.ts'
 import type { HeldModel, ModelAnswer } from './held-model.ts'
 import { assertCovered, openHeldModel } from './held-model.ts'
 import type { HeldStage } from './held-stage.ts'
@@ -10,10 +11,8 @@ import { CHAIN, openHeldStage } from './held-stage.ts'
 import type { DraftChoice } from './random-drafts.ts'
 import { BEGINNING, draftChoices, draftOf, TXS } from './random-drafts.ts'
 
-const CAMPAIGN = process.env['DAYBOOK_CAMPAIGN']
-const RUNS = Number(CAMPAIGN ?? 20)
-/** The runs of every commit are the same. A campaign (`DAYBOOK_CAMPAIGN=3000`) draws a seed, which a failure prints. */
-const SEED = CAMPAIGN === undefined ? { seed: 20_261_123 } : {}
+const CAMPAIGN = openCampaign('held-model')
+const RUNS = CAMPAIGN.size
 type Step =
   | Readonly<{ is: 'submit'; drafts: readonly DraftChoice[]; repeats: boolean }>
   | Readonly<{ is: 'settle'; txs: readonly (readonly [tx: number, word: 'final' | 'failed' | 'excess'])[] }>
@@ -155,14 +154,15 @@ async function runTrials(balances: BalancesSetting, runs: number): Promise<Trial
     },
   )
   // Shrinking 90 steps takes longer than a test may.
-  await fc.assert(property, { numRuns: runs, endOnFailure: true, ...SEED })
+  await fc.assert(property, { numRuns: runs, endOnFailure: true, seed: CAMPAIGN.seedNumber })
   return counts
 }
 
 suite('a log with held drafts', () => {
-  test('holds, publishes and refuses as the specification says, whatever is settled, dropped or restarted', async () => {
+  test('holds, publishes and refuses as the specification says, whatever is settled, dropped or restarted', async (t) => {
     const counts = await runTrials('refuse', RUNS)
-    for (const [what, count] of Object.entries(counts)) assert.ok(count > 0, `0 ${what}`)
+    const floors = { published: RUNS * 10, held: RUNS, refused: 1, waits: 1, rejected: RUNS }
+    CAMPAIGN.finish(t, counts, floors)
   })
 
   test('does so with --balances report too', async () => {

@@ -4,20 +4,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Random } from '../../sim/random.ts'
-import { randomOf } from '../../sim/random.ts'
 import { readLines } from '../stage/node-process.ts'
 import { MAIN } from '../stage/places.ts'
 import { skipUnless } from '../stage/test-needs.ts'
+import { openCampaign } from '../torture/campaign.ts'
 import type { OutboxStage } from './outbox-stage.ts'
 import { openOutboxStage, until } from './outbox-stage.ts'
 import type { PlatformWriters } from './outbox-writers.ts'
 import { PLATFORM, startWriters } from './outbox-writers.ts'
 import { hasPostgres } from './postgres-server.ts'
 
-/** Kills of the database. The drainer is killed twice as often. The long campaign is `DAYBOOK_CAMPAIGN=200`. */
-const CYCLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 3)
-const SEED = process.env['DAYBOOK_SEED'] ?? 'kill -9 of database and drainer'
+const CAMPAIGN = openCampaign('outbox')
+/** Kills of the database. The drainer is killed twice as often. */
+const CYCLES = CAMPAIGN.size
 const WRITERS = 6
 /** Longest time between the drainer's first mark after its start and the next kill. */
 const KILL_MS_MAX = 250
@@ -147,9 +146,8 @@ suite(
       'loses no row, publishes none twice, and keeps the order of commits',
       { timeout: 100_000 + CYCLES * 10_000 },
       async (t) => {
-        t.diagnostic(`seed: ${SEED}`)
-        const random: Random = randomOf(SEED)
-        const writers = startWriters(stage.server, WRITERS, SEED)
+        const { random, seed } = CAMPAIGN
+        const writers = startWriters(stage.server, WRITERS, seed)
         const drainer = startDrainer(stage)
         t.after(async () => {
           await drainer.end()
@@ -179,12 +177,23 @@ suite(
         const twice = await sentTwice(stage)
         const events = await assertSame(stage)
         assert.equal(await drainer.end(), 0, drainer.said())
-        t.diagnostic(JSON.stringify({ events, twice, ...counts, ...fired }))
-        // A campaign proves nothing unless its faults met work in progress.
-        assert.equal(fired.databases, CYCLES)
-        assert.ok(fired.restores > 0 && fired.waitingAgain > 0 && twice > 0, JSON.stringify({ fired, twice }))
-        assert.ok(counts.broken >= CYCLES && counts.rolledBack > 0 && counts.committed > CYCLES * 50)
         assert.match(drainer.said(), /; trying again/)
+        const restores = Math.floor(CYCLES / CYCLES_PER_RESTORE)
+        CAMPAIGN.finish(
+          t,
+          { ...fired, events, twice, ...counts },
+          {
+            databases: CYCLES,
+            drainers: CYCLES,
+            restores,
+            // The faults met work in progress.
+            waitingAgain: restores,
+            twice: restores,
+            committed: CYCLES * 50,
+            rolledBack: CYCLES,
+            broken: CYCLES,
+          },
+        )
       },
     )
   },

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { openCampaign } from '../torture/campaign.ts'
 import type { ScheduleKind } from './model-schedule.ts'
 import { runSchedule } from './model-schedule.ts'
 import { MUTANTS, NO_MUTANT } from './mutant.ts'
 
-/** Schedules of each kind. A failure names the seed of its schedule. The long campaign is `DAYBOOK_CAMPAIGN=3000`. */
-const SCHEDULES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 6)
+const CAMPAIGN = openCampaign('replica-model')
+/** Schedules of each kind. A failure names its schedule. */
+const SCHEDULES = CAMPAIGN.size
 /** Number of the first schedule. */
-const FIRST = Number(process.env['DAYBOOK_SEED'] ?? 1)
+const FIRST = CAMPAIGN.seedNumber
 /** Schedules after which a mutant that nobody has noticed is a failure. */
 const MUTANT_SCHEDULES = 40
 
@@ -20,11 +22,15 @@ const KINDS = [
 /** Schedules that have shown a mistake. */
 const ONCE_WRONG = [['loss', 7714]] as const satisfies readonly (readonly [ScheduleKind, number])[]
 
+const counted: Record<string, number> = {}
+
 suite('three writers of one log', () => {
   for (const [kind, when] of KINDS) {
     test(`lose and double nothing, sign no size twice and go on, ${when}`, async (t) => {
       const sums: Record<string, number> = {}
-      const count = (name: string, by: number): void => void (sums[name] = (sums[name] ?? 0) + by)
+      const count = (name: string, by: number): void => {
+        for (const into of [sums, counted]) into[name] = (into[name] ?? 0) + by
+      }
       for (let seed = FIRST; seed < FIRST + SCHEDULES; seed += 1) {
         const { wrong, stops, counts } = await runSchedule(`${kind} ${seed}`, kind, NO_MUTANT)
         assert.deepEqual(wrong, [], `schedule ${kind} ${seed}`)
@@ -34,6 +40,15 @@ suite('three writers of one log', () => {
       t.diagnostic(`${SCHEDULES} schedules: ${JSON.stringify(sums)}`)
     })
   }
+
+  test('met faults of each kind', (t) => {
+    const all = KINDS.length * SCHEDULES
+    CAMPAIGN.finish(
+      t,
+      { schedules: all, ...counted },
+      { schedules: all, messages: all * 10, acknowledged: all * 10, crash: all, cut: all, loss: SCHEDULES },
+    )
+  })
 
   for (const [kind, seed] of ONCE_WRONG) {
     test(`make no mistake in the schedule ${kind} ${seed} again`, async () => {

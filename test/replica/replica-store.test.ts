@@ -16,11 +16,15 @@ import type { MemoryConnection, MemoryEngine } from '../engine/memory-engine.ts'
 import { openMemoryEngine } from '../engine/memory-engine.ts'
 import type { BookCluster } from '../messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../messages/book-cluster.ts'
+import { openCampaign } from '../torture/campaign.ts'
 import type { ModelClock } from './model-clock.ts'
 import { openModelClock } from './model-clock.ts'
 import { DiskFull } from './memory-book.ts'
 
-const SCHEDULES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 3)
+const CAMPAIGN = openCampaign('replica-store')
+const SCHEDULES = CAMPAIGN.size
+/** Number of the first schedule. */
+const FIRST = CAMPAIGN.seedNumber
 const SOURCE: DraftSource = { chain: 'opaque', mode: 'publish' }
 const PUBLICATIONS = 60
 const DISTURBED_MS = 30_000
@@ -224,11 +228,12 @@ async function runStoreSchedule(seed: number): Promise<Readonly<{ messages: numb
 suite('three writers with real stores', () => {
   test('end with the same rows and the same signed tree, whatever the engine, the disks and the processes did', async (t) => {
     const sum = { messages: 0, acknowledged: 0 }
-    for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+    for (let seed = FIRST; seed < FIRST + SCHEDULES; seed += 1) {
       const { messages, acknowledged } = await runStoreSchedule(seed)
       sum.messages += messages
       sum.acknowledged += acknowledged
     }
-    t.diagnostic(`${SCHEDULES} schedules: ${sum.messages} messages, ${sum.acknowledged} refs`)
+    const figures = { schedules: SCHEDULES, ...sum }
+    CAMPAIGN.finish(t, figures, { messages: SCHEDULES * 10, acknowledged: SCHEDULES * PUBLICATIONS })
   })
 })
