@@ -17,6 +17,14 @@ export type CampaignRow = Readonly<{
 
 /** All campaigns, in the order in which `npm run torture` runs them. Each name is printed, and is a value of `--only`. */
 export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
+  'kill-steps': {
+    file: 'test/torture/store/kill-steps.test.ts',
+    promise:
+      'A commit, an import, a backup, a restore, an upgrade or a start killed at any step loses nothing, and a repetition finishes it',
+    unit: 'kills',
+    sizes: { quick: 3, hour: 200, night: 5_000 },
+    seed: 'kill -9 at each step',
+  },
   'kill-publishing': {
     file: 'test/crash/crash.test.ts',
     promise:

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
 import { backUp } from '../../../src/command/backups/backup-command.ts'
@@ -6,7 +6,7 @@ import { worldOf } from '../../stage/command-stage.ts'
 
 /**
  * Loaded into `daybook serve` before its own code (`--import`): drives the service from inside its own process, so that a
- * run needs one process only. Publishes each line of `DRIVEN_DRAFTS`, backs up, and stops the service. Appends the
+ * run needs one process only. Publishes the requests of `DRIVEN_NODE`, backs up, and stops the service. Appends the
  * outcome of each step to `DRIVEN_OUTCOMES` as a line of JSON.
  */
 export type DrivenOutcome = Readonly<{
@@ -24,7 +24,10 @@ export type Driven = Readonly<{
   requests: readonly (readonly object[])[]
   token: string
   data: string
+  /** Folder of a backup; none when empty. */
   backups: string
+  /** File that exists from the first request to the last answer; none when empty. */
+  publishing: string
 }>
 
 const PUBLISH_MS_MAX = 20_000
@@ -49,6 +52,8 @@ function post(door: string, { token }: Driven, body: string): Promise<readonly [
 }
 
 async function drive(door: string, driven: Driven, tell: (outcome: DrivenOutcome) => void): Promise<void> {
+  const { data, backups, publishing } = driven
+  if (publishing !== '') writeFileSync(publishing, '')
   for (const drafts of driven.requests) {
     const refs = drafts.map((draft) => String(Reflect.get(draft, 'ref')))
     const [status, text] = (await post(door, driven, JSON.stringify(drafts))) ?? [0, '{}']
@@ -56,7 +61,16 @@ async function drive(door: string, driven: Driven, tell: (outcome: DrivenOutcome
     const seqs = (body.drafts ?? []).map(({ seq }) => seq)
     tell({ step: 'publish', status, code: body.code ?? '', refs, seqs })
   }
-  const { data, backups } = driven
+  if (publishing !== '') rmSync(publishing)
+  if (backups !== '') await backUpOnce(data, backups, tell)
+  process.kill(process.pid, 'SIGTERM')
+}
+
+async function backUpOnce(
+  data: string,
+  backups: string,
+  tell: (outcome: DrivenOutcome) => void,
+): Promise<void> {
   const settings = { data, to: backups, keepDays: 30, isFull: false, keys: [] }
   try {
     const status = await backUp(settings, worldOf({ stdout: process.stdout, stderr: process.stderr }))
@@ -65,7 +79,6 @@ async function drive(door: string, driven: Driven, tell: (outcome: DrivenOutcome
     const code = error instanceof Error ? error.message : 'not an error'
     tell({ step: 'backup', status: 1, code, refs: [], seqs: [] })
   }
-  process.kill(process.pid, 'SIGTERM')
 }
 
 if (isMainThread) {

@@ -19,24 +19,31 @@ const REQUESTS: Driven['requests'] = [
 /** Compiled sources, which save a process most of its start. */
 const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/compiled')
 
+/** Environment of a program of Daybook: its compiled sources, and the library when something is wished of it. */
+export function programEnv(wish: ShimWish | null): readonly string[] {
+  return ['env', `NODE_COMPILE_CACHE=${COMPILED}`, ...(wish === null ? [] : withShim(wish).slice(1))]
+}
+
 /** Command of a service that publishes to itself, backs up and stops, and the file of its outcomes. */
 export function drivenCommand(
   folder: string,
-  { data, backups, requests = REQUESTS }: Pick<Driven, 'data' | 'backups'> & Partial<Driven>,
-  wish: ShimWish,
+  {
+    data,
+    backups = '',
+    publishing = '',
+    requests = REQUESTS,
+  }: Pick<Driven, 'data'> & Partial<Omit<Driven, 'token'>>,
+  wish: ShimWish | null,
+  options: readonly string[] = [],
 ): Readonly<{ command: readonly string[]; outcomes: string }> {
   const [outcomes, tokenFile] = [join(folder, 'outcomes'), join(folder, 'token')]
   writeFileSync(tokenFile, TOKEN)
-  const driven: Driven = { requests, token: TOKEN, data, backups }
-  const env = [
-    `DRIVEN_NODE=${JSON.stringify(driven)}`,
-    `DRIVEN_OUTCOMES=${outcomes}`,
-    `NODE_COMPILE_CACHE=${COMPILED}`,
-  ]
+  const driven: Driven = { requests, token: TOKEN, data, backups, publishing }
+  const env = [`DRIVEN_NODE=${JSON.stringify(driven)}`, `DRIVEN_OUTCOMES=${outcomes}`]
   const log = ['--data', data, '--chain', 'opaque', '--development', '--balances', 'report']
   const ports = ['--port', '0', '--publish-port', '0', '--publish-token-file', tokenFile, '--drain', '0']
   const program = [process.execPath, '--import', join(import.meta.dirname, 'driven-node.ts'), MAIN, 'serve']
-  return { command: [...withShim(wish), ...env, ...program, ...log, ...ports], outcomes }
+  return { command: [...programEnv(wish), ...env, ...program, ...log, ...ports, ...options], outcomes }
 }
 
 /** Outcomes of the steps that a driven service came to. */

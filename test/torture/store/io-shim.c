@@ -7,7 +7,7 @@
  *   SHIM_CALLS   names of the calls that count, with a comma after each, such as "pwrite,fsync,". Changes when unset:
  *                create pwrite ftruncate fallocate fsync fdatasync rename link unlink mkdir rmdir.
  *                Others: open pread mmap fcntl (locks)
- *   SHIM_FILES   last parts of the paths that count, with a comma after each; all when unset
+ *   SHIM_FILES   endings of the paths that count, with a comma after each, or, after a "!", that do not; all when unset
  *   SHIM_WHILE   file: calls count only while it exists
  *   SHIM_FAIL    "K ERRNO TIMES": the calls K to K + TIMES - 1 fail with this error. The number of the first is 1. With
  *                the error 0 they write or read only half of the bytes

@@ -127,7 +127,8 @@ enum verdict { PASS, FAIL, SHORT, KILL_IN, KILL_AFTER };
 
 /* Counts a call on a file of the folder, and decides what becomes of it. Called in turn. */
 static enum verdict judge(const char *call, const char *path) {
-  if (!lists(wanted, call, 0) || (files != NULL && !lists(files, path, 1))) return PASS;
+  int is_listed = files != NULL && lists(files + (*files == '!'), path, 1);
+  if (!lists(wanted, call, 0) || (files != NULL && is_listed == (*files == '!'))) return PASS;
   if (only_while != NULL && raw(SYS_faccessat, AT_FDCWD, only_while, F_OK) != 0) return PASS;
   counted += 1;
   int fails = fail_at > 0 && counted >= fail_at && counted < fail_at + fail_times, kills = counted == kill_at;

@@ -31,6 +31,8 @@ export type ShimWish = Readonly<{
   calls?: readonly ShimCall[]
   /** Endings of the paths that count; by default all. */
   files?: readonly string[]
+  /** Endings of the paths that do not count, instead. */
+  except?: readonly string[]
   /** File: calls count only while it exists. */
   onlyWhile?: string
   /** The k-th call, from 1, and `times − 1` after it fail. A short write or read moves half of the bytes. */
@@ -67,7 +69,7 @@ function shimLibrary(): string {
 
 /** Environment of a child process that the library is loaded into. */
 export function shimEnv(wish: ShimWish): Readonly<Record<string, string>> {
-  const { root, calls, files, onlyWhile, fail, kill, trace, report, reportsAll } = wish
+  const { root, calls, files, except, onlyWhile, fail, kill, trace, report, reportsAll } = wish
   assert.ok(root.startsWith('/'), 'the folder has an absolute path')
   const listed = (names: readonly string[]): string => names.map((name) => `${name},`).join('')
   return {
@@ -75,6 +77,7 @@ export function shimEnv(wish: ShimWish): Readonly<Record<string, string>> {
     SHIM_ROOT: root,
     ...(calls && { SHIM_CALLS: listed(calls) }),
     ...(files && { SHIM_FILES: listed(files) }),
+    ...(except && { SHIM_FILES: `!${listed(except)}` }),
     ...(onlyWhile && { SHIM_WHILE: onlyWhile }),
     ...(fail && { SHIM_FAIL: `${fail.at} ${errorNumber(fail.error)} ${fail.times ?? 1}` }),
     ...(kill && { SHIM_KILL: `${kill.at} ${kill.where[0]}` }),
@@ -91,7 +94,7 @@ export function withShim(wish: ShimWish): readonly string[] {
 const errorNumber = (error: ShimError): number => (error === 'short' ? 0 : constants.errno[error])
 
 /** A line of a report: a call that counted. `number` counts from 1. */
-type CountedCall = Readonly<{ call: string; number: number; path: string }>
+export type CountedCall = Readonly<{ call: string; number: number; path: string }>
 
 /** Reads a report; empty when no call counted. */
 export function countedCalls(report: string): readonly CountedCall[] {
