@@ -48,6 +48,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 1_000, hour: 20_000, night: 100_000 },
     seed: 'connections that come and go',
   },
+  'stream-storm': {
+    file: 'test/torture/stream/stream-storm.test.ts',
+    promise:
+      'After a storm of reconnects all are back and missed nothing; slow, silent and dead links are freed',
+    unit: 'subscribers',
+    sizes: { quick: 60, hour: 500, night: 2_000 },
+    seed: 'all dropped at once',
+  },
   outbox: {
     file: 'test/outbox/outbox-crash.test.ts',
     promise: 'A row of an outbox becomes one event, in the order of commits, whatever is killed or restored',

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import { randomOf } from '../../../sim/random.ts'
 import { STREAMS_PER_CALLER } from '../../../src/serve/allowance/caller-slots.ts'
@@ -13,6 +9,9 @@ import { until } from '../../stage/stream-client.ts'
 import { openCampaign } from '../campaign.ts'
 import type { CycleOrder, CycleReport } from './cycle-thread.ts'
 import { CYCLE_ENDS, CYCLE_LANES, callerAddress } from './cycle-thread.ts'
+import type { Held } from './held-now.ts'
+import { heldNow } from './held-now.ts'
+import { openStreamFrom } from './open-stream-from.ts'
 import type { TortureNode } from './torture-node.ts'
 import { openTortureNode } from './torture-node.ts'
 
@@ -33,45 +32,12 @@ const HEAP_NOISE_BYTES = 3_000_000
 const HEAP_BYTES_PER_CYCLE = 40
 const SETTLE_MS_MAX = 30_000
 
-/** Holdings of the service when no client is connected. */
-type Held = Readonly<{
-  handles: number
-  sockets: number
-  resources: number
-  timers: number
-  heapBytes: number
-}>
-
-function held(): Held {
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc()')
-  const handles = readdirSync('/proc/self/fd').map(targetOf)
-  const resources = process.getActiveResourcesInfo()
-  const { heapUsed, external } = process.memoryUsage()
-  return {
-    handles: handles.length,
-    sockets: handles.filter((handle) => handle.startsWith('socket:')).length,
-    resources: resources.length,
-    timers: resources.filter((resource) => resource === 'Timeout').length,
-    heapBytes: heapUsed + external,
-  }
-}
-
-function targetOf(handle: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${handle}`)
-  } catch {
-    // The handle of the listing itself.
-    return ''
-  }
-}
-
 /** Waits until no stream is open, and what is held is no more than before. Returns what is held then. */
 async function settled(service: TortureNode, before: Held | null, cycles: number): Promise<Held> {
   const limit = performance.now() + SETTLE_MS_MAX
   for (;;) {
     const streams = await service.metric('daybook_stream_clients')
-    const now = held()
+    const now = heldNow()
     const isBack =
       before === null ||
       (now.sockets <= before.sockets + HANDLES_MORE &&
@@ -85,20 +51,11 @@ async function settled(service: TortureNode, before: Held | null, cycles: number
   }
 }
 
-/** Status of a stream that stays open, or of its refusal. */
-async function openStream(port: number, from: string): Promise<Disposable & Readonly<{ status: number }>> {
-  const socket = connect({ port, host: '127.0.0.1', localAddress: from })
-  socket.on('error', () => undefined)
-  socket.write('GET /api/v1/stream HTTP/1.1\r\nHost: daybook.test\r\n\r\n')
-  const [bytes] = (await once(socket, 'data')) as [Buffer]
-  return { status: Number(bytes.toString('latin1', 9, 12)), [Symbol.dispose]: () => socket.destroy() }
-}
-
 /** Asserts that the counts by address and of the node begin at 0: exactly as many streams open as may. */
 async function assertNoneCounted(service: TortureNode): Promise<number> {
   using streams = new DisposableStack()
   const statusFrom = async (caller: number): Promise<number> =>
-    streams.use(await openStream(service.port, callerAddress(caller))).status
+    streams.use(await openStreamFrom(service.port, callerAddress(caller))).status
   const one = Array.from({ length: STREAMS_PER_CALLER }, () => 0)
   const others = Array.from({ length: STREAMS_MAX - STREAMS_PER_CALLER }, (_, index) => index + 1)
   for (const caller of one) assert.equal(await statusFrom(caller), 200, 'each slot of a caller is free')
