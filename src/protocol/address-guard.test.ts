@@ -64,6 +64,15 @@ suite('the address guard', () => {
     assert.deepEqual(missed, [])
   })
 
+  test('joins groups in the form of ordinary words where a long checksum proves them', () => {
+    // Ripple in groups of three, of which three are of mixed form.
+    const groups = 'rse.QSQ.pro.MVK.wup.Rtv.UTf.t1H.9QR.poj.EJF.m'
+    for (const joint of ['.', ' ', '-'])
+      assert.ok(findsAddress(groups.replaceAll('.', joint), 'prose'), joint)
+    // TRON without a digit.
+    assert.ok(findsAddress('TDdwvb Joyi Pt ZVTo Rt ZXAw Bygb YXYHVEPE', 'prose'))
+  })
+
   test('does not join groups that only their length would make an address', () => {
     for (const { address } of PUBLISHED.filter(({ proof }) => proof === 'length')) {
       assert.ok(!findsAddress((address.match(/.{1,4}/g) ?? []).join(' '), 'prose'))

@@ -50,10 +50,9 @@ const ODD = /\d|[a-z][A-Z]|^[B-HJ-Zb-z]$/
 /**
  * Groups that may be one address when what is between them is taken out. A candidate begins and ends with a group. A
  * short checksum is proof only where at least a quarter of the characters are in groups of mixed form, which ordinary
- * words are not.
+ * words are not. A long one is proof in groups of any form.
  */
 export function joinedRuns(text: string): readonly LetterRun[] {
-  if (!ODD_HINT.test(text)) return []
   return text.split(NEITHER).flatMap((chain) => {
     const groups = chain.match(WORD) ?? []
     if (groups.length < 2) return []
@@ -68,16 +67,14 @@ export function joinedRuns(text: string): readonly LetterRun[] {
       for (const end = at + group.length; at < end; at++) odd[at + 1] = (odd[at] ?? 0) + (isOdd ? 1 : 0)
       edges[at] = 1
     }
-    const isOrdinary = (odd[joined.length] ?? 0) < ODD_CHARS_MIN && !ICAP_START.test(joined)
-    if (isOrdinary) return []
+    const isMixed = (odd[joined.length] ?? 0) >= ODD_CHARS_MIN || ICAP_START.test(joined)
     const trusts = (from: number, to: number, bits: number) =>
-      bits >= JOINED_BITS_MIN || ((odd[to] ?? 0) - (odd[from] ?? 0)) * 4 >= to - from
+      bits >= JOINED_BITS_MIN || (isMixed && ((odd[to] ?? 0) - (odd[from] ?? 0)) * 4 >= to - from)
     return [{ text: joined, edges, trusts }]
   })
 }
 /** An address in the form of an IBAN, of which the rest may be letters. */
 const ICAP_START = /XE\d\dETH/i
-const ODD_HINT = /\d|[a-z][A-Z]|(?<![0-9A-Za-z])[B-HJ-Zb-z](?![0-9A-Za-z])/
 
 /** The text without what joins groups: once with the hyphens that may belong to base64, once without them. */
 export function joinedBase64(text: string): readonly string[] {
