@@ -135,6 +135,13 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 1, hour: 2, night: 20 },
     seed: 'no chance',
   },
+  'address-leaks': {
+    file: 'src/publish/admission/address-leaks.test.ts',
+    promise: 'No draft with a wallet address is accepted, in whatever disguise, and no refusal repeats it',
+    unit: 'drafts',
+    sizes: { quick: 5_000, hour: 20_000, night: 200_000 },
+    seed: 'addresses in disguise',
+  },
   'generated-requests': {
     file: 'test/torture/requests/generated-requests.test.ts',
     promise:
