@@ -20,7 +20,11 @@ suite('a request too long for the parser', () => {
   ]
   for (const [name, taken, rest, isTarget] of cases) {
     test(`${name}: ${isTarget ? 414 : 431}`, () => {
-      assert.equal(isTargetTooLong(Buffer.from(taken + rest), taken.length), isTarget)
+      assert.equal(isTargetTooLong(Buffer.from(taken + rest), taken.length, false), isTarget)
     })
   }
+
+  test('has a long header in more than two packets, of which an earlier one had the target: 431', () => {
+    assert.equal(isTargetTooLong(Buffer.from(LONG), LONG.length, true), false)
+  })
 })

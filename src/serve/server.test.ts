@@ -61,6 +61,9 @@ suite('the public listener', () => {
   const hostile: readonly (readonly [name: string, bytes: string, status: number])[] = [
     ['a request without a Host', line('/api/v1/events'), 400],
     ['a request with two Hosts', line('/api/v1/events', [host, 'Host: evil.test']), 400],
+    ['no version', `GET /api/v1/summary\r\n${host}\r\nConnection: keep-alive\r\n\r\n`, 400],
+    ['the version 0.9', `GET /api/v1/summary HTTP/0.9\r\n${host}\r\n\r\n`, 400],
+    ['the version 2.0', `GET /api/v1/summary HTTP/2.0\r\n${host}\r\n\r\n`, 400],
     ['a proxy target', line('http://evil.test/api/v1/summary', [host]), 400],
     ['a target with another host', getRequest('//evil.test/api/v1/summary'), 404],
     ['backslashes for slashes', getRequest('/api\\v1\\summary'), 404],
@@ -101,6 +104,7 @@ suite('the public listener', () => {
     ['a folded header', getRequest('/api/v1/summary', ['X-A: x', ' y']), 400],
     ['a carriage return in a header', getRequest('/api/v1/summary', ['X-A: x\ry']), 400],
     ['headers that are too long', getRequest('/api/v1/summary', [`X-A: ${'x'.repeat(9000)}`]), 431],
+    ['a header of many packets', getRequest('/api/v1/summary', [`X-A: ${'x'.repeat(70_000)}`]), 431],
     ['a target that is too long', getRequest(`/api/v1/summary?${'x'.repeat(4_081)}`), 414],
     ['a target that is too long for the parser', getRequest(`/api/v1/summary?${'x'.repeat(9000)}`), 414],
     ['a target that is too long without a route', getRequest(`/nothing/${'x'.repeat(4_100)}`), 414],
@@ -198,6 +202,24 @@ suite('the public listener', () => {
     const { text } = await sendRaw(stage.port, begun, { text: 'garbage\r\n\r\n', everyMs: 50 })
     assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
     assert.match(text, /^HTTP\/1\.1 200 [^]*first/)
+  })
+
+  test('gives one answer and runs nothing else, whatever follows an expectation', async () => {
+    const expecting = line('/api/v1/summary', [host, 'Expect: a-miracle'])
+    for (const behind of ['garbage\r\n\r\n', line('/failing', [host])]) {
+      const { text } = await sendRaw(stage.port, expecting + behind)
+      assert.match(text, /^HTTP\/1\.1 417 [^]*\r\nCache-Control: no-store\r\n/)
+      assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
+    }
+    assert.equal(stage.reported.length, 1, 'only the failure of another test')
+  })
+
+  test('counts a connection with broken syntax once, however much follows', async () => {
+    const counted = async (): Promise<number> =>
+      Number(/client_errors_total\{reason="syntax"\} (\d+)/.exec(await stage.metrics.metrics())?.[1] ?? 0)
+    const first = await counted()
+    await sendRaw(stage.port, `garbage ${'x'.repeat(60_000)}\r\n\r\n`)
+    assert.equal(await counted(), first + 1)
   })
 
   test('answers the requests before broken syntax, then closes', async () => {

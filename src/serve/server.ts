@@ -3,7 +3,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
 import type { ConnectionCount } from './allowance/caller-connections.ts'
-import type { RequestPathParts } from './exchange/request-path.ts'
+import type { RequestPath, RequestPathParts } from './exchange/request-path.ts'
 import { openRequestPath } from './exchange/request-path.ts'
 import { ALLOWED_METHODS, CORS_HEADERS, mirrorHeader } from './http/headers.ts'
 import { isTargetTooLong } from './overflow.ts'
@@ -68,7 +68,9 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
   server.on('request', enter)
   // Without this listener, Node would ask the caller of `Expect: 100-continue` to send its body.
   server.on('checkContinue', enter)
-  refuseWhatIsNoRequest(server, parts, path.end)
+  // Without this one, Node would answer an expectation itself, beside the other answers of its connection.
+  server.on('checkExpectation', enter)
+  refuseWhatIsNoRequest(server, parts, path)
 
   await listen(server, settings)
   const address = server.address()
@@ -132,16 +134,19 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
   })
 }
 
-/** Answers what never becomes a request: broken syntax, silence, tunnels, expectations. */
+/** Answers what never becomes a request: broken syntax, silence, tunnels. */
 function refuseWhatIsNoRequest(
   server: HttpServer,
   { metrics, mirrorOf }: RequestPathParts,
-  /** Closes a connection after its pending answers; false if it has none. */
-  endAfterAnswers: (socket: Socket) => boolean,
+  { end: endAfterAnswers, isPastTarget }: Pick<RequestPath, 'end' | 'isPastTarget'>,
 ): void {
   const common = { ...CORS_HEADERS, ...mirrorHeader(mirrorOf) }
+  const broken = new WeakSet<Socket>()
   server.on('clientError', (error: ParseError, socket: Socket) => {
-    const { status, reason } = failureOf(error)
+    // The parser reports broken syntax again with every further byte.
+    if (broken.has(socket)) return
+    broken.add(socket)
+    const { status, reason } = failureOf(error, isPastTarget(socket))
     metrics.clientErrors.inc({ reason })
     // Earlier requests of the connection still get their answers, and nothing is written into those.
     if (endAfterAnswers(socket)) return
@@ -157,9 +162,6 @@ function refuseWhatIsNoRequest(
     if (!endAfterAnswers(socket))
       refuse(socket, '405 Method Not Allowed', { ...common, Allow: ALLOWED_METHODS })
   })
-  server.on('checkExpectation', (_, response) => {
-    response.writeHead(417, { ...common, Connection: 'close', 'Content-Length': 0 }).end()
-  })
 }
 
 /** Error of the HTTP parser about an unreadable request. */
@@ -172,8 +174,8 @@ const FAILURES: ReadonlyMap<string, Failure> = new Map<string, Failure>([
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: '408 Request Timeout', reason: 'timeout' }],
 ])
 
-function failureOf({ code = '', rawPacket, bytesParsed = 0 }: ParseError): Failure {
-  if (code === 'HPE_HEADER_OVERFLOW' && isTargetTooLong(rawPacket, bytesParsed)) {
+function failureOf({ code = '', rawPacket, bytesParsed = 0 }: ParseError, pastTarget: boolean): Failure {
+  if (code === 'HPE_HEADER_OVERFLOW' && isTargetTooLong(rawPacket, bytesParsed, pastTarget)) {
     return { status: '414 URI Too Long', reason: 'target' }
   }
   return FAILURES.get(code) ?? { status: '400 Bad Request', reason: 'syntax' }

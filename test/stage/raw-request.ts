@@ -59,7 +59,9 @@ function assertOneDescribed(bytes: string, text: string): void {
   // A request that Node's parser refuses gets an answer without our headers. The private listener has no CORS.
   const isOurs = headers.has('daybook-log') && headers.has('access-control-allow-origin')
   const isWhole = Number(headers.get('content-length')) === body?.length && !headers.has('content-encoding')
-  if (method === undefined || target === undefined || !isOne || !isOurs) return
+  // Requests that are no well-formed HTTP get a status alone.
+  const isBare = (status === 417 || status === 431) && headers.get('content-length') === '0'
+  if (method === undefined || target === undefined || !isOne || !isOurs || isBare) return
   // `latin1` gives one character for each byte.
   const json = isWhole ? { text: Buffer.from(body ?? '', 'latin1').toString() } : {}
   assertDescribed({ method, target, status, headers, ...json })

@@ -12,8 +12,9 @@ export function checkForm({ request, response }: Pick<Visit, 'request' | 'respon
   const verdict = judgeForm(request)
   if (verdict === 'fit') return undefined
   response.setHeader('Connection', 'close')
-  if (verdict !== 'too-many-headers') return problemReply(verdict)
-  return { is: 'bare', status: 431, headers: { 'Content-Length': '0' } }
+  if (typeof verdict !== 'string') return problemReply(verdict)
+  const status = verdict === 'too-many-headers' ? 431 : 417
+  return { is: 'bare', status, headers: { 'Cache-Control': 'no-store', 'Content-Length': '0' } }
 }
 
 /** Answers a CORS preflight, and refuses every method but GET and HEAD. */

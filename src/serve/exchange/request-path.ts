@@ -8,6 +8,7 @@ import type { ConnectionCount } from '../allowance/caller-connections.ts'
 import { openCallerConnections } from '../allowance/caller-connections.ts'
 import type { Counters } from '../allowance/counters.ts'
 import { openFairTurns } from '../fairness/fair-turns.ts'
+import type { RequestFeeds } from '../fairness/request-feeds.ts'
 import { openRequestFeeds } from '../fairness/request-feeds.ts'
 import type { RequestLanes } from '../fairness/request-lanes.ts'
 import { openRequestLanes } from '../fairness/request-lanes.ts'
@@ -58,7 +59,8 @@ export type RequestPathParts = Readonly<{
 }>
 
 /** The path of a thread's requests. */
-type RequestPath = Pick<RequestLanes, 'answering' | 'end'> &
+export type RequestPath = Pick<RequestLanes, 'answering' | 'end'> &
+  Pick<RequestFeeds, 'isPastTarget'> &
   Readonly<{ enter(request: IncomingMessage, response: ServerResponse): void }>
 
 /** Opens the path of requests, from bytes on a connection to the written answer: its steps in their order. */
@@ -124,6 +126,7 @@ export function openRequestPath(
     enter(request, response) {
       if (!refuseOverLimit(request, response)) lanes.enter(request, response)
     },
+    isPastTarget: feeds.isPastTarget,
     answering: lanes.answering,
     end: lanes.end,
   }

@@ -3,15 +3,24 @@ import type { Socket } from 'node:net'
 
 /** Bytes that are parsed at once: about 150 of the shortest requests, or 1.5 ms. */
 const SLICE_BYTES = 4 * 1024
+const LINE_END = '\r\n'
 const REQUEST_END = '\r\n\r\n'
 
 /** Feeds the parser of each connection in slices, so that one read never holds the serving loop for long. */
-type RequestFeeds = Readonly<{
+export type RequestFeeds = Readonly<{
   /** Parses more bytes of a connection, unless too many of its requests still wait. */
   resume(socket: Socket): void
+  /** Whether the first line of a connection's unfinished request has been parsed. */
+  isPastTarget(socket: Socket): boolean
 }>
 
-type Feed = { parse: (bytes: Buffer) => void; rest: Buffer | undefined; held: boolean }
+type Feed = {
+  parse: (bytes: Buffer) => void
+  rest: Buffer | undefined
+  held: boolean
+  /** Whether the first line of the unfinished request is in bytes that are parsed. */
+  pastTarget: boolean
+}
 
 /**
  * Takes over the bytes of the server's connections. Node would parse a whole read at once: 64 KiB hold two thousand
@@ -21,14 +30,21 @@ type Feed = { parse: (bytes: Buffer) => void; rest: Buffer | undefined; held: bo
 export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boolean): RequestFeeds {
   const feeds = new WeakMap<Socket, Feed>()
 
-  const mayParse = (socket: Socket): boolean => !isFull(socket) && !socket.destroyed && !isHeldByNode(socket)
+  // A connection that is refused is writable no more, and what follows on it is not read.
+  const mayParse = (socket: Socket): boolean =>
+    !isFull(socket) && socket.writable && !socket.destroyed && !isHeldByNode(socket)
+
+  function parse(feed: Feed, bytes: Buffer): void {
+    feed.parse(bytes)
+    feed.pastTarget = isPastTargetAfter(bytes, feed.pastTarget)
+  }
 
   function go(socket: Socket, feed: Feed): void {
     while (feed.rest !== undefined && mayParse(socket)) {
       const end = endOfSlice(feed.rest)
       const slice = feed.rest.subarray(0, end)
       feed.rest = end < feed.rest.length ? feed.rest.subarray(end) : undefined
-      feed.parse(slice)
+      parse(feed, slice)
     }
     if (feed.rest !== undefined) {
       feed.held = true
@@ -41,14 +57,14 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
 
   server.on('connection', (socket: Socket) => {
     // The server's own listener is the first. Removing it makes Node pass the bytes to us.
-    const [parse] = socket.listeners('data')
-    if (parse === undefined) return
-    const feed: Feed = { parse: parserOf(socket, parse), rest: undefined, held: false }
+    const [own] = socket.listeners('data')
+    if (own === undefined) return
+    const feed: Feed = { parse: parserOf(socket, own), rest: undefined, held: false, pastTarget: false }
     feeds.set(socket, feed)
     socket.removeAllListeners('data')
     socket.on('data', (bytes: Buffer) => {
       if (feed.rest === undefined && bytes.length <= SLICE_BYTES && mayParse(socket)) {
-        feed.parse(bytes)
+        parse(feed, bytes)
         return
       }
       feed.rest = feed.rest === undefined ? bytes : Buffer.concat([feed.rest, bytes])
@@ -63,6 +79,7 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
       const feed = feeds.get(socket)
       if (feed !== undefined) go(socket, feed)
     },
+    isPastTarget: (socket) => feeds.get(socket)?.pastTarget === true,
   }
 }
 
@@ -80,6 +97,13 @@ function parserOf(socket: Socket, parse: CallableFunction): Feed['parse'] {
       socket.destroy()
     }
   }
+}
+
+/** Whether the first line of the request that is unfinished after these bytes has ended. False if none is unfinished. */
+function isPastTargetAfter(bytes: Buffer, before: boolean): boolean {
+  const end = bytes.lastIndexOf(REQUEST_END, bytes.length, 'latin1')
+  if (end >= 0 && end === bytes.length - REQUEST_END.length) return false
+  return bytes.includes(LINE_END, end < 0 ? 0 : end + REQUEST_END.length, 'latin1') || (end < 0 && before)
 }
 
 /** End of the last whole request in a slice; the end of the slice if there is none. */

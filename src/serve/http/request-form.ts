@@ -6,16 +6,28 @@ import type { Problem } from '../../protocol/problem.ts'
 export const HEADERS_MAX = 100
 
 /** Verdict on a request's form: fit to be answered, or the reason to close its connection. */
-type FormVerdict = 'fit' | 'too-many-headers' | Problem
+type FormVerdict = 'fit' | 'too-many-headers' | 'unmet-expectation' | Problem
 
-/** Refuses requests that Node's parser accepts: missing or repeated hosts, bodies, proxy targets, too many headers. */
+/** The only expectation of HTTP. A client of HTTP/1.0 has none. */
+const CONTINUE = /^100-continue$/i
+
+/**
+ * Refuses requests that Node's parser accepts: other versions, missing or repeated hosts, bodies, proxy targets, too many
+ * headers, other expectations.
+ */
 export function judgeForm(request: IncomingMessage): FormVerdict {
   if (request.rawHeaders.length >= HEADERS_MAX * 2) return 'too-many-headers'
+  // The parser also takes requests without a version, as in HTTP/0.9, and with 2.0.
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
+    return { code: 'bad-request', detail: 'A request is of HTTP version 1.1 or 1.0.' }
   const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   // Checked here because the parser's own answer has no CORS headers.
   if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
     return { code: 'bad-request', detail: 'A request names one Host.' }
   }
+  const { expect } = request.headers
+  if (expect !== undefined && request.httpVersion !== '1.0' && !CONTINUE.test(expect))
+    return 'unmet-expectation'
   if (hasBody(request)) return { code: 'bad-request', detail: 'A request has no body here.' }
   const target = request.url ?? ''
   const wholeServer = target === '*' && request.method === 'OPTIONS'

@@ -83,7 +83,7 @@ export type Reply =
   /** A body made by `encodeBody`: in the coding that the caller prefers, with its final ETag. */
   | (Kept & Coded)
   /** A status and headers without a body. */
-  | Readonly<{ is: 'bare'; status: 204 | 431; headers: Readonly<Record<string, string>> }>
+  | Readonly<{ is: 'bare'; status: 204 | 417 | 431; headers: Readonly<Record<string, string>> }>
   /** A redirect: 308 to the permanent address, 303 to the address of the question in other words. */
   | Readonly<{ is: 'elsewhere'; status: 303 | 308; location: string }>
   /** A file sent in chunks, never compressed; `bytes` is its length if known. */
