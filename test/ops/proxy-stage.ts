@@ -103,6 +103,19 @@ export async function startNginx(
     '/etc/ssl/data.example.org.key': key,
     ...mistakes,
   })
+  return runNginx(site, config)
+}
+
+/** Starts nginx with the servers of a test, which listen on the port that they are given. */
+export async function startOwnNginx(
+  serversOn: (port: number) => string,
+): Promise<Proxy & Readonly<{ port: number }>> {
+  const site = await openSite('nginx')
+  return { ...(await runNginx(site, serversOn(site.port))), port: site.port }
+}
+
+async function runNginx(site: Site, config: string): Promise<Proxy> {
+  const { folder } = site
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};`).join('\n')
   const user = process.getuid?.() === 0 ? 'user root;' : ''
