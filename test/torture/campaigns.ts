@@ -56,6 +56,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 60, hour: 500, night: 2_000 },
     seed: 'all dropped at once',
   },
+  'slow-backfill': {
+    file: 'test/torture/stream/slow-backfill.test.ts',
+    promise:
+      'Slow readers of a long log hold nothing open: the write-ahead log stays small, and commits go on',
+    unit: 'commits',
+    sizes: { quick: 20, hour: 400, night: 2_000 },
+    seed: 'reading slowly from the beginning',
+  },
   outbox: {
     file: 'test/outbox/outbox-crash.test.ts',
     promise: 'A row of an outbox becomes one event, in the order of commits, whatever is killed or restored',

@@ -11,7 +11,7 @@ import { openStreamFrom } from './open-stream-from.ts'
 import { openStormCrowd } from './storm-crowd.ts'
 import type { TortureNode } from './torture-node.ts'
 import { openTortureNode } from './torture-node.ts'
-import type { SlowVisit, TroubledGroup, TroubledKind } from './troubled-readers.ts'
+import type { SlowVisit, TroubledGroup } from './troubled-readers.ts'
 import { connectionsTo, openTroubledReaders } from './troubled-readers.ts'
 
 const CAMPAIGN = openCampaign('stream-storm')
@@ -28,9 +28,11 @@ const LIMITS = {
 }
 /** Longest time that a dead link is kept: its lifetime with its spread, or the stall, and the last frame. */
 const FREED_MS_MAX = LIMITS.lifetimeMs * 1.2 + LIMITS.stallMs + 15_000
+type StormKind = Exclude<TroubledGroup['kind'], 'backfill'>
+
 /** Subscribers with troubles, of each sixty. */
-const TROUBLES: Readonly<Record<TroubledKind, number>> = { slow: 5, silent: 10, dead: 10, stalled: 10 }
-const NETWORKS: Readonly<Record<TroubledKind, string>> = {
+const TROUBLES: Readonly<Record<StormKind, number>> = { slow: 5, silent: 10, dead: 10, stalled: 10 }
+const NETWORKS: Readonly<Record<StormKind, string>> = {
   slow: '127.66.',
   silent: '127.67.',
   dead: '127.68.',
@@ -44,8 +46,8 @@ const ASKED_CALM = 150
 function groupsOf(sixties: number): readonly TroubledGroup[] {
   return Object.entries(TROUBLES).flatMap(([kind, count]) =>
     Array.from({ length: sixties }, (_, index): TroubledGroup => {
-      const address = `${NETWORKS[kind as TroubledKind]}${index >> 8}.${(index & 255) + 1}`
-      return { kind: kind as TroubledKind, address, count }
+      const address = `${NETWORKS[kind as StormKind]}${index >> 8}.${(index & 255) + 1}`
+      return { kind: kind as StormKind, address, count }
     }),
   )
 }
@@ -99,7 +101,7 @@ suite(`a storm of ${CAMPAIGN.size} subscribers`, () => {
     async (t) => {
       const sixties = Math.max(1, Math.round(CAMPAIGN.size / 60))
       const groups = groupsOf(sixties)
-      const of = (kind: TroubledKind): number => TROUBLES[kind] * sixties
+      const of = (kind: StormKind): number => TROUBLES[kind] * sixties
       const healthy = CAMPAIGN.size - groups.reduce((sum, { count }) => sum + count, 0)
       const random = randomOf(`${CAMPAIGN.seed} drafts`)
       const settings = { streamLimits: LIMITS, trustProxy: '127.0.0.1/32', streamsMax: 4 * CAMPAIGN.size }
@@ -135,7 +137,7 @@ suite(`a storm of ${CAMPAIGN.size} subscribers`, () => {
       const peak = process.memoryUsage().rss
 
       // Without a packet from their clients, the service ends them by itself.
-      const left = (kind: TroubledKind): number => connectionsTo(node.port, NETWORKS[kind]).open
+      const left = (kind: StormKind): number => connectionsTo(node.port, NETWORKS[kind]).open
       const freed = until(() => left('dead') + left('stalled') + left('silent') === 0, FREED_MS_MAX)
       await publishUntil(node, freed)
       for (const kind of ['dead', 'stalled', 'silent'] as const)

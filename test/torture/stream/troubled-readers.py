@@ -2,11 +2,13 @@
 
 Arguments: the port, and groups as `kind:address:count`. Kinds:
   slow     reads 100 bytes a second, and connects again after some hundred bytes or when it is cut
+  backfill reads 20,000 bytes a second from the beginning, and never connects again
   silent   never reads
   dead     is live, and then its link is dead: its kernel drops every packet that comes, acknowledges nothing, and
            sends nothing
   stalled  the same, in the middle of a long history
-Lines on standard input: `cut` kills the links, `end` prints what the slow ones read, as JSON, and ends.
+Lines on standard input: `cut` kills the links, `end` prints what the slow ones and the backfills read, as
+JSON, and ends.
 """
 
 import ctypes
@@ -23,8 +25,8 @@ FILTER = struct.pack("HP", 1, ctypes.addressof(DROP_ALL))
 # Small segments and buffers, so that few bytes of history fill them.
 SEGMENT_BYTES = 536
 RECEIVE_BYTES = 2048
-SLOW_BYTES = 10
-SLOW_EVERY_S = 0.1
+READ_BYTES = {"slow": 10, "backfill": 2000}
+READ_EVERY_S = 0.1
 SLOW_BYTES_OF_CONNECTION = 700
 
 
@@ -48,13 +50,13 @@ class Subscriber:
 
     def read_some(self):
         try:
-            bytes_ = self.socket.recv(SLOW_BYTES, socket.MSG_DONTWAIT)
+            bytes_ = self.socket.recv(READ_BYTES[self.kind], socket.MSG_DONTWAIT)
         except BlockingIOError:
             return
         except OSError:
             bytes_ = b""
         self.text += bytes_.decode("latin1")
-        if bytes_ and len(self.text) < SLOW_BYTES_OF_CONNECTION:
+        if self.kind == "backfill" or (bytes_ and len(self.text) < SLOW_BYTES_OF_CONNECTION):
             return
         self.keep()
         self.socket.close()
@@ -79,11 +81,11 @@ def main():
     for one in subscribers:
         # The first bytes show that the stream has begun.
         if one.kind != "slow":
-            one.socket.recv(200)
+            one.text = one.socket.recv(200).decode("latin1")
     print("open", len(subscribers), flush=True)
-    slow = [one for one in subscribers if one.kind == "slow"]
+    slow = [one for one in subscribers if one.kind in READ_BYTES]
     while True:
-        if select.select([sys.stdin], [], [], SLOW_EVERY_S)[0]:
+        if select.select([sys.stdin], [], [], READ_EVERY_S)[0]:
             order = sys.stdin.readline().strip()
             if order == "cut":
                 links = [one for one in subscribers if one.kind in ("dead", "stalled")]

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export type TroubledKind = 'slow' | 'silent' | 'dead' | 'stalled'
+type TroubledKind = 'slow' | 'backfill' | 'silent' | 'dead' | 'stalled'
 /** Subscribers of one kind at one loopback address. */
 export type TroubledGroup = Readonly<{ kind: TroubledKind; address: string; count: number }>
 /** Cursor of a connection, and the lines that came whole. */
@@ -16,7 +16,7 @@ type TroubledReaders = AsyncDisposable &
   Readonly<{
     /** Kills the links of those whose kind says so. Resolves with their number. */
     cutLinks(): Promise<number>
-    /** Ends them all. Resolves with the visits of each slow one. */
+    /** Ends them all. Resolves with the visits of each slow one and each backfill. */
     end(): Promise<readonly (readonly SlowVisit[])[]>
   }>
 
