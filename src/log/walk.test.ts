@@ -22,18 +22,18 @@ const TXS = ['pay:transaction-1', 'transaction-1', 'Transaction-1', 'nobody-paid
 const CONTESTS = [1, 2, 3, 4, 5, 99].map(contestIdOf)
 
 const filters: fc.Arbitrary<LogFilter> = fc.record({
-  types: fc.option(fc.subarray([...EVENT_TYPES]), { nil: null }),
+  types: fc.option(fc.subarray([...EVENT_TYPES]), { nil: null, freq: 2 }),
   kinds: fc.option(
     fc.subarray(['entry', 'winner', 'usd', 'scheduled', 'top_up', 'kind_0', 'kind_7', 'nobody_says_this']),
-    { nil: null },
+    { nil: null, freq: 2 },
   ),
-  contestIds: fc.option(fc.subarray(CONTESTS), { nil: null }),
+  contestIds: fc.option(fc.subarray(CONTESTS), { nil: null, freq: 2 }),
   nonzero: fc.boolean(),
 })
 
 const walks = fc.record({
   filter: filters,
-  tx: fc.option(fc.constantFrom(...TXS), { nil: null, freq: 3 }),
+  tx: fc.option(fc.constantFrom(...TXS), { nil: null, freq: 2 }),
   order: fc.constantFrom('asc' as const, 'desc' as const),
   after: fc.oneof(fc.constant(0), fc.nat(300)),
   before: fc.oneof(fc.constant(1_000), fc.nat(300)),

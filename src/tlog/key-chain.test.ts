@@ -62,6 +62,7 @@ suite('a chain of keys', () => {
 
   test('has no key that vouches for itself, and no circle of keys that vouch for each other', async () => {
     assert.deepEqual(await foundFrom(first, [listedKey(second, 5, second)]), [])
+    assert.deepEqual(await foundFrom(second, [listedKey(second, 5, second)]), [])
     assert.deepEqual(await foundFrom(first, [listedKey(second, 5, third), listedKey(third, 9, second)]), [])
   })
 

@@ -107,6 +107,20 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
     /^archive \| archive\/.*: is not a complete gzip file$/,
   ],
   [
+    'leaves events out of its pages',
+    (path, body) =>
+      path.startsWith('events?') ? Buffer.from(text(body).replace(/("events":\[)\{[^{}]*\},?/, '$1')) : body,
+    /^events \| events\?.*: does not have \d+ events$/,
+  ],
+  [
+    'shows another order in its pages',
+    (path, body) =>
+      path.startsWith('events?')
+        ? Buffer.from(text(body).replace(/("events":\[)(\{[^{}]*\}),(\{[^{}]*\})/, '$1$3,$2'))
+        : body,
+    /^events \| events\?.*: leaves out or repeats a seq$/,
+  ],
+  [
     'takes a month away',
     (path, body) => (path === 'archive' ? Buffer.from(text(body).replace(/\[\{[^{}]*\},/, '[')) : body),
     /^(?:archive|log) \| /,

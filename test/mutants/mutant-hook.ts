@@ -1,12 +1,14 @@
 import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
+import type { LoadFnOutput } from 'node:module'
 
 /**
  * Preload of each process and thread of a test: replaces one text in one module when Node loads it. The sources on disk
- * stay as they are. `DAYBOOK_MUTANT` says which text, as JSON. Without it nothing is replaced.
+ * stay as they are. `TEST_MUTANT` says which text, as JSON. Without it nothing is replaced. A service that a test starts gets the
+ * variable too, because its name does not begin with DAYBOOK.
  */
 
-/** Content of `DAYBOOK_MUTANT`. */
+/** Content of `TEST_MUTANT`. */
 export type MutantOrder = Readonly<{
   /** Address of the module. */
   url: string
@@ -17,19 +19,28 @@ export type MutantOrder = Readonly<{
   seen: string
 }>
 
-const order = process.env['DAYBOOK_MUTANT']
+const RANDOM_TESTS = '/fast-check/lib/fast-check.js'
+const NO_SEARCH = 'configureGlobal({ endOnFailure: true })'
+
+const order = process.env['TEST_MUTANT']
 if (order !== undefined) replaceIn(JSON.parse(order) as MutantOrder)
 
 function replaceIn({ url, start, from, to, seen }: MutantOrder): void {
   registerHooks({
     load(loaded, context, next) {
       const module = next(loaded, context)
+      // A counterexample is enough: the search for a smaller one takes longer than the test.
+      if (loaded.endsWith(RANDOM_TESTS)) return { ...module, source: `${textOf(module)}\n${NO_SEARCH}` }
       if (loaded.split('?', 1)[0] !== url) return module
-      const source = Buffer.from((module.source ?? '') as Uint8Array).toString()
+      const source = textOf(module)
       const found = source.startsWith(from, start)
       appendFileSync(seen, found ? 'replaced\n' : 'not found\n')
       if (!found) throw new Error('the module does not have the text to replace')
       return { ...module, source: `${source.slice(0, start)}${to}${source.slice(start + from.length)}` }
     },
   })
+}
+
+function textOf({ source = '' }: LoadFnOutput): string {
+  return Buffer.from((source ?? '') as Uint8Array).toString()
 }

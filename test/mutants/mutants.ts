@@ -1,38 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { useMemoryFolder } from '../processes/memory-folder.ts'
+import { ROOT } from '../stage/places.ts'
+import { drawMutants } from './generated-sample.ts'
 import { LISTED_MUTANTS } from './listed-mutants.ts'
 import { locate } from './mutant.ts'
+import { reportOfRun } from './report.ts'
 import { judgementsOf, runMutants } from './run-mutants.ts'
+import { measureTests, openTestMap } from './test-map.ts'
 
-/** `npm run mutants`: applies the listed mutants one after another, and runs the tests that must find each. */
+/**
+ * `npm run mutants`: the listed mutants, then a drawn sample of generated ones, each with the tests that may kill it. A run
+ * that was broken off goes on with its `--seed`. The exit code is 1 when a listed mutant lives or the run was broken off.
+ */
 const { values } = parseArgs({
   options: {
+    listed: { type: 'boolean', default: false },
+    generated: { type: 'string' },
+    seed: { type: 'string', default: randomUUID().slice(0, 8) },
+    room: { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
     jobs: { type: 'string', default: '2' },
     again: { type: 'boolean', default: false },
+    report: { type: 'boolean', default: false },
   },
 })
+/** Generated mutants of a whole run. */
+const GENERATED = 1_000
+/** Time limit of a run. It goes on with its seed. */
+const RUN_MINUTES_MAX = 150
+const STATE = join(ROOT, '.daybook-mutants')
+const { seed, again, only } = values
+const jobs = Number(values.jobs)
+const isWhole = !values.listed && values.generated === undefined && only.length === 0
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+const limit = setTimeout(() => {
+  tell(`${RUN_MINUTES_MAX} minutes are over: go on with --seed ${seed}`)
+  stop.abort()
+}, RUN_MINUTES_MAX * 60_000)
 useMemoryFolder()
-const STATE = '.daybook-mutants'
-const tell = (line: string): void => void process.stdout.write(`${line}\n`)
-const listed = LISTED_MUTANTS.filter(({ id }) => values.only.length === 0 || values.only.includes(id))
-const settings = { state: STATE, run: 'listed', jobs: Number(values.jobs), tell, stop: stop.signal }
-const candidates = listed.map((row) => ({
-  mutant: locate(row),
-  tests: () => row.tests.map((file) => ({ file, seconds: 5 })),
-}))
-await runMutants(settings, candidates, { again: values.again, judged: () => undefined }).catch(
-  (error: unknown) => {
-    if (stop.signal.aborted) return
-    // Ends the tests that still run.
-    stop.abort()
-    throw error
-  },
-)
-const judgements = judgementsOf(STATE, 'listed')
-const alive = listed.filter(({ id }) => !['killed', 'hung'].includes(judgements.get(id)?.verdict ?? ''))
-for (const { id, promise } of alive) tell(`NOT KILLED ${id}: ${promise}`)
-tell(`${listed.length - alive.length} of ${listed.length} listed mutants die`)
-process.exitCode = alive.length > 0 ? 1 : 0
+// The tests start some thousand processes from the same sources: they share compiled code.
+process.env['NODE_COMPILE_CACHE'] ??= join(STATE, 'compiled')
+
+const begun = performance.now()
+const tell = (line: string): void =>
+  void process.stdout.write(`${Math.round((performance.now() - begun) / 1_000)} s ${line}\n`)
+try {
+  if (values.listed || isWhole || only.length > 0) await runListed()
+  if (values.generated !== undefined || isWhole) await runGenerated(Number(values.generated ?? GENERATED))
+} catch (error) {
+  if (!stop.signal.aborted) throw error
+  tell(`stopped: go on with --seed ${seed}`)
+  process.exitCode = 1
+} finally {
+  // Ends the tests that still run after a failure.
+  stop.abort()
+  clearTimeout(limit)
+}
+
+async function runListed(): Promise<void> {
+  const listed = LISTED_MUTANTS.filter(({ id }) => only.length === 0 || only.includes(id))
+  const candidates = listed.map((row) => ({
+    mutant: locate(row),
+    tests: () => row.tests.map((file) => ({ file, seconds: 5 })),
+  }))
+  const settings = { state: STATE, run: 'listed', jobs, tell, stop: stop.signal }
+  const isAgain = again || only.length > 0
+  if (!values.report) await runMutants(settings, candidates, { again: isAgain, judged: () => undefined })
+  const judgements = judgementsOf(STATE, 'listed')
+  const alive = listed.filter(({ id }) => !['killed', 'hung'].includes(judgements.get(id)?.verdict ?? ''))
+  for (const { id, promise } of alive) process.stdout.write(`ALIVE ${id}: ${promise}\n`)
+  process.stdout.write(`${listed.length - alive.length} of ${listed.length} listed mutants die\n`)
+  if (alive.length > 0) process.exitCode = 1
+}
+
+async function runGenerated(count: number): Promise<void> {
+  tell(
+    `seed ${seed}: go on, or judge the survivors again, with --generated ${count} --seed ${seed} [--again]`,
+  )
+  const { drawn, all, refused } = drawMutants(seed, count, values.room)
+  tell(`${drawn.length} of ${all} generated mutants drawn; the compiler refused ${refused}`)
+  if (!values.report) {
+    await measureTests(STATE, jobs, tell, stop.signal)
+    stop.signal.throwIfAborted()
+    const map = openTestMap(STATE)
+    const candidates = drawn.map((mutant) => ({ mutant, tests: () => map.testsOf(mutant) }))
+    await runMutants({ state: STATE, run: `seed-${seed}`, jobs, tell, stop: stop.signal }, candidates, {
+      again,
+      judged: ({ file }, { by }) => void (by === undefined || map.killed(file, by)),
+    })
+  }
+  process.stdout.write(`\n${reportOfRun(drawn, judgementsOf(STATE, `seed-${seed}`))}`)
+}

@@ -67,7 +67,16 @@ export async function runTestFile(
       told: (failed ?? said.trim()).slice(-TOLD_CHARACTERS),
     }
   } finally {
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 })
+    removeLater(temporary)
+  }
+}
+
+/** Removes a folder. A process that left the group may still write to it: then its rest goes with the folder around it. */
+export function removeLater(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  } catch {
+    // Nothing depends on it.
   }
 }
 
@@ -83,9 +92,9 @@ function environmentOf(
   return {
     ...own,
     TMPDIR: temporary,
-    DAYBOOK_TIMES: join(temporary, 'times'),
+    TEST_TIMES: join(temporary, 'times'),
     NODE_OPTIONS: `--import=${HOOK} --max-old-space-size=${HEAP_MIB_MAX}`,
-    ...(order ? { DAYBOOK_MUTANT: JSON.stringify(order) } : {}),
+    ...(order ? { TEST_MUTANT: JSON.stringify(order) } : {}),
     ...(coverage === undefined ? {} : { NODE_V8_COVERAGE: coverage }),
   }
 }
@@ -107,7 +116,7 @@ async function runToFailure(
   env: NodeJS.ProcessEnv,
   { msMax, stop }: Readonly<{ msMax: number; stop: AbortSignal }>,
 ): Promise<{ failed: string | undefined; code: number | null; said: string; late: boolean }> {
-  const command = `ulimit -f ${2 * FILE_KIB_MAX}; "$0" "$@"; code=$?; times >"$DAYBOOK_TIMES"; exit $code`
+  const command = `ulimit -f ${2 * FILE_KIB_MAX}; "$0" "$@"; code=$?; times >"$TEST_TIMES"; exit $code`
   const child = spawn('/bin/sh', ['-c', command, process.execPath, '--test-reporter=tap', file], {
     cwd: ROOT,
     env,

@@ -14,7 +14,8 @@ export function useMemoryFolder(): void {
   const folder = memoryFolder()
   if (folder === undefined) return
   process.env['TMPDIR'] = folder
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // A killed process may still write for a moment.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 }
 
 function memoryFolder(): string | undefined {

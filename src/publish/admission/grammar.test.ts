@@ -87,6 +87,12 @@ suite('a draft', () => {
       assert.equal(accepted({ ...PAYOUT, tx }, OPAQUE).tx, tx)
   })
 
+  test('names no wallet address as a transaction of an opaque chain', () => {
+    const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+    for (const tx of [address, `pay:${address}`])
+      assert.equal(refused({ ...PAYOUT, tx }, OPAQUE).code, 'address-forbidden')
+  })
+
   test('may leave out contest and amount when it corrects an event without them', () => {
     assert.equal(accepted(CORRECTION).kots, -12_500_000_000n)
     const { kots: _, contestId: __, ...bare } = CORRECTION

@@ -142,6 +142,7 @@ suite('a caller cannot evade its allowance', () => {
         assert.equal(callerKey(PROXY, `${text},no address,10.7.7.7`, TRUSTED), '10.7.7.7')
       }),
     )
+    assert.equal(callerKey(PROXY, '198.51.100.7,no address', TRUSTED), PROXY)
   })
 
   test('by a chain of proxies longer than ours', () => {

@@ -115,6 +115,15 @@ suite('a cursor', () => {
     assert.equal(advanceCursor(cursor, feed, () => seqOf(2), limits).is, 'nothing')
   })
 
+  test('goes live at the head, and not one event before it', () => {
+    const cursor = cursorAt(seqOf(0), seqOf(5))
+    const feed = feedOf([true, true, true, true, true], [])
+    advanceCursor(cursor, feed, () => seqOf(5), limits)
+    assert.deepEqual([cursor.seq, cursor.live, cursor.positionDue], [4, false, false])
+    advanceCursor(cursor, feed, () => seqOf(5), limits)
+    assert.deepEqual([cursor.seq, cursor.live, cursor.positionDue], [5, true, true])
+  })
+
   test('that falls far behind is no longer live', () => {
     const log: Matches = Array.from({ length: 20 }, () => true)
     const cursor = cursorAt(seqOf(2), seqOf(2))

@@ -8,8 +8,8 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'publish-answer-before-commit',
     file: 'src/publish/commits/embedded-path.ts',
-    from: "    appender.commit()\n    work.durable('committed')\n",
-    to: "    work.durable('committed')\n    appender.commit()\n",
+    from: '    appender.commit()\n',
+    to: '    setImmediate(() => appender.commit())\n',
     promise: 'A publisher is answered after the commit is on the disk',
     tests: ['src/publish/commits/commit-queue.test.ts'],
   },
@@ -51,7 +51,7 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     from: 'if (Buffer.compare(published.digest, digest) !== 0) return conflict(index)\n',
     to: '',
     promise: 'A ref with another content is refused',
-    tests: ['src/publish/commits/commit-queue.test.ts'],
+    tests: ['src/publish/door/door.test.ts'],
   },
   {
     id: 'publish-half-a-request',
@@ -115,7 +115,7 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     from: 'toSorted((a, b) => a.id - b.id)',
     to: 'toSorted((a, b) => b.id - a.id)',
     promise: 'Held drafts are published in the order of their acceptance',
-    tests: [`${HELD}/held.test.ts`, `${HELD}/dependants.test.ts`],
+    tests: [`${HELD}/operator-word.test.ts`],
   },
   {
     id: 'held-rollback-forgets-touched',
@@ -123,7 +123,7 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     from: 'for (const group of before.touched) touched.add(group)\n',
     to: '',
     promise: 'A release whose commit failed goes on',
-    tests: [`${HELD}/held.test.ts`, 'src/publish/commits/commit-queue.test.ts'],
+    tests: [`${HELD}/held-limits.test.ts`],
   },
   {
     id: 'correction-twice',
@@ -166,12 +166,12 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     tests: [`${ADMISSION}/admission.test.ts`],
   },
   {
-    id: 'draft-address-in-kind',
+    id: 'draft-address-in-tx',
     file: `${ADMISSION}/grammar.ts`,
-    from: "  if (isFault(word)) return refusal('kind', word)\n",
-    to: '',
+    from: "return chain === 'opaque' ? refuseAddress(value, 'tx') : value",
+    to: 'return value',
     promise: 'No field of a draft takes a wallet address',
-    tests: [`${ADMISSION}/address-leaks.test.ts`, `${ADMISSION}/grammar.test.ts`],
+    tests: [`${ADMISSION}/grammar.test.ts`],
   },
   {
     id: 'draft-repeated-keys',

@@ -15,11 +15,11 @@ export const STREAM_MUTANTS: readonly ListedMutant[] = [
   },
   {
     id: 'stream-live-without-overlap',
-    file: `${STREAM}/hub.ts`,
-    from: '(live ? fannedOutTo : reader.head().seq)',
-    to: 'fannedOutTo',
+    file: `${STREAM}/cursor.ts`,
+    from: '  cursor.seq = page.scannedTo\n',
+    to: '  cursor.seq = page.packet === null ? head() : page.scannedTo\n',
     promise: 'A stream that changes from history to live misses nothing',
-    tests: [`${STREAM}/stream-model.test.ts`, `${STREAM}/stream.test.ts`],
+    tests: [`${STREAM}/cursor.test.ts`, `${STREAM}/stream-model.test.ts`],
   },
   {
     id: 'stream-last-event-id-ignored',
@@ -83,7 +83,7 @@ export const STREAM_MUTANTS: readonly ListedMutant[] = [
     from: 'if (now - subscriber.writtenAt >= limits.heartbeatMs) subscriber.cursor.positionDue = true',
     to: 'if (now - subscriber.writtenAt >= limits.lifetimeMs) subscriber.cursor.positionDue = true',
     promise: 'A quiet stream sends a position every 15 seconds',
-    tests: [`${STREAM}/connection.test.ts`],
+    tests: [`${STREAM}/stream.test.ts`],
   },
   {
     id: 'stream-drain-at-once',
