@@ -174,4 +174,12 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 6_000, hour: 100_000, night: 1_000_000 },
     seed: 'damaged bytes',
   },
+  'power-cuts': {
+    file: 'test/torture/store/power-cuts.test.ts',
+    promise:
+      'A power cut at any call loses nothing acknowledged and leaves nothing half, and the node starts again, with writes lost, torn and reordered',
+    unit: 'states of the disk',
+    sizes: { quick: 100, hour: 20_000, night: 200_000 },
+    seed: 'the power is cut',
+  },
 }

@@ -212,8 +212,14 @@ async function orRefused(writing: Promise<Writer>, { stop }: Pick<World, 'stop'>
 }
 
 /** Prepares the store for its writer. With an engine, a start changes nothing of it. */
-async function readyStore(
-  { data, verifyFirst, newLog, signing, logStore }: ServiceSettings,
+export async function readyStore(
+  {
+    data,
+    verifyFirst,
+    newLog,
+    signing,
+    logStore,
+  }: Pick<ServiceSettings, 'data' | 'verifyFirst' | 'newLog' | 'signing' | 'logStore'>,
   world: World,
   audits: AuditLines,
 ): Promise<void> {

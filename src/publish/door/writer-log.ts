@@ -24,7 +24,10 @@ export type WriterLog = Readonly<{
 }>
 
 /** Opens the store of a log that only this node writes. */
-export function openOwnLog({ dataDirectory, keys }: WriterSettings): WriterLog {
+export function openOwnLog({
+  dataDirectory,
+  keys,
+}: Pick<WriterSettings, 'dataDirectory' | 'keys'>): WriterLog {
   const db = openForWriting(storePath(dataDirectory))
   const { id, origin, former } = readIdentity(db)
   const appender = openAppender(db, openSigner(origin, keys))

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { readSigningKeys } from '../../../src/command/operator/signing-key-file.ts'
+import { newLogOf } from '../../../src/command/operator/log-options.ts'
+import { readTokens } from '../../../src/command/operator/token-file.ts'
+import { upgradeFirst } from '../../../src/command/operator/upgrade-command.ts'
+import { readyStore } from '../../../src/command/service/service.ts'
+import { makeFolder } from '../../../src/command/terminal/option-paths.ts'
+import { takeDirectory } from '../../../src/command/terminal/world.ts'
+import { openReader } from '../../../src/log/open-reader.ts'
+import type { Snapshot } from '../../../src/log/store/reader.ts'
+import { hasStore, storePath, StoreError } from '../../../src/log/store/store.ts'
+import type { SigningKey } from '../../../src/log/tree/signer.ts'
+import { openOwnLog } from '../../../src/publish/door/writer-log.ts'
+import { worldOf } from '../../stage/command-stage.ts'
+import type { CutState } from './cut-states.ts'
+import type { Expected, LogContent } from './recorded-log.ts'
+import { contentOf } from './recorded-log.ts'
+
+const UNHEARD = { begun: () => undefined, audited: () => undefined }
+
+/** Folder of the data directory below the recorded folder. */
+export const DATA = 'data'
+const OWNER_ONLY = 0o600
+
+/** Writes a state over the folder. */
+export function writeState(folder: string, state: CutState): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+  for (const [path, content] of state) {
+    if (path === '.') continue
+    if (content === 'folder') mkdirSync(join(folder, path))
+    else writeFileSync(join(folder, path), content, { mode: OWNER_ONLY })
+  }
+}
+
+/**
+ * Starts a node on the state that a power cut left, through the code of `serve`, up to its listeners. Throws when it
+ * refuses. Returns the keys that sign.
+ */
+export async function startAgain(folder: string, { start }: Expected): Promise<readonly SigningKey[]> {
+  const world = worldOf({})
+  const data = join(folder, DATA)
+  if (start.upgrade === true && hasStore(data))
+    await upgradeFirst({ data, waitMs: null, rebuild: false }, world)
+  const newLog = newLogOf({ data, development: true, balances: 'report' }, false)
+  makeFolder(data, '--data')
+  readTokens(null, data)
+  const files = start.keyFiles?.map((file) => join(folder, file))
+  const keys = readSigningKeys(files, data, newLog.origin, world)
+  using _lock = takeDirectory(data)
+  const ready = (acceptLoss: boolean): Promise<void> => {
+    const signing = { keys, acceptNewKey: start.acceptNewKey === true, acceptLoss }
+    return readyStore({ data, verifyFirst: false, newLog, signing, logStore: null }, world, UNHEARD)
+  }
+  // The operator leaves the option out again when the cut came before anything was lost.
+  await ready(start.acceptLoss === true).catch((error: unknown) => {
+    if (error instanceof StoreError && error.message.startsWith('--accept-loss')) return ready(false)
+    throw error
+  })
+  const { db } = openOwnLog({ dataDirectory: data, keys })
+  db.close()
+  return keys
+}
+
+/** Checks what a node serves after a power cut. `logs` are the recorded logs: a loss that is accepted begins the next. */
+export function checkServed(folder: string, expected: Expected, logs: readonly LogContent[]): void {
+  const data = join(folder, DATA)
+  const content = contentOf(storePath(data))
+  const log = logOf(content, expected, logs)
+  if (expected.id !== null && log === expected.log && content.id !== expected.id)
+    throw new Error(`the log ${expected.id} was served, and now it is ${content.id}`)
+  if (content.manifests.size > 0) checkMonths(data, logs[log]?.manifests)
+  checkHeld(storePath(data), expected, content)
+  checkBackups(folder, expected, logs)
+}
+
+/** Number of the recorded log that a store holds. Throws unless it holds all that was acknowledged, and nothing else. */
+function logOf(content: LogContent, { log, head, start }: Expected, logs: readonly LogContent[]): number {
+  const events = content.lines.length
+  const later = logs.findIndex((one, number) => number > log && isPrefix(content, one))
+  if (start.acceptLoss === true && later >= 0) return later
+  const own = logs[log]
+  if (own === undefined || !isPrefix(content, own))
+    throw new Error(`the store holds ${events} events, and not all are those that were published`)
+  if (events < head) throw new Error(`${head} events were acknowledged, and ${events} are there`)
+  return log
+}
+
+function isPrefix({ lines, refs }: LogContent, whole: LogContent): boolean {
+  return (
+    lines.length <= whole.lines.length &&
+    lines.every((line, index) => line === whole.lines[index] && refs[index] === whole.refs[index])
+  )
+}
+
+/** Checks that the files of closed months are those of their manifests, and the manifests those that were recorded. */
+function checkMonths(data: string, recorded: ReadonlyMap<string, string> | undefined): void {
+  const reader = openReader(data, null)
+  try {
+    reader.snapshot((snapshot) => checkMonthFiles(snapshot, recorded))
+  } finally {
+    reader.close()
+  }
+}
+
+function checkMonthFiles(snapshot: Snapshot, recorded: ReadonlyMap<string, string> | undefined): void {
+  for (const { month, manifest } of snapshot.months()) {
+    if (manifest === null) continue
+    if (recorded?.get(month) !== manifest) throw new Error(`the manifest of ${month} has changed`)
+    const { gzip, details } = JSON.parse(manifest) as Manifest
+    for (const [file, { sha256 }] of [
+      ['events', gzip],
+      ['details', details],
+    ] as const) {
+      const layout = snapshot.monthLayout(month, file)
+      const sum = createHash('sha256')
+      for (let at = 0; at < (layout?.storedBytes ?? 0);) {
+        const chunk = snapshot.monthChunk(month, file, at, layout?.storedBytes ?? 0)
+        sum.update(chunk)
+        at += chunk.length
+      }
+      if (sum.update(layout?.ending ?? '').digest('hex') !== sha256)
+        throw new Error(`the file of ${month} (${file}) is not that of its manifest`)
+    }
+  }
+}
+
+type Manifest = Readonly<Record<'gzip' | 'details', Readonly<{ sha256: string }>>>
+
+/** Checks that each draft which was answered as held waits, or is published. */
+function checkHeld(store: string, { held }: Expected, { refs }: LogContent): void {
+  if (held.length === 0) return
+  const db = new DatabaseSync(store, { readOnly: true })
+  try {
+    const waiting = db
+      .prepare('SELECT ref FROM held')
+      .all()
+      .map((row) => String(row['ref']))
+    const known = new Set([...waiting, ...refs])
+    for (const ref of held) if (!known.has(ref)) throw new Error(`the held draft ${ref} is lost`)
+  } finally {
+    db.close()
+  }
+}
+
+/** Checks that each file with the name of a backup is whole, and that those which were reported are there. */
+function checkBackups(folder: string, { backups }: Expected, logs: readonly LogContent[]): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!isBackup(name)) continue
+    const content = contentOf(join(folder, name))
+    if (!logs.some((log) => isPrefix(content, log))) throw new Error(`the backup ${name} holds another log`)
+    const head = backups.get(name) ?? 0
+    if (content.lines.length < head)
+      throw new Error(`the backup ${name} had ${head} events, and has ${content.lines.length}`)
+  }
+  for (const name of backups.keys())
+    if (!existsSync(join(folder, name))) throw new Error(`the backup ${name} is lost`)
+}
+
+const isBackup = (name: string): boolean => /^backups\/daybook-[^/]*\.db$/.test(name)

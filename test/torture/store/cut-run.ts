@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomOf } from '../../../sim/random.ts'
+import { checkServed, startAgain, writeState } from './cut-check.ts'
+import { continueAfter, serveAfter } from './cut-continued.ts'
+import { digestOfState, drawCut } from './cut-states.ts'
+import { openPowerDisk } from './power-disk.ts'
+import type { RecordedCall } from './recorded-calls.ts'
+import type { Expected } from './recorded-log.ts'
+import { afterTold, NOTHING_TOLD, toldOf } from './recorded-log.ts'
+import type { Recording } from './recorder.ts'
+
+/** Power cuts of one recording. */
+export type CutJob = Readonly<{
+  workload: string
+  recording: Recording
+  /** Distinct states to check; fewer when the recording has no more. */
+  states: number
+  seed: string
+  /** Whether some nodes go on publishing after the cut, and are checked as a whole. */
+  continues: boolean
+}>
+
+/** A state after which a promise is broken, and how to draw it again. */
+export type BrokenCut = Readonly<{
+  workload: string
+  seed: string
+  drawn: number
+  after: string
+  reason: string
+}>
+
+export type CutCounts = Readonly<{
+  states: number
+  drawn: number
+  continued: number
+  served: number
+  broken: readonly BrokenCut[]
+}>
+
+/** Passes over the calls without a new state, after which a recording has no more. */
+const IDLE_PASSES = 3
+/** Draws for each moment in one pass. */
+const DRAWS = 4
+/** One of so many states has a node that publishes again and is checked as a whole. */
+const CONTINUED_EVERY = 100
+/** One of so many of those is a process of its own. */
+const SERVED_EVERY = 20
+
+/** Draws states of a recording and checks each that is new. */
+export async function runCuts({ workload, recording, states, seed, continues }: CutJob): Promise<CutCounts> {
+  const random = randomOf(`${seed} ${workload}`)
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-cut-'))
+  const checkedWith = new Map<string, Expected>()
+  const count = { drawn: 0, continued: 0, served: 0 }
+  const broken: BrokenCut[] = []
+  try {
+    for (let idle = 0; idle < IDLE_PASSES && checkedWith.size < states;) {
+      const before = checkedWith.size
+      for (const { disk, expected, call } of momentsOf(recording)) {
+        // Each pass begins elsewhere, so that a small number of states is spread over the whole recording.
+        if (checkedWith.size >= states || !random.chance(shareOf(states, recording.calls))) continue
+        for (let draw = 0; draw < DRAWS && checkedWith.size < states; draw += 1) {
+          count.drawn += 1
+          const state = drawCut(disk, random)
+          const digest = digestOfState(state)
+          if (checkedWith.get(digest) === expected) continue
+          checkedWith.set(digest, expected)
+          writeState(folder, state)
+          try {
+            const keys = await startAgain(folder, expected)
+            checkServed(folder, expected, recording.logs)
+            if (!continues || checkedWith.size % CONTINUED_EVERY !== CONTINUED_EVERY / 2) continue
+            count.continued += 1
+            if (count.continued % SERVED_EVERY === 0) {
+              count.served += 1
+              await serveAfter(folder, expected.start)
+            }
+            await continueAfter(folder, keys)
+          } catch (error) {
+            const reason = (error instanceof Error ? error.message : String(error)).replaceAll(folder, '')
+            broken.push({ workload, seed, drawn: count.drawn, after: `${call.call} ${call.path}`, reason })
+          }
+        }
+      }
+      idle = checkedWith.size > before ? 0 : idle + 1
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  return { states: checkedWith.size, ...count, broken }
+}
+
+/** Share of the moments that a pass draws at, so that the first pass does not use up all states. */
+function shareOf(states: number, { length }: readonly RecordedCall[]): number {
+  return Math.min(1, states / (length * DRAWS))
+}
+
+type Moment = Readonly<{ disk: ReturnType<typeof openPowerDisk>; expected: Expected; call: RecordedCall }>
+
+/** Moments after calls that can change what a power cut leaves, and after answers. */
+function* momentsOf({ before, calls }: Recording): Generator<Moment> {
+  const disk = openPowerDisk(before)
+  let expected = NOTHING_TOLD
+  for (const call of calls) {
+    const told = toldOf(call)
+    if (told !== undefined) expected = afterTold(expected, told)
+    else if (!disk.apply(call)) continue
+    yield { disk, expected, call }
+  }
+}
