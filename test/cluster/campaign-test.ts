@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Campaign } from '../torture/campaign.ts'
+import type { Campaign, Figures } from '../torture/campaign.ts'
 import type { CampaignResult, CampaignSettings } from './cluster-campaign.ts'
 import { runCampaign } from './cluster-campaign.ts'
 import type { Cluster } from './cluster.ts'
@@ -33,6 +33,7 @@ export async function assertCampaign(
   { seed, size: faults, finish }: Campaign,
   open: (folder: string, seed: string) => Promise<Cluster>,
   sizes: Omit<CampaignSettings, 'folder' | 'seed' | 'faults'>,
+  floors: Figures = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-cluster-'))
   try {
@@ -55,7 +56,7 @@ export async function assertCampaign(
     assert.deepEqual(violations, [])
     const kinds = cluster.faults.length
     const total = Object.values(fired).reduce((sum, count) => sum + count, 0)
-    assert.ok(Object.keys(fired).length >= Math.min(kinds, settings.faults), 'each kind of fault took effect')
+    assert.ok(Object.keys(fired).length >= Math.min(kinds, faults), 'each kind of fault took effect')
     const { subscribers } = settings
     finish(
       t,
@@ -66,6 +67,7 @@ export async function assertCampaign(
         faults,
         deliveries: subscribers * DELIVERIES_PER_SUBSCRIBER,
         hops: subscribers,
+        ...floors,
       },
     )
   } finally {

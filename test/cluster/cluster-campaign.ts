@@ -11,7 +11,7 @@ import { openFollowedFile } from './followed-file.ts'
 import type { AuditFault, History, NodeState, Recovery, SeenTree } from './history.ts'
 import type { HoppingSubscribers } from './hopping-subscribers.ts'
 import { openHoppingSubscribers } from './hopping-subscribers.ts'
-import { measureShare } from './machine-share.ts'
+import { measureShare } from '../processes/machine-share.ts'
 import { readAnswers, readEntries, readHeld, readTree } from './node-answers.ts'
 
 /** Size of a campaign. */
@@ -30,6 +30,8 @@ export type CampaignSettings = Readonly<{
   paceMs: number
   /** Mean time between two hops of a subscriber. */
   hopMs: number
+  /** Whether some subscribers ask for one type of events, and some for details. */
+  filters?: boolean
   /** Shortest and longest duration of a fault. */
   faultMs: readonly [least: number, most: number]
 }>
@@ -78,6 +80,7 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
   await using subscribers = openHoppingSubscribers({ ...settings, seed: `${seed} subscribers` })
   using publishers = openClusterPublishers({ ...settings, nodes, token, pay })
   using followed = openFollowedFile({ ...settings, cluster, paceMs: FOLLOWED_PACE_MS })
+  for (const { begin } of cluster.companions) begin(nodes)
   const recorded = { trees: [], recoveries: [], standstills: [], fired: {} }
   const stage: Stage = { cluster, settings, publishers, followed, subscribers, ...recorded }
   await fireAll(stage)
@@ -85,10 +88,23 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
   await Promise.all([publishers.end(), followed.end()])
 
   const auditFaults: AuditFault[] = []
-  for (const { name, url } of nodes) auditFaults.push(...(await audit(name, 'verify', [url() ?? ''])))
+  const verifyWords = cluster.companions.flatMap((one) => one.verifyWords)
+  for (const { name, url } of nodes)
+    auditFaults.push(...(await audit(name, 'verify', [url() ?? '', ...verifyWords])))
+  const companions = await Promise.all(cluster.companions.map(({ end }) => end()))
+  auditFaults.push(...companions.flatMap(({ faults }) => faults))
   const size = stage.standstills.at(-1)?.[0]?.head ?? 0
   const entries = await readEntries(nodes[0]?.url() ?? '', size)
-  const { visits, firstLines, discords, counts: seen } = await subscribers.end()
+  const {
+    is: _,
+    visits,
+    firstLines,
+    discords,
+    bare,
+    firstSeenMs,
+    firstDetails,
+    counts: seen,
+  } = await subscribers.end()
   for (const node of await cluster.stop())
     auditFaults.push({ node, audit: 'end', output: 'it did not end with code 0 after SIGTERM' })
   for (const { name, data } of nodes) auditFaults.push(...(await audit(name, 'check', ['--data', data])))
@@ -102,11 +118,19 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
       followed: followed.drafts,
       visits,
       firstLines: new Map(firstLines),
+      firstSeenMs: new Map(firstSeenMs),
+      firstDetails: new Map(firstDetails),
+      bare: new Set(bare),
       discords,
       trees,
       recoveries,
       standstills,
       auditFaults,
+      finals: cluster.finals(),
+      outbox: [],
+      witnessed: [],
+      backups: [],
+      ...Object.assign({}, ...companions.map((one) => one.history)),
     },
     fired,
     counts: {
@@ -116,6 +140,7 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
       trees: trees.length,
       ...publishers.counts,
       ...seen,
+      ...Object.assign({}, ...companions.map((one) => one.counts)),
     },
   }
 }
@@ -173,6 +198,7 @@ async function readTrees({ cluster, trees }: Stage): Promise<readonly (SeenTree 
     }),
   )
   trees.push(...found.filter((tree) => tree !== null))
+  await Promise.all(cluster.companions.map(({ look }) => look()))
   return found
 }
 
@@ -212,7 +238,8 @@ async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
 /** Compares all nodes while nobody publishes. The last time, publishers do not go on. */
 async function standStill(stage: Stage, then: 'go on' | 'end' = 'end'): Promise<void> {
   const { cluster, publishers, followed, subscribers, standstills } = stage
-  await Promise.all([publishers.pause(), followed.pause()])
+  const { companions } = cluster
+  await Promise.all([publishers.pause(), followed.pause(), ...companions.map(({ pause }) => pause())])
   await nothingHeld(stage)
   await agree(stage, performance.now())
   const before = await readTrees(stage)
@@ -224,6 +251,7 @@ async function standStill(stage: Stage, then: 'go on' | 'end' = 'end'): Promise<
     `${lacking} subscribers lack events up to ${size}
 ${saidBy(cluster)}`,
   )
+  await Promise.all(companions.map(({ settled }) => settled(size)))
   const urls = cluster.nodes.map(({ name, url }) => [name, url() ?? ''] as const)
   const answers = await readAnswers(urls, await readEntries(urls[0]?.[1] ?? '', size))
   standstills.push(
@@ -237,6 +265,7 @@ ${saidBy(cluster)}`,
   if (then === 'end') return
   publishers.resume()
   followed.resume()
+  for (const { resume } of companions) resume()
 }
 
 /** Waits until the chain has settled every held draft. */

@@ -1,4 +1,5 @@
 import type { SendPayment } from './contest-drafts.ts'
+import type { AuditFault, History } from './history.ts'
 
 /** A running node of a cluster. Addresses stay the same while the node is down; relays answer there. */
 export type ClusterNode = Readonly<{
@@ -25,6 +26,33 @@ export type ClusterFault = Readonly<{
   fire(): Promise<FiredFault | null>
 }>
 
+/** History that a companion has recorded. */
+type CompanionHistory = Partial<Pick<History, 'outbox' | 'witnessed' | 'backups'>>
+
+/** A program beside the nodes, which uses them or is used by them while faults are fired at it too. */
+export type Companion = Readonly<{
+  faults: readonly ClusterFault[]
+  /** Starts what it does, once the nodes run. */
+  begin(nodes: readonly ClusterNode[]): void
+  /** Reads what the nodes say about it. Called often. A node that is down says nothing. */
+  look(): Promise<void>
+  /** Resolves when everything that it sends is in the log. */
+  pause(): Promise<void>
+  /** Resolves when it has taken in the whole log, while nobody publishes. */
+  settled(size: number): Promise<void>
+  resume(): void
+  /** Options with which `daybook verify` audits a node. */
+  verifyWords: readonly string[]
+  /** Ends it. The nodes still run. */
+  end(): Promise<
+    Readonly<{
+      history: CompanionHistory
+      faults: readonly AuditFault[]
+      counts: Readonly<Record<string, number>>
+    }>
+  >
+}>
+
 /** Nodes and the engine that carries their log, with the faults that can be fired at them. */
 export type Cluster = AsyncDisposable &
   Readonly<{
@@ -33,6 +61,9 @@ export type Cluster = AsyncDisposable &
     /** Pays on the chain of the log. Null when the nodes ask no chain. */
     pay: SendPayment | null
     faults: readonly ClusterFault[]
+    companions: readonly Companion[]
+    /** Moment from which each transaction is final; null for one that never is. */
+    finals(): History['finals']
     /** Resolves when the engine has a leader. Rejects after a time limit. */
     hasLeader(): Promise<void>
     /** Stops all nodes with SIGTERM. Resolves with those that did not end with code 0. */

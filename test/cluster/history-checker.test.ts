@@ -70,6 +70,13 @@ function sound(): History {
     standstills: [NODES.map((node) => stateOf(node, entries))],
     auditFaults: [],
     recoveries: [{ faults: ['kill one'], agreeMs: 900, publishMs: 1_200, slowness: 1 }],
+    firstSeenMs: new Map(),
+    firstDetails: new Map(),
+    bare: new Set(),
+    finals: new Map(),
+    outbox: [],
+    witnessed: [],
+    backups: [],
   }
 }
 

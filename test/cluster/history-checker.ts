@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { appendLeaf, emptyFrontier, rootOf } from '../../src/tlog/frontier.ts'
 import { treeHasher } from '../../src/tlog/hash.ts'
-import type { History, SentRequest, Visit } from './history.ts'
+import type { HistoryRule, LoggedEvent } from './companion-rules.ts'
+import { COMPANION_RULES, published } from './companion-rules.ts'
+import type { History, Visit } from './history.ts'
 import { contentOf } from './history.ts'
 
 /** Longest time until all nodes agree, once the engine has a leader. A machine that others load has more by its slowness. */
@@ -11,12 +13,8 @@ const PUBLISH_MS_MAX = 30_000
 /** Violations of one rule that are listed. The others are counted. */
 const LISTED_MAX = 8
 
-type LoggedEvent = Readonly<{ seq: number; atMs: number } & Record<string, unknown>>
-
-/** Rules of a history. Each yields its violations as sentences. */
-const RULES: Readonly<
-  Record<string, (history: History, events: readonly LoggedEvent[]) => Iterable<string>>
-> = {
+/** Rules of a history. */
+const RULES: Readonly<Record<string, HistoryRule>> = {
   'the log is contiguous': contiguous,
   'each acknowledged draft is in the log at its seq': acknowledged,
   'each draft is in the log once': once,
@@ -28,13 +26,15 @@ const RULES: Readonly<
   'all nodes answer with the same bytes': sameStates,
   'the audits of each node pass': audited,
   'nodes agree soon after the engine has a leader': recovered,
+  ...COMPANION_RULES,
 }
 
 /** Lists every violation of the rules, each with the rule before it. */
 export function violationsOf(history: History): readonly string[] {
   const events = history.entries.map((entry) => JSON.parse(entry.split('\n', 1)[0] ?? '') as LoggedEvent)
+  let roots: readonly string[] | undefined
   return Object.entries(RULES).flatMap(([rule, check]) => {
-    const found = [...check(history, events)]
+    const found = [...check(history, events, () => (roots ??= rootsOf(history.entries)))]
     const more = found.length - LISTED_MAX
     const listed = found.slice(0, LISTED_MAX).map((what) => `${rule}: ${what}`)
     return more > 0 ? [...listed, `${rule}: ${more} more`] : listed
@@ -64,14 +64,7 @@ function* acknowledged({ requests }: History, events: readonly LoggedEvent[]): G
   }
 }
 
-/** The draft with its amount in the form of an event. */
-function published(draft: SentRequest['drafts'][number]): Readonly<Record<string, unknown>> {
-  if (draft.kots === undefined) return draft
-  const [whole = '', decimals = ''] = draft.kots.split('.')
-  return { ...draft, kots: `${whole}.${decimals.padEnd(9, '0')}` }
-}
-
-function* once({ requests, followed }: History, events: readonly LoggedEvent[]): Generator<string> {
+function* once({ requests, followed, outbox }: History, events: readonly LoggedEvent[]): Generator<string> {
   const seqs = new Map<string, number[]>()
   for (const event of events) {
     const content = contentOf(event)
@@ -97,6 +90,12 @@ function* once({ requests, followed }: History, events: readonly LoggedEvent[]):
       yield `${draft.ref} of the followed file is at ${seq}, before an earlier line at ${newest}`
     if (more.length > 0) yield `${draft.ref} of the followed file is at ${seq}, ${more.join(', ')}`
     newest = seq
+    seqs.delete(content)
+  }
+  for (const { draft } of outbox) {
+    const content = contentOf(published(draft))
+    const found = seqs.get(content) ?? []
+    if (found.length !== 1) yield `a row of the outbox is at ${found.join(', ') || 'no seq'}`
     seqs.delete(content)
   }
   for (const found of seqs.values()) yield `nobody sent the event at ${found.join(', ')}`
@@ -138,7 +137,7 @@ function* refusals({ requests }: History): Generator<string> {
 
 function* unbroken({ visits }: History): Generator<string> {
   const bySubscriber = new Map<number, Visit[]>()
-  for (const visit of visits) {
+  for (const visit of visits.filter(({ type }) => type === undefined)) {
     const own = bySubscriber.get(visit.subscriber)
     if (own === undefined) bySubscriber.set(visit.subscriber, [visit])
     else own.push(visit)
@@ -165,8 +164,12 @@ function* sameLines({ firstLines, discords, entries }: History): Generator<strin
   }
 }
 
-function* sameRoots({ trees, standstills, entries }: History): Generator<string> {
-  const roots = rootsOf(entries)
+function* sameRoots(
+  { trees, standstills }: History,
+  _: readonly LoggedEvent[],
+  rootsOfLog: () => readonly string[],
+): Generator<string> {
+  const roots = rootsOfLog()
   const still = standstills.flat().map(({ node, head, root }) => ({ node, size: head, root }))
   for (const { node, size, root } of [...trees, ...still]) {
     if (roots[size] !== root) yield `${node} signed another tree of ${size} events`

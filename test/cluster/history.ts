@@ -37,6 +37,8 @@ export type Visit = Readonly<{
   runs: readonly Readonly<{ from: number; to: number }>[]
   /** Status of a refusal other than 429 and 503. Null otherwise. */
   refused: number | null
+  /** Type of the events that it asked for. Absent for all. */
+  type?: string
 }>
 
 /** A different line of a seq that is not the first one seen, or an event of the stream that `/events/{seq}` lacks. */
@@ -54,8 +56,18 @@ export type NodeState = Readonly<{
   answers: ReadonlyMap<string, string>
 }>
 
-/** Failure of `daybook verify` of a node, or of `daybook check` of its store. */
-export type AuditFault = Readonly<{ node: string; audit: 'verify' | 'check' | 'end'; output: string }>
+/** Failure of a command that audits a node, its store or a backup, or of a program that should have ended well. */
+export type AuditFault = Readonly<{
+  node: string
+  audit: 'verify' | 'check' | 'end' | 'backup' | 'restore'
+  output: string
+}>
+
+/** A row of an outbox when all of them are drained. */
+export type DrainedRow = Readonly<{ draft: SentDraft; seq: number }>
+
+/** A restored backup: its tree, and the size of the tree that the node had signed before the backup began. */
+export type RestoredBackup = SeenTree & Readonly<{ least: number }>
 
 /** Times in ms from the moment at which the engine has a leader again, after some faults. */
 export type Recovery = Readonly<{
@@ -84,6 +96,19 @@ export type History = Readonly<{
   standstills: readonly (readonly NodeState[])[]
   auditFaults: readonly AuditFault[]
   recoveries: readonly Recovery[]
+  /** Moment at which a stream first showed each seq, in milliseconds since 1970. */
+  firstSeenMs: ReadonlyMap<number, number>
+  /** First details line seen of each seq. */
+  firstDetails: ReadonlyMap<number, string>
+  /** Seqs whose event came without details to a subscriber that asked for them. */
+  bare: ReadonlySet<number>
+  /** Moment from which each transaction of the chain is final; null for one that never is. */
+  finals: ReadonlyMap<string, number | null>
+  /** Rows of an outbox in the order of their commits. */
+  outbox: readonly DrainedRow[]
+  /** Trees with a quorum of cosignatures, in the order in which each node showed them. */
+  witnessed: readonly SeenTree[]
+  backups: readonly RestoredBackup[]
 }>
 
 /** Content of a draft or an event, without its place in the log. */

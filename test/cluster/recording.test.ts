@@ -44,6 +44,13 @@ const NOTHING: History = {
   recoveries: [],
   standstills: [],
   auditFaults: [],
+  firstSeenMs: new Map(),
+  firstDetails: new Map(),
+  bare: new Set(),
+  finals: new Map(),
+  outbox: [],
+  witnessed: [],
+  backups: [],
 }
 
 /** Violations that subscribers of a stream record. `seqs` has those that it sends after a cursor. */

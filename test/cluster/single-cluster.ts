@@ -5,7 +5,7 @@ import { startFaultyNode } from './faulty-node.ts'
 
 /** One node without an engine: the smallest cluster. It proves the campaign itself. */
 export async function openSingleCluster(folder: string, seed: string): Promise<Cluster> {
-  const { token, pay, writerWords, env, ...stage } = await openClusterStage(folder, seed)
+  const { token, pay, finals, writerWords, env, ...stage } = await openClusterStage(folder, seed)
   const data = join(folder, 'one')
   const words = [...writerWords(data), '--chain', 'solana', '--development']
   const one = await startFaultyNode({ name: 'one', kind: 'writer', data, words, env })
@@ -14,6 +14,8 @@ export async function openSingleCluster(folder: string, seed: string): Promise<C
     token,
     pay,
     faults: one.faults,
+    companions: [],
+    finals,
     hasLeader: async () => undefined,
     stop: async () => ((await one.stop()) === 0 ? [] : ['one']),
     async [Symbol.asyncDispose]() {

@@ -10,6 +10,8 @@ export type SubscriberSettings = Readonly<{
   subscribers: number
   /** Mean time between two hops of a subscriber. */
   hopMs: number
+  /** Whether some subscribers ask for one type of events, and some for details. */
+  filters?: boolean
 }>
 
 /** Orders to the thread. A node without an address is down. */
@@ -29,7 +31,12 @@ export type SubscriberReport =
       visits: readonly Visit[]
       firstLines: readonly (readonly [number, string])[]
       discords: readonly Discord[]
-      counts: Readonly<Record<'deliveries' | 'hops' | 'lookups' | 'unavailable' | 'comments', number>>
+      firstSeenMs: readonly (readonly [number, number])[]
+      firstDetails: readonly (readonly [number, string])[]
+      bare: readonly number[]
+      counts: Readonly<
+        Record<'deliveries' | 'hops' | 'lookups' | 'unavailable' | 'comments' | 'details', number>
+      >
     }>
 
 const RETRY_MS_MIN = 50
@@ -40,28 +47,41 @@ const LOOKED_UP = 0.002
 const LOOKUP_MS_MAX = 10_000
 const ADDRESSES = 250
 const DISCORDS_MAX = 100
+const TYPES = ['play', 'contest', 'payout'] as const
+/** One in so many subscribers has a filter, and the next one asks for details. */
+const FILTER_EVERY = 5
 
 const port = parentPort
 const settings = workerData as SubscriberSettings
 const random = randomOf(settings.seed)
 const first = new Map<number, string>()
+const firstSeenMs = new Map<number, number>()
+const firstDetails = new Map<number, string>()
+const bare = new Set<number>()
 const discords: Discord[] = []
 const visits: Visit[] = []
-const counts = { deliveries: 0, hops: 0, lookups: 0, unavailable: 0, comments: 0 }
+const counts = { deliveries: 0, hops: 0, lookups: 0, unavailable: 0, comments: 0, details: 0 }
 let nodes: readonly (readonly [string, string])[] = []
 let ended = false
 
 type Run = { from: number; to: number }
 type Subscriber = {
   readonly number: number
+  readonly type: string | null
+  readonly hasDetails: boolean
   cursor: number
+  /** Details whose event comes next. */
+  details: Readonly<{ seq: number; line: string }> | null
   socket: Socket | null
   timer: NodeJS.Timeout | undefined
 }
 
 const subscribers: readonly Subscriber[] = Array.from({ length: settings.subscribers }, (_, number) => ({
   number,
+  type: settings.filters === true && number % FILTER_EVERY === 0 ? random.pick(TYPES) : null,
+  hasDetails: settings.filters === true && number % FILTER_EVERY <= 1,
   cursor: 0,
+  details: null,
   socket: null,
   timer: undefined,
 }))
@@ -92,7 +112,10 @@ function addressOf(number: number): string {
 function visit(subscriber: Subscriber, node: string, url: string): void {
   const { hostname, port: at } = new URL(url)
   const runs: Run[] = []
-  const visited = { subscriber: subscriber.number, node, after: subscriber.cursor, runs, refused: null }
+  const { type, hasDetails, cursor } = subscriber
+  subscriber.details = null
+  const visited = { subscriber: subscriber.number, node, after: cursor, runs, refused: null }
+  const filter = `${type === null ? '' : `&type=${type}`}${hasDetails ? '&details=1' : ''}`
   const socket = connect({ host: hostname, port: Number(at), localAddress: addressOf(subscriber.number) })
   subscriber.socket = socket
   let begun: Visit | undefined
@@ -100,7 +123,7 @@ function visit(subscriber: Subscriber, node: string, url: string): void {
   socket.setEncoding('latin1')
   socket.on('connect', () =>
     socket.write(
-      `GET /api/v1/stream?after=${subscriber.cursor} HTTP/1.0\r\nAccept: application/x-ndjson\r\n\r\n`,
+      `GET /api/v1/stream?after=${cursor}${filter} HTTP/1.0\r\nAccept: application/x-ndjson\r\n\r\n`,
     ),
   )
   socket.on('error', () => undefined)
@@ -116,12 +139,23 @@ function visit(subscriber: Subscriber, node: string, url: string): void {
       const status = Number(rest.slice(9, 12))
       const isBusy = status === 503 || status === 429
       if (isBusy) counts.unavailable += 1
-      begun = { ...visited, refused: status === 200 || isBusy ? null : status }
+      const refused = status === 200 || isBusy ? null : status
+      begun = type === null ? { ...visited, refused } : { ...visited, refused, type }
       visits.push(begun)
       rest = status === 200 ? rest.slice(end + 4) : ''
     }
     rest = take(subscriber, node, url, runs, rest)
   })
+}
+
+const DETAILS = /^\{"seq":(\d+),"details":/
+const POSITION = /^\{"position":\{"seq":(\d+)/
+
+function noteDetails(node: string, { seq, line }: Readonly<{ seq: number; line: string }>): void {
+  counts.details += 1
+  const known = firstDetails.get(seq)
+  if (known === undefined) firstDetails.set(seq, line)
+  else if (known !== line) disagree({ seq, node, what: 'other details in the stream' })
 }
 
 /** Takes the whole lines of a text, and returns what is left of it. */
@@ -130,8 +164,17 @@ function take(subscriber: Subscriber, node: string, url: string, runs: Run[], te
   for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
     const line = text.slice(from, to)
     from = to + 1
-    if (line.startsWith('{"seq":')) receive(subscriber, node, url, runs, line)
-    else counts.comments += 1
+    const details = DETAILS.exec(line)
+    if (details !== null) {
+      // A cut between the two lines brings both again.
+      subscriber.details = { seq: Number(details[1]), line }
+      noteDetails(node, subscriber.details)
+    } else if (line.startsWith('{"seq":')) receive(subscriber, node, url, runs, line)
+    else {
+      counts.comments += 1
+      const scanned = subscriber.type === null ? null : POSITION.exec(line)
+      if (scanned !== null) subscriber.cursor = Math.max(subscriber.cursor, Number(scanned[1]))
+    }
   }
   return text.slice(from)
 }
@@ -139,6 +182,8 @@ function take(subscriber: Subscriber, node: string, url: string, runs: Run[], te
 function receive(subscriber: Subscriber, node: string, url: string, runs: Run[], line: string): void {
   const seq = Number.parseInt(line.slice(7), 10)
   counts.deliveries += 1
+  if (!firstSeenMs.has(seq)) firstSeenMs.set(seq, Date.now())
+  if (subscriber.hasDetails && subscriber.details?.seq !== seq) bare.add(seq)
   const run = runs.at(-1)
   if (run?.to === seq - 1) run.to = seq
   else runs.push({ from: seq, to: seq })
@@ -203,7 +248,16 @@ port?.on('message', (order: SubscriberOrder) => {
       clearTimeout(timer)
       socket?.destroy()
     }
-    tell({ is: 'end', visits, firstLines: [...first], discords, counts })
+    tell({
+      is: 'end',
+      visits,
+      firstLines: [...first],
+      discords,
+      firstSeenMs: [...firstSeenMs],
+      firstDetails: [...firstDetails],
+      bare: [...bare],
+      counts,
+    })
     port.close()
   }
 })

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readLines } from '../stage/node-process.ts'
-import { MAIN } from '../stage/places.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { openCampaign } from '../torture/campaign.ts'
+import type { Drainer } from './drainer-process.ts'
+import { startDrainer } from './drainer-process.ts'
 import type { OutboxStage } from './outbox-stage.ts'
 import { openOutboxStage, until } from './outbox-stage.ts'
 import type { PlatformWriters } from './outbox-writers.ts'
@@ -22,46 +20,6 @@ const WRITERS = 6
 const KILL_MS_MAX = 250
 /** The database is restored from a dump after each of so many kills. */
 const CYCLES_PER_RESTORE = 2
-
-/** A drainer in a process of its own, started again after each kill. */
-type Drainer = Readonly<{
-  kill(): Promise<void>
-  freeze(): void
-  thaw(): void
-  /** Stops it, and returns its exit code. */
-  end(): Promise<number | null>
-  said(): string
-}>
-
-function startDrainer({ words }: OutboxStage): Drainer {
-  let said = ''
-  const start = (): ChildProcess => {
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')),
-    )
-    const started = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
-    started.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
-    return started
-  }
-  let child = start()
-  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-    const closed = once(child, 'close')
-    child.kill(signal)
-    await closed
-    return child.exitCode
-  }
-  return {
-    async kill() {
-      assert.equal(await end('SIGKILL'), null, `the drainer runs until it is killed:\n${said}`)
-      child = start()
-    },
-    freeze: () => void child.kill('SIGSTOP'),
-    thaw: () => void child.kill('SIGCONT'),
-    end: () => end('SIGTERM'),
-    said: () => said,
-  }
-}
 
 /** Dumps the database, drains it, and puts the dump in its place: rows that were drained meanwhile wait again. */
 async function restoreFromDump(
@@ -148,7 +106,7 @@ suite(
       async (t) => {
         const { random, seed } = CAMPAIGN
         const writers = startWriters(stage.server, WRITERS, seed)
-        const drainer = startDrainer(stage)
+        const drainer = startDrainer(stage.words)
         t.after(async () => {
           await drainer.end()
           await writers.stop()

@@ -28,8 +28,13 @@ export type PlatformWriters = Readonly<{
   stop(): Promise<void>
 }>
 
-/** Starts writers, each with a connection of its own. */
-export function startWriters(server: PostgresServer, number: number, seed: string): PlatformWriters {
+/** Starts writers, each with a connection of its own, and with this mean time between two transactions. */
+export function startWriters(
+  server: PostgresServer,
+  number: number,
+  seed: string,
+  paceMs = 0,
+): PlatformWriters {
   const counts = { committed: 0, rolledBack: 0, broken: 0 }
   const state = { running: false, over: false }
   let wake = Promise.withResolvers<void>()
@@ -53,6 +58,7 @@ export function startWriters(server: PostgresServer, number: number, seed: strin
         const isKept = !random.chance(ROLLBACK)
         await sql.ask(isKept ? 'COMMIT' : 'ROLLBACK')
         counts[isKept ? 'committed' : 'rolledBack'] += 1
+        if (paceMs > 0) await later(random.exponential(paceMs))
       } catch {
         counts.broken += 1
         await sql?.[Symbol.asyncDispose]()

@@ -78,6 +78,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 3, hour: 20, night: 120 },
     seed: 'final by the word of the chain',
   },
+  everything: {
+    file: 'test/torture/together/everything.test.ts',
+    promise:
+      'Writers, mirrors, chain, outbox, witnesses and backups keep their promises while all of them fail together',
+    unit: 'faults',
+    sizes: { quick: 0, hour: 60, night: 300 },
+    seed: 'all faults at once',
+  },
   'held-model': {
     file: 'test/held/held-model.test.ts',
     promise: 'Drafts are held, published and refused as the model of the specification says',

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
+import { cpSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePorts, spawnTied } from '../../processes/other-program.ts'
+import { MAIN } from '../../stage/places.ts'
+
+const START_MS_MAX = 60_000
+const SAID_CHARACTERS = 2_000
+
+/** A witness of any author, in a process of its own. */
+export type WitnessProcess = AsyncDisposable &
+  Readonly<{
+    name: string
+    url: string
+    vkeys: readonly string[]
+    kill(): Promise<void>
+    start(): Promise<void>
+    /** Keeps a copy of its state, to restore later. It must not run. */
+    keep(): void
+    /** Starts it with the state that was kept. Resolves with whether it refused that, and started with its own. */
+    restore(): Promise<'refused' | 'restored'>
+    /** Sends SIGTERM. Resolves with the exit code. */
+    end(): Promise<number | null>
+  }>
+
+/** Starts `daybook witness` for a log. It makes its keys. */
+export async function startOwnWitness(
+  folder: string,
+  name: string,
+  logVkey: string,
+): Promise<WitnessProcess> {
+  const data = join(folder, name.replaceAll('/', '-'))
+  const [kept, aside] = [`${data}.kept`, `${data}.aside`]
+  const [port = 0] = await freePorts(1)
+  const ports = ['--port', String(port), '--ops-port', '0']
+  const words = ['witness', '--data', data, '--name', name, '--log', logVkey, '--log-rate', '6000', ...ports]
+  let child: ChildProcess | null = null
+  let said = ''
+  /** Resolves with whether it serves. It ends at once when it does not. */
+  const tryStart = async (): Promise<boolean> => {
+    const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_')))
+    const own = spawnTied(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
+    const closed = once(own, 'close').then(() => false)
+    const late = setTimeout(() => own.kill('SIGKILL'), START_MS_MAX)
+    let text = ''
+    const { promise: serves, resolve } = Promise.withResolvers<boolean>()
+    own.stderr?.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      said = (said + more).slice(-SAID_CHARACTERS * 10)
+      if (text.includes('"fact":"witnessing"')) resolve(true)
+    })
+    const does = await Promise.race([serves, closed])
+    clearTimeout(late)
+    if (does) child = own
+    return does
+  }
+  const start = async (): Promise<void> =>
+    assert.ok(await tryStart(), `${name} did not start:\n${said.slice(-SAID_CHARACTERS)}`)
+  const stop = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
+    const own = child
+    child = null
+    if (own === null || own.exitCode !== null || own.signalCode !== null) return own?.exitCode ?? null
+    const closed = once(own, 'close')
+    own.kill('SIGCONT')
+    own.kill(signal)
+    await closed
+    return own.exitCode
+  }
+  await start()
+  return {
+    name,
+    url: `http://127.0.0.1:${port}`,
+    vkeys: [...said.matchAll(/"words":"(witness\S+?)"/g)].map(([, vkey = '']) => vkey),
+    kill: async () => void (await stop('SIGKILL')),
+    start,
+    keep() {
+      rmSync(kept, { recursive: true, force: true })
+      cpSync(data, kept, { recursive: true })
+    },
+    async restore() {
+      renameSync(data, aside)
+      renameSync(kept, data)
+      if (await tryStart()) return 'restored'
+      rmSync(data, { recursive: true })
+      renameSync(aside, data)
+      await start()
+      return 'refused'
+    },
+    end: () => stop('SIGTERM'),
+    [Symbol.asyncDispose]: async () => void (await stop('SIGKILL')),
+  }
+}
