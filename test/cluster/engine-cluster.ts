@@ -12,7 +12,7 @@ import { startFaultyNode } from './faulty-node.ts'
 
 const WRITERS = ['a', 'b', 'c'] as const
 
-/** What runs beside the nodes of a cluster. */
+/** Programs beside the nodes of a cluster. */
 type Company = AsyncDisposable &
   Readonly<{
     companions: readonly Companion[]

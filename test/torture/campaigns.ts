@@ -86,6 +86,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 0, hour: 60, night: 300 },
     seed: 'all faults at once',
   },
+  soak: {
+    file: 'test/torture/together/soak.test.ts',
+    promise:
+      'Memory, handles, disk per event and delays stay flat under load, faults, upgrades and rotations',
+    unit: 'simulated hours of two and a half minutes',
+    sizes: { quick: 0, hour: 2, night: 24 },
+    seed: 'a busy day',
+  },
   'held-model': {
     file: 'test/held/held-model.test.ts',
     promise: 'Drafts are held, published and refused as the model of the specification says',

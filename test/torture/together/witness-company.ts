@@ -11,8 +11,8 @@ import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
 import type { Litewitness } from '../../witness/litewitness.ts'
 import { startLitewitness } from '../../witness/litewitness.ts'
-import type { WitnessProcess } from './witness-process.ts'
-import { startOwnWitness } from './witness-process.ts'
+import type { FaultyWitness } from './faulty-witness.ts'
+import { startOwnWitness } from './faulty-witness.ts'
 
 const QUORUM = 2
 /** Longest time until the newest tree of each writer has a quorum. */
@@ -36,7 +36,7 @@ export async function openWitnessCompany({
   assert.equal(shown.code, 0, shown.stderr)
   const vkey = shown.stdout.trim()
   const lite = opening.use(await startLitewitness('litewitness.example/three', [{ origin, vkeys: [vkey] }]))
-  const witnesses: WitnessProcess[] = [liteProcess(lite, folder)]
+  const witnesses: FaultyWitness[] = [liteProcess(lite, folder)]
   for (const name of ['witness.example/one', 'witness.example/two'])
     witnesses.push(opening.use(await startOwnWitness(folder, name, vkey)))
   const counts = { witnessed: 0, restoresRefused: 0, statesRestored: 0 }
@@ -100,7 +100,7 @@ async function witnessedBy({ name, url }: ClusterNode): Promise<SeenTree | null>
   }
 }
 
-function liteProcess(lite: Litewitness, folder: string): WitnessProcess {
+function liteProcess(lite: Litewitness, folder: string): FaultyWitness {
   const kept = join(folder, 'litewitness.db')
   return {
     name: 'litewitness',
@@ -123,7 +123,7 @@ function liteProcess(lite: Litewitness, folder: string): WitnessProcess {
 }
 
 function faultsOf(
-  witness: WitnessProcess,
+  witness: FaultyWitness,
   relay: FaultRelay,
   counts: { restoresRefused: number; statesRestored: number },
 ): readonly ClusterFault[] {

@@ -10,7 +10,7 @@ const START_MS_MAX = 60_000
 const SAID_CHARACTERS = 2_000
 
 /** A witness of any author, in a process of its own. */
-export type WitnessProcess = AsyncDisposable &
+export type FaultyWitness = AsyncDisposable &
   Readonly<{
     name: string
     url: string
@@ -26,11 +26,7 @@ export type WitnessProcess = AsyncDisposable &
   }>
 
 /** Starts `daybook witness` for a log. It makes its keys. */
-export async function startOwnWitness(
-  folder: string,
-  name: string,
-  logVkey: string,
-): Promise<WitnessProcess> {
+export async function startOwnWitness(folder: string, name: string, logVkey: string): Promise<FaultyWitness> {
   const data = join(folder, name.replaceAll('/', '-'))
   const [kept, aside] = [`${data}.kept`, `${data}.aside`]
   const [port = 0] = await freePorts(1)

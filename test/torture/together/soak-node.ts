@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePorts } from '../../processes/other-program.ts'
+import { MAIN } from '../../stage/places.ts'
+
+const START_MS_MAX = 120_000
+const STOP_MS_MAX = 60_000
+const ASK_MS_MAX = 10_000
+const SAID_CHARACTERS_MAX = 50_000
+const STEPPED_CLOCK = join(import.meta.dirname, 'stepped-clock.ts')
+
+/** State of a process at a moment. */
+export type NodeSample = Readonly<{
+  rss: number
+  heap: number
+  files: number
+  wal: number
+  store: number
+  /** 99th percentile of the delay of its event loop, in milliseconds. */
+  loopMs: number
+  streams: number
+}>
+
+/** A node on fixed ports, which is started several times with different options. */
+export type SoakNode = AsyncDisposable &
+  Readonly<{
+    url: string
+    /** Base URL of its private listener. */
+    ops: string
+    data: string
+    pid(): number | null
+    /** Number of its starts. */
+    lives(): number
+    start(words: readonly string[]): Promise<void>
+    end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
+    /** Null while it does not answer. */
+    sample(): Promise<NodeSample | null>
+    said(): string
+  }>
+
+export async function openSoakNode(
+  data: string,
+  opsOption: '--publish-port' | '--ops-port',
+  clockFile: string,
+): Promise<SoakNode> {
+  const [port = 0, opsPort = 0] = await freePorts(2)
+  const ops = `http://127.0.0.1:${opsPort}`
+  let child: ChildProcess | null = null
+  let said = ''
+  let lives = 0
+  const end: SoakNode['end'] = async (signal) => {
+    const own = child
+    child = null
+    if (own === null) return null
+    if (own.exitCode !== null || own.signalCode !== null) return own.exitCode
+    const closed = once(own, 'close')
+    const late = setTimeout(() => own.kill('SIGKILL'), STOP_MS_MAX)
+    own.kill(signal)
+    await closed
+    clearTimeout(late)
+    return own.exitCode
+  }
+  const metrics = async (): Promise<(name: string) => number> => {
+    const answer = await fetch(`${ops}/metrics`, { signal: AbortSignal.timeout(ASK_MS_MAX) })
+    const text = await answer.text()
+    return (name) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ops,
+    data,
+    pid: () => child?.pid ?? null,
+    lives: () => lives,
+    async start(words) {
+      const ports = ['--port', String(port), opsOption, String(opsPort)]
+      const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_'))
+      const clock = { STEPPED_CLOCK: clockFile, NODE_OPTIONS: `--import=${STEPPED_CLOCK}` }
+      const env = { ...Object.fromEntries(inherited), ...clock }
+      const own = spawn(process.execPath, [MAIN, ...words, '--data', data, ...ports], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env,
+      })
+      const closed = once(own, 'close').then(() => false)
+      const late = setTimeout(() => own.kill('SIGKILL'), START_MS_MAX)
+      const { promise: serves, resolve } = Promise.withResolvers<boolean>()
+      let text = ''
+      own.stderr.setEncoding('utf8').on('data', (more: string) => {
+        if (text.length < SAID_CHARACTERS_MAX) text += more
+        said = (said + more).slice(-SAID_CHARACTERS_MAX)
+        if (/listening on http/.test(text)) resolve(true)
+      })
+      assert.ok(await Promise.race([serves, closed]), `${data} did not start:\n${said.slice(-3_000)}`)
+      clearTimeout(late)
+      child = own
+      lives += 1
+    },
+    end,
+    async sample() {
+      if (child === null) return null
+      try {
+        const metric = await metrics()
+        return {
+          rss: metric('process_resident_memory_bytes'),
+          heap: metric('nodejs_heap_size_used_bytes'),
+          files: readdirSync(`/proc/${child.pid}/fd`).length,
+          wal: metric('daybook_store_wal_bytes'),
+          store: statSync(join(data, 'daybook.db')).size,
+          loopMs: metric('nodejs_eventloop_lag_p99_seconds') * 1_000,
+          streams: metric('daybook_stream_clients'),
+        }
+      } catch {
+        return null
+      }
+    },
+    said: () => said,
+    [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
+  }
+}

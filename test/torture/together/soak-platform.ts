@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { randomOf } from '../../../sim/random.ts'
+import type { SentDraft } from '../../cluster/history.ts'
+import { contestRequests } from '../../cluster/contest-drafts.ts'
+
+const PUBLISHERS = 4
+const ATTEMPT_MS_MAX = 10_000
+const RETRY_MS = 200
+
+/** Publishers of a platform, which repeat each request until it is acknowledged. */
+type SoakPlatform = Readonly<{
+  counts: Readonly<{ requests: number; drafts: number; repeats: number }>
+  /** Requests that should have been refused, or that were. */
+  wrong: readonly string[]
+  /** Resolves when all requests are acknowledged, and no other will be sent. */
+  end(): Promise<void>
+}>
+
+type Settings = Readonly<{
+  seed: string
+  /** Base URL of the publish door, which stays the same across restarts. */
+  door: string
+  /** The present token. */
+  token(): string
+  eventsPerSecond: number
+}>
+
+export function openSoakPlatform({ seed, door, token, eventsPerSecond }: Settings): SoakPlatform {
+  const counts = { requests: 0, drafts: 0, repeats: 0 }
+  const wrong: string[] = []
+  let isOver = false
+  const post = async (drafts: readonly SentDraft[]): Promise<number | null> => {
+    try {
+      const answer = await fetch(`${door}/publish`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json' },
+        body: JSON.stringify(drafts),
+        signal: AbortSignal.timeout(ATTEMPT_MS_MAX),
+      })
+      await answer.arrayBuffer()
+      return answer.status
+    } catch {
+      return null
+    }
+  }
+  const run = async (index: number): Promise<void> => {
+    const random = randomOf(`${seed} publisher ${index}`)
+    for (const { drafts, expected } of contestRequests(`p${index}`, index, random, null)) {
+      if (isOver) return
+      // A restart, a full disk and a change of the token are no definite answers.
+      let status = await post(drafts)
+      while (status === null || status === 401 || status === 429 || status >= 500) {
+        counts.repeats += 1
+        await sleep(RETRY_MS)
+        status = await post(drafts)
+      }
+      const isRight = expected === 'published' ? status === 200 : status >= 400
+      if (!isRight) wrong.push(`${drafts[0]?.ref} was answered with ${status}`)
+      counts.requests += 1
+      if (status === 200) counts.drafts += drafts.length
+      await sleep((drafts.length * PUBLISHERS * 1_000) / eventsPerSecond)
+    }
+  }
+  const running = Promise.all(Array.from({ length: PUBLISHERS }, (_, index) => run(index)))
+  running.catch(() => undefined)
+  return {
+    counts,
+    wrong,
+    async end() {
+      isOver = true
+      await running
+    },
+  }
+}

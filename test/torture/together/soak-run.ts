@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { run } from '../../stage/command-stage.ts'
+import { until } from '../../processes/other-program.ts'
+import type { SoakReport } from './soak-clients.ts'
+import { openSoakClients } from './soak-clients.ts'
+import type { SoakCourse } from './soak-course.ts'
+import { openSoakCourse } from './soak-course.ts'
+import type { NodeSample, SoakNode } from './soak-node.ts'
+import { openSoakNode } from './soak-node.ts'
+import { openSoakPlatform } from './soak-platform.ts'
+
+/** State of both nodes at a moment. Sessions, events and GETs are counted from the start. */
+export type SoakSample = Readonly<{
+  hour: number
+  events: number
+  sessions: number
+  lives: Readonly<{ writer: number; mirror: number }>
+  writer: NodeSample | null
+  mirror: NodeSample | null
+  /** 99th percentile of the GETs since the last sample, in milliseconds. Null for a node that was down. */
+  getP99: Readonly<{ writer: number | null; mirror: number | null }>
+}>
+
+/** Everything that a soak has recorded. */
+export type SoakHistory = Readonly<{
+  samples: readonly SoakSample[]
+  marks: readonly Readonly<{ hour: number; name: string }>[]
+  /** Before there is any load, and when all of it is over. */
+  begin: Readonly<{ writer: NodeSample; mirror: NodeSample }>
+  end: Readonly<{ writer: NodeSample; mirror: NodeSample }>
+  counts: Readonly<Record<string, number>>
+  wrong: readonly string[]
+}>
+
+type Settings = Readonly<{
+  folder: string
+  seed: string
+  hours: number
+  hourSeconds: number
+  factor: number
+}>
+
+const EVENTS_PER_SECOND = 24
+const OPENS_PER_SECOND = 20
+const GETS_PER_SECOND = 200
+const STREAM_MS = 25_000
+const SAMPLE_MS = 2_500
+const LOOK_MS = 100
+const ASK_MS_MAX = 10_000
+/** The simulated clock moves on this often. */
+const CLOCK_MS = 500
+/** Share of the run at which a month ends. */
+const MONTH_END = 0.4
+const HOUR_MS = 3_600_000
+const SETTLED_MS_MAX = 180_000
+const P99_ANSWERS_MIN = 20
+const SAID_CHARACTERS = 2_000
+
+/** Runs a writer that is restarted, and a mirror of it that is not, under load. Both are stopped at the end. */
+export async function runSoak(settings: Settings, tell: (line: string) => void): Promise<SoakHistory> {
+  const { folder, seed, hours, hourSeconds, factor } = settings
+  await using stack = new AsyncDisposableStack()
+  const clockFile = join(folder, 'clock')
+  const runMs = hours * hourSeconds * 1_000
+  using clock = openSoakClock(clockFile, hours, runMs)
+  const writer = stack.use(await openSoakNode(join(folder, 'writer'), '--publish-port', clockFile))
+  const mirror = stack.use(await openSoakNode(join(folder, 'mirror'), '--ops-port', clockFile))
+  const course = openSoakCourse({ folder, writer, hours })
+  await course.begin()
+  const platform = openSoakPlatform({
+    seed,
+    door: writer.ops,
+    token: course.token,
+    eventsPerSecond: EVENTS_PER_SECOND * factor,
+  })
+  await until('the first event is published', async () => platform.counts.drafts > 0)
+  await mirror.start(['mirror', writer.url, '--rate-limit', 'off'])
+  const nodes = { writer, mirror }
+  const begin = await sampled(nodes)
+  const load = { opensPerSecond: OPENS_PER_SECOND * factor, getsPerSecond: GETS_PER_SECOND * factor }
+  const clients = stack.use(
+    openSoakClients({ seed, urls: [writer.url, mirror.url], streamMs: STREAM_MS, ...load }),
+  )
+  const samples: SoakSample[] = []
+  const marks: { hour: number; name: string }[] = []
+  let report: SoakReport | null = null
+  const begun = performance.now()
+  clock.begin()
+  const hourNow = (): number => (performance.now() - begun) / 1_000 / hourSeconds
+  const acting = act(
+    course,
+    () => hourNow() / hours,
+    (name) => marks.push({ hour: hourNow(), name }),
+  )
+  acting.catch(() => undefined)
+  while (hourNow() < hours) {
+    await Promise.race([sleep(SAMPLE_MS), acting.then(() => sleep(SAMPLE_MS))])
+    const [own, other, head] = await Promise.all([writer.sample(), mirror.sample(), headOf(mirror)])
+    report = await clients.report(head)
+    const [ownMs = [], otherMs = []] = report.getMs
+    samples.push({
+      hour: hourNow(),
+      events: head,
+      sessions: report.opened,
+      lives: { writer: writer.lives(), mirror: mirror.lives() },
+      writer: own,
+      mirror: other,
+      getP99: { writer: p99Of(ownMs), mirror: p99Of(otherMs) },
+    })
+    if (samples.length % Math.ceil((hourSeconds * 1_000) / SAMPLE_MS) === 0)
+      tell(`hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs`)
+  }
+  await acting
+  clients.calm()
+  await platform.end()
+  const { drafts } = platform.counts
+  await until(
+    'the mirror has every event',
+    async () => (await headOf(mirror)) === (await headOf(writer)),
+    SETTLED_MS_MAX,
+  )
+  await until(
+    'all streams are closed',
+    async () => (await sampled(nodes)).writer.streams + (await sampled(nodes)).mirror.streams === 0,
+    SETTLED_MS_MAX,
+  )
+  const end = await sampled(nodes)
+  const events = await headOf(writer)
+  const wrong = [...platform.wrong, ...(report?.wrong ?? [])]
+  if (events !== drafts) wrong.push(`the log has ${events} events of ${drafts} acknowledged drafts`)
+  for (const { url } of [writer, mirror]) wrong.push(...(await audit(['verify', url])))
+  for (const node of [mirror, writer])
+    assert.equal(await node.end('SIGTERM'), 0, node.said().slice(-SAID_CHARACTERS))
+  for (const { data } of [writer, mirror]) wrong.push(...(await audit(['check', '--data', data])))
+  return {
+    samples,
+    marks,
+    begin,
+    end,
+    wrong,
+    counts: {
+      ...course.counts,
+      monthEnds: clock.monthEnds(),
+      ...platform.counts,
+      events,
+      ...readersOf(report),
+    },
+  }
+}
+
+/** Does what the operator does, each at its time. */
+async function act(course: SoakCourse, shareNow: () => number, mark: (name: string) => void): Promise<void> {
+  for (let deed = course.next(); deed !== null; deed = course.next()) {
+    while (shareNow() < deed.share) await sleep(LOOK_MS)
+    mark(deed.name)
+    await deed.act()
+  }
+}
+
+type SoakClock = Disposable & Readonly<{ begin(): void; monthEnds(): number }>
+
+/** A clock in a file that runs faster than the real one, and passes the end of a month. It stays in the past. */
+function openSoakClock(path: string, hours: number, runMs: number): SoakClock {
+  const span = hours * HOUR_MS
+  const now = new Date()
+  const thisMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
+  const lastMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)
+  const monthEnd = Date.now() - thisMonth > span ? thisMonth : lastMonth
+  const from = monthEnd - MONTH_END * span
+  const offset = from - Date.now()
+  let begunMs: number | null = null
+  const aheadMs = (): number =>
+    begunMs === null ? 0 : Math.min(span - runMs, (performance.now() - begunMs) * (span / runMs - 1))
+  const write = (): void => writeFileSync(path, String(Math.round(offset + aheadMs())))
+  write()
+  const timer = setInterval(write, CLOCK_MS)
+  return {
+    begin: () => void (begunMs = performance.now()),
+    monthEnds: () => (Date.now() + offset + aheadMs() > monthEnd ? 1 : 0),
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}
+
+async function sampled(
+  nodes: Readonly<{ writer: SoakNode; mirror: SoakNode }>,
+): Promise<SoakHistory['begin']> {
+  const [writer, mirror] = await Promise.all([nodes.writer.sample(), nodes.mirror.sample()])
+  assert.ok(writer !== null && mirror !== null, 'both nodes answer')
+  return { writer, mirror }
+}
+
+/** The newest seq of a node; 0 while it does not answer. */
+async function headOf({ url }: SoakNode): Promise<number> {
+  try {
+    const answer = await fetch(`${url}/api/v1/log/checkpoint`, { signal: AbortSignal.timeout(ASK_MS_MAX) })
+    return Number((await answer.text()).split('\n')[1])
+  } catch {
+    return 0
+  }
+}
+
+function p99Of(values: readonly number[]): number | null {
+  if (values.length < P99_ANSWERS_MIN) return null
+  const ordered = values.toSorted((a, b) => a - b)
+  return ordered[Math.ceil(ordered.length * 0.99) - 1] ?? null
+}
+
+function readersOf(report: SoakReport | null): Readonly<Record<string, number>> {
+  const { opened = 0, refused = 0, delivered = 0, gets = 0, unavailable = 0, skipped = 0 } = report ?? {}
+  return { sessions: opened, refused, delivered, gets, unavailable, skipped }
+}
+
+/** Fails of a command that audits, as sentences. */
+async function audit(words: readonly string[]): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await run(words)
+  return code === 0 ? [] : [`${words[0]}: ${`${stdout}${stderr}`.slice(-SAID_CHARACTERS)}`]
+}

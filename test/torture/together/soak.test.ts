@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { skipWithout } from '../../stage/test-needs.ts'
+import { openCampaign } from '../campaign.ts'
+import { isLeaking, lastToFirst, slopeOf } from './soak-judgement.ts'
+import { soakPicture } from './soak-picture.ts'
+import type { SoakHistory, SoakSample } from './soak-run.ts'
+import { runSoak } from './soak-run.ts'
+
+const CAMPAIGN = openCampaign('soak')
+/** Simulated hours. */
+const HOURS = CAMPAIGN.size
+/** Duration of a simulated hour. */
+const HOUR_SECONDS = Number(process.env['DAYBOOK_SOAK_HOUR_SECONDS'] ?? 150)
+/** Load as a share of 24 events, 20 new streams and 200 GETs a second. */
+const FACTOR = Number(process.env['DAYBOOK_SOAK_FACTOR'] ?? 0.5)
+const PICTURE = process.env['DAYBOOK_PICTURE'] ?? join('.daybook-torture', 'soak.svg')
+const MB = 1_000_000
+
+/** Limits of the judgement. */
+const RSS_BYTES_PER_SESSION = MB / 10_000
+const FILES_LEFT_MAX = 5
+const WAL_BYTES_MAX = 64 * MB
+/** Largest ratio of the last quarter's median to that of the first. */
+const P99_GROWTH_MAX = 2
+const LOOP_GROWTH_MAX = 2
+/** Largest ratio of the store's bytes for each event at the end to those in the middle. */
+const DISK_GROWTH_MAX = 1.25
+/** Samples without which nothing is judged. */
+const SAMPLES_MIN = 40
+
+/** Judges one node. Returns its figures, and what is wrong. */
+function judged(
+  name: 'writer' | 'mirror',
+  record: SoakHistory,
+): Readonly<{ figures: Record<string, number>; wrong: string[] }> {
+  const known = record.samples.flatMap((sample) => {
+    const node = sample[name]
+    return node === null ? [] : [{ ...sample, ...node }]
+  })
+  const points = known.map(({ lives, sessions, rss }) => ({ life: lives[name], x: sessions, y: rss }))
+  const slope = slopeOf(points)
+  const loopGrowth = lastToFirst(known.map(({ loopMs }) => loopMs))
+  const getGrowth = lastToFirst(record.samples.flatMap(({ getP99 }) => getP99[name] ?? []))
+  const perEvent = known.map(({ store, events }) => store / Math.max(1, events))
+  const middle = perEvent[Math.floor(perEvent.length / 2)] ?? 1
+  const diskGrowth = (perEvent.at(-1) ?? 0) / middle
+  const wal = Math.max(...known.map((sample) => sample.wal))
+  const left = record.end[name].files - record.begin[name].files
+  const wrong = [
+    [
+      isLeaking(points, RSS_BYTES_PER_SESSION),
+      `its memory grows by ${slope?.slope.toFixed(0)} bytes a session`,
+    ],
+    [left > FILES_LEFT_MAX, `${left} more handles are open than at the start`],
+    [wal > WAL_BYTES_MAX, `its write-ahead log has reached ${wal} bytes`],
+    [getGrowth > P99_GROWTH_MAX, `the p99 of GETs has grown by a factor of ${getGrowth.toFixed(2)}`],
+    [
+      loopGrowth > LOOP_GROWTH_MAX,
+      `the p99 of its event loop has grown by a factor of ${loopGrowth.toFixed(2)}`,
+    ],
+    [
+      diskGrowth > DISK_GROWTH_MAX,
+      `its store has grown by a factor of ${diskGrowth.toFixed(2)} for each event`,
+    ],
+  ] as const
+  const kilobytes = (value: number | undefined): number => Math.round(((value ?? 0) * 10_000) / 1_000)
+  return {
+    figures: {
+      [`${name}RssKbPer10000Sessions`]: kilobytes(slope?.slope),
+      [`${name}RssKbPer10000SessionsLow`]: kilobytes(slope?.low),
+      [`${name}RssKbPer10000SessionsHigh`]: kilobytes(slope?.high),
+      [`${name}RssMbMax`]: Math.round(Math.max(...known.map(({ rss }) => rss)) / MB),
+      [`${name}HandlesLeft`]: left,
+      [`${name}WalMbMax`]: Math.round(wal / MB),
+      [`${name}BytesPerEvent`]: Math.round(perEvent.at(-1) ?? 0),
+      [`${name}GetP99GrowthPercent`]: Math.round(getGrowth * 100),
+      [`${name}LoopP99GrowthPercent`]: Math.round(loopGrowth * 100),
+    },
+    wrong: wrong.flatMap(([isWrong, what]) => (isWrong ? [`${name}: ${what}`] : [])),
+  }
+}
+
+function draw({ samples, marks }: SoakHistory): void {
+  const hours = samples.map(({ hour }) => hour)
+  const both = (of: (node: NonNullable<SoakSample['writer']>, sample: SoakSample) => number) =>
+    (['writer', 'mirror'] as const).map((name) => ({
+      name,
+      values: samples.map((sample) => {
+        const node = sample[name]
+        return node === null ? null : of(node, sample)
+      }),
+    }))
+  const picture = soakPicture({
+    title: `${HOURS} hours of a busy platform in ${Math.round((HOURS * HOUR_SECONDS) / 60)} minutes`,
+    subtitle: `${samples.at(-1)?.events} events, ${samples.at(-1)?.sessions} streams, load × ${FACTOR}. Dotted: restarts, kills and other deeds.`,
+    hours,
+    marks,
+    panels: [
+      { title: 'Resident memory', unit: 'MB', lines: both(({ rss }) => rss / MB) },
+      { title: 'JavaScript heap', unit: 'MB', lines: both(({ heap }) => heap / MB) },
+      { title: 'Open handles', unit: 'files and sockets', lines: both(({ files }) => files) },
+      { title: 'Open streams', unit: 'streams', lines: both(({ streams }) => streams) },
+      {
+        title: 'Store',
+        unit: 'bytes for each event',
+        lines: both(({ store }, { events }) => store / Math.max(1, events)),
+      },
+      { title: 'Write-ahead log', unit: 'MB', lines: both(({ wal }) => wal / MB) },
+      { title: 'Event loop p99', unit: 'ms', lines: both(({ loopMs }) => loopMs) },
+      {
+        title: 'GET p99',
+        unit: 'ms',
+        lines: (['writer', 'mirror'] as const).map((name) => ({
+          name,
+          values: samples.map(({ getP99 }) => getP99[name]),
+        })),
+      },
+    ],
+  })
+  mkdirSync('.daybook-torture', { recursive: true })
+  writeFileSync(PICTURE, picture)
+}
+
+// `npm test` soaks nothing: the judgement has a test of its own there.
+if (HOURS > 0)
+  suite(
+    `${HOURS} hours of a busy platform in ${HOUR_SECONDS} s each`,
+    { skip: skipWithout('prlimit') },
+    () => {
+      test(
+        'leave memory, handles, disk and delays as they were',
+        { timeout: 600_000 + HOURS * HOUR_SECONDS * 2_000 },
+        async (t) => {
+          const folder = mkdtempSync(join(tmpdir(), 'daybook-soak-'))
+          try {
+            const settings = {
+              folder,
+              seed: CAMPAIGN.seed,
+              hours: HOURS,
+              hourSeconds: HOUR_SECONDS,
+              factor: FACTOR,
+            }
+            const record = await runSoak(settings, (line) => t.diagnostic(line))
+            draw(record)
+            assert.deepEqual(record.wrong, [])
+            const nodes = [judged('writer', record), judged('mirror', record)]
+            t.diagnostic(JSON.stringify(Object.assign({}, ...nodes.map(({ figures }) => figures))))
+            if (record.samples.length >= SAMPLES_MIN)
+              assert.deepEqual(
+                nodes.flatMap(({ wrong }) => wrong),
+                [],
+              )
+            const minutes = (HOURS * HOUR_SECONDS) / 60
+            const figures = { hours: HOURS, loadPercent: Math.round(FACTOR * 100), ...record.counts }
+            CAMPAIGN.finish(t, Object.assign(figures, ...nodes.map(({ figures: own }) => own)), {
+              events: minutes * 60 * FACTOR * 8,
+              sessions: minutes * 60 * FACTOR * 10,
+              gets: minutes * 60 * FACTOR * 60,
+              kills: 1,
+              restarts: 1,
+              backups: HOURS,
+              rebuilds: 1,
+              keyChanges: 1,
+              tokenChanges: 1,
+              fullDisks: 1,
+              monthEnds: 1,
+            })
+          } finally {
+            rmSync(folder, { recursive: true, force: true })
+          }
+        },
+      )
+    },
+  )
