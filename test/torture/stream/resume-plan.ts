@@ -74,7 +74,8 @@ const TYPES = [
   'burn',
 ] as const
 const KINDS = ['buy', 'entry,vote', 'usd', 'deposit,treasury', 'scheduled,sell', 'nothing'] as const
-const CONTESTS = ['1', '2', '3,1,99', '4,2', '5,6,7,8'] as const
+/** Contests of the beginning have many events. Later ones begin after some thousand events, and the last never. */
+const CONTESTS = ['1', '2', '3,1,99', '4,2', '5,6,7,8', '50', '70,9999', '80', '85', '90,100'] as const
 
 /** A new reader with any combination of filters, details and form. */
 export function newReader(random: Random): Reader {
