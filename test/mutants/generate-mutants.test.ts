@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { isExecuted } from './coverage.ts'
 import { mutantsOf } from './generate-mutants.ts'
+import { KNOWN_SURVIVORS } from './survivors.ts'
 
 const SOURCE = `import { assert } from './brand.ts'
 type Pair = Readonly<{ low: 0 | 1 }>
@@ -49,6 +50,14 @@ suite('generated mutants', () => {
     const twice = 'export const f = (a: number): boolean => a < 1 || a < 2\n'
     assert.ok(shown(twice).includes('f relation: < → <= (2)'))
   })
+})
+
+test('each known survivor is a mutant of its source', () => {
+  const stale = Object.keys(KNOWN_SURVIVORS).filter((known) => {
+    const file = known.slice(0, known.indexOf(' '))
+    return mutantsOf(file).every(({ id }) => id !== known)
+  })
+  assert.deepEqual(stale, [])
 })
 
 /** Order of ids by the places of their mutants. */
