@@ -23,7 +23,7 @@ type MappedTest = Readonly<{
 }>
 
 /** Processor time of a test file that may kill a mutant, with coverage, and the time limit of its measure. */
-const PROCESSOR_SECONDS_MAX = 20
+const PROCESSOR_SECONDS_MAX = 30
 const MEASURE_MS_MAX = 120_000
 /** Folders of `test` whose tests start browsers, other programs or many processes, or read documents. */
 const COSTLY = [
@@ -130,7 +130,7 @@ type TestMap = Readonly<{
 }>
 
 /** Processor time of the tests for one mutant: a survivor needs it all. */
-const MUTANT_SECONDS_MAX = 40
+const MUTANT_SECONDS_MAX = 60
 
 /** Reads the measures. */
 export function openTestMap(state: string): TestMap {
