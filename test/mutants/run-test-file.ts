@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -74,6 +74,10 @@ export async function runTestFile(
 /** Removes a folder. A process that left the group may still write to it: then its rest goes with the folder around it. */
 export function removeLater(folder: string): void {
   try {
+    // A test that was killed leaves the disks that it mounted.
+    const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n')
+    for (const [, place = ''] of mounts.map((line) => line.split(' ')))
+      if (place.startsWith(`${folder}/`)) execFileSync('umount', ['-l', place])
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   } catch {
     // Nothing depends on it.
