@@ -164,6 +164,7 @@ int ioctl(int fd, unsigned long request, ...) {
 }
 long syscall(long number, ...) {
   SIX_ARGUMENTS
+  if (number == SYS_close) return close(a[0]);
   if (number == SYS_copy_file_range) return copy_file_range(a[0], (off_t *)a[1], a[2], (off_t *)a[3], a[4], a[5]);
   if (number == SYS_renameat2) return renameat2(a[0], (const char *)a[1], a[2], (const char *)a[3], a[4]);
   if (number == SYS_pwritev2) return move(1, a[0], (const struct iovec *)a[1], a[2], a[3]);

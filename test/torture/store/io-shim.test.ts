@@ -83,6 +83,12 @@ suite('the library between a program and its files', { skip: skipWithout('cc') }
       }
       const seen = seenByTracer(traced, root)
       // The library counts the calls that failed too, such as the removal of a file that is not there.
+      // Writes never fail here, and a closed descriptor that is used again, as by a socket, is no file of the folder.
+      const written = (of: typeof seen): typeof seen =>
+        Object.fromEntries(
+          Object.entries(of).filter(([change]) => /^(?:pwrite|fsync) (?!.*-shm$)/.test(change)),
+        )
+      assert.deepEqual(written(counts), written(seen))
       for (const [change, times] of Object.entries(seen))
         assert.ok((counts[change] ?? 0) >= times, `${change}: ${counts[change] ?? 0} of ${times}`)
       const total = Object.values(seen).reduce((sum, times) => sum + times, 0)
