@@ -6,16 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { randomOf } from '../../sim/random.ts'
 import { openAppender } from '../../src/log/append.ts'
 import { createStore, openForReading, openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import { assertConsistent, linesOf } from '../stage/door-stage.ts'
 import { randomLogs } from '../story/random-log.ts'
 import { testSigner } from '../story/signing.ts'
+import { openCampaign } from '../torture/campaign.ts'
 
-/** States of a torn log. The long campaign tears it at every byte (`DAYBOOK_CAMPAIGN=140000`). */
-const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 150)
+const CAMPAIGN = openCampaign('torn-log')
+/** States of a torn log of each kind. The campaign of a night tears it at about every byte. */
+const STATES = CAMPAIGN.size
+/** Seed of the log. The campaign's seed would make one too short. */
 const SEED = 20_261_121
 const EVENTS_PER_COMMIT = 2
 /** States between two that are recomputed and continued. */
@@ -118,7 +120,8 @@ const EVENT_AFTER = longest.at(-1)?.event.atMs ?? assert.fail('the log has event
 // The recovered log must be a prefix of whole commits in every table. Only the high-water mark outside the store can
 // tell that a prefix is shorter than what was acknowledged.
 suite('a write-ahead log', () => {
-  const random = randomOf(`torn ${SEED}`)
+  const { random } = CAMPAIGN
+  const counted = { states: 0, heads: 0 }
   const damaged = (name: string, damage: (wal: Uint8Array, state: number) => Uint8Array): Promise<void> =>
     test(
       `${name} leaves a prefix of the log, whole in every table`,
@@ -133,6 +136,8 @@ suite('a write-ahead log', () => {
             heads.add(recover(folder, written, wal, state % STATES_PER_RECOMPUTE === 0))
           }
           t.diagnostic(`${STATES} states of ${written.wal.length} bytes, ${heads.size} different heads`)
+          counted.states += STATES
+          counted.heads += heads.size
           assert.ok(longest.length >= 50, 'the log is long enough')
           assert.ok(heads.size > longest.length / EVENTS_PER_COMMIT / 2, `${heads.size} different heads`)
           assert.equal(recover(folder, written, written.wal, true), longest.length)
@@ -148,5 +153,9 @@ suite('a write-ahead log', () => {
     const at = random.below(wal.length)
     flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8))
     return flipped
+  })
+
+  test('is damaged in as many ways as were asked for', (t) => {
+    CAMPAIGN.finish(t, counted, { states: 2 * STATES, heads: longest.length / EVENTS_PER_COMMIT })
   })
 })

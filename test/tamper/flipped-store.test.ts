@@ -1,20 +1,31 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { randomOf } from '../../sim/random.ts'
-import { outsideReason } from '../../src/command/terminal/world.ts'
+import { defaultKeyFile, readKeyFile } from '../../src/command/operator/signing-key-file.ts'
+import { CommandError, outsideReason } from '../../src/command/terminal/world.ts'
 import { openAppender } from '../../src/log/append.ts'
-import { HIGH_WATER_FILE, markHighWater } from '../../src/log/store/high-water.ts'
+import type { HighWater } from '../../src/log/store/high-water.ts'
+import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../../src/log/store/high-water.ts'
 import { newestCheckpoint } from '../../src/log/tree/ready-log.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
-import { appendEvent, runCheck, copyLog, makeLog, openFolder, refusalAtStart } from '../story/damaged-log.ts'
-import { testSigner } from '../story/signing.ts'
+import {
+  appendEvent,
+  runCheck,
+  copyLog,
+  makeLog,
+  openFolder,
+  refusalAtStart,
+  SIGNING,
+} from '../story/damaged-log.ts'
+import { TEST_KEY, testSigner } from '../story/signing.ts'
+import { openCampaign } from '../torture/campaign.ts'
 
-/** Damaged states of each kind. The long campaign is `DAYBOOK_CAMPAIGN=20000`. */
-const STATES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 25)
-const SEED = process.env['DAYBOOK_SEED'] ?? 'no silent damage'
+const CAMPAIGN = openCampaign('flipped-store')
+/** Damaged states of the store, and of the log without its end. */
+const STATES = CAMPAIGN.size
 const FIRST = [3, 10, 50, 120] as const
 const EVENTS = 200
 
@@ -42,6 +53,7 @@ async function foundBy(ask: () => Promise<string | undefined>): Promise<string |
   try {
     return await ask()
   } catch (error) {
+    if (error instanceof CommandError) return error.message
     return outsideReason(error) ?? assert.fail(error instanceof Error ? error : String(error))
   }
 }
@@ -51,8 +63,6 @@ suite('a store with any bit flipped', () => {
     'is found to be damaged by the check, or holds what it held',
     { timeout: 60_000 + STATES * 500 },
     async (t) => {
-      t.diagnostic(`seed: ${SEED}`)
-      const random = randomOf(SEED)
       using whole = openFolder()
       using copy = openFolder()
       makeLog(whole.data, [...FIRST, EVENTS])
@@ -62,10 +72,7 @@ suite('a store with any bit flipped', () => {
       for (let state = 0; state < STATES; state += 1) {
         rmSync(copy.data, { recursive: true, force: true })
         copyLog(whole.data, copy.data)
-        const flipped = Buffer.from(bytes)
-        const at = random.below(bytes.length)
-        flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8))
-        writeFileSync(storePath(copy.data), flipped)
+        const at = flipIn(storePath(copy.data), bytes)
         const fault = await foundBy(async () => {
           const { code, said } = await runCheck(copy.data)
           return code === 0 ? undefined : said
@@ -75,11 +82,55 @@ suite('a store with any bit flipped', () => {
         else found += 1
         await foundBy(() => Promise.resolve(refusalAtStart(copy.data)))
       }
-      t.diagnostic(`${found} of ${STATES} states were damaged`)
-      assert.ok(found > STATES / 3, `${found} states were damaged`)
+      CAMPAIGN.finish(t, { states: STATES, found }, { found: Math.floor(STATES / 3) })
     },
   )
 })
+
+/** Writes a file's bytes with one of their bits flipped, and returns its place. */
+function flipIn(path: string, bytes: Uint8Array): number {
+  const { random } = CAMPAIGN
+  const flipped = Uint8Array.from(bytes)
+  const at = random.below(bytes.length)
+  flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8))
+  writeFileSync(path, flipped)
+  return at
+}
+
+suite('a high-water mark or a key with any bit flipped', () => {
+  test('is refused, or says what it said', async () => {
+    using whole = openFolder()
+    makeLog(whole.data, FIRST)
+    const [mark, key] = [join(whole.data, HIGH_WATER_FILE), defaultKeyFile(whole.data)]
+    const [markBytes, keyBytes] = [readFileSync(mark), readFileSync(key)]
+    const written = readHighWater(whole.data)
+    let refused = 0
+    for (let state = 0; state < STATES; state += 1) {
+      const at = flipIn(mark, markBytes)
+      const fault = await foundBy(() => Promise.resolve(refusalAtStart(whole.data)))
+      // A damaged place leaves the other one, which has the mark before it.
+      if (fault === undefined) assert.ok(isOf(written, readHighWater(whole.data)), `byte ${at} of the mark`)
+      else refused += 1
+      writeFileSync(mark, markBytes)
+      const keyAt = flipIn(key, keyBytes)
+      const other = await foundBy(async () => {
+        const read = readKeyFile(key, { hasFileModes: true })
+        if (Buffer.from(read.publicKey).equals(TEST_KEY.publicKey)) return undefined
+        return refusalAtStart(whole.data, { ...SIGNING, keys: [read] })
+      })
+      if (other === undefined) {
+        const read = readKeyFile(key, { hasFileModes: true })
+        assert.ok(Buffer.from(read.publicKey).equals(TEST_KEY.publicKey), `byte ${keyAt} of the key`)
+      } else refused += 1
+    }
+    assert.ok(refused > STATES / 3, `${refused} were refused`)
+  })
+})
+
+/** Whether a mark is of the same log, and not ahead of it. */
+function isOf(written: HighWater | null, read: HighWater | null): boolean {
+  return written !== null && read !== null && written.log === read.log
+}
 
 suite('a write-ahead log that lost its end', () => {
   test('is refused when published events are missing, and the first of them is named', (t) => {

@@ -17,12 +17,34 @@ export type CampaignRow = Readonly<{
 
 /** All campaigns, in the order in which `npm run torture` runs them. Each name is printed, and is a value of `--only`. */
 export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
+  'torn-log': {
+    file: 'test/crash/torn-log.test.ts',
+    promise: 'A write-ahead log cut at any byte or with any bit flipped leaves whole commits, in every table',
+    unit: 'states of each kind',
+    sizes: { quick: 150, hour: 5_000, night: 140_000 },
+    seed: 'a torn log',
+  },
+  'flipped-store': {
+    file: 'test/tamper/flipped-store.test.ts',
+    promise: 'A bit flipped in the store, its high-water mark or its key is never damage in silence',
+    unit: 'states of each kind',
+    sizes: { quick: 25, hour: 1_000, night: 20_000 },
+    seed: 'no silent damage',
+  },
+  'failing-calls': {
+    file: 'test/torture/store/failing-calls.test.ts',
+    promise:
+      'A service whose k-th call on its files fails acknowledges nothing that it may lose, and starts again',
+    unit: 'runs',
+    sizes: { quick: 4, hour: 150, night: 3_000 },
+    seed: 'a call that fails',
+  },
   'kill-steps': {
     file: 'test/torture/store/kill-steps.test.ts',
     promise:
       'A commit, an import, a backup, a restore, an upgrade or a start killed at any step loses nothing, and a repetition finishes it',
     unit: 'kills',
-    sizes: { quick: 3, hour: 200, night: 5_000 },
+    sizes: { quick: 3, hour: 200, night: 4_000 },
     seed: 'kill -9 at each step',
   },
   'kill-publishing': {
@@ -30,7 +52,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise:
       'A service killed at any moment keeps what it acknowledged, and a retry of the rest doubles nothing',
     unit: 'kills',
-    sizes: { quick: 8, hour: 100, night: 2_000 },
+    sizes: { quick: 8, hour: 100, night: 5_000 },
     seed: 'kill -9 during publishing',
   },
   'stream-resumes': {

@@ -6,7 +6,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 
 /** Names of calls. All but the last four change something. */
-type ShimCall =
+export type ShimCall =
   | 'create'
   | 'pwrite'
   | 'ftruncate'
@@ -44,7 +44,7 @@ export type ShimWish = Readonly<{
   report?: string
   reportsAll?: boolean
 }>
-type ShimError = 'EIO' | 'ENOSPC' | 'EDQUOT' | 'EMFILE' | 'ENOMEM' | 'EACCES' | 'EROFS' | 'short'
+export type ShimError = 'EIO' | 'ENOSPC' | 'EDQUOT' | 'EMFILE' | 'ENOMEM' | 'EACCES' | 'EROFS' | 'short'
 
 const FOLDER = join(import.meta.dirname, '../../../node_modules/.cache/io-shim')
 const SOURCES = ['io-shim.c', 'io-shim.h'].map((name) => join(import.meta.dirname, name))

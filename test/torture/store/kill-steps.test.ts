@@ -12,21 +12,16 @@ import { skipWithout } from '../../stage/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
 import type { DrivenOutcome } from './driven-node.ts'
 import { drivenOutcomes } from './driven-run.ts'
-import type { CountedCall, ShimWish } from './io-shim.ts'
+import type { ShimWish } from './io-shim.ts'
 import { countedCalls } from './io-shim.ts'
 import type { KilledOperation } from './kill-operations.ts'
 import { KILLED_OPERATIONS } from './kill-operations.ts'
+import { withoutLongRuns } from './long-runs.ts'
 
 const CAMPAIGN = openCampaign('kill-steps')
 const WHERES = ['before', 'in', 'after'] as const
 /** SQLite's shared memory is made again at each start, so that its steps are of no interest. */
 const EXCEPT = ['-shm']
-
-/** Writes of one file in a row, more than which are not all killed. */
-const RUN_MAX = 12
-/** Writes at each end of such a run that are, and between. */
-const RUN_ENDS = 4
-const RUN_BETWEEN = 4
 
 type Where = (typeof WHERES)[number]
 type Ended = Readonly<{
@@ -61,29 +56,6 @@ async function runOperation(operation: KilledOperation, root: string, wish: Shim
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
-}
-
-/** Leaves of many writes to one file in a row the first, the last and some between: copies of a store have thousands. */
-function withoutLongRuns(changes: readonly CountedCall[]): readonly CountedCall[] {
-  const { random } = CAMPAIGN
-  const kept: CountedCall[] = []
-  for (let from = 0; from < changes.length;) {
-    const [first] = changes.slice(from)
-    let to = from + 1
-    while (to < changes.length && changes[to]?.call === 'pwrite' && changes[to]?.path === first?.path) to += 1
-    const row = changes.slice(from, to)
-    if (row.length <= RUN_MAX) kept.push(...row)
-    else {
-      const between = Array.from({ length: RUN_BETWEEN }, () =>
-        random.between(RUN_ENDS, row.length - RUN_ENDS - 1),
-      )
-      const at = (index: number): boolean =>
-        index < RUN_ENDS || index >= row.length - RUN_ENDS || between.includes(index)
-      kept.push(...row.filter((_, index) => at(index)))
-    }
-    from = to
-  }
-  return kept
 }
 
 /** Names of all files below a folder, without dates, ids and numbers. */
@@ -138,7 +110,7 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
     const ended = await runOperation(operation, root, { root, except: EXCEPT, report, reportsAll: true })
     assert.equal(ended.code, 0, `${operation.name}: ${ended.said}`)
     const changes = countedCalls(report)
-    const steps = withoutLongRuns(changes).flatMap(({ call, number }) =>
+    const steps = withoutLongRuns(changes, CAMPAIGN.random).flatMap(({ call, number }) =>
       WHERES.filter((where) => where !== 'in' || call === 'pwrite').map((where) => ({
         operation,
         at: number,
