@@ -214,6 +214,13 @@ suite('the public listener', () => {
     assert.equal(stage.reported.length, 1, 'only the failure of another test')
   })
 
+  test('closes after a request that wants another protocol, because Node drops bytes behind it', async () => {
+    const wish = line('/api/v1/events/1', [host, 'Upgrade: websocket', 'Connection: Upgrade'])
+    const { text } = await sendRaw(stage.port, wish + line('/api/v1/events/2', [host]).repeat(200))
+    assert.match(text, /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/)
+    assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
+  })
+
   test('counts a connection with broken syntax once, however much follows', async () => {
     const counted = async (): Promise<number> =>
       Number(/client_errors_total\{reason="syntax"\} (\d+)/.exec(await stage.metrics.metrics())?.[1] ?? 0)

@@ -69,7 +69,8 @@ export function openVisits(
   const commonOfApi = headerList(common, licenceLink(licence))
   const commonOfOwn = sameOriginHeaders(common)
   return (request, response, caller, decision) => {
-    if (hasBody(request)) response.setHeader('Connection', 'close')
+    // Node drops bytes behind a request that wants another protocol, so nothing may follow it.
+    if (hasBody(request) || request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
     const { target, path, rawQuery } = partsOf(request.url ?? '')
     const found = router(path)
     const underApi = API.test(target)

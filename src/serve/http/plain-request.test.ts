@@ -35,6 +35,7 @@ suite('a plain request', () => {
     ['announces a body', request([...host, 'Content-Length', '0'])],
     ['is chunked', request([...host, 'Transfer-Encoding', 'chunked'])],
     ['expects 100-continue', request([...host, 'Expect', '100-continue'])],
+    ['wants another protocol', request([...host, 'Upgrade', 'websocket'])],
     ['has two If-None-Match headers', request([...host, 'If-None-Match', '"a"', 'If-None-Match', '"b"'])],
     [
       'has two Accept-Encoding headers',

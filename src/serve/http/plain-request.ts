@@ -10,7 +10,7 @@ export type PlainRequest = Readonly<{
 
 /**
  * Reads a request in one pass over its raw headers. Undefined unless it is a GET of HTTP/1.1 with one Host and no sign
- * of a body; the full checks then judge it.
+ * of a body or of another protocol; the full checks then judge it.
  */
 export function readPlainRequest({
   method,
@@ -31,6 +31,9 @@ export function readPlainRequest({
         break
       case 6:
         if (is(name, 'expect')) return undefined
+        break
+      case 7:
+        if (is(name, 'upgrade')) return undefined
         break
       case 13:
         if (is(name, 'if-none-match')) {
