@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMainThread, workerData } from 'node:worker_threads'
 import { Registry } from 'prom-client'
@@ -6,7 +6,8 @@ import { Registry } from 'prom-client'
 /**
  * Loaded into each thread of a service before its own code (`--import`). Makes the thread fail when a file in the
  * folder `FAULTS_OF_TEST` has the name of a fault and of the thread, and removes the file. `step-clock` sets its wall
- * clock two hours ahead, `unstep-clock` back.
+ * clock two hours ahead, `unstep-clock` back. The file `clock` stays: it has the milliseconds by which the clock of every
+ * thread is ahead, and is replaced as a whole.
  */
 const folder = process.env['FAULTS_OF_TEST'] ?? ''
 const LOOK_MS = 20
@@ -30,7 +31,13 @@ function isAsked(fault: string): boolean {
 const STEP_MS = 7_200_000
 const realNow = Date.now
 
+const clockFile = join(folder, 'clock')
+let aheadMs = 0
+
 function setClock(): void {
+  const ahead = existsSync(clockFile) ? Number(readFileSync(clockFile, 'utf8')) : 0
+  if (ahead !== aheadMs) Date.now = () => realNow() + ahead
+  aheadMs = ahead
   if (isAsked('step-clock')) Date.now = () => realNow() + STEP_MS
   if (isAsked('unstep-clock')) Date.now = realNow
 }

@@ -220,4 +220,12 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 100, hour: 20_000, night: 200_000 },
     seed: 'the power is cut',
   },
+  'clock-steps': {
+    file: 'test/torture/store/clock-steps.test.ts',
+    promise:
+      'A clock that steps by seconds, days or years never reorders events or changes a closed month, and the service says so',
+    unit: 'steps',
+    sizes: { quick: 2, hour: 40, night: 200 },
+    seed: 'clocks that step',
+  },
 }
