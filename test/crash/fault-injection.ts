@@ -4,7 +4,7 @@ import { once } from 'node:events'
 /** System calls to fail, with an error, on some files. */
 export type Fault = Readonly<{
   calls: string
-  error: 'EIO' | 'EDQUOT' | 'ENOSPC'
+  error: 'EIO' | 'EDQUOT' | 'ENOSPC' | 'EROFS'
   paths: readonly string[]
 }>
 

@@ -6,7 +6,9 @@ import { suite, test } from 'node:test'
 import { LockedError, lockDirectory } from '../../src/log/store/lock.ts'
 import { run } from '../stage/command-stage.ts'
 import { startNode } from '../stage/node-process.ts'
+import { openCampaign } from '../torture/campaign.ts'
 
+const CAMPAIGN = openCampaign('two-servers')
 const TRADE = { ref: 'a', type: 'trade', kind: 'buy', kots: '1' }
 
 suite('a data directory', () => {
@@ -46,6 +48,50 @@ suite('a data directory', () => {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+
+  test(
+    'is served by one of two servers that start at the same moment, and the other says why not',
+    { timeout: 60_000 + CAMPAIGN.size * 30_000 },
+    async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'daybook-lock-'))
+      const data = join(folder, 'data')
+      const seen = { served: 0, refused: 0, killed: 0 }
+      try {
+        for (let round = 0; round < CAMPAIGN.size; round++) {
+          // The first round makes the log. Later ones find what a server left that was stopped or killed.
+          const starts = await Promise.allSettled([startNode(data), startNode(data)])
+          const nodes = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+          try {
+            const reasons = starts.flatMap((start) =>
+              start.status === 'rejected' ? [String(start.reason)] : [],
+            )
+            assert.equal(nodes.length, 1, reasons.join('\n'))
+            assert.match(reasons[0] ?? '', /data: another process uses this data directory/)
+            const answer = await nodes[0]?.publish([{ ...TRADE, ref: `round-${round}` }])
+            assert.deepEqual(
+              answer?.drafts.map(({ seq }) => seq),
+              [round + 1],
+            )
+          } finally {
+            const signal = CAMPAIGN.random.chance(0.5) ? 'SIGKILL' : 'SIGTERM'
+            await Promise.all(nodes.map((node) => node.end(signal)))
+            seen.killed += signal === 'SIGKILL' ? 1 : 0
+          }
+          seen.served += 1
+          seen.refused += 1
+        }
+        const checked = await run(['check', '--data', data])
+        assert.equal(checked.code, 0, checked.stderr)
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+      CAMPAIGN.finish(
+        t,
+        { rounds: CAMPAIGN.size, ...seen },
+        { served: CAMPAIGN.size, refused: CAMPAIGN.size },
+      )
+    },
+  )
 
   test('is locked within one process too, and no other failure is reported as a lock', () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-lock-'))

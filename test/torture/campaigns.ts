@@ -225,7 +225,23 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise:
       'A clock that steps by seconds, days or years never reorders events or changes a closed month, and the service says so',
     unit: 'steps',
-    sizes: { quick: 2, hour: 40, night: 200 },
+    sizes: { quick: 1, hour: 40, night: 200 },
     seed: 'clocks that step',
+  },
+  'scarce-machine': {
+    file: 'test/torture/store/scarce-machine.test.ts',
+    promise:
+      'A store that turns read-only, or memory that ends, costs no acknowledged event, and the service names the reason',
+    unit: 'scarcities',
+    sizes: { quick: 2, hour: 30, night: 200 },
+    seed: 'scarce',
+  },
+  'two-servers': {
+    file: 'test/crash/lock.test.ts',
+    promise:
+      'Of two servers that start on one directory at the same moment, one serves and the other says why not',
+    unit: 'rounds',
+    sizes: { quick: 1, hour: 20, night: 100 },
+    seed: 'no chance',
   },
 }

@@ -174,14 +174,15 @@ suite(`a service whose clock steps, ${CAMPAIGN.size} times`, () => {
         await judge(node)
         for (let step = 0; step < CAMPAIGN.size; step++) {
           using stream = await openClient(Number(new URL(node.url).port), { path: `?after=${published.seq}` })
-          const [before, ms] = [published.seq, stepMs()]
+          // The first step ends a month, so that every run has a closed one.
+          const [before, ms] = [published.seq, step === 0 ? 40 * DAY_MS : stepMs()]
           setClock(clock.aheadMs + ms)
           seen[ms > 0 ? 'forwards' : 'back'] += 1
           await judge(node)
           await stream.until(() => stream.seqs().length === published.seq - before, ANSWER_MS)
           assert.ok(!stream.isClosed(), 'a stream goes on')
           if (published.seq === before) {
-            if (random.chance(0.4)) await comeBack(node)
+            if (step > 0 && random.chance(0.4)) await comeBack(node)
             else node = await restart(node)
           }
           if (step % 10 === 9) t.diagnostic(`${step + 1} steps, ${published.archives.size} months`)
