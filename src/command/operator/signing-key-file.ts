@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { base64urlnopad } from '@scure/base'
-import { createDurably } from '../../log/store/durable-rename.ts'
+import { createDurably, removeMakings } from '../../log/store/durable-rename.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
@@ -41,6 +41,7 @@ export function readSigningKeys(
     tell(world, vkeyOf(key, origin))
     return [key]
   }
+  if (files === undefined && existsSync(defaultKeyFile(data))) removeMakings(defaultKeyFile(data))
   const paths = files ?? [defaultKeyFile(data)]
   if (paths.length > SIGNING_KEYS_MAX) {
     throw new CommandError(2, '--signing-key-file: give one file, or two while the key changes')

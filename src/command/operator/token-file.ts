@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDurably, makeFolderDurably } from '../../log/store/durable-rename.ts'
+import { createDurably, makeFolderDurably, removeMakings } from '../../log/store/durable-rename.ts'
 import { TOKEN_BYTES_MIN } from '../../publish/door/token-guard.ts'
 import { readStart, systemReason } from '../terminal/option-paths.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -22,7 +22,7 @@ export function readTokens(file: string | null, data: string): readonly string[]
     // A power cut must not leave an empty file, which the next start would refuse.
     createDurably(path, `${randomBytes(32).toString('hex')}\n`)
     chmodSync(path, 0o600)
-  }
+  } else if (file === null) removeMakings(path)
   const tokens = readLines(path).filter((line) => line !== '')
   if (tokens.length < 1 || tokens.length > 2) {
     throw new CommandError(

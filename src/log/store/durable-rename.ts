@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 /**
  * Renames a complete file within its directory, over a file of that name. Content and name are on the disk when this
@@ -21,20 +23,38 @@ export function renameDurably(from: string, to: string): void {
   syncDirectory(dirname(to))
 }
 
+/** End of the name of an unfinished file, before an id: two processes may make the same file. */
+const UNIQUE_MAKING = '.making-'
+
 /**
  * Makes a file that does not exist, for its owner only. Content and name are on the disk when this returns. A crash
  * before leaves no file, never an empty one. Throws EEXIST for an existing file.
  */
 export function createDurably(path: string, content: string): void {
-  const making = `${path}.making-${randomUUID()}`
+  const making = `${path}${UNIQUE_MAKING}${randomUUID()}`
   try {
     writeFileSync(making, content, { mode: 0o600, flag: 'wx', flush: true })
-    // Unlike a rename, a link never replaces the file of another process.
-    linkSync(making, path)
+    // Unlike a rename, a link never replaces the file of another process. That one may have removed our leftover, and
+    // then a link of the file to itself gives the same error.
+    linkSync(existsSync(path) ? path : making, path)
   } finally {
     rmSync(making, { force: true })
   }
   syncDirectory(dirname(path))
+  removeMakings(path)
+}
+
+/**
+ * Removes what processes have left that were killed while they made this file. The file must exist, so that others that
+ * make it stop. Nothing happens in a folder that cannot be listed or changed.
+ */
+export function removeMakings(path: string): void {
+  const [folder, prefix] = [dirname(path), `${basename(path)}${UNIQUE_MAKING}`]
+  try {
+    for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name))
+  } catch {
+    // A leftover does no harm.
+  }
 }
 
 /** Makes a folder with its parents, unless it exists. The new names are on the disk when this returns. */
