@@ -288,8 +288,10 @@ async function audit(node: string, kind: 'verify' | 'check', rest: readonly stri
   return [{ node, audit: kind, output: `${stdout}${stderr}`.slice(-OUTPUT_CHARACTERS_MAX) }]
 }
 
-function assertInTime({ cluster }: Stage, fromMs: number, what: string): void {
-  assert.ok(performance.now() - fromMs < WAIT_MS_MAX, `${what}\n${saidBy(cluster)}`)
+function assertInTime({ cluster, publishers }: Stage, fromMs: number, what: string): void {
+  if (performance.now() - fromMs < WAIT_MS_MAX) return
+  const answers = [...publishers.unsettled].map(([name, answer]) => `${name}: ${answer}`).join('\n')
+  assert.fail(`${what}\n${answers}\n${saidBy(cluster)}`)
 }
 
 /** Last output of each node, for the message of a failure. */

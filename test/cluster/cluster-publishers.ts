@@ -21,7 +21,11 @@ type Answer =
   | Readonly<{ is: 'refused'; status: number; code: string }>
   | Readonly<{ is: 'unknown' }>
 
-type DoorBody = Readonly<{ drafts?: readonly Readonly<{ seq: number; status: string }>[]; code?: string }>
+type DoorBody = Readonly<{
+  drafts?: readonly Readonly<{ seq: number; status: string }>[]
+  code?: string
+  detail?: string
+}>
 
 type Sent = {
   -readonly [Key in keyof SentRequest]: SentRequest[Key] extends readonly (infer One)[]
@@ -46,6 +50,8 @@ export type ClusterPublishers = Disposable &
   Readonly<{
     requests: readonly SentRequest[]
     counts: Readonly<Record<CountName, number>>
+    /** What each node said last when it gave no definite answer, for the message of a failure. */
+    unsettled: ReadonlyMap<string, string>
     /** Lets each publisher finish its request, and resolves when none is in flight. */
     pause(): Promise<void>
     resume(): void
@@ -86,6 +92,7 @@ export function openClusterPublishers({
     held: 0,
     refusals: 0,
   }
+  const unsettled = new Map<string, string>()
   let gate = Promise.withResolvers<void>()
   gate.resolve()
   let ended = false
@@ -115,8 +122,10 @@ export function openClusterPublishers({
       }
       if (status >= 400 && status < 500 && status !== 429)
         return { is: 'refused', status, code: body.code ?? '' }
-    } catch {
+      unsettled.set(node.name, `${status} ${body.code}: ${body.detail}`)
+    } catch (error) {
       // Cut, late, or nobody listens.
+      unsettled.set(node.name, String(error))
     }
     return { is: 'unknown' }
   }
@@ -207,6 +216,7 @@ export function openClusterPublishers({
   return {
     requests,
     counts,
+    unsettled,
     pause,
     resume: () => gate.resolve(),
     failed,
