@@ -18,7 +18,13 @@ export type SoakCourse = Readonly<{
   next(): Readonly<{ share: number; name: string; act(): Promise<void> }> | null
 }>
 
-type Settings = Readonly<{ folder: string; writer: SoakNode; hours: number }>
+type Settings = Readonly<{
+  folder: string
+  writer: SoakNode
+  hours: number
+  /** Called before each start of the writer. */
+  onStart(): void
+}>
 
 const TOKENS = [
   'the-first-token-of-the-soak-0123456789abcdef',
@@ -28,7 +34,7 @@ const FULL_DISK_MS = 8_000
 const RESTARTS_PER_HOUR = 2
 const SAID_CHARACTERS = 2_000
 
-export function openSoakCourse({ folder, writer, hours }: Settings): SoakCourse {
+export function openSoakCourse({ folder, writer, hours, onStart }: Settings): SoakCourse {
   const counts = {
     restarts: 0,
     kills: 0,
@@ -45,6 +51,7 @@ export function openSoakCourse({ folder, writer, hours }: Settings): SoakCourse 
   writeFileSync(tokenFile, `${token}\n`)
   const origin = 'soak.example/log'
   const start = (): Promise<void> => {
+    onStart()
     const log = ['serve', '--chain', 'opaque', '--publish-token-file', tokenFile]
     const named = existsSync(join(writer.data, 'daybook.db')) ? [] : ['--origin', origin]
     const signing = ['--signing-key-file', keys.join(',')]

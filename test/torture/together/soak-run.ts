@@ -50,8 +50,6 @@ const STREAM_MS = 25_000
 const SAMPLE_MS = 2_500
 const LOOK_MS = 100
 const ASK_MS_MAX = 10_000
-/** The simulated clock moves on this often. */
-const CLOCK_MS = 500
 /** Share of the run at which a month ends. */
 const MONTH_END = 0.4
 const HOUR_MS = 3_600_000
@@ -65,10 +63,10 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   await using stack = new AsyncDisposableStack()
   const clockFile = join(folder, 'clock')
   const runMs = hours * hourSeconds * 1_000
-  using clock = openSoakClock(clockFile, hours, runMs)
+  const clock = openSoakClock(clockFile, hours, runMs)
   const writer = stack.use(await openSoakNode(join(folder, 'writer'), '--publish-port', clockFile))
   const mirror = stack.use(await openSoakNode(join(folder, 'mirror'), '--ops-port', clockFile))
-  const course = openSoakCourse({ folder, writer, hours })
+  const course = openSoakCourse({ folder, writer, hours, onStart: clock.step })
   await course.begin()
   const platform = openSoakPlatform({
     seed,
@@ -160,9 +158,12 @@ async function act(course: SoakCourse, shareNow: () => number, mark: (name: stri
   }
 }
 
-type SoakClock = Disposable & Readonly<{ begin(): void; monthEnds(): number }>
+type SoakClock = Readonly<{ begin(): void; step(): void; monthEnds(): number }>
 
-/** A clock in a file that runs faster than the real one, and passes the end of a month. It stays in the past. */
+/**
+ * A clock in a file that passes the end of a month, and stays in the past. It steps to the simulated hour while the writer
+ * is down, because a running one does not believe a clock that steps.
+ */
 function openSoakClock(path: string, hours: number, runMs: number): SoakClock {
   const span = hours * HOUR_MS
   const now = new Date()
@@ -174,13 +175,11 @@ function openSoakClock(path: string, hours: number, runMs: number): SoakClock {
   let begunMs: number | null = null
   const aheadMs = (): number =>
     begunMs === null ? 0 : Math.min(span - runMs, (performance.now() - begunMs) * (span / runMs - 1))
-  const write = (): void => writeFileSync(path, String(Math.round(offset + aheadMs())))
-  write()
-  const timer = setInterval(write, CLOCK_MS)
+  const step = (): void => writeFileSync(path, String(Math.round(offset + aheadMs())))
   return {
+    step,
     begin: () => void (begunMs = performance.now()),
     monthEnds: () => (Date.now() + offset + aheadMs() > monthEnd ? 1 : 0),
-    [Symbol.dispose]: () => clearInterval(timer),
   }
 }
 

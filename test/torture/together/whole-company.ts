@@ -33,7 +33,8 @@ export const WHOLE_COMPANY: CompanySettings = {
         writeFileSync(path, '0')
         const fault: ClusterFault = {
           name: `step the clock of ${name}`,
-          place: `clock of ${name}`,
+          // A node that starts with a wrong clock would not believe the right one.
+          place: name,
           async fire() {
             writeFileSync(path, String(random.pick(STEPS_MS)))
             return { heal: async () => writeFileSync(path, '0') }
