@@ -50,7 +50,7 @@ export type ClusterPublishers = Disposable &
   Readonly<{
     requests: readonly SentRequest[]
     counts: Readonly<Record<CountName, number>>
-    /** What each node said last when it gave no definite answer, for the message of a failure. */
+    /** Last answer of each node that was not definite, for the message of a failure. */
     unsettled: ReadonlyMap<string, string>
     /** Lets each publisher finish its request, and resolves when none is in flight. */
     pause(): Promise<void>
