@@ -95,12 +95,13 @@ suite(`streams opened and left ${CAMPAIGN.size} times`, () => {
         const figures: Record<string, number> = { cycles: CAMPAIGN.size, streams: 0, refused: 0 }
         let now = before
         for (let done = 0; done < CAMPAIGN.size; done += ROUND) {
-          const report = await cycle(WARM_UP + done, Math.min(ROUND, CAMPAIGN.size - done))
+          const cycles = Math.min(ROUND, CAMPAIGN.size - done)
+          const report = await cycle(WARM_UP + done, cycles)
           assert.deepEqual([report.late, report.refused], [0, 0], 'none waits, none is refused')
           for (const end of CYCLE_ENDS) figures[end] = (figures[end] ?? 0) + report.ends[end]
           figures['streams'] = (figures['streams'] ?? 0) + report.streams
-          now = await settled(service, before, done + ROUND)
-          t.diagnostic(`${done + ROUND} cycles: ${JSON.stringify(now)}`)
+          now = await settled(service, before, done + cycles)
+          t.diagnostic(`${done + cycles} cycles: ${JSON.stringify(now)}`)
         }
         const opened = await service.metric('daybook_stream_opened_total')
         assert.equal(await service.metric('daybook_stream_closed_total'), opened, 'each stream ended once')

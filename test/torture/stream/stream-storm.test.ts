@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { randomOf } from '../../../sim/random.ts'
 import { STREAMS_PER_CALLER } from '../../../src/serve/allowance/caller-slots.ts'
 import { readLines } from '../../stage/node-process.ts'
@@ -42,6 +43,9 @@ const NETWORKS: Readonly<Record<StormKind, string>> = {
 const SUBSCRIBER_BYTES_MAX = 100_000
 const HEAP_NOISE_BYTES = 8_000_000
 const ASKED_CALM = 150
+const PUBLISH_EVERY_MS = 20
+/** Pause between two looks at the kernel's connections, which it lists slowly. */
+const LOOK_MS = 50
 
 function groupsOf(sixties: number): readonly TroubledGroup[] {
   return Object.entries(TROUBLES).flatMap(([kind, count]) =>
@@ -76,7 +80,7 @@ async function publishUntil(node: TortureNode, over: Promise<unknown>): Promise<
   )
   while (!state.isOver) {
     await node.publish(3)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await wait(PUBLISH_EVERY_MS)
   }
   await over
 }
@@ -138,7 +142,10 @@ suite(`a storm of ${CAMPAIGN.size} subscribers`, () => {
 
       // Without a packet from their clients, the service ends them by itself.
       const left = (kind: StormKind): number => connectionsTo(node.port, NETWORKS[kind]).open
-      const freed = until(() => left('dead') + left('stalled') + left('silent') === 0, FREED_MS_MAX)
+      const freed = until(async () => {
+        await wait(LOOK_MS)
+        return left('dead') + left('stalled') + left('silent') === 0
+      }, FREED_MS_MAX)
       await publishUntil(node, freed)
       for (const kind of ['dead', 'stalled', 'silent'] as const)
         for (let slot = 0; slot < STREAMS_PER_CALLER; slot += 1)
@@ -200,5 +207,8 @@ const endedBy = (node: TortureNode, reason: 'lifetime' | 'slow'): Promise<number
 
 /** Waits until the kernel has bytes for every dead link that nobody acknowledges. */
 async function allUnacknowledged(node: TortureNode, links: number): Promise<void> {
-  await until(() => connectionsTo(node.port, NETWORKS.dead).unacknowledged === links)
+  await until(async () => {
+    await wait(LOOK_MS)
+    return connectionsTo(node.port, NETWORKS.dead).unacknowledged === links
+  })
 }
