@@ -129,13 +129,13 @@ function checkMonthFiles(snapshot: Snapshot, recorded: ReadonlyMap<string, strin
 
 type Manifest = Readonly<Record<'gzip' | 'details', Readonly<{ sha256: string }>>>
 
-/** Checks that each draft which was answered as held waits, or is published. */
+/** Checks that each draft which was answered as held waits, is dropped, or is published. */
 function checkHeld(store: string, { held }: Expected, { refs }: LogContent): void {
   if (held.length === 0) return
   const db = new DatabaseSync(store, { readOnly: true })
   try {
     const waiting = db
-      .prepare('SELECT ref FROM held')
+      .prepare('SELECT ref FROM held UNION SELECT ref FROM settled')
       .all()
       .map((row) => String(row['ref']))
     const known = new Set([...waiting, ...refs])
