@@ -37,6 +37,8 @@ export function readSigningKeys(
   if (files === undefined && !hasStore(data) && !existsSync(defaultKeyFile(data))) {
     const path = defaultKeyFile(data)
     const key = makeDefaultKey(path, data)
+    // Another process has made the key of the same log since. The lock of the directory decides between the two.
+    if (key === null) return [readKeyFile(path, world)]
     tell(world, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
     tell(world, vkeyOf(key, origin))
     return [key]
@@ -78,12 +80,13 @@ export function readKnownKeys(
   return (files ?? defaults).map((path) => readKeyFile(path, world))
 }
 
-/** Makes the key of a new log beside its data directory. */
-function makeDefaultKey(path: string, data: string): SigningKey {
+/** Makes the key of a new log beside its data directory; null when the file has come into being meanwhile. */
+function makeDefaultKey(path: string, data: string): SigningKey | null {
   try {
     return makeKeyFile(path, '--data')
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
+    if (isExisting(error.cause) && existsSync(path)) return null
     const advice = `The key of a new log is beside its data directory: give a folder below it, such as --data ${shellQuoted(join(data, 'log'))}, or the file of a key with --signing-key-file`
     throw new CommandError(2, `${error.message}. ${advice}`, { cause: error })
   }
@@ -106,8 +109,7 @@ export function makePrivateKey(path: string, option: string, type: PrivateKeyTyp
     // On the disk, so that a power cut leaves neither a log whose key is lost nor a half-written key.
     createDurably(path, pem)
   } catch (cause) {
-    const isThere = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
-    if (isThere)
+    if (isExisting(cause))
       throw new CommandError(2, `${option}: ${path} exists already; give the path of a new file`, { cause })
     throw new CommandError(2, `${option}: no key can be written to ${path}: ${systemReason(cause)}`, {
       cause,
@@ -115,6 +117,9 @@ export function makePrivateKey(path: string, option: string, type: PrivateKeyTyp
   }
   return privateKey
 }
+
+const isExisting = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
 /** Reads an Ed25519 key from a file, which no other user may read. */
 export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): SigningKey {
