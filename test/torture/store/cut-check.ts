@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readSigningKeys } from '../../../src/command/operator/signing-key-file.ts'
@@ -28,10 +28,19 @@ const OWNER_ONLY = 0o600
 /** Writes a state over the folder. */
 export function writeState(folder: string, state: CutState): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
-  for (const [path, content] of state) {
-    if (path === '.') continue
-    if (content === 'folder') mkdirSync(join(folder, path))
-    else writeFileSync(join(folder, path), content, { mode: OWNER_ONLY })
+  const written = new Map<Uint8Array, string>()
+  for (const [name, content] of state) {
+    if (name === '.') continue
+    const path = join(folder, name)
+    if (content === 'folder') {
+      mkdirSync(path)
+      continue
+    }
+    // A file with two names has one content.
+    const same = written.get(content)
+    if (same === undefined) writeFileSync(path, content, { mode: OWNER_ONLY })
+    else linkSync(same, path)
+    written.set(content, path)
   }
 }
 
