@@ -75,7 +75,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     eventsPerSecond: EVENTS_PER_SECOND * factor,
   })
   await until('the first event is published', async () => platform.counts.drafts > 0)
-  await mirror.start(['mirror', writer.url, '--rate-limit', 'off'])
+  await mirror.start(mirrorWords(writer))
   const nodes = { writer, mirror }
   const begin = await sampled(nodes)
   const load = { opensPerSecond: OPENS_PER_SECOND * factor, getsPerSecond: GETS_PER_SECOND * factor }
@@ -133,6 +133,12 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   const events = await headOf(writer)
   const wrong = [...platform.wrong, ...(report?.wrong ?? [])]
   if (events !== drafts) wrong.push(`the log has ${events} events of ${drafts} acknowledged drafts`)
+  // The verifier calls a service wrong whose clock is.
+  for (const node of [mirror, writer])
+    assert.equal(await node.end('SIGTERM'), 0, node.said().slice(-SAID_CHARACTERS))
+  clock.right()
+  await course.begin()
+  await mirror.start(mirrorWords(writer))
   for (const { url } of [writer, mirror]) wrong.push(...(await audit(['verify', url])))
   for (const node of [mirror, writer])
     assert.equal(await node.end('SIGTERM'), 0, node.said().slice(-SAID_CHARACTERS))
@@ -153,6 +159,8 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   }
 }
 
+const mirrorWords = ({ url }: SoakNode): readonly string[] => ['mirror', url, '--rate-limit', 'off']
+
 /** Does what the operator does, each at its time. */
 async function act(course: SoakCourse, shareNow: () => number, mark: (name: string) => void): Promise<void> {
   for (let deed = course.next(); deed !== null; deed = course.next()) {
@@ -162,7 +170,7 @@ async function act(course: SoakCourse, shareNow: () => number, mark: (name: stri
   }
 }
 
-type SoakClock = Readonly<{ begin(): void; step(): void; monthEnds(): number }>
+type SoakClock = Readonly<{ begin(): void; step(): void; right(): void; monthEnds(): number }>
 
 /**
  * A clock in a file that passes the end of a month, and stays in the past. It steps to the simulated hour while the writer
@@ -179,9 +187,14 @@ function openSoakClock(path: string, hours: number, runMs: number): SoakClock {
   let begunMs: number | null = null
   const aheadMs = (): number =>
     begunMs === null ? 0 : Math.min(span - runMs, (performance.now() - begunMs) * (span / runMs - 1))
-  const step = (): void => writeFileSync(path, String(Math.round(offset + aheadMs())))
+  let isRight = false
+  const step = (): void => writeFileSync(path, isRight ? '0' : String(Math.round(offset + aheadMs())))
   return {
     step,
+    right() {
+      isRight = true
+      step()
+    },
     begin: () => void (begunMs = performance.now()),
     monthEnds: () => (Date.now() + offset + aheadMs() > monthEnd ? 1 : 0),
   }
