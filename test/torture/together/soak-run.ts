@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../stage/command-stage.ts'
 import { until } from '../../processes/other-program.ts'
-import type { SoakReport } from './soak-clients.ts'
+import { measureShare } from '../../processes/machine-share.ts'
+import type { SoakLoad, SoakReport } from './soak-clients.ts'
 import { openSoakClients } from './soak-clients.ts'
 import type { SoakCourse } from './soak-course.ts'
 import { openSoakCourse } from './soak-course.ts'
@@ -22,13 +23,15 @@ export type SoakSample = Readonly<{
   mirror: NodeSample | null
   /** 99th percentile of the GETs since the last sample, in milliseconds. Null for a node that was down. */
   getP99: Readonly<{ writer: number | null; mirror: number | null }>
+  /** Duration of computing since the last sample, as a multiple of that on an idle machine. */
+  slowness: number
 }>
 
 /** Everything that a soak has recorded. */
 export type SoakHistory = Readonly<{
   samples: readonly SoakSample[]
   marks: readonly Readonly<{ hour: number; name: string }>[]
-  /** Before there is any load, and when all of it is over. */
+  /** After a little load, and when all of it is over. No reader is connected at either moment. */
   begin: Readonly<{ writer: NodeSample; mirror: NodeSample }>
   end: Readonly<{ writer: NodeSample; mirror: NodeSample }>
   counts: Readonly<Record<string, number>>
@@ -53,6 +56,8 @@ const ASK_MS_MAX = 10_000
 /** Share of the run at which a month ends. */
 const MONTH_END = 0.4
 const HOUR_MS = 3_600_000
+/** Time of load before the first sample: what is opened once is open then. */
+const WARM_UP_MS = 15_000
 const SETTLED_MS_MAX = 180_000
 const P99_ANSWERS_MIN = 20
 const SAID_CHARACTERS = 2_000
@@ -77,11 +82,15 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   await until('the first event is published', async () => platform.counts.drafts > 0)
   await mirror.start(mirrorWords(writer))
   const nodes = { writer, mirror }
-  const begin = await sampled(nodes)
-  const load = { opensPerSecond: OPENS_PER_SECOND * factor, getsPerSecond: GETS_PER_SECOND * factor }
-  const clients = stack.use(
-    openSoakClients({ seed, urls: [writer.url, mirror.url], streamMs: STREAM_MS, ...load }),
-  )
+  const load = {
+    seed,
+    urls: [writer.url, mirror.url],
+    streamMs: STREAM_MS,
+    opensPerSecond: OPENS_PER_SECOND * factor,
+    getsPerSecond: GETS_PER_SECOND * factor,
+  }
+  const begin = await warmed(nodes, load)
+  const clients = stack.use(openSoakClients(load))
   const samples: SoakSample[] = []
   const marks: { hour: number; name: string }[] = []
   let report: SoakReport | null = null
@@ -95,6 +104,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   )
   acting.catch(() => undefined)
   while (hourNow() < hours) {
+    const share = measureShare()
     await Promise.race([sleep(SAMPLE_MS), acting.then(() => sleep(SAMPLE_MS))])
     const [own, other, head] = await Promise.all([writer.sample(), mirror.sample(), headOf(mirror)])
     report = await clients.report(head)
@@ -107,6 +117,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
       writer: own,
       mirror: other,
       getP99: { writer: p99Of(ownMs), mirror: p99Of(otherMs) },
+      slowness: share.slowness(),
     })
     if (samples.length % Math.ceil((hourSeconds * 1_000) / SAMPLE_MS) === 0)
       tell(`hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs`)
@@ -120,15 +131,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     async () => (await headOf(mirror)) === (await headOf(writer)),
     SETTLED_MS_MAX,
   )
-  await until(
-    'all streams of readers are closed',
-    async () => {
-      const { writer: own, mirror: other } = await sampled(nodes)
-      // The mirror follows the writer by a stream.
-      return own.streams <= 1 && other.streams === 0
-    },
-    SETTLED_MS_MAX,
-  )
+  await readersGone(nodes)
   const end = await sampled(nodes)
   const events = await headOf(writer)
   const wrong = [...platform.wrong, ...(report?.wrong ?? [])]
@@ -160,6 +163,29 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
 }
 
 const mirrorWords = ({ url }: SoakNode): readonly string[] => ['mirror', url, '--rate-limit', 'off']
+
+/** Puts the nodes under load for a moment, and samples them when all readers are gone. */
+async function warmed(
+  nodes: Readonly<{ writer: SoakNode; mirror: SoakNode }>,
+  load: SoakLoad,
+): Promise<SoakHistory['begin']> {
+  await using clients = openSoakClients({ ...load, seed: `${load.seed} warm-up` })
+  await clients.report(await headOf(nodes.writer))
+  await sleep(WARM_UP_MS)
+  clients.calm()
+  await readersGone(nodes)
+  return await sampled(nodes)
+}
+
+/** Waits until no stream of a reader is open. */
+async function readersGone(nodes: Readonly<{ writer: SoakNode; mirror: SoakNode }>): Promise<void> {
+  const areGone = async (): Promise<boolean> => {
+    const { writer, mirror } = await sampled(nodes)
+    // The mirror follows the writer by a stream.
+    return writer.streams <= 1 && mirror.streams === 0
+  }
+  await until('all streams of readers are closed', areGone, SETTLED_MS_MAX)
+}
 
 /** Does what the operator does, each at its time. */
 async function act(course: SoakCourse, shareNow: () => number, mark: (name: string) => void): Promise<void> {

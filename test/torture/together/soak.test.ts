@@ -30,7 +30,7 @@ const LOOP_GROWTH_MAX = 2
 /** Largest ratio of the store's bytes for each event at the end to those in the middle. */
 const DISK_GROWTH_MAX = 1.25
 /** Samples without which nothing is judged. */
-const SAMPLES_MIN = 40
+const SAMPLES_MIN = 100
 
 /** Judges one node. Returns its figures, and what is wrong. */
 function judged(
@@ -43,8 +43,14 @@ function judged(
   })
   const points = known.map(({ lives, sessions, rss }) => ({ life: lives[name], x: sessions, y: rss }))
   const slope = slopeOf(points)
-  const loopGrowth = lastToFirst(known.map(({ loopMs }) => loopMs))
-  const getGrowth = lastToFirst(record.samples.flatMap(({ getP99 }) => getP99[name] ?? []))
+  // Other programs make a machine slower; that is not the service's doing.
+  const loopGrowth = lastToFirst(known.map(({ loopMs, slowness }) => loopMs / slowness))
+  const getGrowth = lastToFirst(
+    record.samples.flatMap(({ getP99, slowness }) => {
+      const p99 = getP99[name]
+      return p99 === null ? [] : [p99 / slowness]
+    }),
+  )
   const perEvent = known.map(({ store, events }) => store / Math.max(1, events))
   const middle = perEvent[Math.floor(perEvent.length / 2)] ?? 1
   const diskGrowth = (perEvent.at(-1) ?? 0) / middle
@@ -155,7 +161,14 @@ if (HOURS > 0)
                 [],
               )
             const minutes = (HOURS * HOUR_SECONDS) / 60
-            const figures = { hours: HOURS, loadPercent: Math.round(FACTOR * 100), ...record.counts }
+            const slowness =
+              record.samples.reduce((sum, one) => sum + one.slowness, 0) / record.samples.length
+            const figures = {
+              hours: HOURS,
+              loadPercent: Math.round(FACTOR * 100),
+              slownessPercent: Math.round(slowness * 100),
+              ...record.counts,
+            }
             CAMPAIGN.finish(t, Object.assign(figures, ...nodes.map(({ figures: own }) => own)), {
               events: minutes * 60 * FACTOR * 8,
               sessions: minutes * 60 * FACTOR * 10,
