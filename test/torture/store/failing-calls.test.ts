@@ -119,6 +119,7 @@ suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') 
     for (const { status, code: problem } of answers) {
       assert.ok([200, 503, 507, 0].includes(status), `${told}${status}`)
       if (status === 503 || status === 507) assert.notEqual(problem, '', told)
+      if (problem === 'store-unavailable') assert.equal(code, 1, `${name}: the service goes on: ${said}`)
       if (status === 0) assert.equal(code, 1, `${name}: no answer, and the service goes on: ${said}`)
     }
     assertNoAckAfterFailedSync(happened, told)
