@@ -47,6 +47,8 @@ const DRAWS = 4
 const CONTINUED_EVERY = 100
 /** One of so many of those is a process of its own. */
 const SERVED_EVERY = 20
+/** The first of those in a job. */
+const SERVED_FIRST = 2
 
 /** Draws states of a recording and checks each that is new. */
 export async function runCuts({ workload, recording, states, seed, continues }: CutJob): Promise<CutCounts> {
@@ -73,7 +75,7 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
             checkServed(folder, expected, recording.logs)
             if (!continues || checkedWith.size % CONTINUED_EVERY !== CONTINUED_EVERY / 2) continue
             count.continued += 1
-            if (count.continued % SERVED_EVERY === 0) {
+            if (count.continued % SERVED_EVERY === SERVED_FIRST) {
               count.served += 1
               await serveAfter(folder, expected.start)
             }
