@@ -138,13 +138,12 @@ function durationOf(seconds: number): string {
     : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
 }
 
-/** The campaigns with their sizes, for `--list`. */
+/** The campaigns with their promises and sizes, as a table in Markdown. */
 export function listOf(campaigns: TortureSettings['campaigns']): string {
-  const lines = Object.entries(campaigns).map(([name, { sizes, unit, promise }]) => {
-    const [quick, hour, night] = [sizes.quick, sizes.hour, sizes.night].map((size) =>
-      size.toLocaleString('en'),
-    )
-    return `${name}: ${promise}.\n    quick ${quick}, hour ${hour}, night ${night} ${unit}\n`
+  const rows = Object.entries(campaigns).map(([name, { file, sizes, unit, promise }]) => {
+    const cells = [sizes.quick, sizes.hour, sizes.night].map((size) => size.toLocaleString('en'))
+    return `| [\`${name}\`](../${file}) | ${promise} | ${cells.join(' | ')} | ${unit} |`
   })
-  return lines.join('')
+  const head = ['| Campaign | Promise | Quick | Hour | Night | Unit |', '|---|---|---|---|---|---|']
+  return [...head, ...rows, ''].join('\n')
 }
