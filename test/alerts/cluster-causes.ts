@@ -49,6 +49,8 @@ export async function clusterCauses(): Promise<readonly Cause[]> {
 
   const late = await lockedStore(a, join(writers.folder, 'a'), node)
   await here[Symbol.asyncDispose]()
+  // A writer that still asks for the one that left would not append at all.
+  await until('b publishes alone', async () => (await publish(node, 'alone')) === 200)
   for (const relay of relays) relay.stall('both')
   const sent = publish(node, 'unsettled')
   const unsettled = await scrapeUntil(node.door, 'daybook_append_unsettled_seconds', (seconds) => seconds > 2)

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import type { EngineConnection, LogEngine } from '../../src/engine/log-engine.ts'
 import { EngineError, MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
-import { appendUntilRead, readAll } from './settled-append.ts'
+import { assertTaken, appendUntilRead, readAll } from './settled-append.ts'
 
 /** An engine under test. */
 export type EngineRig = AsyncDisposable &
@@ -105,14 +105,14 @@ async function hasEmptyLog(connections: Connections): Promise<void> {
 
 async function appendsAtNextPlace(connections: Connections): Promise<void> {
   const [{ log }, { log: other }] = [at(connections, 0), at(connections, 1)]
-  assert.equal(await log.append(2, textBytes('gap')), 'taken')
+  await assertTaken(log, 2, textBytes('gap'))
   await fill(log, 1, [textBytes('a')])
-  assert.equal(await other.append(1, textBytes('again')), 'taken')
-  assert.equal(await other.append(3, textBytes('gap')), 'taken')
+  await assertTaken(other, 1, textBytes('again'))
+  await assertTaken(other, 3, textBytes('gap'))
   await fill(other, 2, [textBytes('b')])
   await fill(log, 3, [textBytes('c')])
-  assert.equal(await log.append(2, textBytes('again')), 'taken')
-  assert.equal(await log.append(5, textBytes('gap')), 'taken')
+  await assertTaken(log, 2, textBytes('again'))
+  await assertTaken(log, 5, textBytes('gap'))
   assert.deepEqual(await textsOf(log), ['a', 'b', 'c'])
   assert.deepEqual(await textsOf(other), ['a', 'b', 'c'])
 }

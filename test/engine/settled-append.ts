@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { LogEngine } from '../../src/engine/log-engine.ts'
 import { EngineError, MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
 
@@ -22,6 +23,13 @@ export async function appendUntilRead(
     await log.wait(place, 50)
   }
   return null
+}
+
+/** Offers a message at a place where it can never be appended, until the engine answers. */
+export async function assertTaken(log: LogEngine, place: number, bytes: Uint8Array): Promise<void> {
+  let answer = await log.append(place, bytes)
+  while (answer === 'unknown') answer = await log.append(place, bytes)
+  assert.equal(answer, 'taken', `place ${place}`)
 }
 
 /** Messages from a place on; none while the log cannot be read. */
