@@ -130,6 +130,8 @@ suite('a whole CSV of /events', () => {
     )
     assert.equal(await nameOf(`${WHOLE}&after=${HEAD}`), 'daybook-events-none.csv')
     assert.equal(await nameOf(`${WHOLE}&limit=4`), 'daybook-events-1-4-part.csv')
+    const found = await nameOf('/api/v1/contests?q=words+of+mine&format=csv')
+    assert.equal(found, `daybook-contests-search-event-${HEAD}.csv`, 'words of the reader are not repeated')
   })
 
   test('is the same under the address of the page', async () => {

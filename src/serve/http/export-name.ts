@@ -4,6 +4,8 @@ import type { ParsedQuery } from './query.ts'
 
 /** Parameters that are left out of the name: the name has the range of events, and ends with the format. */
 const UNNAMED: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order', 'format', 'details'])
+/** Parameters with words of the reader's own, which no answer repeats: the name says only that they were asked for. */
+const SEARCHES: ReadonlySet<string> = new Set(['q'])
 const WORD_LENGTH_MAX = 40
 
 /**
@@ -31,7 +33,7 @@ export function exportFileName(
       .replace(/^\/api\/v1/, '')
       .split('/')
       .filter((part) => part !== ''),
-    ...asked.flat(),
+    ...asked.flatMap(([name, value]) => (SEARCHES.has(name) ? ['search'] : [name, value])),
     ...ending,
   ]
   return `${words.map((word) => word.replaceAll(/[^\w.-]+/g, '-').slice(0, WORD_LENGTH_MAX)).join('-')}.csv`
