@@ -107,6 +107,13 @@ suite(
       assert.deepEqual(await faultsOf(1), [])
     })
 
+    test('let a read wait for a replica until its time limit', async () => {
+      await using connection = await rig.open(99)
+      const begun = performance.now()
+      await assert.rejects(connection.log.read(1, 1_000), /from message 1 on: no replica can be asked/)
+      assert.ok(performance.now() - begun > 4_900)
+    })
+
     test('name every setting of a stream that differs', async () => {
       const nats = await rig.admin()
       await Promise.all(

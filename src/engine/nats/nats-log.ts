@@ -9,6 +9,8 @@ import { commitsSubject, directSubject, hintsSubject, streamName } from './nats-
 const READ_MS_MAX = 5_000
 const READ_MESSAGES_MAX = 10_000
 const LOOK_AGAIN_MS = 5
+/** Pause before a read that no replica took is sent again. */
+const NO_REPLICA_MS = 50
 /** Pause before a reader that was woken for nothing may ask again. */
 const FALSE_HINT_MS = 20
 /** Part of an attempt that is left for the proof that a place is taken. */
@@ -24,6 +26,11 @@ const PROPOSED_MS_MAX = 250
  * - 10164 `wrong last sequence`: the same, without the number.
  */
 const REFUSED_CODES: readonly number[] = [10_071, 10_164]
+
+/** The broker knows no replica of the stream that takes reads. */
+class NoReplicaError extends EngineError {
+  override readonly name = 'NoReplicaError'
+}
 
 /** Opens the four calls on one stream. `last` is the read barrier; `onHint` registers a listener for newest places. */
 export function openNatsLog(nats: NatsConnection, stream: number, last: () => Promise<number>): LogEngine {
@@ -97,10 +104,32 @@ export function openNatsLog(nats: NatsConnection, stream: number, last: () => Pr
 }
 
 /**
+ * Reads messages from any replica. A broker says that there is none (503) for a moment after the stream was made, or while
+ * it joins the others again, so it is asked until the time limit of a read.
+ */
+async function readDirect(
+  nats: NatsConnection,
+  stream: number,
+  from: number,
+  bytesMax: number,
+): Promise<readonly EngineMessage[]> {
+  const limit = AbortSignal.timeout(READ_MS_MAX)
+  for (;;) {
+    try {
+      return await readBatch(nats, stream, from, bytesMax)
+    } catch (error) {
+      const isNone = error instanceof EngineError && error.cause instanceof NoReplicaError
+      if (!isNone || limit.aborted) throw error
+      await sleep(NO_REPLICA_MS)
+    }
+  }
+}
+
+/**
  * Reads messages from any replica, by a direct batch. The replica stops when `bytesMax` is exceeded, so the last message
  * is left out unless it is the only one. Keeps the messages that came when the replica goes silent.
  */
-async function readDirect(
+async function readBatch(
   nats: NatsConnection,
   stream: number,
   from: number,
@@ -132,6 +161,7 @@ async function readDirect(
 function isEnd(message: Msg): boolean {
   const code = message.headers?.code ?? 0
   if (code === 204 || code === 404) return true
+  if (code === 503) throw new NoReplicaError('no replica can be asked')
   if (code !== 0) throw new EngineError(`status ${code}`)
   return false
 }
