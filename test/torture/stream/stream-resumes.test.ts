@@ -201,8 +201,8 @@ suite(`streams resumed ${CAMPAIGN.size} times from anywhere while events are pub
       const floors = {
         events: CAMPAIGN.size * 40,
         details: CAMPAIGN.size,
-        live: Math.floor(CAMPAIGN.size / 4),
-        torn: Math.floor(CAMPAIGN.size / 4),
+        live: Math.floor(CAMPAIGN.size / 8),
+        torn: Math.floor(CAMPAIGN.size / 8),
         teeth: FAULTS.length,
         chain: each * 10,
         ...Object.fromEntries(PLACES.map((place) => [place, each])),
