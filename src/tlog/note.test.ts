@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { keyOfSeed, LOG_SEED, sha256, verifyEd25519 } from '../../test/tlog/example.ts'
@@ -19,11 +20,11 @@ const byLog = signText(log.key, log.sign, TEXT)
 const byOther = signText(other.key, other.sign, TEXT)
 const byWitness = cosignText(witness.key, witness.sign, 1_760_000_000, TEXT)
 
-/** Bytes of the public key of each type. */
-const KEY_LENGTHS = [
-  ['ed25519', 32],
-  ['ed25519-cosignature', 32],
-  ['ml-dsa-44-cosignature', 1_312],
+/** Bytes of the public key of each type, and the code of the type in C2SP signed-note. */
+const KEY_TYPES = [
+  ['ed25519', 32, 0x01],
+  ['ed25519-cosignature', 32, 0x04],
+  ['ml-dsa-44-cosignature', 1_312, 0x06],
 ] as const
 
 const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).filter(isKeyName)
@@ -190,11 +191,20 @@ suite('the signatures of a note', () => {
 
 suite('a vkey', () => {
   const keys = fc
-    .tuple(names, fc.constantFrom(...KEY_LENGTHS), bytes(1_312, 1_312))
+    .tuple(names, fc.constantFrom(...KEY_TYPES), bytes(1_312, 1_312))
     .map(([name, [type, length], key]) => verifierKey(sha256, name, type, key.subarray(0, length)))
 
   test('is parsed to the formatted value', () => {
     fc.assert(fc.property(keys, (key) => assert.deepEqual(parseVkey(sha256, formatVkey(key)), key)))
+  })
+
+  test('has the code of its type in its key id and its base64', () => {
+    for (const [type, length, code] of KEY_TYPES) {
+      const coded = Buffer.concat([Buffer.from([code]), Buffer.alloc(length, 7)])
+      const id = createHash('sha256').update('a.example/k\n').update(coded).digest('hex').slice(0, 8)
+      const key = verifierKey(sha256, 'a.example/k', type, coded.subarray(1))
+      assert.equal(formatVkey(key), `a.example/k+${id}+${coded.toString('base64')}`)
+    }
   })
 
   test('is refused with any character altered, dropped or added', () => {

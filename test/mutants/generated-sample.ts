@@ -17,6 +17,9 @@ export const ROOMS: readonly Readonly<{ room: string; pattern: RegExp }>[] = [
   { room: 'verify', pattern: /^src\/verify\// },
 ]
 
+/** Rooms of pure functions: no disk, network or clock excuses a mutant that lives there. */
+export const PURE_ROOMS: readonly string[] = ['guard', 'tlog', 'project', 'protocol']
+
 export function roomOfSource(file: string): string {
   return ROOMS.find(({ pattern }) => pattern.test(file))?.room ?? ''
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -5,14 +6,19 @@ import { useMemoryFolder } from '../processes/memory-folder.ts'
 import { ROOT } from '../stage/places.ts'
 import { drawMutants } from './generated-sample.ts'
 import { LISTED_MUTANTS } from './listed-mutants.ts'
+import type { Judgement } from './judge-mutant.ts'
+import type { Mutant } from './mutant.ts'
 import { locate } from './mutant.ts'
-import { reportOfRun } from './report.ts'
+import { mutantsOf } from './generate-mutants.ts'
+import { faultsOfRun, reportOfRun } from './report.ts'
 import { judgementsOf, runMutants } from './run-mutants.ts'
 import { measureTests, openTestMap } from './test-map.ts'
 
 /**
  * `npm run mutants`: the listed mutants, then a drawn sample of generated ones, each with the tests that may kill it. A run
- * that was broken off goes on with its `--seed`. The exit code is 1 when a listed mutant lives or the run was broken off.
+ * that was broken off goes on with its `--seed`. `--only` takes the id of a listed or a generated mutant; `--test` names
+ * the tests of the generated ones. The exit code is 1 when a listed or a chosen mutant lives, when the sample fails
+ * (`faultsOfRun`), or when the run was broken off.
  */
 const { values } = parseArgs({
   options: {
@@ -21,6 +27,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: randomUUID().slice(0, 8) },
     room: { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
+    test: { type: 'string', multiple: true, default: [] },
     jobs: { type: 'string', default: '2' },
     again: { type: 'boolean', default: false },
     report: { type: 'boolean', default: false },
@@ -48,7 +55,8 @@ const begun = performance.now()
 const tell = (line: string): void =>
   void process.stdout.write(`${Math.round((performance.now() - begun) / 1_000)} s ${line}\n`)
 try {
-  if (values.listed || isWhole || only.length > 0) await runListed()
+  if (values.listed || isWhole || only.some(isListed)) await runListed()
+  if (!only.every(isListed)) await runChosen(only.filter((id) => !isListed(id)))
   if (values.generated !== undefined || isWhole) await runGenerated(Number(values.generated ?? GENERATED))
 } catch (error) {
   if (!stop.signal.aborted) throw error
@@ -58,6 +66,30 @@ try {
   // Ends the tests that still run after a failure.
   stop.abort()
   clearTimeout(limit)
+}
+
+function isListed(id: string): boolean {
+  return LISTED_MUTANTS.some((row) => row.id === id)
+}
+
+/** Judges generated mutants by their ids, which begin with the source. */
+async function runChosen(ids: readonly string[]): Promise<void> {
+  const chosen = ids.map((id) => {
+    const mutant = mutantsOf(id.split(' ', 1)[0] ?? '').find((made) => made.id === id)
+    return mutant ?? assert.fail(`no mutant has the id ${id}`)
+  })
+  const named = values.test.map((file) => ({ file, seconds: 10 }))
+  if (named.length === 0) await measureTests(STATE, jobs, tell, stop.signal)
+  const testsOf = named.length === 0 ? openTestMap(STATE).testsOf : () => named
+  const candidates = chosen.map((mutant) => ({ mutant, tests: () => testsOf(mutant) }))
+  const settings = { state: STATE, run: 'chosen', jobs, tell, stop: stop.signal }
+  await runMutants(settings, candidates, { again: true, judged: noteAlive })
+}
+
+function noteAlive({ id }: Mutant, { verdict }: Judgement): void {
+  if (verdict === 'killed' || verdict === 'hung') return
+  process.stdout.write(`ALIVE ${id}\n`)
+  process.exitCode = 1
 }
 
 async function runListed(): Promise<void> {
@@ -92,5 +124,10 @@ async function runGenerated(count: number): Promise<void> {
       judged: ({ file }, { by }) => void (by === undefined || map.killed(file, by)),
     })
   }
-  process.stdout.write(`\n${reportOfRun(drawn, judgementsOf(STATE, `seed-${seed}`))}`)
+  const judgements = judgementsOf(STATE, `seed-${seed}`)
+  process.stdout.write(`\n${reportOfRun(drawn, judgements)}`)
+  for (const fault of faultsOfRun(drawn, judgements)) {
+    process.stdout.write(`FAULT ${fault}\n`)
+    process.exitCode = 1
+  }
 }

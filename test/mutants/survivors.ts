@@ -13,4 +13,12 @@ export const KNOWN_SURVIVORS: Readonly<Record<string, string>> = {
     'the answer cuts the rows to its page again',
   'src/log/books/unpaid-reader.ts after arguments swapped: total, sumsIn(level, from, to) → sumsIn(level, from, to), total':
     'sums are added in any order',
+  'src/tlog/note.ts blank number: 1 → 2':
+    'the number stands for bytes that are no UTF-8, which the next line refuses first',
+  'src/tlog/receipt.ts blank number: 1 → 2':
+    'the number stands for bytes that are no UTF-8, which the next line refuses first',
+  'src/tlog/receipt.ts parseReceipt number: 0 → 1':
+    'a receipt that begins with a line feed has no header line, and is refused with the same doubt',
+  'src/tlog/receipt.ts parseReceipt relation: < → <=':
+    'a receipt that begins with a line feed has no header line, and is refused with the same doubt',
 }
