@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeDrafts } from '../../../sim/draft-file.ts'
@@ -58,7 +58,6 @@ export async function demo(settings: ServiceSettings, world: World, lines: LogLi
 }
 
 async function makeHistory(settings: ServiceSettings, world: World): Promise<ExitCode> {
-  mkdirSync(settings.data, { recursive: true })
   const to = floorTo(world.now(), MINUTE_MS)
   const file = join(settings.data, 'history.drafts.jsonl.gz')
   try {

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { syncDirectory } from '../../log/store/durable-rename.ts'
+import { makeFolderDurably, syncDirectory } from '../../log/store/durable-rename.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { formatCompact } from '../../protocol/moment.ts'
 
@@ -32,7 +32,7 @@ const FOLDERS_MAX = 100
 /** Keeps the files of a contradiction in a new folder of the data directory. Nothing ever removes them. */
 export function keepEvidence(dataDirectory: string, error: ContradictionError, now: Ms): Contradicted {
   const parent = join(dataDirectory, EVIDENCE)
-  mkdirSync(parent, { recursive: true })
+  makeFolderDurably(parent)
   const folder = newFolder(join(parent, formatCompact(now)))
   try {
     for (const [name, content] of Object.entries(error.files)) {

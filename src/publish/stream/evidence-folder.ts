@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { renameDurably, syncDirectory } from '../../log/store/durable-rename.ts'
+import { makeFolderDurably, renameDurably } from '../../log/store/durable-rename.ts'
 import type { ForkEvidence } from '../replica/tail-check.ts'
 
 /** Folder of a data directory with the messages of both branches of a fork. */
@@ -22,10 +22,7 @@ export function openEvidence(dataDirectory: string, stream: number): ForkEvidenc
   const folder = join(dataDirectory, EVIDENCE_FOLDER)
   return {
     keep(branches) {
-      if (!existsSync(folder)) {
-        mkdirSync(folder, { recursive: true })
-        syncDirectory(dataDirectory)
-      }
+      makeFolderDurably(folder)
       const differ = !areSame(branches.ours[0]?.bytes, branches.engine[0]?.bytes)
       for (const branch of BRANCHES) {
         const path = branchPath(folder, stream, branch)
