@@ -1,11 +1,13 @@
 import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultKeyFile } from '../../../src/command/operator/signing-key-file.ts'
-import { storePath } from '../../../src/log/store/store.ts'
+import { openForReading, storePath } from '../../../src/log/store/store.ts'
+import { readyLog } from '../../../src/log/tree/ready-log.ts'
+import { readKeys } from '../../../src/log/tree/signing-keys.ts'
 import { unpackKept } from '../../books/kept-store.ts'
 import { MAIN } from '../../stage/places.ts'
 import { makeLog, NEW_LOG, publishUpTo, runBackup, writeKey } from '../../story/damaged-log.ts'
-import { OTHER_KEY } from '../../story/signing.ts'
+import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 import { drivenCommand, programEnv } from './driven-run.ts'
 import type { ShimWish } from './io-shim.ts'
 
@@ -20,6 +22,8 @@ export type KilledOperation = Readonly<{
   whilePublishing: boolean
   /** Events after it. */
   events: number
+  /** Part of the state after it that a killed and repeated run must leave too, beside the events and months. */
+  outcome?(root: string): unknown
   /** Report of a repetition after an operation that was already done: it may end with another code than 0. */
   done?: RegExp
   /** Report of a repetition that must be made once more. */
@@ -45,6 +49,16 @@ function published(requests: readonly (readonly object[])[], ...options: readonl
     const driven = { data: dataOf(root), requests, publishing: join(scratch, 'publishing') }
     const placed = options.map((option) => option.replaceAll('ROOT', root))
     return drivenCommand(scratch, driven, wish, placed).command
+  }
+}
+
+/** The listed signing keys: which tree each signs first and last. Statements are signed again by a repetition. */
+function keysOf(root: string): unknown {
+  const db = openForReading(storePath(dataOf(root)))
+  try {
+    return readKeys(db).map(({ vkey, fromSize, toSize }) => ({ vkey, fromSize, toSize }))
+  } finally {
+    db.close()
   }
 }
 
@@ -197,5 +211,20 @@ export const KILLED_OPERATIONS: readonly KilledOperation[] = [
     command: published([], '--signing-key-file', 'ROOT/data.key,ROOT/next.key'),
     whilePublishing: false,
     events: OLD_EVENTS,
+    outcome: keysOf,
+  },
+  {
+    name: 'the drop of the old signing key',
+    prepare(root) {
+      oldLog(root)
+      writeKey(join(root, 'next.key'), OTHER_KEY)
+      const both = { keys: [TEST_KEY, OTHER_KEY], acceptNewKey: false, acceptLoss: false }
+      readyLog(dataOf(root), NEW_LOG, both)
+      publishUpTo(dataOf(root), [OLD_EVENTS + 2], both.keys)
+    },
+    command: published([[trade('a')]], '--signing-key-file', 'ROOT/next.key'),
+    whilePublishing: false,
+    events: OLD_EVENTS + 3,
+    outcome: keysOf,
   },
 ]

@@ -40,6 +40,7 @@ type Recorded = Readonly<{
   names: ReadonlySet<string>
   events: number
   kept: ReturnType<typeof keptBytes>
+  outcome: unknown
 }>
 
 async function runOperation(operation: KilledOperation, root: string, wish: ShimWish | null): Promise<Ended> {
@@ -120,7 +121,8 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
     assert.ok(steps.length > 0, `${operation.name} changes nothing`)
     const events = await checked(operation, { operation, at: 0, where: 'after' }, -1)
     assert.ok(operation.events < 0 || events === operation.events, `${operation.name}: ${events} events`)
-    const made = { before, changes: changes.length, steps, names: namesBelow(root), events, kept }
+    const outcome = operation.outcome?.(root)
+    const made = { before, changes: changes.length, steps, names: namesBelow(root), events, kept, outcome }
     recorded.set(operation.name, made)
     return made
   }
@@ -138,7 +140,7 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
 
   async function kill(step: Step): Promise<boolean> {
     const { operation, at, where } = step
-    const { before, names, events, kept } = await record(operation)
+    const { before, names, events, kept, outcome } = await record(operation)
     place(before)
     const killed = await runOperation(operation, root, { root, except: EXCEPT, kill: { at, where } })
     // Threads race, so that a run may have a change less than the recorded one.
@@ -158,6 +160,7 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
       `${nameOf(step)}: events are unchanged`,
     )
     assert.deepEqual(after.months.slice(0, kept.months.length), kept.months, `${nameOf(step)}: closed months`)
+    assert.deepEqual(operation.outcome?.(root), outcome, `${nameOf(step)}: its outcome`)
     const left = [...namesBelow(root)].filter((name) => !names.has(name))
     assert.deepEqual(left, [], `${nameOf(step)}: what is left of it`)
     return true
