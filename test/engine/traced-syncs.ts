@@ -1,4 +1,4 @@
-import { attachTracer } from '../crash/fault-injection.ts'
+import { attachTracer } from './fault-injection.ts'
 
 /** Syncs of a process to its disk. Disposal ends the trace. */
 type TracedSyncs = AsyncDisposable &
