@@ -42,7 +42,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
   'kill-steps': {
     file: 'test/torture/store/kill-steps.test.ts',
     promise:
-      'A commit, an import, a backup, a restore, an upgrade, a change of key or a start killed at any step loses nothing, and a repetition finishes it',
+      'A commit, an import, a backup, a restore, an upgrade, a change of key, a mirror or a start killed at any step loses nothing, and a repetition finishes it',
     unit: 'kills',
     sizes: { quick: 3, hour: 200, night: 4_000 },
     seed: 'kill -9 at each step',

@@ -16,6 +16,7 @@ import type { ShimWish } from './io-shim.ts'
 import { countedCalls } from './io-shim.ts'
 import type { KilledOperation } from './kill-operations.ts'
 import { KILLED_OPERATIONS } from './kill-operations.ts'
+import { openKilledMirrors } from './killed-mirrors.ts'
 import { withoutLongRuns } from './long-runs.ts'
 
 const CAMPAIGN = openCampaign('kill-steps')
@@ -90,7 +91,12 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
   const folder = mkdtempSync(join(tmpdir(), 'daybook-steps-'))
   const recorded = new Map<string, Recorded>()
   const root = join(folder, 'root')
-  test.after(() => rmSync(folder, { recursive: true, force: true }))
+  const mirrors = openKilledMirrors()
+  const operations = [...KILLED_OPERATIONS, ...mirrors.operations]
+  test.after(async () => {
+    await mirrors[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   function place(before: string): void {
     rmSync(root, { recursive: true, force: true })
@@ -180,16 +186,16 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
   test('leaves what was acknowledged, and is finished by a repetition', async (t) => {
     const { random, size } = CAMPAIGN
     const chosen: Step[] = []
-    const first = random.below(KILLED_OPERATIONS.length)
+    const first = random.below(operations.length)
     let all = 0
     const found: string[] = []
-    for (let turn = 0; turn < Math.min(size, KILLED_OPERATIONS.length); turn += 1) {
-      const operation = KILLED_OPERATIONS[(first + turn) % KILLED_OPERATIONS.length]
+    for (let turn = 0; turn < Math.min(size, operations.length); turn += 1) {
+      const operation = operations[(first + turn) % operations.length]
       if (operation === undefined) continue
       const { changes, steps } = await record(operation)
       all += steps.length
       found.push(`${operation.name} ${changes} changes and ${steps.length} steps`)
-      const share = Math.ceil((size - turn) / KILLED_OPERATIONS.length)
+      const share = Math.ceil((size - turn) / operations.length)
       const own = [...steps]
       while (own.length > 0 && chosen.filter((step) => step.operation === operation).length < share)
         chosen.push(...own.splice(random.below(own.length), 1))
