@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { PRODUCT_SOURCES } from '../stage/source-tree.ts'
 import type { GeneratedMutant } from './generate-mutants.ts'
 import { mutantsOf } from './generate-mutants.ts'
-import { openTypeCheck } from './type-check.ts'
 
 /** Parts of the product that mutants are generated of. The first pattern that a source matches names its room. */
 export const ROOMS: readonly Readonly<{ room: string; pattern: RegExp }>[] = [
@@ -28,13 +27,14 @@ export function roomOfSource(file: string): string {
 const LEFT_OUT = /^src\/log\/(?:books\/.*-columns|store\/sqlite-error)\.ts$/
 
 /**
- * Draws `count` mutants by a seed, of those that the compiler accepts. A mutant's place in the draw depends on the seed and
+ * Draws `count` mutants by a seed, of those that are accepted. A mutant's place in the draw depends on the seed and
  * its id alone, so a change elsewhere moves few others.
  */
 export function drawMutants(
   seed: string,
   count: number,
   room: string | undefined,
+  isAccepted: (mutant: GeneratedMutant) => boolean,
 ): Readonly<{ drawn: readonly GeneratedMutant[]; all: number; refused: number }> {
   const files = PRODUCT_SOURCES.filter(
     (file) =>
@@ -45,7 +45,6 @@ export function drawMutants(
   const all = files.flatMap((file) => mutantsOf(file))
   const drawnAt = new Map(all.map(({ id }) => [id, hash('sha256', `${seed} ${id}`)]))
   const order = (id: string): string => drawnAt.get(id) ?? ''
-  const isAccepted = openTypeCheck()
   const drawn: GeneratedMutant[] = []
   let refused = 0
   for (const mutant of all.toSorted((a, b) => (order(a.id) < order(b.id) ? -1 : 1))) {

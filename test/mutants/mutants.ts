@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { useMemoryFolder } from '../processes/memory-folder.ts'
 import { ROOT } from '../stage/places.ts'
+import { openAcceptedMutants } from './accepted-mutants.ts'
 import { drawMutants } from './generated-sample.ts'
 import { LISTED_MUTANTS } from './listed-mutants.ts'
 import type { Judgement } from './judge-mutant.ts'
@@ -112,7 +113,9 @@ async function runGenerated(count: number): Promise<void> {
   tell(
     `seed ${seed}: go on, or judge the survivors again, with --generated ${count} --seed ${seed} [--again]`,
   )
-  const { drawn, all, refused } = drawMutants(seed, count, values.room)
+  const { isAccepted, save } = openAcceptedMutants(STATE)
+  const { drawn, all, refused } = drawMutants(seed, count, values.room, isAccepted)
+  save()
   tell(`${drawn.length} of ${all} generated mutants drawn; the compiler refused ${refused}`)
   if (!values.report) {
     await measureTests(STATE, jobs, tell, stop.signal)

@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { inTurns } from './in-turns.ts'
 import type { Judgement, TimedTest } from './judge-mutant.ts'
 import { judgeMutant } from './judge-mutant.ts'
@@ -56,6 +56,12 @@ export function judgementsOf(state: string, run: string): ReadonlyMap<string, Ju
     .split('\n')
     .filter((line) => line.endsWith('}'))
   return new Map(lines.map((line) => JSON.parse(line) as Judgement).map((one) => [one.id, one]))
+}
+
+/** Judgements of all runs in a state. */
+export function judgementsIn(state: string): readonly Judgement[] {
+  const names = existsSync(state) ? readdirSync(state).filter((name) => name.endsWith('.jsonl')) : []
+  return names.flatMap((name) => [...judgementsOf(state, basename(name, '.jsonl')).values()])
 }
 
 const recordOf = (state: string, run: string): string => join(state, `${run}.jsonl`)

@@ -9,7 +9,9 @@ import type { TimedTest } from './judge-mutant.ts'
 import type { Executed } from './coverage.ts'
 import { executedIn, isExecuted } from './coverage.ts'
 import type { Mutant } from './mutant.ts'
+import { judgementsIn } from './run-mutants.ts'
 import { removeLater, runTestFile } from './run-test-file.ts'
+import { KNOWN_SURVIVORS } from './survivors.ts'
 
 /** A test file as it runs without a mutant: how long, and what of the product it executes. */
 type MappedTest = Readonly<{
@@ -131,6 +133,8 @@ type TestMap = Readonly<{
 
 /** Processor time of the tests for one mutant: a survivor needs it all. */
 const MUTANT_SECONDS_MAX = 60
+/** The same for a mutant with a reason to survive: a few tests watch over the reason. */
+const KNOWN_SECONDS_MAX = 10
 
 /** Reads the measures. */
 export function openTestMap(state: string): TestMap {
@@ -138,21 +142,27 @@ export function openTestMap(state: string): TestMap {
     ({ seconds }) => seconds !== null,
   )
   const kills = new Map<string, number>()
-  const killsOf = (source: string, test: string): number => kills.get(`${source} ${test}`) ?? 0
-  /** Seconds that a kill by this test probably costs, to a factor. */
-  const costOf = (source: string, { file, processorSeconds }: MappedTest): number =>
-    processorSeconds / (4 ** nearness(source, file) * (1 + killsOf(source, file)))
+  const killsOf = (place: string, test: string): number => kills.get(`${place} ${test}`) ?? 0
+  const killed = (source: string, test: string): void => {
+    for (const place of [source, dirname(source)]) kills.set(`${place} ${test}`, killsOf(place, test) + 1)
+  }
+  for (const { id, by } of judgementsIn(state)) if (by !== undefined) killed(id.split(' ', 1)[0] ?? '', by)
+  /** Seconds that a kill by this test probably costs, to a factor. Kills of the source count more than those of its folder. */
+  const costOf = (source: string, { file, processorSeconds }: MappedTest): number => {
+    const known = killsOf(source, file) + killsOf(dirname(source), file) / 4
+    return processorSeconds / (4 ** nearness(source, file) * (1 + known))
+  }
   return {
-    testsOf({ file, start }) {
+    testsOf({ id, file, start }) {
       const found = measures
         .filter(({ executed }) => isExecuted(executed[file], start))
         .toSorted((a, b) => costOf(file, a) - costOf(file, b))
-      let left = MUTANT_SECONDS_MAX
+      let left = KNOWN_SURVIVORS[id] === undefined ? MUTANT_SECONDS_MAX : KNOWN_SECONDS_MAX
       return found
         .filter(({ processorSeconds }) => (left -= processorSeconds) >= 0)
         .map((measured) => ({ file: measured.file, seconds: measured.seconds ?? 0 }))
     },
-    killed: (file, test) => kills.set(`${file} ${test}`, killsOf(file, test) + 1),
+    killed,
   }
 }
 
