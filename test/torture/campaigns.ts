@@ -31,6 +31,13 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 25, hour: 1_000, night: 20_000 },
     seed: 'no silent damage',
   },
+  'flipped-files': {
+    file: 'test/tamper/flipped-files.test.ts',
+    promise: 'A bit flipped in a file beside the store is found or changes nothing',
+    unit: 'states of each file',
+    sizes: { quick: 25, hour: 1_000, night: 20_000 },
+    seed: 'flipped beside the store',
+  },
   'failing-calls': {
     file: 'test/torture/store/failing-calls.test.ts',
     promise:

@@ -4,6 +4,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { renameDurably } from '../store/durable-rename.ts'
 import { giveOwner } from '../store/file-owner.ts'
+import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 
 /**
  * The last verified backup of a log. `at` is the moment when it began, so it holds everything published before. At
@@ -24,17 +25,17 @@ export function writeLastBackup(dataDirectory: string, { at, verifiedAt, events,
   const file = openSync(making, 'wx', OWNER_ONLY)
   try {
     giveOwner(file, dataDirectory)
-    writeFileSync(file, `${JSON.stringify({ at, verifiedAt, events, bytes })}\n`)
+    writeFileSync(file, formatSealed({ at, verifiedAt, events, bytes }))
   } finally {
     closeSync(file)
   }
   renameDurably(making, path)
 }
 
-/** Reads the description of the last backup; null when there is none, or something else wrote the file. */
+/** Reads the description of the last backup; null when there is none, or it is damaged. */
 export function readLastBackup(dataDirectory: string): LastBackup | null {
   try {
-    return lastBackupOf(JSON.parse(readFileSync(join(dataDirectory, LAST_BACKUP_FILE), 'utf8')))
+    return lastBackupOf(parseSealed(readFileSync(join(dataDirectory, LAST_BACKUP_FILE))))
   } catch (error) {
     if (error instanceof SyntaxError || (error instanceof Error && 'syscall' in error)) return null
     throw error

@@ -2,11 +2,13 @@ import type { BigIntStats } from 'node:fs'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { renameDurably } from '../store/durable-rename.ts'
+import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 import type { Witnessed } from '../store/reader.ts'
 
 /**
  * The witnessed file: what the witnesses of the log have cosigned, as JSON beside the store. It is written whole, by the
- * feeder of a log or by a mirror, and read by every thread. A backup leaves it out, because witnesses are asked again.
+ * feeder of a log or by a mirror, and read by every thread. Its digest is in it, so that damage shows. A backup leaves it
+ * out, because witnesses are asked again.
  */
 const WITNESSED_FILE = 'witnessed.json'
 /** Bytes of the longest file that is read: the longest note twice, and sixteen witnesses with ML-DSA-44 keys. */
@@ -16,7 +18,7 @@ const FILE_BYTES_MAX = 1_048_576
 export function keepWitnessed(dataDirectory: string, witnessed: Witnessed): void {
   const path = join(dataDirectory, WITNESSED_FILE)
   const making = `${path}.making`
-  writeFileSync(making, JSON.stringify(witnessed), { mode: 0o600 })
+  writeFileSync(making, formatSealed(witnessed), { mode: 0o600 })
   renameDurably(making, path)
 }
 
@@ -57,7 +59,7 @@ function versionOf(found: BigIntStats | undefined): string {
 
 function readWitnessed(path: string): Witnessed | null {
   try {
-    const json: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    const json = parseSealed(readFileSync(path))
     return isWitnessed(json) ? json : null
   } catch {
     // The file was removed meanwhile, or something other than Daybook has changed it: witnesses are asked again.
