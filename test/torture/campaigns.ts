@@ -219,6 +219,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 6_000, hour: 100_000, night: 1_000_000 },
     seed: 'damaged bytes',
   },
+  'allowance-evasion': {
+    file: 'test/torture/requests/allowance-evasion.test.ts',
+    promise:
+      'No caller gets more than its allowance, whatever it sends and however it connects, and none is refused because of another',
+    unit: 'requests',
+    sizes: { quick: 2_000, hour: 60_000, night: 500_000 },
+    seed: 'one request more',
+  },
   'power-cuts': {
     file: 'test/torture/store/power-cuts.test.ts',
     promise:

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { openMainLines } from '../../../src/command/log-lines/log-lines.ts'
+import type { Front } from '../../../src/command/service/front.ts'
+import { openFront } from '../../../src/command/service/front.ts'
+import { allocateFront } from '../../../src/command/service/front-memory.ts'
+import { openAppender } from '../../../src/log/append.ts'
+import { openHeadCell } from '../../../src/log/store/head-cell.ts'
+import { createStore, openForWriting, storePath } from '../../../src/log/store/store.ts'
+import { DAY_MS, msOf, parseMonth } from '../../../src/protocol/moment.ts'
+import { openCallerSlots } from '../../../src/serve/allowance/caller-slots.ts'
+import { openExportPlaces } from '../../../src/serve/allowance/export-places.ts'
+import { manualWorld } from '../../stage/manual-node.ts'
+import type { StoryEvent } from '../../story/api-story.ts'
+import { API_STORY, LAUNCH, storyDraft } from '../../story/api-story.ts'
+import { testSigner } from '../../story/signing.ts'
+import { TRUSTED_PROXIES } from './evasion-callers.ts'
+
+/** The public halves of two threads of one node, with a clock that stands still until it is moved. */
+export type EvasionDoors = AsyncDisposable &
+  Readonly<{
+    /** Ports: of IPv4 alone, and of both versions. */
+    ports: Readonly<{ ipv4: number; both: number }>
+    /** Moves the clock of the allowances and that of answers. */
+    setClock(ms: number): void
+    /** Streams, whole files and counted connections that are open now. */
+    open(): Readonly<{ streams: number; exports: number; counted: number }>
+    /** All connections, with those of proxies, which no limit counts. */
+    connections(): Promise<number>
+  }>
+
+/** Faults that the campaign must find. */
+export type DoorFaults = Readonly<{ trustProxy?: string; rateLimit?: number; isShared?: boolean }>
+
+/** Events with long details: a whole file of them is larger than what the system buffers for a reader that stops. */
+const LONG_EVENTS = 3_000
+const LONG_URL = `https://example.org/${'x'.repeat(1_970)}`
+const CONNECTIONS_OF_NODE = 2_000
+
+function longEvents(): readonly StoryEvent[] {
+  return Array.from({ length: LONG_EVENTS }, (_, index) => {
+    const month = parseMonth(new Date(Date.UTC(1970, index)).toISOString().slice(0, 7))
+    if (month === undefined) throw new Error('a month')
+    const digest = `sha256:${'0'.repeat(64)}` as const
+    return { type: 'loyalty', kind: 'input', details: { month, digest, url: LONG_URL } }
+  })
+}
+
+function writeLog(data: string): void {
+  createStore(storePath(data), { origin: 'daybook.test/evasion', chain: 'opaque', simulated: true })
+  const db = openForWriting(storePath(data))
+  const appender = openAppender(db, testSigner(db))
+  appender.begin()
+  for (const event of API_STORY) appender.append(storyDraft(event), null, LAUNCH)
+  // In another month, so that the first one has a file that does not change.
+  for (const event of longEvents()) appender.append(storyDraft(event), null, msOf(LAUNCH + 40 * DAY_MS))
+  appender.keep()
+  appender.commit()
+  db.close()
+}
+
+/** Opens the doors on a new log. */
+export async function openEvasionDoors(faults: DoorFaults = {}): Promise<EvasionDoors> {
+  const { trustProxy = TRUSTED_PROXIES, rateLimit = 60, isShared = true } = faults
+  const data = mkdtempSync(join(tmpdir(), 'daybook-evasion-'))
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => rmSync(data, { recursive: true }))
+  writeLog(data)
+  let clockMs = 0
+  const world = { ...manualWorld(() => msOf(LAUNCH + 41 * DAY_MS + clockMs)), monotonicMs: () => clockMs }
+  const lines = openMainLines(world)
+  const limits = { rateLimit, streamsMax: 1_000, connectionsMax: CONNECTIONS_OF_NODE }
+  const memory = allocateFront(openHeadCell().buffer, limits, 'a secret of this campaign')
+  const apart = isShared ? memory : allocateFront(memory.head, limits, 'a secret of this campaign')
+  const registries = [new Registry(), new Registry()] as const
+  const open = async (host: string, own: typeof memory, registry: Registry): Promise<Front> => {
+    const front = await openFront(
+      {
+        data,
+        host,
+        port: 0,
+        reusePort: false,
+        trustProxy,
+        limitStore: null,
+        asksChain: false,
+        following: false,
+        mirrorOf: null,
+        streamsMax: 1_000,
+        drainMs: 0,
+        // The clock leaps, and no stream ends for that.
+        streamLimits: { lifetimeMs: 1e12, stallMs: 1e12 },
+        connectionsMax: CONNECTIONS_OF_NODE,
+      },
+      own,
+      { world, lines, registry },
+    )
+    return stack.use(front)
+  }
+  const [ipv4, both] = [
+    await open('127.0.0.1', memory, registries[0]),
+    await open('::', apart, registries[1]),
+  ]
+  const [streams, connections] = [openCallerSlots(memory.slots), openCallerSlots(memory.connections)]
+  const exports = openExportPlaces(memory.exports)
+  const owned = stack.move()
+  return {
+    ports: { ipv4: ipv4.port, both: both.port },
+    setClock: (ms) => void (clockMs = ms),
+    open: () => ({ streams: streams.open(), exports: exports.open(), counted: connections.open() }),
+    async connections() {
+      const gauges = registries.map((registry) => registry.getSingleMetric('daybook_http_connections'))
+      const values = await Promise.all(gauges.map(async (one) => (await one?.get())?.values[0]?.value ?? 0))
+      return values.reduce((sum, value) => sum + value, 0)
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import type { Random } from '../../../sim/random.ts'
+import type { AllowanceScope } from '../../../src/serve/allowance/counters.ts'
+import { CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from '../../../src/serve/allowance/caller-slots.ts'
+import { EXPORTS_PER_CALLER } from '../../../src/serve/allowance/export-places.ts'
+import { until } from '../../stage/stream-client.ts'
+import type { EvadingCaller } from './evasion-callers.ts'
+import { EVADING_CALLERS } from './evasion-callers.ts'
+import type { EvasionDoors } from './evasion-doors.ts'
+import type { EvasionAsk, EvasionCounts } from './evasion-ground.ts'
+import { openEvasionGround } from './evasion-ground.ts'
+import type { LastingAnswer } from './evasion-link.ts'
+import { openLasting } from './evasion-link.ts'
+import { assertGranted, isUsedUp } from './evasion-model.ts'
+import type { EvasionKind } from './evasion-requests.ts'
+import { API_SHARE, drawExport, drawKind, drawStream, PROBE } from './evasion-requests.ts'
+
+const WINDOW_MS = 60_000
+/** A caller with connections only; no other part of the run opens any from there. */
+const CROWD_PEER = '127.1.0.99'
+
+/** A run of callers that try everything for more than their allowance, against a model of what is granted. */
+type EvasionRun = Disposable & Readonly<{ counts: EvasionCounts; step(): Promise<void> }>
+
+export function openEvasionRun(doors: EvasionDoors, random: Random): EvasionRun {
+  // Not at 0, because a clock that has just started is no special case.
+  const ground = openEvasionGround(doors, random, random.between(1, 10 * WINDOW_MS))
+  const { model, counts, streams, endsOf, requestOf, newLink, settled, burst } = ground
+
+  /** Draws requests of a caller; of a polite one no more than it has left. */
+  function drawn(caller: EvadingCaller): readonly EvasionAsk[] {
+    // Mostly about as many as it has left, of which others than those of the API take some.
+    const edge = Math.max(
+      1,
+      Math.round((model.left(caller.name, 'api') + random.between(-3, 12)) / API_SHARE),
+    )
+    const length = !caller.isPolite && random.chance(0.7) ? edge : random.between(1, 8)
+    const asked = Array.from({ length }, () => ({ caller, kind: drawKind(random) }))
+    if (!caller.isPolite) return asked
+    const used: Partial<Record<AllowanceScope, number>> = {}
+    return asked.filter(({ kind: { scope } }) => {
+      if (scope === 'none') return true
+      used[scope] = (used[scope] ?? 0) + 1
+      return used[scope] <= model.left(caller.name, scope)
+    })
+  }
+
+  function moveClock(): void {
+    const leaves = model.oldestLeavesMs(random.pick(EVADING_CALLERS).name)
+    const minute = WINDOW_MS - (model.now() % WINDOW_MS)
+    const ms = random.weighted([
+      [0, 8],
+      [random.between(1, 5_000), 8],
+      [random.between(1, WINDOW_MS), 2],
+      // The edges of the window of one caller, and of a minute of the clock.
+      [Math.max(0, leaves - 1), 3],
+      [leaves, 3],
+      [leaves + 1, 1],
+      [minute - 1, 1],
+      [minute, 1],
+      [WINDOW_MS - 1, 1],
+      [WINDOW_MS, 1],
+      // The moments of the table are kept modulo 65,536.
+      [65_535, 1],
+      [65_536, 1],
+      [65_537, 1],
+    ])
+    model.move(ms)
+    doors.setClock(model.now())
+  }
+
+  /** Opens more streams than a caller may have, over both doors at the same moment, and closes some. */
+  async function openStreams(caller: EvadingCaller): Promise<void> {
+    const mine = streams.get(caller.name) ?? []
+    const kinds = Array.from({ length: random.between(4, 14) }, () => drawStream(random))
+    const answers = await Promise.all(
+      kinds.map((kind) => openLasting(endsOf(caller.peer(random)), requestOf({ caller, kind }).bytes, true)),
+    )
+    counts.requests += kinds.length
+    for (const scope of ['api', 'pages'] as const) {
+      const some = answers.filter((_, index) => kinds[index]?.scope === scope)
+      counts.refused += assertGranted({ model, caller: caller.name, scope, answers: some }).refused
+    }
+    const opened = answers.filter(({ status }) => status === 200)
+    const full = answers.filter((one) => one.status === 429 && !isUsedUp(one))
+    const [free, asked] = [STREAMS_PER_CALLER - mine.length, opened.length + full.length]
+    assert.equal(
+      opened.length,
+      Math.min(free, asked),
+      `${caller.name} opens ${asked} streams and has ${mine.length}`,
+    )
+    counts.streams += opened.length
+    counts.streamsRefused += full.length
+    const now = [...mine, ...opened]
+    for (const one of answers) if (one.status !== 200) one[Symbol.dispose]()
+    for (const one of now.splice(0, random.between(0, now.length))) one[Symbol.dispose]()
+    streams.set(caller.name, now)
+    // A reader that has left gives its place back, and no other one.
+    const all = [...streams.values()].flat().length
+    await until(() => doors.open().streams === all)
+  }
+
+  /** Asks for more whole files than a caller may receive, and reads none of them. */
+  async function openExports(caller: EvadingCaller): Promise<void> {
+    const kinds = Array.from({ length: random.between(3, 6) }, () => drawExport(random))
+    const answers = await Promise.all(
+      kinds.map((kind) => openLasting(endsOf(caller.peer(random)), requestOf({ caller, kind }).bytes, false)),
+    )
+    counts.requests += kinds.length
+    // A refusal because of other files has a Retry-After too, and its own problem.
+    const isFull = (one: LastingAnswer, left: number): boolean => one.status === 429 && left > 0
+    const left = model.left(caller.name, 'api')
+    const asked = model.ask(caller.name, 'api', kinds.length)
+    const opened = answers.filter(({ status }) => status === 200)
+    assert.equal(
+      opened.length,
+      Math.min(EXPORTS_PER_CALLER, asked.answered),
+      `${caller.name} has ${left} left`,
+    )
+    counts.exports += opened.length
+    counts.exportsRefused += answers.filter((one) => isFull(one, left)).length
+    for (const one of answers) one[Symbol.dispose]()
+    await until(() => doors.open().exports === 0)
+  }
+
+  /** Sends requests and leaves before the answers. Each counts once or not at all, as the next answer says. */
+  async function abandonSome(caller: EvadingCaller): Promise<void> {
+    const links = Array.from({ length: random.between(1, 6) }, () => newLink(endsOf(caller.peer(random))))
+    let most = 0
+    let least = 0
+    await Promise.all(
+      links.map((link) => {
+        const some = Array.from({ length: random.between(1, 5) }, () => requestOf({ caller, kind: PROBE }))
+        // Less than one answer has, so that it comes to its end.
+        const afterBytes = random.chance(0.5) ? 0 : random.between(1, 200)
+        most += some.length
+        least += afterBytes > 0 ? 1 : 0
+        return link.abandon(some, afterBytes)
+      }),
+    )
+    await settled()
+    counts.requests += most
+    counts.abandoned += most
+    const left = model.left(caller.name, 'api')
+    const [probe] = await (async () => {
+      using link = newLink(endsOf(caller.peer(random)))
+      return await link.ask([requestOf({ caller, kind: PROBE })])
+    })()
+    if (probe === undefined) assert.fail('a probe has an answer')
+    const told = Number(/;r=(\d+);/.exec(probe.headers.get('ratelimit') ?? '')?.[1])
+    const used = left - told - (isUsedUp(probe) ? 0 : 1)
+    const of = `${caller.name}: ${most} abandoned requests, ${least} with an answer, took ${used} of ${left}`
+    assert.ok(used <= most && used >= Math.min(least, left), of)
+    model.ask(caller.name, 'api', used)
+    assertGranted({ model, caller: caller.name, scope: 'api', answers: [probe] })
+  }
+
+  /** Opens more connections than an address may, then asks over each. Those over the limit cost no allowance. */
+  async function crowd(): Promise<void> {
+    const over = random.between(1, 20)
+    const caller: EvadingCaller = {
+      name: CROWD_PEER,
+      isPolite: false,
+      peer: () => CROWD_PEER,
+      lines: () => [],
+    }
+    await settled()
+    const before = doors.open().counted
+    const crowded = Array.from({ length: CONNECTIONS_PER_CALLER + over }, () => newLink(endsOf(CROWD_PEER)))
+    await Promise.all(crowded.map(({ connected }) => connected))
+    await until(() => doors.open().counted === before + CONNECTIONS_PER_CALLER)
+    const answers = (
+      await Promise.all(crowded.map((link) => link.ask([requestOf({ caller, kind: PROBE })])))
+    ).flat()
+    const refused = answers.filter((one) => one.status === 429 && !one.headers.has('ratelimit'))
+    assert.deepEqual([answers.length, refused.length], [crowded.length, over], 'connections over the limit')
+    const rest = answers.filter((one) => !refused.includes(one))
+    assertGranted({ model, caller: CROWD_PEER, scope: 'api', answers: rest })
+    for (const link of crowded) link[Symbol.dispose]()
+    await settled()
+    counts.requests += crowded.length
+    counts.connectionsRefused += over
+  }
+
+  /** Asks for more tiles or pages than a caller may have. */
+  async function flood(caller: EvadingCaller): Promise<void> {
+    const scope = random.pick(['tiles', 'pages'] as const)
+    const kind: EvasionKind =
+      scope === 'tiles'
+        ? { ...PROBE, scope, target: '/api/v1/log/tile/0/000.p/5', statuses: [200] }
+        : { ...PROBE, scope, method: 'HEAD', target: '/contests/1', statuses: [308] }
+    const asked = Array.from({ length: model.left(caller.name, scope) + 20 }, () => ({ caller, kind }))
+    await burst(caller.isPolite ? asked.slice(20) : asked)
+    counts.floods += 1
+  }
+
+  let steps = 0
+  return {
+    counts,
+    async step() {
+      moveClock()
+      const callers = Array.from({ length: random.between(1, 3) }, () => random.pick(EVADING_CALLERS))
+      // A caller inside the rules is always there, and nothing that the others do is charged to it.
+      const all = new Set([...callers, ...EVADING_CALLERS.filter(({ isPolite }) => isPolite)])
+      await burst([...all].flatMap(drawn))
+      const rude = EVADING_CALLERS.filter(({ isPolite }) => !isPolite)
+      const one = rude[random.below(rude.length)] ?? EVADING_CALLERS[0]
+      // Each kind of attempt comes in its turn, so that a short run has them all.
+      steps += 1
+      if (steps % 40 === 5) await crowd()
+      else if (steps % 40 === 10) await flood(one)
+      else if (steps % 6 === 0) await openExports(one)
+      else if (steps % 3 === 1) await openStreams(one)
+      else if (steps % 3 === 2) await abandonSome(one)
+    },
+    [Symbol.dispose]: () => ground[Symbol.dispose](),
+  }
+}
