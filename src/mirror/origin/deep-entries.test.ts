@@ -7,6 +7,8 @@ import { streamEntry } from './page-entries.ts'
 
 /** A JSON value that is nested deeper than a program can write again. A message of a stream has room for it. */
 const DEEP: unknown = JSON.parse('{"0":'.repeat(10_000) + '1' + '}'.repeat(10_000))
+/** Lists that are nested deeper than a program can join as text. */
+const DEEP_SEQ: unknown = JSON.parse('['.repeat(10_000) + ']'.repeat(10_000))
 const EVENT: EventWire = {
   seq: 1,
   type: 'trade',
@@ -24,6 +26,8 @@ suite('an event of an origin that is nested too deep', () => {
     const deepEvent: EventWire & Readonly<{ more: unknown }> = { ...EVENT, more: DEEP }
     assert.throws(() => streamEntry(deepEvent, null, next), WrongError)
     assert.throws(() => streamEntry(EVENT, { title: DEEP }, next), WrongError)
+    const deepSeq: EventWire = Object({ ...EVENT, seq: DEEP_SEQ })
+    assert.throws(() => streamEntry(deepSeq, { title: 'a' }, next), WrongError)
     assert.equal(streamEntry(EVENT, null, next).event.seq, 1)
   })
 })

@@ -57,5 +57,6 @@ function detailsLineOf(seq: number, details: unknown): string | null {
 
 /** The entry of an event of the stream. */
 export function streamEntry(event: EventWire, details: unknown, expected: ExpectedNext): MirrorEntry {
-  return readEntry(jsonAgain(`seq ${expected.seq}`, event), detailsLineOf(event.seq, details), expected)
+  const { seq } = expected
+  return readEntry(jsonAgain(`seq ${seq}`, event), detailsLineOf(seq, details), expected)
 }
