@@ -41,7 +41,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
     if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)
     const asked = PROBLEMS[problem.code].status === 400
-    const redirect = asked ? formRedirect(path, rawQuery) : undefined
+    const redirect = asked ? formRedirect(path, rawQuery, pages(path)?.route.parameters ?? []) : undefined
     if (redirect !== undefined) return redirect
     if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })
     const query = rawQuery === '' ? '' : `?${rawQuery}`
@@ -50,22 +50,21 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
     const twin = same ? `/api/v1${path}${query}` : null
     return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin, now })
   }
-  return {
-    routes: [
-      ...PAGES.flatMap((page) => pageRoutes(web, page)),
-      ...redirectRoutes(web.api, refuse, web),
-      apiMarkdownRoute(web),
-      transactionRoute(web),
-      feedRoute(web.api, site, identity),
-      payoutsCalendarRoute(web.api, site, identity.origin),
-      embedRoute(web.api, site, identity.simulated, assets),
-      assetRoute(assets),
-      verifierRoute(assets, site),
-      iconRoute(),
-      robotsRoute(site),
-      securityRoute(site),
-      sitemapRoute(web, PAGES),
-    ],
-    refuse,
-  }
+  const routes: readonly AnswerRoute[] = [
+    ...PAGES.flatMap((page) => pageRoutes(web, page)),
+    ...redirectRoutes(web.api, refuse, web),
+    apiMarkdownRoute(web),
+    transactionRoute(web),
+    feedRoute(web.api, site, identity),
+    payoutsCalendarRoute(web.api, site, identity.origin),
+    embedRoute(web.api, site, identity.simulated, assets),
+    assetRoute(assets),
+    verifierRoute(assets, site),
+    iconRoute(),
+    robotsRoute(site),
+    securityRoute(site),
+    sitemapRoute(web, PAGES),
+  ]
+  const pages = openRouter(routes)
+  return { routes, refuse }
 }

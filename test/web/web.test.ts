@@ -177,6 +177,13 @@ suite('a form', () => {
     })
   }
 
+  test('with a value that is refused is not redirected, so that nothing of it is repeated', async () => {
+    const path = '/flows?from=&bucket=words-of-mine'
+    const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
+    assert.equal(response.status, 400)
+    assert.equal(response.headers.get('location'), null)
+  })
+
   test('that repeats a parameter is refused without a redirect', async () => {
     const path = '/flows?bucket=day&bucket=hour'
     const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
