@@ -51,6 +51,14 @@ suite('the address guard', () => {
     )
   })
 
+  test('finds an address with a checksum as a part of a longer word', () => {
+    const proven = PUBLISHED.filter(({ family }) => family === 'Base58Check')
+    assert.ok(proven.length >= 9)
+    for (const { address } of proven)
+      for (const word of [`paidto${address}thanks`, `x9${address}9x`, `a_${address}_b`])
+        assert.ok(findsAddress(word, 'prose'), word)
+  })
+
   test('joins groups where `0x` begins them or a checksum proves them', () => {
     const missed = PUBLISHED.filter(({ proof }) => proof !== 'length').flatMap(({ address }) =>
       JOINED_DISGUISES.flatMap(([name, dress]) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { useMemoryFolder } from '../processes/memory-folder.ts'
@@ -84,6 +85,8 @@ async function runChosen(ids: readonly string[]): Promise<void> {
   const testsOf = named.length === 0 ? openTestMap(STATE).testsOf : () => named
   const candidates = chosen.map((mutant) => ({ mutant, tests: () => testsOf(mutant) }))
   const settings = { state: STATE, run: 'chosen', jobs, tell, stop: stop.signal }
+  // Chosen mutants are judged each time, also those that died before.
+  rmSync(join(STATE, 'chosen.jsonl'), { force: true })
   await runMutants(settings, candidates, { again: true, judged: noteAlive })
 }
 

@@ -7,6 +7,7 @@ import * as fc from 'fast-check'
 import { randomMessages } from '../../../test/messages/random-messages.ts'
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../../test/story/signing.ts'
 import { verifierKeyOf } from '../tree/signer.ts'
+import { readSections } from './commit-sections.ts'
 import type { Message } from './message.ts'
 import { decodeMessage, digestOfMessage, encodeMessage, FRAME_BYTES_MAX } from './message-frame.ts'
 import { certifyNode, NODE_KEY_FILE, openNodeKey, openNodeVerifier } from './node-key.ts'
@@ -45,6 +46,17 @@ const SEAL: Message = {
   next: 2,
   why: 'roll',
 }
+
+test('the sections of a commit that was not moved have no signatures and no notes', () => {
+  for (const [own, line] of [
+    ['signatures', `[1,"${Buffer.alloc(64).toString('base64')}"]`],
+    ['notes', '[1,"a note"]'],
+  ]) {
+    const section = (name: string): Uint8Array => Buffer.from(name === own ? `${line}\n` : '')
+    assert.throws(() => readSections(section, { count: 0, moved: false }), /was not moved/)
+    assert.ok(readSections(section, { count: 0, moved: true }).moved)
+  }
+})
 
 suite('a message', () => {
   test('of any content is decoded as it was encoded, and is of its node', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -30,6 +30,22 @@ suite('the probe of a disk', () => {
         assert.equal(stdout.trim(), full, `${bytes} bytes`)
       }
       assert.equal(existsSync(join(folder, PROBE_FILE)), false)
+    },
+  )
+
+  test(
+    'writes about the bytes that it is asked for, however large the store is',
+    { skip: process.platform !== 'linux' },
+    (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'daybook-probe-'))
+      t.after(() => rmSync(folder, { recursive: true }))
+      writeFileSync(storePath(folder), '')
+      truncateSync(storePath(folder), 64 * 1024 * 1024)
+      const written = (): number => Number(/wchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
+      const before = written()
+      assert.equal(isDiskFull(folder, 64 * 1024), false)
+      const bytes = written() - before
+      assert.ok(bytes >= 64 * 1024 && bytes < 1024 * 1024, `${bytes} bytes written`)
     },
   )
 

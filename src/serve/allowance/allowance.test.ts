@@ -83,6 +83,22 @@ const edges = [
 ]
 
 suite('an allowance', () => {
+  test('gives a new address nothing of the one whose place it takes, as far as their buckets differ', () => {
+    const allowance = fresh(SMALL, 100)
+    const spend = (key: string): number => allowance.decide(key, 1_000).remaining
+    for (let key = 0; key < 100; key += 1) for (let request = 0; request < 3; request += 1) spend(`a${key}`)
+    const left = Array.from({ length: 50 }, (_, key) => spend(`b${key}`))
+    assert.ok(left.filter((remaining) => remaining === 2).length > 25, left.join(' '))
+  })
+
+  test('lets no moment pass before that of an earlier decision: time follows the lock', () => {
+    const memory = allocateAllowance(SMALL, SECRET, 1000)
+    const [one, two] = [openAllowance(memory), openAllowance(memory)]
+    one.decide('a', 10_000)
+    assert.equal(two.decide('b', 9_000).remaining, 2)
+    assert.equal(two.decide('b', 13_500).remaining, 1)
+  })
+
   test('accepts 60 requests in any 60 seconds, and not one more at the edge of a minute', () => {
     const allowance = fresh(DEFAULT)
     const accepted: number[] = []

@@ -19,6 +19,7 @@ suite('a page of the stream', () => {
     const lines = pages.feed(ALL, 'ndjson', false)
     assert.notEqual(lines.page(seqOf(0), 1_000).packet, one.page(seqOf(0), 1_000).packet)
     assert.deepEqual(one.page(seqOf(160), 1_000).scannedTo, 300)
+    assert.equal(one.page(seqOf(160), 140), two.page(seqOf(160), 140))
   })
 
   test('is dropped with the last subscriber of its feed', async () => {
@@ -46,6 +47,15 @@ suite('a page of the stream', () => {
       assert.ok(pages.cachedBytes() <= 100_000)
     }
     assert.ok(pages.cachedBytes() > 0)
+    feed.close()
+    assert.equal(pages.cachedBytes(), 0)
+  })
+
+  test('fits one write with its chunked coding, or the limits are refused', () => {
+    const [pageEventsMax, frameBytesMax] = [200, 400]
+    const writeBytesMax = pageEventsMax * frameBytesMax + '13880\r\n\r\n'.length
+    assert.throws(() => streamLimits({ pageEventsMax, frameBytesMax, writeBytesMax }), /more than one write/)
+    assert.ok(streamLimits({ pageEventsMax, frameBytesMax, writeBytesMax: writeBytesMax + 3 }))
   })
 
   test('never scans past the seq at which a position is due', async () => {
