@@ -35,7 +35,7 @@ suite('the probe of a disk', () => {
 
   test(
     'writes about the bytes that it is asked for, however large the store is',
-    { skip: process.platform !== 'linux' },
+    { skip: skipWithout('prlimit') },
     (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'daybook-probe-'))
       t.after(() => rmSync(folder, { recursive: true }))

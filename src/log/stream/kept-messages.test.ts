@@ -34,5 +34,8 @@ suite('the kept messages of a store', () => {
     kept.clear()
     kept.add({ place: 1, bytes: new Uint8Array(30) })
     assert.deepEqual(places(), [1])
+    kept.clear()
+    for (const place of [1, 2, 3, 4]) kept.add({ place, bytes: new Uint8Array(25) })
+    assert.deepEqual(places(), [1, 2, 3, 4], 'just so many bytes are kept')
   })
 })

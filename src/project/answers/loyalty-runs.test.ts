@@ -7,6 +7,22 @@ const digest = `sha256:${'ab'.repeat(32)}`
 const of = (text: string) => ({ month: month(text) })
 
 suite('the loyalty runs', () => {
+  test('list a month for any one of its events', () => {
+    for (const sketch of [
+      { is: 'loyalty/scheduled', details: { ...of('2026-09'), paysAt: time('2026-10-05') } },
+      { is: 'loyalty/input', details: { ...of('2026-09'), digest, bytes: 12 } },
+      { is: 'loyalty/output', kots: '40', details: { ...of('2026-09'), digest, recipients: 3 } },
+      { is: 'payout/loyalty', kots: '30', details: of('2026-09') },
+    ] as const) {
+      const { runs } = loyaltyRuns(logOf([{ at: '2026-10-05', ...sketch }]).books())
+      assert.deepEqual(
+        runs.map((run) => run.month),
+        ['2026-09'],
+        sketch.is,
+      )
+    }
+  })
+
   test('show input, output and paid amount of each month, newest first', () => {
     const log = logOf([
       { at: '2026-10-01', is: 'loyalty/accrual', kots: '50' },
