@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { msOf } from '../../protocol/moment.ts'
+import { formatSealed } from '../store/sealed-json.ts'
 import { LAST_BACKUP_FILE, readLastBackup, writeLastBackup } from './last-backup.ts'
 
 const LAST = { at: msOf(1_790_000_000_000), verifiedAt: msOf(1_790_000_001_000), events: 12, bytes: 40_960 }
@@ -28,6 +29,9 @@ suite('the description of the last backup', () => {
       writeFileSync(path, words)
       assert.equal(readLastBackup(folder), null, words)
     }
+    // Its digest is right, and its moment is after the year 9999.
+    writeFileSync(path, formatSealed({ ...LAST, at: Number.MAX_SAFE_INTEGER }))
+    assert.equal(readLastBackup(folder), null)
     rmSync(path)
     mkdirSync(path)
     assert.equal(readLastBackup(folder), null, 'a folder of that name')

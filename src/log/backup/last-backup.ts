@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { renameDurably } from '../store/durable-rename.ts'
 import { giveOwner } from '../store/file-owner.ts'
 import { formatSealed, parseSealed } from '../store/sealed-json.ts'
@@ -48,6 +48,7 @@ function lastBackupOf(json: unknown): LastBackup | null {
   const { at, verifiedAt, events, bytes } = json
   if (![at, verifiedAt, events, bytes].every((one) => Number.isSafeInteger(one) && Number(one) >= 0))
     return null
+  if (Number(at) > MS_MAX || Number(verifiedAt) > MS_MAX) return null
   return {
     at: msOf(Number(at)),
     verifiedAt: msOf(Number(verifiedAt)),
