@@ -1,20 +1,27 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
 import { openCampaign } from '../campaign.ts'
 import type { AttackedParser } from './attacked-parser.ts'
 import { ACCEPTED, attack, outcomeOf } from './attacked-parser.ts'
+import { fileParsers } from './file-parsers.ts'
 import { PROOF_PARSERS } from './proof-parsers.ts'
 import { RPC_PARSERS } from './rpc-parsers.ts'
 import { STREAM_PARSERS } from './stream-parsers.ts'
 import { TEXT_PARSERS } from './text-parsers.ts'
 
 const CAMPAIGN = openCampaign('hostile-parsers')
+const FOLDER = mkdtempSync(join(tmpdir(), 'daybook-parsers-'))
+after(() => rmSync(FOLDER, { recursive: true }))
 const PARSERS: readonly AttackedParser[] = [
   ...TEXT_PARSERS,
   ...PROOF_PARSERS,
   ...STREAM_PARSERS,
   ...RPC_PARSERS,
+  ...fileParsers(FOLDER),
 ]
 /** Inputs after which a long run says how far it is. */
 const TOLD_INPUTS = 100_000
@@ -25,6 +32,7 @@ suite('a parser of bytes that others send', () => {
       const outcomes = parser.valid.map((one) => outcomeOf(parser, Buffer.from(one as string), parser.name))
       const accepted = (await Promise.all(outcomes)).filter(({ is }) => is === 'accepted')
       assert.notEqual(accepted.length, 0, parser.name)
+      if (parser.name.startsWith('a draft')) assert.equal(accepted.length, parser.valid.length, parser.name)
     }
   })
 
@@ -36,7 +44,7 @@ suite('a parser of bytes that others send', () => {
       if (input % TOLD_INPUTS === TOLD_INPUTS - 1) t.diagnostic(`${input + 1} inputs`)
     }
     const { size } = CAMPAIGN
-    const floors = { parsers: 50, accepted: size / 20, refused: size / 2, rewritten: size / 200 }
+    const floors = { parsers: 69, accepted: size / 20, refused: size / 2, rewritten: size / 200 }
     CAMPAIGN.finish(t, { inputs: size, parsers: PARSERS.length, ...counts }, floors)
   })
 })

@@ -15,13 +15,18 @@ import { parseServedManifest } from '../../../src/verify/reading/manifest.ts'
 import { unpacked, unpackedLines } from '../../../src/verify/reading/unpacked.ts'
 import { textOf } from '../../stage/document.ts'
 import { ROOT } from '../../stage/places.ts'
-import { DOOR, FILE } from '../../story/draft-examples.ts'
+import { DOOR, FILE, OPAQUE } from '../../story/draft-examples.ts'
 import type { AttackedParser, Outcome } from './attacked-parser.ts'
 import { ACCEPTED, REFUSED } from './attacked-parser.ts'
 
 const DRAFT_LINES = textOf('test/sample/sample.drafts.jsonl').split('\n').slice(0, 60)
+/** A draft of every type and kind. */
+const GOLDEN_LINES = textOf('test/golden/drafts.jsonl')
+  .split('\n')
+  .filter((line) => line !== '')
 /** The same without a moment, as a publish request has them. */
-const SENT_LINES = DRAFT_LINES.map((line) => line.replace(/"at":"[^"]*",/, ''))
+const withoutMoment = (line: string): string => line.replace(/"at":"[^"]*",/, '')
+const SENT_LINES = DRAFT_LINES.map(withoutMoment)
 const EVENT = {
   seq: 1,
   type: 'trade',
@@ -61,9 +66,14 @@ const streamOf = (bytes: Buffer): ReadableStream<Uint8Array<ArrayBuffer>> =>
 
 /** Parsers of JSON, lines, frames and files. */
 export const STREAM_PARSERS: readonly AttackedParser[] = [
-  ...[DOOR, FILE].map((source): AttackedParser => ({
-    name: `a draft (${source.mode})`,
-    valid: source === DOOR ? SENT_LINES : DRAFT_LINES,
+  ...[DOOR, OPAQUE, FILE].map((source): AttackedParser => ({
+    name: `a draft (${source.mode}, ${source.chain})`,
+    valid:
+      source === DOOR
+        ? SENT_LINES
+        : source === FILE
+          ? [...DRAFT_LINES, ...GOLDEN_LINES]
+          : GOLDEN_LINES.map(withoutMoment),
     read(bytes) {
       const json = parseLine(bytes.toString('utf8'))
       return json.ok && parseDraft(json.value, source).ok ? ACCEPTED : REFUSED
