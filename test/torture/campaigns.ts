@@ -33,7 +33,8 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
   },
   'flipped-files': {
     file: 'test/tamper/flipped-files.test.ts',
-    promise: 'A bit flipped in a file beside the store is found or changes nothing',
+    promise:
+      'A bit flipped in a file beside the store, or in the state of a witness, is found or changes nothing',
     unit: 'states of each file',
     sizes: { quick: 25, hour: 1_000, night: 20_000 },
     seed: 'flipped beside the store',

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import type { CosignerStage } from './cosigner-stage.ts'
 import { openCosignerStage } from './cosigner-stage.ts'
@@ -79,6 +80,18 @@ suite('the state of a witness', () => {
       assert.throws(() => stage.reopen(), /is a copy, or was restored/)
     stage.reopen({ acceptCopy: true })
     stage.reopen()
+  })
+
+  test('is refused when a value of its newest checkpoint was changed, which would let it cosign a fork', async () => {
+    for (const damage of ["origin = 'log.example/b'", 'size = 4', 'root = zeroblob(32)', 'time = time - 1']) {
+      using stage = await openClosed()
+      const db = new DatabaseSync(stage.state)
+      const found = db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'logs_forward'").get()
+      db.exec(`DROP TRIGGER logs_forward; UPDATE logs SET ${damage}; ${String(found?.['sql'])}`)
+      db.close()
+      for (const acceptCopy of [false, true])
+        assert.throws(() => stage.reopen({ acceptCopy }), /is damaged: a cosigned checkpoint differs/, damage)
+    }
   })
 
   test('goes on one commit ahead of its mark, as a crash leaves it, and not two', async () => {

@@ -6,6 +6,7 @@ import { inTransaction } from '../../log/store/in-transaction.ts'
 import { readMark, writeMark } from './commit-mark.ts'
 import type { FileIdentity } from './file-identity.ts'
 import { identityOf, isSameFile } from './file-identity.ts'
+import { damageOf } from './state-damage.ts'
 
 /** Thrown when a witness must not go on with the state in its directory. */
 export class CosignerStateError extends Error {
@@ -64,8 +65,8 @@ export function hasCosignerState(dataDirectory: string): boolean {
 }
 
 /**
- * Opens the state of a witness, or makes an empty one. Throws a `CosignerStateError` for a state that was copied or
- * restored. With `acceptCopy` a copy is taken over, unless its mark proves that a newer state existed.
+ * Opens the state of a witness, or makes an empty one. Throws a `CosignerStateError` for a state that is damaged, or was
+ * copied or restored. With `acceptCopy` a copy is taken over, unless its mark proves that a newer state existed.
  */
 export function openStateFile(dataDirectory: string, acceptCopy: boolean): StateFile {
   mkdirSync(dataDirectory, { recursive: true })
@@ -76,6 +77,8 @@ export function openStateFile(dataDirectory: string, acceptCopy: boolean): State
     db.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA')
     if (versionOf(db) === 0) make(db, path)
     else if (versionOf(db) !== STATE_VERSION) throw refused(dataDirectory, 'is of another version of Daybook')
+    const damage = damageOf(db, TABLES)
+    if (damage !== null) throw refused(dataDirectory, `is damaged: ${damage}. ${DAMAGED}`)
     const { commits, ...written } = readFileRow(db)
     const found = readMark(dataDirectory)
     if (found === undefined) throw refused(dataDirectory, 'has a mark that is not well formed')
@@ -131,6 +134,7 @@ function opened(
   }
 }
 
+const DAMAGED = 'It must not be used: make new keys and a new state'
 const OLDER =
   'is older than the mark beside it: it was restored from a backup, and must not be used. Make new keys and a new state'
 const COPIED =
