@@ -232,6 +232,9 @@ suite('a key', () => {
       found.checks.filter(({ is }) => is !== 'not checked').map(({ name }) => name),
       ['signature'],
     )
+    const someListed = { given: [], keptOf: () => [key.vkey, newKey().vkey] }
+    const some = await auditOf(log, undefined, { own: someListed })
+    assert.match(findingLines(some).join(), /not among the keys/)
   })
 
   test('that has not signed the checkpoint is reported', async () => {
