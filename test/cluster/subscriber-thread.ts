@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomOf } from '../../sim/random.ts'
 import type { Discord, Visit } from './history.ts'
+import { resetConnection } from '../torture/stream/reset-connection.ts'
 
 /** Settings of the thread. */
 export type SubscriberSettings = Readonly<{
@@ -231,7 +232,7 @@ function tell(report: SubscriberReport): void {
 
 function cut(share: number): void {
   const open = subscribers.filter(({ socket }) => socket !== null && random.chance(share))
-  for (const { socket } of open) socket?.resetAndDestroy()
+  for (const { socket } of open) if (socket !== null) resetConnection(socket)
   tell({ is: 'cut', streams: open.length })
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Random } from '../../../sim/random.ts'
 import { randomOf } from '../../../sim/random.ts'
+import { resetConnection } from './reset-connection.ts'
 
 /** Order to the thread: connections to a port from so many callers. Cycles are numbered from `first`. */
 export type CycleOrder = Readonly<{ port: number; first: number; cycles: number; callers: number }>
@@ -34,7 +35,7 @@ type Counts = { ends: Record<CycleEnd, number>; streams: number; refused: number
 
 function leave(socket: Socket, random: Random): void {
   if (random.chance(0.5)) socket.destroy()
-  else socket.resetAndDestroy()
+  else resetConnection(socket)
 }
 
 /** One connection from its start to its end. */
@@ -70,7 +71,7 @@ function cycle(random: Random, from: string, port: number, end: CycleEnd, counts
     left = true
     if (end === 'half-close') socket.end()
     else if (end === 'fin') socket.destroy()
-    else if (end === 'rst') socket.resetAndDestroy()
+    else if (end === 'rst') resetConnection(socket)
     else leave(socket.pause(), random)
   })
   return promise

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
+import { resetConnection } from './reset-connection.ts'
 
 /** Ends of a connection by its client. */
 export type ConnectionEnd = 'fin' | 'rst' | 'half-close'
@@ -55,7 +56,7 @@ export async function readTorn({
     if (length === bytes.length && length >= OK.length && !newest.startsWith(OK)) socket.end()
     if (ended || (length < bytesMax && !isEnough(newest))) return
     ended = true
-    if (end === 'rst') socket.resetAndDestroy()
+    if (end === 'rst') resetConnection(socket)
     else if (end === 'fin') socket.destroy()
     else socket.end()
   })

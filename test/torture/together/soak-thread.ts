@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomOf } from '../../../sim/random.ts'
 import type { SoakLoad, SoakReport } from './soak-clients.ts'
+import { resetConnection } from '../stream/reset-connection.ts'
 
 const load = workerData as SoakLoad
 const random = randomOf(`${load.seed} readers`)
@@ -61,7 +62,7 @@ function openStream(number: number): void {
   const localAddress = `127.2.${Math.floor(number / ADDRESSES) % ADDRESSES}.${(number % ADDRESSES) + 1}`
   const socket = connect({ host: url.hostname, port: Number(url.port), localAddress })
   sockets.add(socket)
-  const end = (): void => void (kind === 'reset' ? socket.resetAndDestroy() : socket.destroy())
+  const end = (): void => void (kind === 'reset' ? resetConnection(socket) : socket.destroy())
   const lifeMs = kind === 'reset' ? random.below(RESET_MS_MAX) : random.exponential(load.streamMs)
   const timers = [setTimeout(end, lifeMs)]
   socket.on('connect', () => {
