@@ -76,14 +76,32 @@ async function assertUnchanged(node: NodeProcess, published: Published): Promise
   const { lines } = published
   lines.push(...(await readLines(node.url, lines.length)))
   assert.equal(lines.length, published.seq)
-  for (const [index, line] of lines.entries())
-    assert.ok(index === 0 || momentOf(line) >= momentOf(lines[index - 1] ?? ''), `\`at\` of seq ${index + 1}`)
+  assertInOrder(lines)
   const response = await fetch(`${node.url}/api/v1/archive`)
   const limit = /r=(\d+);t=(\d+)/.exec(response.headers.get('ratelimit') ?? '') ?? []
   assert.ok(Number(limit[1]) < RATE && Number(limit[2]) <= 60, 'the rate limit does not follow the clock')
-  const { months } = (await response.json()) as {
-    months: readonly { month: string; state: string; sha256: string | null; linesSha256: string | null }[]
-  }
+  const { months } = (await response.json()) as { months: readonly ListedMonth[] }
+  assertClosedMonths(months, published)
+}
+
+/** Asserts that `at` never decreases. */
+function assertInOrder(lines: readonly string[]): void {
+  for (const [index, line] of lines.entries())
+    assert.ok(index === 0 || momentOf(line) >= momentOf(lines[index - 1] ?? ''), `\`at\` of seq ${index + 1}`)
+}
+
+type ListedMonth = Readonly<{
+  month: string
+  state: string
+  sha256: string | null
+  linesSha256: string | null
+}>
+
+/** Asserts that closed months have the digests that they had, and notes those of new ones. */
+function assertClosedMonths(
+  months: readonly ListedMonth[],
+  published: Readonly<{ archives: Map<string, string> }>,
+): void {
   for (const { month, state, sha256, linesSha256 } of months) {
     if (state !== 'closed') continue
     const digests = `${sha256} ${linesSha256}`
@@ -91,6 +109,15 @@ async function assertUnchanged(node: NodeProcess, published: Published): Promise
     published.archives.set(month, digests)
   }
 }
+
+test('a clock that reordered events or changed a closed month would be found', () => {
+  const lines = ['{"atMs":2}', '{"atMs":1}']
+  assert.throws(() => assertInOrder(lines), /`at` of seq 2/)
+  const archives = new Map<string, string>()
+  const closed = { month: '2026-01', state: 'closed', sha256: 'a', linesSha256: 'b' }
+  for (let times = 0; times < 2; times += 1) assertClosedMonths([closed], { archives })
+  assert.throws(() => assertClosedMonths([{ ...closed, linesSha256: 'c' }], { archives }), /stays as it is/)
+})
 
 /** Waits until the metric shows this fault, or none. */
 async function untilFault({ door }: NodeProcess, fault: 'stepped' | 'behind-head' | null): Promise<void> {

@@ -163,6 +163,18 @@ suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') 
     }
   }
 
+  test('is not believed when it has acknowledged after a failed sync, lost a draft or kept half of a batch', async () => {
+    const answer = { step: 'publish', status: 200, code: '', refs: ['never'], seqs: [BEFORE + 1] } as const
+    const sync = { is: 'call', call: 'fdatasync', number: 1, path: 'data/daybook.db-wal' } as const
+    const acknowledged = [sync, { is: 'outcome', ...answer }] as const
+    assert.throws(() => assertNoAckAfterFailedSync(acknowledged, ''), /acknowledged after a failed sync/)
+    place()
+    await assertWhole([{ ...answer, refs: ['ref-1'], seqs: [1] }], 'a kept draft')
+    await assert.rejects(assertWhole([answer], 'a lost draft'), /a lost draft/)
+    const half = { ...answer, status: 503, refs: ['ref-1', 'never'] }
+    await assert.rejects(assertWhole([half], ''), /half of a batch/)
+  })
+
   test('acknowledges nothing that it may lose, names the fault, and starts again', async (t) => {
     const { random, size } = CAMPAIGN
     const all = [...(await recordFaults())]
