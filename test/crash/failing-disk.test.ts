@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { PROBE_FILE } from '../../src/log/store/disk-probe.ts'
-import { storePath } from '../../src/log/store/store.ts'
+import { STORE_FILE, storePath } from '../../src/log/store/store.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
-import type { Fault } from '../engine/fault-injection.ts'
-import { skipUnless } from '../stage/test-needs.ts'
-import { canInject, failingFromStart, injectFault } from '../engine/fault-injection.ts'
+import { skipWithout } from '../stage/test-needs.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
+import type { ShimCall, ShimError } from '../torture/store/io-shim.ts'
+import { withShim } from '../torture/store/io-shim.ts'
 
 const BEFORE = 5
 
@@ -19,37 +19,43 @@ function draft(number: number): object {
   return { ref: `ref-${number}`, type: 'trade', kind: 'buy', kots: `${number}` }
 }
 
-/** A fault of system calls on files of the data directory. */
-type DiskFault = Readonly<{ name: string; fault(data: string): Fault }>
+/** Calls that fail on files of the data directory, by the endings of their names. */
+type DiskFault = Readonly<{ name: string; call: ShimCall; error: ShimError; files: readonly string[] }>
 
-const wal = (data: string): string => `${storePath(data)}-wal`
+const WAL = `${STORE_FILE}-wal`
 
 const BROKEN: readonly DiskFault[] = [
-  {
-    name: 'a write of the store that fails',
-    fault: (data) => ({ calls: 'pwrite64', error: 'EIO', paths: [wal(data)] }),
-  },
+  { name: 'a write of the store that fails', call: 'pwrite', error: 'EIO', files: [WAL] },
   {
     name: 'a write that fails while other writes fail too',
-    fault: (data) => ({ calls: 'pwrite64', error: 'EIO', paths: [wal(data), join(data, PROBE_FILE)] }),
+    call: 'pwrite',
+    error: 'EIO',
+    files: [WAL, PROBE_FILE],
   },
-  {
-    name: 'an fsync of the store that fails',
-    fault: (data) => ({ calls: 'fsync', error: 'EIO', paths: [wal(data)] }),
-  },
+  { name: 'an fsync of the store that fails', call: 'fsync', error: 'EIO', files: [WAL] },
   {
     name: 'an fsync that fails with the error of a full disk',
-    fault: (data) => ({ calls: 'fsync', error: 'ENOSPC', paths: [wal(data)] }),
+    call: 'fsync',
+    error: 'ENOSPC',
+    files: [WAL],
   },
 ]
 
 /** Other errors of a full disk. */
 const FULL: readonly DiskFault[] = (['EDQUOT', 'ENOSPC'] as const).map((error) => ({
   name: error,
-  fault: (data) => ({ calls: 'pwrite64', error, paths: [wal(data), join(data, PROBE_FILE)] }),
+  call: 'pwrite',
+  error,
+  files: [WAL, PROBE_FILE],
 }))
 
-suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may follow a process') }, () => {
+/** More calls than a test makes. */
+const ALL = 1_000_000
+
+/** A service, and the fault of its disk, which lasts until the result is disposed. */
+type Started = Readonly<{ data: string; node: NodeProcess; inject(): Disposable }>
+
+suite('a disk that fails', { skip: skipWithout('cc') }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-failing-'))
   const nodes: NodeProcess[] = []
   test.after(async () => {
@@ -58,20 +64,27 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
   })
 
   /** Starts a service with some events in its own directory. */
-  async function started(name: string): Promise<Readonly<{ data: string; node: NodeProcess }>> {
+  async function started({ name, call, error, files }: DiskFault): Promise<Started> {
     const data = join(folder, name.replaceAll(/\W+/g, '-'))
-    const node = await startNode(data)
+    const failing = `${data}.failing`
+    const fail = { at: 1, error, times: ALL }
+    const wrapper = withShim({ root: data, calls: [call], files, onlyWhile: failing, fail })
+    const node = await startNode(data, [], wrapper)
     nodes.push(node)
     for (let number = 1; number <= BEFORE; number += 1) await node.publish([draft(number)])
-    return { data, node }
+    const inject = (): Disposable => {
+      writeFileSync(failing, '')
+      return { [Symbol.dispose]: () => rmSync(failing) }
+    }
+    return { data, node, inject }
   }
 
-  for (const { name, fault } of BROKEN) {
-    test(`ends the service with code 1: ${name}`, async () => {
-      const { data, node } = await started(name)
+  for (const fault of BROKEN) {
+    test(`ends the service with code 1: ${fault.name}`, async () => {
+      const { data, node, inject } = await started(fault)
       const ended = once(node.child, 'close')
       {
-        await using _fault = await injectFault(Number(node.child.pid), fault(data))
+        using _fault = inject()
         const answer = await node.publish([draft(BEFORE + 1)])
         assert.equal(answer.status, 503, 'no disk is said to be full')
         await ended
@@ -88,11 +101,11 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
     })
   }
 
-  for (const { name, fault } of FULL) {
-    test(`is reported as full (${name}), and publishing resumes by itself`, async () => {
-      const { data, node } = await started(name)
+  for (const fault of FULL) {
+    test(`is reported as full (${fault.name}), and publishing resumes by itself`, async () => {
+      const { data, node, inject } = await started(fault)
       {
-        await using _fault = await injectFault(Number(node.child.pid), fault(data))
+        using _fault = inject()
         for (let times = 0; times < 3; times += 1) {
           const answer = await node.publish([draft(BEFORE + 1)])
           assert.deepEqual([answer.status, answer.code], [507, 'store-full'])
@@ -106,10 +119,13 @@ suite('a disk that fails', { skip: skipUnless(canInject(), 'a strace that may fo
   }
 
   test('prevents a start when it cannot make the names in the data directory durable', async () => {
-    const { data, node } = await started('names')
+    const data = join(folder, 'names')
+    const node = await startNode(data)
+    for (let number = 1; number <= BEFORE; number += 1) await node.publish([draft(number)])
     await node.end('SIGTERM')
-    const fault: Fault = { calls: 'fsync', error: 'EIO', paths: [data] }
-    await assert.rejects(startNode(data, [], failingFromStart(fault)), /cannot be made durable/)
+    const fail = { at: 1, error: 'EIO', times: ALL } as const
+    const wrapper = withShim({ root: data, calls: ['fsync'], files: ['.'], fail })
+    await assert.rejects(startNode(data, [], wrapper), /cannot be made durable/)
     assert.equal(assertConsistent(storePath(data)), BEFORE)
   })
 })

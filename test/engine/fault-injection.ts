@@ -2,16 +2,11 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /** System calls to fail, with an error, on some files. */
-export type Fault = Readonly<{
+type Fault = Readonly<{
   calls: string
   error: 'EIO' | 'EDQUOT' | 'ENOSPC' | 'EROFS'
   paths: readonly string[]
 }>
-
-/** Command prefix of a program whose system calls fail from its start on. */
-export function failingFromStart(fault: Fault): readonly string[] {
-  return ['strace', '-f', '-qq', '-o', '/dev/null', ...wordsOf(fault)]
-}
 
 /** Makes system calls of a process fail in all its threads, until the result is disposed. */
 export async function injectFault(pid: number, fault: Fault): Promise<AsyncDisposable> {
