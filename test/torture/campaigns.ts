@@ -220,6 +220,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 6_000, hour: 100_000, night: 1_000_000 },
     seed: 'damaged bytes',
   },
+  'generated-drafts': {
+    file: 'test/torture/requests/generated-drafts.test.ts',
+    promise:
+      'The publish door answers any request as documented, repeats nothing of it, and publishes it whole or not at all',
+    unit: 'requests',
+    sizes: { quick: 1_000, hour: 20_000, night: 200_000 },
+    seed: 'drafts of every kind',
+  },
   'allowance-evasion': {
     file: 'test/torture/requests/allowance-evasion.test.ts',
     promise:
