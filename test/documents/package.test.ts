@@ -40,10 +40,12 @@ const isOld = (node: string): boolean => {
 const OLD_NODE = PATHS.map((folder) => join(folder, 'node')).find(isOld)
 const TOLD = `Object.defineProperty(process.versions, 'node', { value: '20.19.0' })`
 /** An older Node if this machine has one, else this Node under an older version number. */
-const OLDER: readonly [string, ...string[]] =
+const OLDER_NODE: readonly string[] =
   OLD_NODE === undefined
     ? [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(TOLD)}`]
     : [OLD_NODE]
+/** It runs without the options of `npm run test:scanned`, which an older Node cannot take. */
+const OLDER = ['env', '-u', 'NODE_OPTIONS', ...OLDER_NODE] as const
 const CHROMIUM = pathOf('chromium') ?? ''
 
 /** Most bytes of the tarball of the client. */
