@@ -33,7 +33,7 @@ const BASE64 = /[+=]/
 const OURS =
   /^HTTP\/1\.1 [^]*(?:Content-Security-Policy|Access-Control-Allow-Origin): [^]*Daybook-|^HTTP\/1\.1 [^]*Daybook-[^]*Content-Security-Policy: /
 /** Texts in base64 or with the text of a search field. */
-const LEFT_OUT = /^\/api\/v1\/log\/|^\/find\b/
+const LEFT_OUT = /^\/api\/v1\/(?:log\/|archive\/[^/]+\.json$)|^\/find\b/
 const FIND_PAGE = 'action="/find"'
 
 type Guard = Readonly<{ findsAddress(text: string, place: 'url'): boolean }>
