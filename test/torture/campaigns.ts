@@ -11,6 +11,11 @@ export type CampaignRow = Readonly<{
   /** Unit of its sizes. */
   unit: string
   sizes: Sizes
+  /**
+   * Units of a part. A larger size runs in parts, each with a seed of its own, so that a run that is broken off loses one
+   * part at most. The counts of the parts are added.
+   */
+  part?: number
   /** Seed inside `npm test`, so that each commit runs the same. */
   seed: string
 }>
@@ -22,6 +27,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'A write-ahead log cut at any byte or with any bit flipped leaves whole commits, in every table',
     unit: 'states of each kind',
     sizes: { quick: 150, hour: 5_000, night: 140_000 },
+    part: 20_000,
     seed: 'a torn log',
   },
   'flipped-store': {
@@ -61,6 +67,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
       'A service killed at any moment keeps what it acknowledged, and a retry of the rest doubles nothing',
     unit: 'kills',
     sizes: { quick: 8, hour: 100, night: 5_000 },
+    part: 500,
     seed: 'kill -9 during publishing',
   },
   'stream-resumes': {

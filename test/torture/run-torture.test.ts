@@ -55,4 +55,29 @@ suite('the runner of campaigns', () => {
     assert.match(told.join('\n'), /a promise was broken/)
     assert.match(readFileSync(join(settings.folder, 'hour-42-whole.log'), 'utf8'), /a promise was broken/)
   })
+
+  test('runs a large campaign in parts with seeds of their own, goes on with the next part, and adds their counts', async () => {
+    const ran = join(folder, 'parts')
+    writeFileSync(ran, '')
+    const part = (before: string): string => `
+      import { test } from 'node:test'
+      import { appendFileSync } from 'node:fs'
+      test('parted', () => {
+        const { DAYBOOK_CAMPAIGN: size, DAYBOOK_SEED: seed, DAYBOOK_RECORD: record } = process.env
+        appendFileSync('${ran}', size + ' of seed ' + seed + '\\n')
+        ${before}
+        appendFileSync(record, JSON.stringify({ name: 'parted', figures: { kills: Number(size) } }) + '\\n')
+      })`
+    const parted = { ...row(join(folder, 'parted.mjs')), part: 3 }
+    const own = { ...settings, campaigns: { parted }, tier: 'night' as const }
+    const go = (): ReturnType<typeof runTorture> =>
+      runTorture(own, () => undefined, new AbortController().signal)
+    writeFileSync(parted.file, part(`if (seed === '42-2') throw new Error('broken')`))
+    assert.deepEqual(await go(), { failed: ['parted'] })
+    writeFileSync(parted.file, part(''))
+    assert.deepEqual(await go(), { failed: [] })
+    const sizes = ['42-1', '42-2', '42-2', '42-3'].map((seed) => `3 of seed ${seed}`)
+    assert.deepEqual(readFileSync(ran, 'utf8').trim().split('\n'), sizes)
+    assert.match(reportOf(own), /`parted` \| It holds \| kills 9 \| held/)
+  })
 })

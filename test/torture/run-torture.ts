@@ -16,8 +16,19 @@ export type TortureSettings = Readonly<{
   folder: string
 }>
 
-/** Outcome of a campaign in a run. */
-type Outcome = Readonly<{ name: string; passed: boolean; seconds: number; size: number; figures: Figures }>
+/** Outcome of a campaign in a run, or of a part of one. */
+type Outcome = Readonly<{
+  name: string
+  /** Seed of a part; absent when a campaign ran as a whole. */
+  seed?: string
+  passed: boolean
+  seconds: number
+  size: number
+  figures: Figures
+}>
+
+/** Share of a campaign that one process runs. */
+type Piece = Readonly<{ name: string; row: CampaignRow; seed: string; size: number }>
 
 /** Time limit of one campaign. */
 const CAMPAIGN_MS_MAX = 4 * 3_600_000
@@ -47,25 +58,66 @@ export async function runTorture(
       continue
     }
     const outcome = await runCampaign(settings, name, row, tell, stop)
-    if (stop.aborted) break
+    if (outcome === null) break
     appendFileSync(recordPath(settings), `${JSON.stringify(outcome)}\n`)
     if (!outcome.passed) failed.push(name)
   }
   return { failed }
 }
 
+/** Runs a campaign, or those of its parts that have not passed yet. Null when it was stopped. */
 async function runCampaign(
-  { tier, seed, folder }: TortureSettings,
+  settings: TortureSettings,
   name: string,
   row: CampaignRow,
   tell: (line: string) => void,
   stop: AbortSignal,
-): Promise<Outcome> {
+): Promise<Outcome | null> {
+  const { tier, seed } = settings
   const size = row.sizes[tier]
+  const count = Math.ceil(size / (row.part ?? size))
+  if (count === 1) {
+    const outcome = await runPiece(settings, { name, row, seed, size }, tell, stop)
+    return stop.aborted ? null : outcome
+  }
+  const path = partsPath(settings, name)
+  const parts = outcomesIn(path).filter(({ passed }) => passed)
+  for (let part = 1; part <= count; part += 1) {
+    const partSeed = `${seed}-${part}`
+    if (parts.some((one) => one.seed === partSeed)) {
+      tell(`${name}: part ${part} of ${count} passed before`)
+      continue
+    }
+    const partSize = Math.floor((size * part) / count) - Math.floor((size * (part - 1)) / count)
+    const outcome = await runPiece(settings, { name, row, seed: partSeed, size: partSize }, tell, stop)
+    if (stop.aborted) return null
+    if (!outcome.passed) return outcome
+    appendFileSync(path, `${JSON.stringify({ ...outcome, seed: partSeed })}\n`)
+    parts.push(outcome)
+  }
+  // A campaign that is named again runs all its parts again.
+  rmSync(path)
+  return { name, passed: true, size, ...sumOf(parts) }
+}
+
+function sumOf(parts: readonly Outcome[]): Pick<Outcome, 'seconds' | 'figures'> {
+  const figures: Record<string, number> = {}
+  for (const part of parts)
+    for (const [figure, count] of Object.entries(part.figures))
+      figures[figure] = (figures[figure] ?? 0) + count
+  return { seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0), figures }
+}
+
+async function runPiece(
+  { tier, folder }: TortureSettings,
+  { name, row, seed, size }: Piece,
+  tell: (line: string) => void,
+  stop: AbortSignal,
+): Promise<Outcome> {
   const output = join(folder, `${tier}-${seed}-${name}.log`)
   const record = join(folder, `${tier}-${seed}-${name}.figures`)
   rmSync(record, { force: true })
-  tell(`${name}: ${size} ${row.unit}, ${row.file}`)
+  tell(`${name}: ${size} ${row.unit}, seed ${seed}, ${row.file}`)
   const begun = performance.now()
   // Inside `npm test` the size is not set either. A test runner inside a test would report to the outer one.
   const { NODE_TEST_CONTEXT: _outer, ...own } = process.env
@@ -108,14 +160,19 @@ function recordedIn(path: string, name: string): RecordedCampaign | undefined {
 
 const recordPath = ({ folder, tier, seed }: TortureSettings): string => join(folder, `${tier}-${seed}.jsonl`)
 
-/** The last outcome of each campaign of a run, in the order of the campaigns. */
-function outcomesOf(settings: TortureSettings): readonly Outcome[] {
-  const path = recordPath(settings)
+/** Record of the parts of a campaign that have passed, until all have. */
+const partsPath = ({ folder, tier, seed }: TortureSettings, name: string): string =>
+  join(folder, `${tier}-${seed}-${name}.parts`)
+
+function outcomesIn(path: string): readonly Outcome[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').trim().split('\n')
-  const newest = new Map(
-    lines.map((line) => JSON.parse(line) as Outcome).map((outcome) => [outcome.name, outcome]),
-  )
+  return lines.map((line) => JSON.parse(line) as Outcome)
+}
+
+/** The last outcome of each campaign of a run, in the order of the campaigns. */
+function outcomesOf(settings: TortureSettings): readonly Outcome[] {
+  const newest = new Map(outcomesIn(recordPath(settings)).map((outcome) => [outcome.name, outcome]))
   return Object.keys(settings.campaigns).flatMap((name) => newest.get(name) ?? [])
 }
 
