@@ -80,6 +80,11 @@ export async function connectDatabase(
       if (socket !== null) throw new DatabaseError('the connection was closed', true)
       const opened = await openSocket(chosen, target.connectSeconds * 1_000)
       socket = opened.socket
+      // The client forgets a socket that arrives after its own end.
+      if (isLost) {
+        socket.destroy()
+        throw new DatabaseError('the connection was closed', true)
+      }
       // Without a host here, the certificate of a server at an IP address would be checked for `localhost`.
       if (typeof ssl === 'object') ssl.host = opened.host
       return socket

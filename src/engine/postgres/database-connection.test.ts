@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { suite, test } from 'node:test'
+import { until } from '../../../test/processes/other-program.ts'
+import { connectDatabase, DatabaseError } from './database-connection.ts'
+
+suite('a connection to a database', () => {
+  test('that is stopped while its socket connects leaves no socket behind', async () => {
+    const accepted: Socket[] = []
+    await using server = createServer((socket) => accepted.push(socket.on('error', () => undefined).resume()))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const stop = new AbortController()
+    const target = {
+      hosts: [{ host: '127.0.0.1', port }],
+      user: 'daybook',
+      password: null,
+      database: 'daybook',
+      tls: false,
+      // The client itself gives up after this time.
+      connectSeconds: 600,
+      applicationName: 'daybook',
+      options: null,
+      shown: 'a database',
+    } as const
+    const connecting = connectDatabase(target, stop.signal)
+    // The client asks for its socket a moment later, and the socket connects later still.
+    await Promise.resolve()
+    stop.abort()
+    await assert.rejects(connecting, DatabaseError)
+    await until('the socket is accepted', async () => accepted.length > 0)
+    await until('the socket is closed', async () => accepted.every(({ destroyed }) => destroyed))
+  })
+})
