@@ -121,6 +121,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
       'Writers, mirrors, chain, outbox, witnesses and backups keep their promises while all of them fail together',
     unit: 'faults',
     sizes: { quick: 0, hour: 60, night: 300 },
+    part: 50,
     seed: 'all faults at once',
   },
   soak: {

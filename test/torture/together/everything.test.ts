@@ -12,15 +12,16 @@ import { WHOLE_COMPANY } from './whole-company.ts'
 
 const CAMPAIGN = openCampaign('everything')
 const FAULTS = CAMPAIGN.size
-/** The log is on NATS, or with `DAYBOOK_ENGINE=postgres` on PostgreSQL. */
-const openEngine = process.env['DAYBOOK_ENGINE'] === 'postgres' ? openPostgresEngine : openNatsEngine
+/** Engine of the log: `DAYBOOK_ENGINE`, or the one that the seed draws, so that the parts of a long run have both. */
+const ENGINE = process.env['DAYBOOK_ENGINE'] ?? (CAMPAIGN.seedNumber % 2 === 0 ? 'nats' : 'postgres')
+const openEngine = ENGINE === 'postgres' ? openPostgresEngine : openNatsEngine
 const isThere = NATS_SERVER !== undefined && hasPostgres && HAS_LITEWITNESS
 const needed = `${NATS_NEEDED}, PostgreSQL, ${LITEWITNESS_NEEDED}`
 
 // `npm test` fires no fault here: each part has a campaign of its own there.
 if (FAULTS > 0)
   suite(
-    `writers, mirrors, a chain, an outbox, witnesses and backups during ${FAULTS} faults`,
+    `writers on ${ENGINE}, mirrors, a chain, an outbox, witnesses and backups during ${FAULTS} faults`,
     { skip: skipUnless(isThere, needed) },
     () => {
       test('keep every promise together', { timeout: 300_000 + FAULTS * 60_000 }, (t) =>
