@@ -46,9 +46,15 @@ const story: readonly EventSketch[] = [
 ]
 const books = logOf(story).books()
 
-function listed(
-  query: Parameters<typeof contests>[1],
-): readonly [ids: readonly number[], next: string | null] {
+type Query = Parameters<typeof contests>[1]
+
+const scheduled = (title: string): EventSketch => ({
+  at: '2026-10-01',
+  is: 'contest/scheduled',
+  details: { title, ...plan('2026-10-02', '2026-10-03') },
+})
+
+function listed(query: Query): readonly [ids: readonly number[], next: string | null] {
   const answer = contests(books, query)
   assert.ok(answer.ok)
   return [answer.value.contests.map(({ id }) => id), answer.value.next]
@@ -77,6 +83,11 @@ suite('the contests', () => {
   test('are refused after a contest that does not exist', () => {
     const refused = contests(books, { after: 77 })
     assert.equal(!refused.ok && refused.problem.code, 'invalid-parameter')
+    assert.equal(contests(books, { after: 1 }).ok, false)
+  })
+
+  test('begin with the newest after 0, as without a cursor', () => {
+    assert.deepEqual(listed({ after: 0 }), listed({}))
   })
 
   test('are found by number, or refused', () => {
@@ -88,6 +99,62 @@ suite('the contests', () => {
     assert.deepEqual([prizesRedeemed, prizesNotRedeemed], ['0.000000000', '55.000000000'])
     const refused = contest(books, contestIdOf(77))
     assert.equal(!refused.ok && refused.problem.code, 'contest-not-found')
+  })
+})
+
+suite('a search for contests', () => {
+  const table: readonly (readonly [promise: string, query: Query, ids: readonly number[]])[] = [
+    ['finds the titles with its words', { q: 'fou' }, [4]],
+    ['finds the titles with its words in any order', { q: 'four', sort: 'closesAt' }, [4]],
+    ['finds nothing when no title has its words', { q: 'our' }, []],
+    ['finds only contests of its status', { q: 'four', status: ['upcoming'] }, []],
+    ['sorts by the planned closing, soonest first', { sort: 'closesAt' }, [9, 4, 2, 6]],
+    ['goes on after a contest in its order', { sort: 'closesAt', after: 4 }, [2, 6]],
+    ['sorts by the pool, largest first, then newest first', { sort: 'pool' }, [9, 2, 6, 4]],
+    ['sorts by the prizes that are not redeemed, likewise', { sort: 'prizesNotRedeemed' }, [9, 2, 6, 4]],
+    ['may ask for at most a number of the largest', { sort: 'pool', limit: 2 }, [9, 2]],
+  ]
+  for (const [promise, query, ids] of table) {
+    test(promise, () => assert.deepEqual(listed(query), [ids, null]))
+  }
+
+  test('links to its next page with its words and its order, unless that is the usual one', () => {
+    assert.equal(listed({ sort: 'closesAt', limit: 2 })[1], '/api/v1/contests?sort=closesAt&after=4&limit=2')
+    const cups = logOf([1, 2, 3].map((id) => ({ ...scheduled('A Cup'), contest: id }))).books()
+    const page = (query: Query): string | null => {
+      const answer = contests(cups, query)
+      return answer.ok ? answer.value.next : answer.problem.code
+    }
+    assert.equal(page({ q: 'a cup', limit: 2 }), '/api/v1/contests?q=a%20cup&after=2&limit=2')
+    assert.equal(page({ q: 'a cup', sort: 'newest', limit: 2 }), page({ q: 'a cup', limit: 2 }))
+    assert.equal(page({ q: 'a cup', limit: 3 }), null)
+  })
+
+  test('has the largest 100 on one page', () => {
+    const many = Array.from({ length: 101 }, (_, index) => ({ ...scheduled('A Cup'), contest: index + 1 }))
+    const found = contests(logOf(many).books(), { sort: 'pool' })
+    assert.ok(found.ok)
+    assert.deepEqual([found.value.contests.length, found.value.next], [100, null])
+  })
+
+  const refusals: readonly (readonly [promise: string, query: Query, parameter: string])[] = [
+    ['without a word', { q: ' - ' }, 'q'],
+    ['for the page after the largest', { sort: 'pool', after: 4 }, 'after'],
+    ['for more than 100 of the largest', { sort: 'prizesNotRedeemed', limit: 101 }, 'limit'],
+  ]
+  for (const [promise, query, parameter] of refusals) {
+    test(`is refused ${promise}, with the name of the parameter`, () => {
+      const answer = contests(books, query)
+      assert.ok(!answer.ok)
+      const [fault] = answer.problem.errors ?? []
+      assert.equal(fault?.parameter, parameter)
+      assert.ok(fault?.message.startsWith(`\`${parameter}\` `))
+    })
+  }
+
+  test('may ask for 100 of the largest, and for more in another order', () => {
+    assert.ok(contests(books, { sort: 'pool', limit: 100 }).ok)
+    assert.ok(contests(books, { sort: 'closesAt', limit: 101 }).ok)
   })
 })
 

@@ -23,8 +23,15 @@ import { totalsOfTally, emptyTally } from '../fold/tally.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 import { totalsOfRows } from '../fold/unpaid.ts'
 
-/** A play event: its moment, kind and amount. */
-type Play = Readonly<{ atMs: Ms; kind: string; spent: bigint; plays: bigint }>
+/** A play event: its moment, kind and amount, and what is paid and burned at that moment. */
+type Play = Readonly<{
+  atMs: Ms
+  kind: string
+  spent: bigint
+  plays: bigint
+  paid: bigint
+  burned: bigint
+}>
 
 const start = parseAt('2026-03-04T10:07Z') as Ms
 const moments = fc.oneof(
@@ -38,6 +45,8 @@ const logs: fc.Arbitrary<readonly Play[]> = fc
       kind: fc.constantFrom('entry', 'vote', 'boost'),
       spent: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
       plays: fc.bigInt({ min: -3n, max: 9n }),
+      paid: fc.bigInt({ min: -5n, max: 5n }),
+      burned: fc.bigInt({ min: 0n, max: 5n }),
     }),
     { maxLength: 30 },
   )
@@ -123,6 +132,22 @@ suite('patterns', () => {
     )
   })
 
+  test('by hour of day and by day of week are the sums of their cells', () => {
+    const plays = fc.array(fc.integer({ min: 0, max: 8 * DAY_MS - 1 }), { maxLength: 30 })
+    fc.assert(
+      fc.property(plays, offsets, (played, tz) => {
+        const log = played.toSorted((a, b) => a - b).map((ms) => play(start + ms))
+        const { cells, byHour, byDay } = patterns(booksOf(log), spanOf(start, start + 8 * DAY_MS), tz)
+        const sum = (of: typeof cells): number => of.reduce((total, { plays: count }) => total + count, 0)
+        assert.equal(sum(cells), log.length)
+        for (const { day, plays: count } of byDay)
+          assert.equal(count, sum(cells.filter((cell) => cell.day === day)))
+        for (const { hour, plays: count } of byHour)
+          assert.equal(count, sum(cells.filter((cell) => cell.hour === hour)))
+      }),
+    )
+  })
+
   test('shift by the offset of local time, which is ahead of UTC', () => {
     const answer = patterns(booksOf([play(start)]), spanOf(start, start + DAY_MS), 840)
     assert.deepEqual(
@@ -139,7 +164,7 @@ suite('patterns', () => {
 })
 
 function play(atMs: number, kind = 'entry'): Play {
-  return { atMs: msOf(atMs), kind, spent: 5n, plays: 1n }
+  return { atMs: msOf(atMs), kind, spent: 5n, plays: 1n, paid: 0n, burned: 0n }
 }
 
 /** Minimal books that walk the whole log for each query. */
@@ -174,8 +199,10 @@ function booksOf(log: readonly Play[]): Books {
 
 function totalsOf(log: readonly Play[]): AsOfTotals {
   const tally = emptyTally()
-  for (const { kind, spent, plays } of log) {
+  for (const { kind, spent, plays, paid, burned } of log) {
     tally.figures.plays += plays
+    tally.figures.paidInPrizes += paid
+    tally.figures.burned += burned
     tally.figures.spentOnPlay += billionths(spent)
     tally.spentByKind.set(kind, (tally.spentByKind.get(kind) ?? 0n) + spent)
   }
@@ -198,8 +225,8 @@ function naive(
   return cells
 }
 
-function activityOf({ kind, spent, plays }: Play): Activity {
-  return { ...NO_ACTIVITY, plays, spentOnPlay: spent, spentByKind: new Map([[kind, spent]]) }
+function activityOf({ kind, spent, plays, paid, burned }: Play): Activity {
+  return { plays, spentOnPlay: spent, paidInPrizes: paid, burned, spentByKind: new Map([[kind, spent]]) }
 }
 
 /** Removes kinds without spending. */
