@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import type { Amount } from '../../protocol/amount.ts'
 import { billionths, negate } from '../../protocol/amount.ts'
@@ -13,6 +14,8 @@ import {
   NO_SUMS,
   bucketsAfter,
   bucketsBefore,
+  formatTerms,
+  parseTerms,
   sumsOf,
   sumsCompleteFrom,
   totalsOfRows,
@@ -80,6 +83,23 @@ function after(sums: ReadonlyMap<string, UnpaidSums>, now: Ms): UnpaidSums {
   }
   return total
 }
+
+suite('the terms of a prize', () => {
+  test('are read from their text, and equal terms have equal texts', () => {
+    const terms = fc.tuple(rows, moments).map(([row, at]): PrizeTerms => {
+      const { unlocksAt, reviewUntil } = row.terms
+      const last = Math.max(unlocksAt ?? 0, reviewUntil ?? 0)
+      const isFree = unlocksAt === null && reviewUntil === null
+      return { ...row.terms, availableAt: isFree ? at : msOf(last) }
+    })
+    fc.assert(
+      fc.property(terms, terms, (one, other) => {
+        assert.deepEqual(parseTerms(formatTerms(one)), one)
+        assert.equal(formatTerms(one) === formatTerms(other), isDeepStrictEqual(one, other))
+      }),
+    )
+  })
+})
 
 suite('sums of unpaid prizes', () => {
   test('give the same totals by status as the rows, from an hour before the last event on', () => {
