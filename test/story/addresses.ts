@@ -1,6 +1,7 @@
 import { base58xrp, base64, base64url, bech32, bech32m, createBase58check } from '@scure/base'
 import { sha256 } from '@noble/hashes/sha2.js'
 import * as fc from 'fast-check'
+import { tonOf } from './address-encodings.ts'
 
 /** A published address and its family. `proof` is what shows that it is one. */
 type PublishedAddress = Readonly<{
@@ -176,15 +177,7 @@ const ripple = bytes(20).map((payload) => {
 })
 const ton = fc
   .tuple(fc.constantFrom(0x11, 0x51, 0x91, 0xd1), fc.constantFrom(0, 0xff), bytes(32))
-  .map(([tag, chain, key]) => {
-    const body = Uint8Array.from([tag, chain, ...key])
-    // Long division by definition, unlike the shift register of the guard.
-    const POLYNOMIAL = 0x11021n
-    let rest = BigInt(`0x${body.toHex()}`) << 16n
-    for (let bit = 34 * 8 - 1; bit >= 0; bit--)
-      if ((rest >> BigInt(bit + 16)) & 1n) rest ^= POLYNOMIAL << BigInt(bit)
-    return Uint8Array.from([...body, Number(rest >> 8n), Number(rest & 255n)])
-  })
+  .map(([tag, chain, key]) => tonOf(tag, chain, key))
 
 /** Addresses of random segregated-witness programmes. */
 export const segwitAddresses: fc.Arbitrary<string> = fc

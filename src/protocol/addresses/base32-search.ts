@@ -11,16 +11,17 @@ const BASE32: Digits = alphabetDigits('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567').map((d
 
 /** Bits of the checksum, and those of the version byte that are always zero. */
 const STELLAR_BITS = 19
-type StellarForm = Readonly<{ chars: number; bytes: number }>
-const KEY: StellarForm = { chars: 56, bytes: 35 }
-/** Forms of Stellar strings by the first character, which is the high part of the version byte. */
-const STELLAR: ReadonlyMap<string, StellarForm> = new Map([
-  ['G', KEY], // account
-  ['C', KEY], // contract
-  ['S', KEY], // secret seed
-  ['T', KEY], // pre-authorised transaction
-  ['X', KEY], // hash
-  ['M', { chars: 69, bytes: 43 }], // multiplexed account
+/** Characters of a Stellar string of 32 bytes, and of one with a further number of eight bytes. */
+const KEY_CHARS = 56
+const MULTIPLEXED_CHARS = 69
+/** Characters of Stellar strings by the first one, which is the high part of the version byte. */
+const STELLAR_CHARS: ReadonlyMap<string, number> = new Map([
+  ['G', KEY_CHARS], // account
+  ['C', KEY_CHARS], // contract
+  ['S', KEY_CHARS], // secret seed
+  ['T', KEY_CHARS], // pre-authorised transaction
+  ['X', KEY_CHARS], // hash
+  ['M', MULTIPLEXED_CHARS], // multiplexed account
 ])
 const ALGORAND_CHARS = 58
 const ALGORAND_KEY_BYTES = 32
@@ -40,12 +41,12 @@ export function holdsBase32(run: LetterRun): boolean {
 }
 
 function isStellar({ text, edges, trusts }: LetterRun, from: number, end: number): boolean {
-  const form = STELLAR.get(text.charAt(from).toUpperCase())
+  const chars = STELLAR_CHARS.get(text.charAt(from).toUpperCase())
   // The low part of the version byte is zero.
-  if (form === undefined || digitAt(BASE32, text, from + 1) > 3) return false
-  const to = from + form.chars
+  if (chars === undefined || digitAt(BASE32, text, from + 1) > 3) return false
+  const to = from + chars
   if (to > end || edges[to] === 0 || !trusts(from, to, STELLAR_BITS)) return false
-  const bytes = decode(text, from, to).subarray(0, form.bytes)
+  const bytes = decode(text, from, to)
   const crc = crc16(bytes.subarray(0, -2))
   const isProved = bytes.at(-2) === (crc & 255) && bytes.at(-1) === crc >> 8
   return isProved && hasOneCase(text.slice(from, to))

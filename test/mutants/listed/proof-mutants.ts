@@ -200,7 +200,7 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
     from: "if (place === 'prose' && holdsBareHex(text)) return true\n",
     to: '',
     promise: 'A title takes no 40 hex digits',
-    tests: ['src/protocol/address-guard.test.ts', 'src/publish/admission/address-leaks.test.ts'],
+    tests: ['src/protocol/addresses/hex-search.test.ts', 'src/publish/admission/address-leaks.test.ts'],
   },
   {
     id: 'guard-one-case-only',
@@ -208,7 +208,7 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
     from: '(!isJoined || edges[index] === 1)) return true',
     to: '(isJoined && edges[index] === 1)) return true',
     promise: 'No 0x address is published',
-    tests: ['src/protocol/address-guard.test.ts', 'src/publish/admission/address-leaks.test.ts'],
+    tests: ['src/protocol/addresses/hex-search.test.ts', 'src/publish/admission/address-leaks.test.ts'],
   },
   {
     id: 'guard-hidden-in-encodings',

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { JOINED_DISGUISES, PUBLISHED } from '../../../test/story/addresses.ts'
+import { findsAddress } from '../address-guard.ts'
+
+/** The next character of the same kind: a digit, a small letter or a capital. */
+function nextOf(letter: string): string {
+  const kinds = ['23456789', 'acdefghjkmnpqrstuvwxyz', 'ACDEFGHJKLMNPQRSTUVWXYZ']
+  const kind = kinds.find((each) => each.includes(letter)) ?? letter
+  return kind.charAt((kind.indexOf(letter) + 1) % kind.length)
+}
+
+suite('a published address', () => {
+  for (const { family, address, source } of PUBLISHED) {
+    test(`of ${family} is found (${source})`, () => {
+      assert.ok(findsAddress(`see ${address}!`, 'prose'))
+      assert.ok(findsAddress(`https://x.example/${address}`, 'url'))
+    })
+  }
+
+  test('of Base58Check is found inside a longer word', () => {
+    const proven = PUBLISHED.filter(({ family }) => family === 'Base58Check')
+    assert.ok(proven.length >= 9)
+    for (const { address } of proven)
+      for (const word of [`paidto${address}thanks`, `x9${address}9x`, `a_${address}_b`])
+        assert.ok(findsAddress(word, 'prose'), word)
+  })
+
+  test('is found in groups where `0x` begins it or a checksum proves it', () => {
+    const missed = PUBLISHED.filter(({ proof }) => proof !== 'length').flatMap(({ address }) =>
+      JOINED_DISGUISES.flatMap(([name, dress]) => {
+        // Taking hyphens out also removes those of base64.
+        if (address.includes('-') && name.includes('hyphens')) return []
+        return findsAddress(dress(address), 'prose') && findsAddress(dress(address), 'url')
+          ? []
+          : [`${address} ${name}`]
+      }),
+    )
+    assert.deepEqual(missed, [])
+  })
+
+  test('is found in groups in the form of ordinary words where a long checksum proves it', () => {
+    // Ripple in groups of three, of which three are of mixed form.
+    const groups = 'rse.QSQ.pro.MVK.wup.Rtv.UTf.t1H.9QR.poj.EJF.m'
+    for (const joint of ['.', ' ', '-'])
+      assert.ok(findsAddress(groups.replaceAll('.', joint), 'prose'), joint)
+    // TRON without a digit.
+    assert.ok(findsAddress('TDdwvb Joyi Pt ZVTo Rt ZXAw Bygb YXYHVEPE', 'prose'))
+  })
+
+  test('is not found in groups where only its length would prove it', () => {
+    for (const { address } of PUBLISHED.filter(({ proof }) => proof === 'length')) {
+      assert.ok(!findsAddress((address.match(/.{1,4}/g) ?? []).join(' '), 'prose'))
+    }
+  })
+
+  for (const { family, address, proof, source } of PUBLISHED) {
+    if (proof !== 'checksum') continue
+    test(`of ${family} is not found with one character changed (${source})`, () => {
+      const from = address.indexOf(':') + 1
+      const found = Array.from(address).flatMap((letter, at) => {
+        const other = nextOf(letter)
+        // The last character of base32 has bits that belong to no byte; many programs ignore them.
+        const isSpare = at === address.length - 1 && /Stellar|Filecoin/.test(family)
+        if (at < from || other === letter || isSpare) return []
+        const changed = address.slice(0, at) + other + address.slice(at + 1)
+        return findsAddress(changed, 'url') ? [changed] : []
+      })
+      assert.deepEqual(found, [])
+    })
+  }
+
+  test('is not found with one letter in the other case where its form has one case', () => {
+    const isOneCase = (family: string) => /Stellar|Algorand|Filecoin|cashaddr|ICAP/.test(family)
+    const found = PUBLISHED.filter(({ family }) => isOneCase(family)).flatMap(({ address }) =>
+      Array.from(address).flatMap((letter, at) => {
+        const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
+        // The case of a prefix of cashaddr is free.
+        if (other === letter || at < address.indexOf(':')) return []
+        const changed = address.slice(0, at) + other + address.slice(at + 1)
+        // A part of such a text may decode to 32 bytes by chance, which is no proof in a transaction.
+        return findsAddress(changed, 'tx') ? [changed] : []
+      }),
+    )
+    assert.deepEqual(found, [])
+  })
+})
