@@ -139,12 +139,30 @@ suite('the schema of an event', () => {
     test(`of the details of ${rule.type}/${rule.kind} requires the fields of the rule and accepts no other key`, () => {
       const full = JSON.parse(formatDetails(detailsOf(rule, 'all'))) as Record<string, unknown>
       assert.equal(fits(details, { ...full, memo: 1 }), false)
+      const isRequired = Object.values(rule.details).includes('must')
+      assert.equal(fits(details, null), !isRequired, 'an event without details')
       for (const [field, asked] of Object.entries(rule.details)) {
         const { [field]: _, ...rest } = full
         if (asked === 'must') assert.equal(fits(details, rest), false, field)
       }
     })
   }
+
+  test('of the details takes each number from its least one on', () => {
+    for (const [field, least] of [
+      ['count', 1],
+      ['winners', 0],
+      ['recipients', 0],
+      ['bytes', 0],
+      ['corrects', 1],
+      ['restates', 1],
+    ] as const) {
+      const rule = RULES.find((one) => one.details[field] !== undefined) ?? assert.fail(field)
+      const full = JSON.parse(formatDetails(detailsOf(rule, 'all'))) as Json
+      assert.equal(fits(detailsSchemaOf(rule), { ...full, [field]: least }), true, field)
+      assert.equal(fits(detailsSchemaOf(rule), { ...full, [field]: least - 1 }), false, field)
+    }
+  })
 
   test('accepts the kinds of its type, and reserved kinds only where a rule names them', () => {
     const payout = SCHEMAS.payout

@@ -56,6 +56,11 @@ suite('a cosignature', () => {
     )
   })
 
+  test('may have the time 1, the earliest', () => {
+    const cosignature = { timeSeconds: 1, signature: new Uint8Array(64) }
+    assert.deepEqual(parseCosignature('ed25519-cosignature', formatCosignature(cosignature)), cosignature)
+  })
+
   test('is refused with the time 0, a time beyond 2^53−1 or another length', () => {
     const signature = new Uint8Array(64)
     assert.equal(

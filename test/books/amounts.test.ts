@@ -9,6 +9,7 @@ import {
   negate,
   parseAmount,
   parseDraftAmount,
+  ZERO,
 } from '../../src/protocol/amount.ts'
 import { parseDraftPrice, parsePrice, subtract, trillionths } from '../../src/protocol/amount.ts'
 
@@ -18,6 +19,7 @@ const amounts = fc.bigInt({ min: -(10n ** 27n) + 1n, max: 10n ** 27n - 1n }).map
 suite('an amount', () => {
   test('survives the way to the wire and back, digit by digit', () => {
     fc.assert(fc.property(amounts, (amount) => parseAmount(formatAmount(amount)) === amount))
+    assert.equal(formatAmount(ZERO), '0.000000000')
     assert.equal(formatAmount(billionths(-1n)), '-0.000000001')
     assert.equal(formatAmount(billionths(1_000_000_000n)), '1.000000000')
   })

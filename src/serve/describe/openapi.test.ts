@@ -70,6 +70,31 @@ suite('the OpenAPI document', () => {
     }
   })
 
+  test('says what a parameter means, and then what holds without it', () => {
+    for (const [path, name, told] of [
+      [
+        '/api/v1/summary',
+        'at',
+        'The state with all events up to this moment, as known then. When absent: now.',
+      ],
+      ['/api/v1/events', 'to', 'Only events before this moment. When absent: no upper bound.'],
+      [
+        '/api/v1/events',
+        'from',
+        'Only events at or after this moment; with `after`, the later of both. When absent: no lower bound.',
+      ],
+      ['/api/v1/flows', 'to', 'End of the range, exclusive. When absent: the end of the present bucket.'],
+      [
+        '/api/v1/patterns',
+        'to',
+        'End of the range, exclusive, ceiled to the minute. When absent: the end of the present minute.',
+      ],
+    ]) {
+      const found = document.paths[path ?? '']?.get.parameters.find((one) => one.name === name)
+      assert.equal(found?.description, told)
+    }
+  })
+
   test('has a 400 for every endpoint', () => {
     for (const { get } of Object.values(document.paths)) assert.ok(get.responses['400'] !== undefined)
   })

@@ -5,6 +5,7 @@ import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { whole } from '../../protocol/parameters.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { parseQuery } from './query.ts'
 
@@ -170,6 +171,24 @@ suite('a query', () => {
   ]
   for (const [raw, code, table] of refused) {
     test(`${raw.slice(0, 40)} is refused as ${code}`, () => assert.equal(problemOf(raw, table).code, code))
+  }
+
+  const bounds: readonly (readonly [name: string, least: number, greatest: number, id: EndpointId])[] = [
+    ['after', 0, Number.MAX_SAFE_INTEGER, 'events'],
+    ['before', 1, Number.MAX_SAFE_INTEGER, 'events'],
+    ['limit', 1, 10_000, 'events'],
+    ['limit', 1, 10_000, 'contests'],
+    ['contestId', 1, Number.MAX_SAFE_INTEGER, 'payouts'],
+    ['tz', -840, 840, 'patterns'],
+  ]
+  for (const [name, least, greatest, id] of bounds) {
+    test(`of ${id} takes ${name} from ${least} to ${greatest}`, () => {
+      const { parameters } = endpointOf(id)
+      for (const value of [least, greatest])
+        assert.equal(accepted(`${name}=${value}`, parameters).integer(name), value)
+      for (const value of [BigInt(least) - 1n, BigInt(greatest) + 1n])
+        assert.equal(problemOf(`${name}=${value}`, parameters).code, 'invalid-parameter')
+    })
   }
 
   test('with a time in seconds suggests milliseconds', () => {
