@@ -84,7 +84,8 @@ function scaled(text: string, decimals: number): string {
 }
 
 function decimal(value: bigint, decimals: number): string {
-  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, '0')
+  const isNegative = value < 0n
+  const digits = (isNegative ? -value : value).toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
-  return `${value < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
+  return `${isNegative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
 }

@@ -161,7 +161,7 @@ export function monthStart(month: Month): Ms {
 /** Next month; its start is the exclusive end of this one. */
 export function nextMonth(month: Month): Month {
   const year = +month.slice(0, 4)
-  const number = +month.slice(5, 7)
+  const number = +month.slice(5)
   const next = number === 12 ? [year + 1, 1] : [year, number + 1]
   return `${String(next[0]).padStart(4, '0')}-${String(next[1]).padStart(2, '0')}` as Month
 }

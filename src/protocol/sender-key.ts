@@ -8,7 +8,6 @@ const ZONE_ID = /%[A-Za-z0-9._~-]+$/
 /** Parses a full address without brackets or port; an IPv4-mapped or NAT64 address becomes IPv4. Undefined for other text. */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
-  if (!text.includes(':')) return undefined
   // A zone names a link of the machine that reports it, so it does not tell two senders apart.
   const unzoned = text.replace(ZONE_ID, '')
   return ipaddr.IPv6.isValid(unzoned) ? embedded(ipaddr.IPv6.parse(unzoned)) : undefined
@@ -28,14 +27,14 @@ function embedded(address: ipaddr.IPv6): IpAddress {
   return new ipaddr.IPv4(address.toByteArray().slice(-4))
 }
 
-/** Bits of an address that a log line may show. */
-const SHOWN_BITS = { ipv4: 24, ipv6: 48 } as const
+/** Bytes of an address that a log line may show. */
+const SHOWN_BYTES = { ipv4: 3, ipv6: 6 } as const
 
 /** The network of a sender's key or address, without the bits that tell its neighbours apart. `unknown` for other text. */
 export function shortenSender(key: string): string {
   const address = parseIpAddress(key.replace(/\/64$/, ''))
   if (address === undefined) return 'unknown'
-  const bits = SHOWN_BITS[address.kind()]
-  const bytes = address.toByteArray().map((byte, at) => (at < bits / 8 ? byte : 0))
-  return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`
+  const shown = SHOWN_BYTES[address.kind()]
+  const bytes = address.toByteArray().map((byte, at) => (at < shown ? byte : 0))
+  return `${ipaddr.fromByteArray(bytes).toString()}/${8 * shown}`
 }
