@@ -9,6 +9,7 @@ import {
   negate,
   parseAmount,
   parseDraftAmount,
+  smaller,
   ZERO,
 } from '../../src/protocol/amount.ts'
 import { parseDraftPrice, parsePrice, subtract, trillionths } from '../../src/protocol/amount.ts'
@@ -32,6 +33,8 @@ suite('an amount', () => {
       }),
     )
     assert.equal(parseDraftAmount('9007199.254740993'), 9_007_199_254_740_993n)
+    assert.equal(parseDraftAmount('-12'), -12_000_000_000n)
+    assert.equal(parseDraftAmount('9'.repeat(18)), 10n ** 27n - 10n ** 9n)
   })
 
   for (const text of [
@@ -60,6 +63,17 @@ suite('an amount', () => {
   ])
     test(`of a draft is refused as ${JSON.stringify(text)}`, () =>
       assert.equal(parseDraftAmount(text), undefined))
+
+  test('is compared by its value: the smaller of two is the same in either order', () => {
+    for (const [a, b] of [
+      [-2n, 1n],
+      [9n, 10n],
+      [5n, 5n],
+    ] as const) {
+      assert.equal(smaller(billionths(a), billionths(b)), a)
+      assert.equal(smaller(billionths(b), billionths(a)), a)
+    }
+  })
 
   test('adds up and comes back', () => {
     fc.assert(
