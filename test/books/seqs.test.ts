@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { BEFORE_FIRST, contestIdOf, nextSeq, parseContestId, parseSeq, seqOf } from './seq.ts'
+import {
+  BEFORE_FIRST,
+  contestIdOf,
+  nextSeq,
+  parseContestId,
+  parseSeq,
+  seqOf,
+} from '../../src/protocol/seq.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 
