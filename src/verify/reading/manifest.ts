@@ -49,7 +49,9 @@ export async function listMonths(source: Source): Promise<readonly ListedMonth[]
     const closed = row['state'] === 'closed'
     const manifest = closed ? await readManifest(source, month) : null
     if (manifest !== null && body !== undefined) checkRow(row, closedRow(manifest))
-    else if (!closed && body !== undefined) checkRow(row, openRow(row, month, lastSeqOf(months)))
+    // A folder may lack the manifest that says where the open month begins.
+    else if (!closed && body !== undefined && before?.manifest !== null)
+      checkRow(row, openRow(row, month, lastSeqOf(months)))
     months.push({ month, closed, manifest })
   }
   return months
