@@ -12,6 +12,7 @@ import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { openForReading, storePath } from '../store/store.ts'
 import { amountKey } from './amount-key.ts'
+import { LIST_EVENTS } from './contest-list.ts'
 import { openContestSearch } from './contest-search.ts'
 import { openPrefixReader } from './prefix-reader.ts'
 import { openBooks } from './stored-books.ts'
@@ -38,6 +39,30 @@ function reading(path: string, work: (books: Books, find: Find) => void): void {
 
 const idsOf = (contests: readonly ContestWire[]): readonly number[] => contests.map(({ id }) => id)
 
+/** Ids of all contests that a search finds, page after page. */
+function readAll(find: Find, search: Omit<ContestSearch, 'after'>, examinedMax: number): readonly number[] {
+  const read: number[] = []
+  let after: ContestSearch['after'] = null
+  do {
+    const page = find({ ...search, after }, examinedMax)
+    assert.ok(page.contests.length <= search.limit)
+    read.push(...idsOf(page.contests))
+    after = page.next
+  } while (after !== null)
+  return read
+}
+
+/** Reads a store of contests with these titles, each scheduled by one event. */
+function readingTitled(
+  titles: readonly string[],
+  work: (find: Find, known: ReturnType<typeof publishContests>) => void,
+): void {
+  using directory = openDirectory()
+  const steps = titles.map((title) => ({ is: 'schedule', contest: 0, kots: 1n, title }) as const)
+  const known = publishContests(directory.path, steps, titles.length)
+  reading(directory.path, (_, find) => work(find, known))
+}
+
 suite('a search for contests in the store', () => {
   test('equals a naive filter, for random titles, orders, statuses and commits', () => {
     const asked = fc.array(searches, { minLength: 5, maxLength: 20 })
@@ -58,7 +83,7 @@ suite('a search for contests in the store', () => {
           }
         })
       }),
-      { numRuns: 30 },
+      { numRuns: 16 },
     )
   })
 
@@ -70,20 +95,40 @@ suite('a search for contests in the store', () => {
         const known = publishContests(directory.path, steps, 50)
         reading(directory.path, (_, find) => {
           for (const { q, examinedMax, ...search } of questions) {
-            const read: number[] = []
-            let after: ContestSearch['after'] = null
-            do {
-              const page = find({ ...search, words: searchWords(q), after }, examinedMax)
-              assert.ok(page.contests.length <= search.limit)
-              read.push(...idsOf(page.contests))
-              after = page.next
-            } while (after !== null)
+            const read = readAll(find, { ...search, words: searchWords(q) }, examinedMax)
             assert.deepEqual(read, naiveSearch(known, q, search))
           }
         })
       }),
-      { numRuns: 15 },
+      { numRuns: 12 },
     )
+  })
+
+  test('leads past contests without a match to one among the last, also when others have changed since', () => {
+    for (const contests of [LIST_EVENTS, LIST_EVENTS + 3]) {
+      const titles = Array.from({ length: contests }, (_, index) => (index % 99 < 10 ? 'Night' : 'Cup'))
+      readingTitled(titles, (find, known) => {
+        for (const sort of CONTEST_SORTS) {
+          for (const statuses of [null, ['upcoming'], ['paid', 'upcoming']] as const) {
+            const search = { statuses, sort, limit: 12, words: ['night'] }
+            assert.deepEqual(readAll(find, search, 5), naiveSearch(known, 'night', search), sort)
+          }
+        }
+      })
+    }
+  })
+
+  test('examines as many contests for a page as it may, and fills each page without words', () => {
+    const titles = Array.from({ length: LIST_EVENTS }, (_, index) => (index % 4 === 0 ? 'Night' : 'Cup'))
+    readingTitled(titles, (find) => {
+      for (const sort of CONTEST_SORTS) {
+        for (const statuses of [null, ['upcoming']] as const) {
+          const asked = { statuses, sort, after: null }
+          assert.equal(find({ ...asked, limit: 2, words: ['night'] }, 40).contests.length, 2, sort)
+          assert.equal(find({ ...asked, limit: 12, words: [] }, 5).contests.length, 12, sort)
+        }
+      }
+    })
   })
 })
 
