@@ -2,8 +2,19 @@ import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { change, makeLog, openFolder, rebuildTree, signAgain } from '../../../test/story/damaged-log.ts'
-import { OTHER_KEY } from '../../../test/story/signing.ts'
+import { every, publish } from '../../../test/stage/archive-node.ts'
+import {
+  change,
+  makeLog,
+  NEW_LOG,
+  openFolder,
+  rebuildTree,
+  signAgain,
+} from '../../../test/story/damaged-log.ts'
+import { OTHER_KEY, testSigner } from '../../../test/story/signing.ts'
+import { MINUTE_MS } from '../../protocol/moment.ts'
+import { openAppender } from '../append.ts'
+import { createStore, openForWriting, storePath } from '../store/store.ts'
 import { openSignedTrees } from './signed-trees.ts'
 
 /** The last seq of the first month, which is signed when the month is closed. */
@@ -100,5 +111,20 @@ suite('the signed trees of a log', () => {
         assert.equal(trees.lastSigned(), 140)
       },
     )
+  })
+
+  test('name the last event before a month without events whose checkpoint was changed', () => {
+    using folder = openFolder()
+    createStore(storePath(folder.data), NEW_LOG)
+    const db = openForWriting(storePath(folder.data))
+    const appender = openAppender(db, testSigner(db))
+    publish(appender, every(MINUTE_MS, 5, Date.UTC(2026, 0, 1)))
+    publish(appender, every(MINUTE_MS, 2, Date.UTC(2026, 2, 1)))
+    assert.equal(openSignedTrees(db).firstWrong(), null)
+    db.exec(
+      `UPDATE months SET manifest = json_set(manifest, '$.checkpoint', 'no note') WHERE month = '2026-02'`,
+    )
+    assert.deepEqual(openSignedTrees(db).firstWrong(), { after: 4, upTo: 5 })
+    db.close()
   })
 })

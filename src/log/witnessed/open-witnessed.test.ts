@@ -16,6 +16,7 @@ import { parseReceipt } from '../../tlog/receipt.ts'
 import { openAppender } from '../append.ts'
 import { openReader } from '../open-reader.ts'
 import type { LogReader, Witnessed } from '../store/reader.ts'
+import { formatSealed } from '../store/sealed-json.ts'
 import { createStore, openForWriting, storePath } from '../store/store.ts'
 import { forgetWitnessed, keepWitnessed } from './witnessed-file.ts'
 
@@ -115,8 +116,22 @@ suite('the witnessed checkpoint of a log', () => {
     }
   })
 
-  test('is null when the file is damaged', () => {
-    for (const text of ['', '{', '[]', '{"quorum":1,"witnesses":[],"newest":{}}']) {
+  test('is null when the file is damaged, or is none that Daybook writes', () => {
+    const { newest, ...without } = witnessedOf()
+    const parts = ['seq', 'atMs', 'note'] as const
+    const others = [
+      null,
+      1,
+      [],
+      without,
+      { ...witnessedOf(), quorum: '1' },
+      { ...witnessedOf(), witnesses: {} },
+      ...['', 1, {}].map((wrong) => ({ ...without, newest: wrong })),
+      ...parts.map((part) => ({ ...without, newest: { ...newest, [part]: undefined } })),
+      ...parts.map((part) => ({ ...without, newest: { ...newest, [part]: null } })),
+    ]
+    const damaged = ['', '{', '[]', '{"quorum":1,"witnesses":[],"newest":{}}']
+    for (const text of [...damaged, ...others.map(formatSealed)]) {
       writeFileSync(join(directory, 'witnessed.json'), text)
       assert.equal(read(), null, text)
     }

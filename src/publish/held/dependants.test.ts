@@ -70,6 +70,24 @@ suite('a draft whose only obstacle is held drafts of its contest', () => {
     assert.deepEqual(stage.held(), [])
   })
 
+  test('waits for them also beside drafts of its contest that are published just then', async () => {
+    using stage = openHeldStage({ balances: 'report' })
+    await stage.send(...PAYING, moved('all', 'prize/winner', '100'))
+    const drafts = [
+      sent('a', 'pool/top_up', '50'),
+      moved('won', 'prize/winner', '50'),
+      sent('b', 'pool/top_up', '10'),
+      moved('more', 'prize/winner', '10'),
+      sent('pay', 'payout/winner', '155'),
+    ]
+    assert.equal(await stage.send(...drafts), drafts.map(({ ref }) => `${ref} held`).join(', '))
+    await stage.settle(['pay'])
+    await stage.settle(['b'])
+    assert.deepEqual(stage.published().slice(-2), ['pool/top_up 10', 'prize/winner 10'])
+    assert.deepEqual(stage.held(), ['a', 'won', 'pay'])
+    assert.deepEqual(stage.irregular, [])
+  })
+
   test('is published when another event lets it go', async () => {
     using stage = openHeldStage()
     await stage.send(...PAYING, sent('a', 'pool/top_up', '50'))
