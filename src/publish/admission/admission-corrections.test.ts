@@ -117,6 +117,12 @@ suite('a correction', () => {
 suite('an event that restates', () => {
   const played = [...RUNNING, moved('play/entry', '1', 1), contest('closed')]
   const corrected: readonly TableEvent[] = [...played, { is: 'correction/play', details: correcting(3) }]
+  const prized: readonly TableEvent[] = [
+    ...RUNNING,
+    contest('closed'),
+    moved('prize/x', '0', 1),
+    { is: 'correction/prize', details: correcting(4) },
+  ]
   const again = (is: TableEvent['is'], seq: number, id?: number): TableEvent => ({
     ...moved(is, '0', id),
     details: { restates: seqOf(seq) },
@@ -136,10 +142,22 @@ suite('an event that restates', () => {
       null,
     ],
     [
+      'replaces a prize also after its contest was paid',
+      [...prized, contest('paid')],
+      again('prize/x', 4, 1),
+      null,
+    ],
+    [
       'is refused in an earlier state',
       [...corrected, contest('scheduled', 2)],
       again('play/entry', 3, 2),
       'type: this contest is upcoming; play comes while it is running',
+    ],
+    [
+      'replaces no prize while its contest runs',
+      [...prized, contest('scheduled', 2), contest('opened', 2)],
+      again('prize/x', 4, 2),
+      'type: this contest is running; prize comes while it is paying',
     ],
     [
       'replaces no event without a correction',

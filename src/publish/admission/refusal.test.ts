@@ -267,6 +267,16 @@ suite('a draft is refused', () => {
     })
   }
 
+  for (const [chars, code] of [
+    [4_096, 'address-forbidden'],
+    [4_097, 'invalid-draft'],
+  ] as const) {
+    test(`as ${code} with ${chars} characters that end with a wallet address`, () => {
+      const title = ADDRESS.padStart(chars, 'so ')
+      assert.equal(refused({ ...PLANNED, details: { ...TIMES, title } }).code, code)
+    })
+  }
+
   test('but not for an address in its ref, which is never published', () =>
     assert.ok(parseDraft({ ...PLAY, ref: ADDRESS }, DOOR).ok))
 })

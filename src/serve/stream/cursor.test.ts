@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { seqOf } from '../../protocol/seq.ts'
-import { advanceCursor, cursorAt, isBehind } from './cursor.ts'
+import { advanceCursor, cursorAt, isAhead, isBehind } from './cursor.ts'
 import { packetOf } from './stream-frame.ts'
 import { streamLimits } from './limits.ts'
 import type { Feed } from './feed-pages.ts'
@@ -105,6 +105,19 @@ suite('a cursor', () => {
     assert.deepEqual([cursor.live, isBehind(cursor, seqOf(5))], [true, false])
   })
 
+  test('reads nothing at the head and ahead of it', () => {
+    const feed: Feed = { ...feedOf([], []), page: () => assert.fail('no event is there') }
+    for (const [at, head] of [
+      [2, 2],
+      [3, 2],
+      [0, 0],
+    ] as const) {
+      const cursor = cursorAt(seqOf(at), seqOf(head))
+      assert.equal(advanceCursor(cursor, feed, () => seqOf(head), limits).is, 'nothing')
+      assert.equal(cursor.seq, at)
+    }
+  })
+
   test('writes a position when it goes live', () => {
     const log: Matches = [true, true]
     const cursor = cursorAt(seqOf(0), seqOf(2))
@@ -124,10 +137,43 @@ suite('a cursor', () => {
     assert.deepEqual([cursor.seq, cursor.live, cursor.positionDue], [5, true, true])
   })
 
+  test('ahead of the head waits for it, and is live there', () => {
+    const cursor = cursorAt(seqOf(5), seqOf(3))
+    const feed = feedOf([true, true, true], [])
+    assert.deepEqual(
+      advanceCursor(cursor, feed, () => seqOf(3), limits),
+      { is: 'nothing' },
+    )
+    assert.deepEqual([cursor.seq, cursor.live, isBehind(cursor, seqOf(3))], [5, false, false])
+    for (const [head, ahead] of [
+      [4, true],
+      [5, false],
+      [6, false],
+    ] as const)
+      assert.equal(isAhead(cursor, seqOf(head)), ahead, `a head of ${head}`)
+    assert.deepEqual(
+      advanceCursor(cursor, feed, () => seqOf(5), limits),
+      { is: 'position' },
+    )
+    assert.deepEqual([cursor.seq, cursor.live, isAhead(cursor, seqOf(4))], [5, true, false])
+  })
+
   test('that falls far behind is no longer live', () => {
     const log: Matches = Array.from({ length: 20 }, () => true)
     const cursor = cursorAt(seqOf(2), seqOf(2))
     advanceCursor(cursor, feedOf(log, []), () => seqOf(20), limits)
     assert.deepEqual([cursor.seq, cursor.live], [6, false])
+  })
+
+  test('stays live with as many events before it as a lag may have, and not with one more', () => {
+    for (const [head, live] of [
+      [12, true],
+      [13, false],
+    ] as const) {
+      const log: Matches = Array.from({ length: head }, () => true)
+      const cursor = cursorAt(seqOf(2), seqOf(2))
+      advanceCursor(cursor, feedOf(log, []), () => seqOf(head), limits)
+      assert.deepEqual([cursor.seq, cursor.live, cursor.positionDue], [6, live, false])
+    }
   })
 })
