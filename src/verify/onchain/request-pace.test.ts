@@ -26,4 +26,22 @@ suite('the pace of requests', () => {
     await spend(1, 1)
     assert.equal(now - before, 10_000, 'a batch counts as all of its calls')
   })
+
+  test('waits until the server is free to the millisecond, and not at all when it is free', async () => {
+    for (const [calls, waits] of [
+      [5_000, []],
+      [5_001, [1]],
+      [5_002, [2]],
+    ] as const) {
+      const slept: number[] = []
+      const spend = openRequestPace(
+        60_000,
+        () => 0,
+        async (ms) => void slept.push(ms),
+      )
+      await spend(calls, 1)
+      await spend(1, 1)
+      assert.deepEqual(slept, waits, `after ${calls} calls`)
+    }
+  })
 })

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { LogKey } from '../../test/story/public-log.ts'
+import { newKey, ORIGIN, signed } from '../../test/story/public-log.ts'
+import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
+import { formatCheckpoint } from '../tlog/checkpoint.ts'
+import type { Trust, TrustBasis } from './trust.ts'
+import { openListed, openTrusted, readKeyList, trustOf, UnlistedKeyError } from './trust.ts'
+
+const [key, next] = [newKey(), newKey()]
+const root = new Uint8Array(32)
+
+const row = ({ vkey }: LogKey, fields: object = {}): object => ({
+  vkey,
+  state: 'signing',
+  fromSize: 0,
+  toSize: null,
+  statement: null,
+  ...fields,
+})
+const named = (fromSize: number): string =>
+  signed(`daybook key rotation v1\n${ORIGIN}\n${fromSize}\n${next.vkey}\n`, key)
+
+function trust(
+  keys: readonly object[],
+  basis: TrustBasis,
+  vkeys: readonly string[] = [],
+  formerLogs: readonly object[] = [],
+): Promise<Trust> {
+  const body = Buffer.from(JSON.stringify({ origin: ORIGIN, logId: 'a-log', keys, formerLogs }))
+  return trustOf(readKeyList(body, NODE_PRIMITIVES), { basis, vkeys }, NODE_PRIMITIVES)
+}
+
+const vkeysOf = ({ keys }: Trust, all = [key, next]): readonly (string | undefined)[] =>
+  keys.map((one) => all.find((own) => own.key.keyId === one.key.keyId)?.vkey)
+
+function note(size: number, by: LogKey = key, extensions: readonly string[] = []): Uint8Array {
+  return Buffer.from(signed(formatCheckpoint({ origin: by.key.name, size, root, extensions }), by))
+}
+
+suite('the trust in a log', () => {
+  const rows = [row(key), row(next, { fromSize: 6, statement: named(6) })]
+
+  test('begins with the keys of the user, and goes on to those that they have named', async () => {
+    assert.deepEqual(vkeysOf(await trust(rows, 'given', [key.vkey])), [key.vkey, next.vkey])
+    assert.deepEqual(vkeysOf(await trust(rows, 'given', [next.vkey])), [next.vkey])
+  })
+
+  test('begins with the listed keys without a statement when the user has none', async () => {
+    assert.deepEqual(vkeysOf(await trust(rows, 'served')), [key.vkey, next.vkey])
+    await assert.rejects(
+      trust([row(key), row(next, { fromSize: 6, statement: named(7) })], 'served'),
+      /log\/keys: a statement is invalid: no older key has named the newer one/,
+    )
+  })
+
+  test('is refused when any key of the user is not listed', async () => {
+    for (const vkeys of [[newKey().vkey], [key.vkey, newKey().vkey], []]) {
+      await assert.rejects(trust(rows, 'kept', vkeys), (error) => {
+        assert.ok(error instanceof UnlistedKeyError)
+        assert.deepEqual(error.finding, {
+          place: 'log/keys',
+          what: 'the key that you trust is not among the keys of this log',
+        })
+        return true
+      })
+    }
+  })
+
+  test('may lack a key of a former log, as long as another one is listed', async () => {
+    const former = newKey(`${ORIGIN}/former`)
+    const formerLogs = [{ origin: former.key.name, size: 6 }]
+    const found = await trust(rows, 'kept', [former.vkey, key.vkey], formerLogs)
+    assert.deepEqual(vkeysOf(found), [key.vkey, next.vkey])
+    await assert.rejects(trust(rows, 'kept', [former.vkey], formerLogs), UnlistedKeyError)
+  })
+})
+
+suite('a checkpoint of a log', () => {
+  test('is signed by a key in its time', async () => {
+    const trusted = await trust([row(key, { fromSize: 3, toSize: 5 })], 'given', [key.vkey])
+    const isOpened = async (size: number): Promise<boolean> =>
+      openTrusted('a place', note(size), trusted, NODE_PRIMITIVES).then(
+        ({ checkpoint }) => checkpoint.size === size,
+        ({ finding }) => {
+          assert.deepEqual(finding, {
+            place: 'a place',
+            what: 'is signed by a key that does not sign trees of this size',
+          })
+          return false
+        },
+      )
+    const opened = await Promise.all([2, 3, 4, 5, 6].map(isOpened))
+    assert.deepEqual(opened, [false, true, true, true, false])
+  })
+
+  test('has its origin, size and root only', async () => {
+    const trusted = await trust([row(key)], 'given', [key.vkey])
+    await assert.rejects(
+      openTrusted('a place', note(4, key, ['more']), trusted, NODE_PRIMITIVES),
+      /a place: has more than origin, size and root/,
+    )
+  })
+
+  test('may be an old one of a retired key or of a former log, and of no other log', async () => {
+    const former = newKey(`${ORIGIN}/former`)
+    const rows = [row(key), row(next, { toSize: 3, state: 'retired' }), row(former, { toSize: 6 })]
+    const trusted = await trust(rows, 'given', [key.vkey], [{ origin: former.key.name, size: 6 }])
+    for (const by of [key, next, former]) {
+      const opened = await openListed(note(9, by), trusted, NODE_PRIMITIVES)
+      assert.ok(opened.ok && opened.value.size === 9)
+    }
+    const doubts = await Promise.all(
+      [newKey('elsewhere.example/log'), newKey()].map(async (by) =>
+        openListed(note(9, by), trusted, NODE_PRIMITIVES),
+      ),
+    )
+    assert.deepEqual(
+      doubts.map((opened) => (opened.ok ? 'none' : opened.doubt)),
+      ['other-origin', 'no-known-signature'],
+    )
+  })
+})
+
+suite('the list of keys of a log', () => {
+  const table: readonly (readonly [what: string, list: object, says: RegExp])[] = [
+    ['has no origin', { keys: [row(key)] }, /lacks an origin, keys or former logs/],
+    ['has no keys', { origin: ORIGIN }, /lacks an origin, keys or former logs/],
+    [
+      'has more keys than 256',
+      { origin: ORIGIN, keys: Array.from({ length: 257 }, () => row(key)) },
+      /lacks an origin, keys or former logs/,
+    ],
+    ['has no list of former logs', { origin: ORIGIN, keys: [], formerLogs: 1 }, /lacks an origin/],
+    [
+      'has a former log without a size',
+      { origin: ORIGIN, keys: [], formerLogs: [{ origin: ORIGIN }] },
+      /a former log is malformed/,
+    ],
+    ['has no key in a row', { origin: ORIGIN, keys: [{ fromSize: 0 }] }, /a key is malformed/],
+    ['has a key from no size', { origin: ORIGIN, keys: [row(key, { fromSize: -1 })] }, /a key is malformed/],
+    ['has a key up to no size', { origin: ORIGIN, keys: [row(key, { toSize: 'x' })] }, /a key is malformed/],
+    ['has a key of another log', { origin: 'other', keys: [row(key)] }, /a key belongs to another log/],
+  ]
+  for (const [what, list, says] of table) {
+    test(`is refused when it ${what}`, () =>
+      assert.throws(() => readKeyList(Buffer.from(JSON.stringify(list)), NODE_PRIMITIVES), says))
+  }
+
+  test('may have as many keys as 256', () => {
+    const keys = Array.from({ length: 256 }, () => row(key))
+    const list = readKeyList(Buffer.from(JSON.stringify({ origin: ORIGIN, keys })), NODE_PRIMITIVES)
+    assert.equal(list.keys.length, 256)
+  })
+})
