@@ -37,7 +37,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 suite('the connections of one address', () => {
-  test('are limited: one more gets a problem with CORS headers, and is closed', async () => {
+  test('are limited: one more gets a problem with CORS headers, runs no request, and is closed', async () => {
     const { stage, slots, open } = await openStage()
     await using _ = stage
     const held = await Promise.all([open(), open(), open()])
@@ -52,6 +52,10 @@ suite('the connections of one address', () => {
     assert.match(await ask(await open()), /^HTTP\/1\.1 200 /)
     for (const socket of held) socket.destroy()
     await until(() => slots.open() === 0)
+    const counted = /^daybook_http_requests_total\{.*\} (\d+)$/gm
+    const counts = [...(await stage.metrics.metrics()).matchAll(counted)].map(([, count]) => Number(count))
+    assert.deepEqual(counts, [2], 'only the two that were answered')
+    assert.deepEqual(stage.reported, [])
   })
 
   test('are not limited for a trusted proxy', async () => {

@@ -16,6 +16,27 @@ suite('the places of exports', () => {
     assert.deepEqual([one.open(), two.open()], [3, 3])
   })
 
+  test('tell when the first export is expected to end, in whole seconds, as it was last stated', () => {
+    const places = openExportPlaces(memory())
+    const [first, second] = [places.take('a', 8_001), places.take('a', 7_000)]
+    assert.ok(first.ok && second.ok)
+    const freeAtMs = (): number | undefined => {
+      const taken = places.take('a', 9_000)
+      return taken.ok ? undefined : taken.freeAtMs
+    }
+    assert.equal(freeAtMs(), 7_000)
+    second.place.expectEnd(12_000)
+    assert.equal(freeAtMs(), 9_000)
+    first.place.expectEnd(2_500)
+    assert.equal(freeAtMs(), 3_000)
+    second.place.release()
+    second.place.expectEnd(1_000)
+    assert.ok(places.take('a', 6_000).ok)
+    assert.equal(freeAtMs(), 3_000)
+    first.place.expectEnd(20_000)
+    assert.equal(freeAtMs(), 6_000, 'the place that was taken again keeps its own end')
+  })
+
   test('are free again once they are released, however often they are taken', () => {
     const places = openExportPlaces(memory())
     for (let round = 0; round < 10; round += 1) {

@@ -69,10 +69,14 @@ suite('a connection to the stream', () => {
     assert.equal(stage.requests(), 1)
   })
 
-  test('is closed when the client sends more after its request', async () => {
+  test('is closed when the client sends more than a limit after its request', async () => {
     await using stage = await openStage({ limits: { trailingBytesMax: 1_000 } })
     using client = await connected(stage)
-    client.socket.write(`GET / HTTP/1.1\r\nX: ${'x'.repeat(1_000)}`)
+    client.socket.write('GET / HTTP/1.1\r\nX: '.padEnd(1_000, 'x'))
+    using _later = await connected(stage)
+    stage.publish(1)
+    await client.until(() => client.events().length === 1)
+    client.socket.write('x')
     await client.until(() => client.isClosed())
   })
 
