@@ -150,9 +150,9 @@ function unlink(table: SharedTable, entry: number): void {
   else table.newer[older] = newer
 }
 
-/** Entries are numbered from 1, because 0 means none. Even, so that the arrays after it stay aligned. */
+/** Entries are numbered from 1, because 0 means none. */
 function entriesOf(capacity: number): number {
-  return capacity + 1 + ((capacity + 1) % 2)
+  return capacity + 1
 }
 
 /** Power of two, at most half full, so that a search ends after a step or two. */
