@@ -28,3 +28,8 @@ export const RUNNING: readonly SentDraft[] = [
   moved('fund', 'pool/top_up', '100'),
 ]
 export const PAYING: readonly SentDraft[] = [...RUNNING, contest('closed')]
+
+/** Payouts of contest 1 with the refs `pay-from` and on, each with its transaction. */
+export function payouts(from: number, count: number): readonly SentDraft[] {
+  return Array.from({ length: count }, (_, index) => sent(`pay-${from + index}`, 'payout/winner', '0.001'))
+}

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { moved, PAYING, sent } from '../../../test/held/held-drafts.ts'
-import type { HeldStage, SentDraft } from '../../../test/held/held-stage.ts'
-import { CHAIN, openHeldStage } from '../../../test/held/held-stage.ts'
+import { moved, PAYING, payouts, sent } from '../../../test/held/held-drafts.ts'
+import type { HeldStage } from '../../../test/held/held-stage.ts'
+import { openHeldStage } from '../../../test/held/held-stage.ts'
 import { HELD_DRAFTS_MAX } from './held-drafts.ts'
 
 const REQUEST_DRAFTS = 10_000
 const WON = moved('won', 'prize/winner', '90')
-
-/** Payouts of a request, each with its transaction. */
-function payouts(from: number, count: number): readonly SentDraft[] {
-  return Array.from({ length: count }, (_, index) => sent(`pay-${from + index}`, 'payout/winner', '0.001'))
-}
 
 async function waitUntil(isTrue: () => boolean): Promise<void> {
   const deadline = Date.now() + 30_000
@@ -90,67 +85,5 @@ suite('held drafts', () => {
     assert.match(await stage.send(...payouts(3 * REQUEST_DRAFTS, 2_000)), /^null: store-full/)
     stage.limitPages(false)
     await waitUntil(() => heldIn(stage) === 0)
-  })
-
-  test('of a commit that a full disk refused are forgotten, and can be sent again', async () => {
-    using stage = openHeldStage()
-    await stage.send(...PAYING, WON, ...payouts(0, 500))
-    stage.limitPages(true)
-    assert.match(await stage.send(...payouts(500, 2_000)), /^null: store-full/)
-    const refused = await stage.queue().held.settle(
-      payouts(0, 500).map(({ ref }) => ({ tx: `transaction-${ref}`, is: 'final', place: 'slot 1' })),
-      CHAIN,
-    )
-    assert.ok(!refused.ok && refused.code === 'store-full')
-    assert.equal(stage.queue().held.asked().length, 500)
-    stage.limitPages(false)
-    const outcome = await stage.outcome(payouts(500, 2_000))
-    assert.ok(outcome.ok)
-    assert.equal(
-      await stage.settle(payouts(0, 2_500).map(({ ref }) => ref)),
-      '2500 published, 0 failed, 0 refused',
-    )
-  })
-
-  test('stay held at the word of another chain than the one that settled the log first', async () => {
-    using stage = openHeldStage()
-    await stage.send(...PAYING, WON, ...payouts(0, 2))
-    assert.equal(await stage.settle(['pay-0']), '1 published, 0 failed, 0 refused')
-    const word = { tx: 'transaction-pay-1', is: 'failed', place: 'slot 1', reason: 'it failed' } as const
-    const ignored = { ok: true, published: 0, failed: 0, refused: 0 }
-    assert.deepEqual(await stage.queue().held.settle([word], 'another-chain'), ignored)
-    assert.deepEqual(stage.held(), ['pay-1'])
-    assert.equal(await stage.settle(['pay-1']), '1 published, 0 failed, 0 refused')
-  })
-
-  test('stay held while the clock of the machine is wrong', async () => {
-    using stage = openHeldStage()
-    await stage.send(...PAYING, WON, ...payouts(0, 1))
-    stage.believeClock(false)
-    const word = { tx: 'transaction-pay-0', is: 'final', place: 'slot 1' } as const
-    const refused = await stage.queue().held.settle([word], CHAIN)
-    assert.ok(!refused.ok && refused.code === 'clock')
-    stage.believeClock(true)
-    assert.equal(await stage.settle(['pay-0']), '1 published, 0 failed, 0 refused')
-  })
-
-  test('of one contest cost what they are many, also when all wait for one', async () => {
-    const each: number[] = []
-    for (const count of [1_000, 8_000]) {
-      using stage = openHeldStage()
-      await stage.send(...PAYING, sent('a', 'pool/top_up', '50'), moved('won', 'prize/winner', '150'))
-      // Published drafts between the held ones change the books of the same contest.
-      const drafts = payouts(0, count).flatMap((draft, index) =>
-        index % 8 === 0 ? [draft, moved(`gift-${index}`, 'pool/sponsor', '0.001')] : [draft],
-      )
-      const began = performance.now()
-      for (let from = 0; from < drafts.length; from += REQUEST_DRAFTS) {
-        const outcome = await stage.outcome(drafts.slice(from, from + REQUEST_DRAFTS))
-        assert.ok(outcome.ok)
-      }
-      each.push((performance.now() - began) / count)
-    }
-    const [few = 0, many = 0] = each
-    assert.ok(many < few * 6, `${few} ms each of 1,000, ${many} ms each of 8,000`)
   })
 })
