@@ -3,14 +3,27 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { openDirectory, write, writerSteps } from '../../test/story/store-run.ts'
-import { ZERO } from '../protocol/amount.ts'
+import { billionths, ZERO } from '../protocol/amount.ts'
+import type { Draft } from '../protocol/draft.ts'
 import type { Entry } from '../protocol/event.ts'
 import { msOf } from '../protocol/moment.ts'
+import { contestIdOf } from '../protocol/seq.ts'
 import { openPublishedTxs } from './published-txs.ts'
 import { openForReading, storePath } from './store/store.ts'
 
 /** The second is the end of the first, and no event names the last. */
 const TXS = ['pay:transaction-1', 'transaction-1', 'nobody-paid'] as const
+
+/** Facts of a payment, and drafts that differ from an event in none of them, or in one. */
+const FACTS = ['tx', 'type', 'kind', 'contestId', 'kots'] as const
+const CHANGES: readonly Partial<Draft>[] = [
+  {},
+  { tx: TXS[2] },
+  { type: 'burn' },
+  { kind: 'another' },
+  { contestId: contestIdOf(77) },
+  { kots: billionths(77n) },
+]
 
 /** Random logs in which several events of any type name the same transaction. */
 const logs = fc
@@ -20,7 +33,7 @@ const logs = fc
   )
 
 suite('the transactions of published events', () => {
-  test('are found page by page, without corrected events, and their payouts are added up', () => {
+  test('are found page by page, without corrected events, their payouts are added up, and a payment is known by all its facts', () => {
     fc.assert(
       fc.property(logs, writerSteps, fc.integer({ min: 1, max: 5 }), (entries, steps, max) => {
         using directory = openDirectory()
@@ -48,6 +61,12 @@ suite('the transactions of published events', () => {
           assert.equal(published.paidIn(tx), paid)
         }
         for (const { event } of entries) {
+          const blank = { ref: null, atMs: null, details: null }
+          for (const change of CHANGES) {
+            const draft: Draft = { ...blank, ...event, ...change }
+            const isPaid = standing.some((one) => FACTS.every((name) => one[name] === draft[name]))
+            assert.equal(published.hasPayment(draft), draft.tx !== null && isPaid)
+          }
           for (const moment of [event.atMs, event.atMs + 1]) {
             const before = entries.filter(({ event: { atMs } }) => atMs < moment).length
             assert.equal(published.seqBefore(msOf(moment)), before)

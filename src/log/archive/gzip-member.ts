@@ -90,7 +90,8 @@ export function gzipTrailer(of: RunningSum): Uint8Array {
   trailer.set(FINAL_BLOCK)
   const view = new DataView(trailer.buffer)
   view.setUint32(FINAL_BLOCK.length, of.crc, true)
-  view.setUint32(FINAL_BLOCK.length + 4, of.bytes % 2 ** 32, true)
+  // It takes a number modulo 2^32.
+  view.setUint32(FINAL_BLOCK.length + 4, of.bytes, true)
   return trailer
 }
 

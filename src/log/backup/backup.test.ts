@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -109,6 +118,25 @@ suite('a backup', () => {
     assert.ok(refusal instanceof LockedError, String(refusal))
     assert.deepEqual(copies(), ['copy.db'])
     rmSync(to)
+  })
+
+  test('of a store with a damaged page fails, and leaves no file', async () => {
+    const damaged = join(folder, 'damaged.db')
+    createStore(damaged, { origin: 'daybook.test/damaged', chain: 'opaque', simulated: false })
+    const db = openForWriting(damaged)
+    const page = Number(
+      db.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'refs'").get()?.['rootpage'],
+    )
+    const bytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size'])
+    db.close()
+    const file = readFileSync(damaged)
+    file.fill(0xff, (page - 1) * bytes, page * bytes)
+    writeFileSync(damaged, file)
+    await assert.rejects(
+      backupStore(damaged, join(folder, 'copy.db'), () => undefined),
+      /the copy is damaged: /,
+    )
+    assert.deepEqual(copies(), [])
   })
 
   test('leaves no file when it fails', async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { msOf } from '../../protocol/moment.ts'
+import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { formatSealed } from '../store/sealed-json.ts'
 import { LAST_BACKUP_FILE, readLastBackup, writeLastBackup } from './last-backup.ts'
 
@@ -29,9 +29,19 @@ suite('the description of the last backup', () => {
       writeFileSync(path, words)
       assert.equal(readLastBackup(folder), null, words)
     }
-    // Its digest is right, and its moment is after the year 9999.
-    writeFileSync(path, formatSealed({ ...LAST, at: Number.MAX_SAFE_INTEGER }))
-    assert.equal(readLastBackup(folder), null)
+    // Their digests are right. A moment may be that of the last millisecond of the year 9999.
+    const names = ['at', 'verifiedAt', 'events', 'bytes'] as const
+    for (const name of names)
+      for (const wrong of [undefined, null, '12', -1, 0.5, 2 ** 53]) {
+        writeFileSync(path, formatSealed({ ...LAST, [name]: wrong }))
+        assert.equal(readLastBackup(folder), null, `${name} ${wrong}`)
+      }
+    for (const name of ['at', 'verifiedAt'] as const) {
+      writeFileSync(path, formatSealed({ ...LAST, [name]: MS_MAX + 1 }))
+      assert.equal(readLastBackup(folder), null, name)
+      writeFileSync(path, formatSealed({ ...LAST, [name]: MS_MAX }))
+      assert.deepEqual(readLastBackup(folder), { ...LAST, [name]: MS_MAX })
+    }
     rmSync(path)
     mkdirSync(path)
     assert.equal(readLastBackup(folder), null, 'a folder of that name')

@@ -5,16 +5,19 @@ import * as fc from 'fast-check'
 import { every, publish } from '../../../test/stage/archive-node.ts'
 import {
   change,
+  flip,
   makeLog,
   NEW_LOG,
   openFolder,
   rebuildTree,
   signAgain,
 } from '../../../test/story/damaged-log.ts'
-import { OTHER_KEY, testSigner } from '../../../test/story/signing.ts'
+import { OTHER_KEY, TEST_KEY, testSigner } from '../../../test/story/signing.ts'
 import { MINUTE_MS } from '../../protocol/moment.ts'
 import { openAppender } from '../append.ts'
 import { createStore, openForWriting, storePath } from '../store/store.ts'
+import { inTransaction } from '../store/in-transaction.ts'
+import { beginNewLog } from './ready-log.ts'
 import { openSignedTrees } from './signed-trees.ts'
 
 /** The last seq of the first month, which is signed when the month is closed. */
@@ -109,6 +112,25 @@ suite('the signed trees of a log', () => {
           [true, false, false],
         )
         assert.equal(trees.lastSigned(), 140)
+      },
+    )
+  })
+
+  test('of a former log are signed under its origin, or under that of today, and not otherwise', () => {
+    damaged(
+      [2, 5],
+      () => undefined,
+      (db) => {
+        inTransaction(db, () => beginNewLog(db, null, [TEST_KEY]))
+        const signature = (): unknown => db.prepare('SELECT signature FROM events WHERE seq = 2').get()
+        const isSignedAt = (): boolean => openSignedTrees(db).isSignedAt(2)
+        const former = signature()
+        assert.ok(isSignedAt())
+        signAgain(db, 1, TEST_KEY)
+        assert.notDeepEqual(signature(), former)
+        assert.ok(isSignedAt())
+        flip(db, 'events', 'signature', 'seq = 2')
+        assert.ok(!isSignedAt())
       },
     )
   })
