@@ -17,6 +17,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 import { QUIET_QUEUE } from '../../../test/messages/quiet-queue.ts'
+import { openDirectory } from '../../../test/story/store-run.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 
 const PUBLISHERS = 16
@@ -199,6 +200,34 @@ suite('a commit', () => {
     assert.deepEqual(lasted, [35, 5])
     db.close()
     rmSync(directory, { recursive: true })
+  })
+
+  test('tells how many drafts it only holds, or how many events it publishes', async () => {
+    using directory = openDirectory()
+    using db = openForWriting(storePath(directory.path))
+    const told: string[] = []
+    const queue = openCommitQueue({
+      ...QUIET_QUEUE,
+      appender: openAppender(db, testSigner(db)),
+      tables: openHeldTables(db),
+      asksChain: true,
+      balances: 'refuse',
+      now: () => msOf(Date.UTC(2026, 9, 30)),
+      onCommit: ({ seq, events, held, requests }) =>
+        told.push(`up to ${seq}: ${events} events of ${requests} requests, ${held} held`),
+      onHeld: ({ added, held, requests }) => told.push(`${added} more of ${requests} requests, ${held} held`),
+    })
+    const withTx = (ref: string): Draft => tradeDraft(ref, { tx: `transaction-${ref}` })
+    await Promise.all([queue.submit(['a', 'b'].map(withTx)), queue.submit([withTx('c')])])
+    await queue.submit(['d', 'e'].map(withTx))
+    await queue.submit(['d', 'e'].map(withTx))
+    await queue.submit([tradeDraft('f'), withTx('g')])
+    assert.deepEqual(told, [
+      '3 more of 2 requests, 3 held',
+      '2 more of 1 requests, 5 held',
+      'up to 1: 1 events of 1 requests, 6 held',
+    ])
+    await queue.close()
   })
 
   test('has one moment for the events of all its requests, also when a month ends meanwhile', async () => {

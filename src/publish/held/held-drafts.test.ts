@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openDirectory } from '../../../test/story/store-run.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import { openHeldTables } from '../../log/held/held-tables.ts'
+import { openForWriting, storePath } from '../../log/store/store.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
+import { openHeldDrafts } from './held-drafts.ts'
+
+const AT = msOf(1_000)
+const ONE = contestIdOf(1)
+
+/** Runs the work on the held drafts of a new store. */
+function withHeld(work: (held: HeldDrafts) => void): void {
+  using directory = openDirectory()
+  using db = openForWriting(storePath(directory.path))
+  work(openHeldDrafts(openHeldTables(db), true))
+}
+
+/** Holds a draft of contest 1, which waits for nobody's word unless it names a transaction. */
+function hold(held: HeldDrafts, ref: string, more: Partial<Draft> = {}): HeldDraft {
+  const draft = tradeDraft(ref, { type: 'prize', kind: 'winner', contestId: ONE, ...more })
+  const kept = held.hold(draft, ref, draft.tx === null ? 'none' : 'asked', AT)
+  held.keep()
+  return kept
+}
+
+const refsOf = (drafts: Iterable<HeldDraft>): string => [...drafts].map(({ ref }) => ref).join(' ')
+
+suite('a held draft', () => {
+  const end = { state: 'failed', settledAt: AT, place: null, reason: 'it failed' } as const
+  for (const [name, leave] of [
+    ['was published', (held, one) => held.published(one, seqOf(1), AT)],
+    ['was settled', (held, one) => held.settle(one, end)],
+    ['was published by another node', (held, one) => held.remove(one)],
+  ] as const satisfies readonly (readonly [string, (held: HeldDrafts, one: HeldDraft) => void])[]) {
+    test(`is found by its ref, number, transaction and group until it ${name}`, () =>
+      withHeld((held) => {
+        const tx = 'transaction-a'
+        const one = hold(held, 'a', { tx })
+        const seen = (): readonly unknown[] => [
+          held.find('a'),
+          held.numbered(one.id),
+          held.naming(tx)[0],
+          [...held.inGroup(ONE)][0],
+          [...held.all()][0],
+        ]
+        assert.deepEqual(seen(), Array(5).fill(one))
+        assert.deepEqual([held.size(), held.has(ONE)], [1, true])
+        leave(held, one)
+        assert.deepEqual(seen(), Array(5).fill(undefined))
+        assert.deepEqual([held.size(), held.has(ONE)], [0, false])
+      }))
+  }
+
+  test('is ready when it waits for no word of the chain, and depends on other groups for a pool, without a contest or to restate', () => {
+    for (const [more, ready, dependent] of [
+      [{}, [ONE], []],
+      [{ tx: 'transaction-a' }, [], []],
+      [{ type: 'pool' }, [ONE], [ONE]],
+      [{ type: 'pool', tx: 'transaction-a' }, [], []],
+      [{ type: 'burn', contestId: null }, [null], [null]],
+      [{ details: { restates: seqOf(1) } }, [ONE], [ONE]],
+      [{ details: { reason: 'it rained' } }, [ONE], []],
+    ] as const satisfies readonly (readonly [Partial<Draft>, readonly HeldGroup[], readonly HeldGroup[]])[]) {
+      withHeld((held) => {
+        const one = hold(held, 'a', more)
+        assert.deepEqual([held.readyGroups(), held.dependentGroups()], [ready, dependent])
+        assert.equal(held.hasReady(one.draft.contestId), ready.length > 0)
+        held.change({ ...one, chain: 'final' })
+        assert.deepEqual(held.readyGroups(), [one.draft.contestId])
+        held.remove(held.numbered(one.id) ?? one)
+        assert.deepEqual([held.readyGroups(), held.dependentGroups()], [[], []])
+      })
+    }
+  })
+
+  test('is in its place again after a rollback, as it was before it was changed or gone', () =>
+    withHeld((held) => {
+      const [a, b, c] = ['a', 'b', 'c'].map((ref) => hold(held, ref))
+      assert.ok(a !== undefined && b !== undefined && c !== undefined)
+      held.published(a, seqOf(1), AT)
+      held.change({ ...b, reason: 'it waits' })
+      const added = hold(held, 'd')
+      assert.equal(refsOf(held.all()), 'b c d')
+      held.restore([added], [b, a])
+      assert.deepEqual([...held.all()], [a, b, c])
+      assert.deepEqual([...held.inGroup(ONE)], [a, b, c])
+      held.change({ ...c, reason: 'it waits' })
+      held.restore([], [c])
+      assert.deepEqual([...held.all()], [a, b, c])
+    }))
+})
