@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { moved, PAYING, RUNNING, sent } from '../../../test/held/held-drafts.ts'
+import { contest, moved, PAYING, RUNNING, sent } from '../../../test/held/held-drafts.ts'
 import { openHeldStage } from '../../../test/held/held-stage.ts'
 
 suite('a draft with a transaction', () => {
@@ -89,6 +89,23 @@ suite('a draft with a transaction', () => {
     assert.equal(await stage.send(loyalty), 'l held')
     assert.match(await stage.send({ ...loyalty, ref: 'm', kots: '1' }), /^0: insufficient-balance/)
     assert.equal(await stage.settle(['l']), '1 published, 0 failed, 0 refused')
+  })
+
+  test('is published with or without a contest once a final payment of another contest fills the treasury', async () => {
+    using stage = openHeldStage()
+    const spent = { ref: 'spent', type: 'burn', kind: 'platform_income', kots: '890' }
+    await stage.send(
+      ...RUNNING,
+      contest('scheduled', 2),
+      sent('gift', 'pool/top_up', '50', { contestId: 2 }),
+      { ...spent, ref: 'burn', kots: '30', tx: 'burn' },
+      spent,
+    )
+    assert.equal(await stage.settle(['gift', 'burn']), '0 published, 0 failed, 2 refused')
+    await stage.send(sent('play', 'play/entry', '70'))
+    assert.equal(await stage.settle(['play']), '3 published, 0 failed, 0 refused')
+    const last = ['play/entry 70', 'pool/top_up 50', 'burn/platform_income 30']
+    assert.deepEqual(stage.published().slice(-3), last)
   })
 
   test('stays held when a later request of the same commit is refused', async () => {

@@ -92,6 +92,15 @@ suite('a fan-out', () => {
     fanOuts.close()
   })
 
+  test('that begins without a pause takes the place of the one that waits', async () => {
+    const { fanOuts, begun } = open(0)
+    fanOuts.wake()
+    fanOuts.run()
+    await turn()
+    assert.deepEqual(begun, [1_000])
+    fanOuts.close()
+  })
+
   test('never begins once closed', async () => {
     const { fanOuts, begun } = open(0)
     fanOuts.wake()
