@@ -23,6 +23,7 @@ const refusals: readonly (readonly [name: string, text: string, reason: RegExp])
   ['a decimal below one', '{"contestId":0.5}', /^has a number with a point/],
   ['an exponent after a nine', '{"contestId":9e1}', /^has a number with a point/],
   ['a decimal that would be rounded', '{"contestId":4503599627370497.5}', /^has a number with a point/],
+  ['a name without quotes', '{"a":each}', /^is not JSON/],
   ['five levels', '{"a":{"a":{"a":{"a":{}}}}}', /^is nested deeper than 4 levels$/],
   ['a million levels', '['.repeat(60_000), /^is nested deeper than 4 levels$/],
   ['64 KiB and one byte', `"${'a'.repeat(65_535)}"`, /^is longer than 65536 bytes$/],
