@@ -13,10 +13,14 @@ const payoutsBody = JSON.parse(Buffer.from(log.body('payouts') ?? []).toString()
 
 function ask(
   change?: Change,
-  { is = 'service', now = log.now }: Readonly<{ is?: Source['is']; now?: number }> = {},
+  {
+    is = 'service',
+    now = log.now,
+    source = log.source(change),
+  }: Readonly<{ is?: Source['is']; now?: number; source?: Source }> = {},
 ): Promise<CollectedFigures> {
   return askFigures({
-    source: { ...log.source(change), is },
+    source: { ...source, is },
     chance: () => 0.37,
     now: () => msOf(now),
     onAnswer: () => undefined,
@@ -74,6 +78,9 @@ suite('the figures of a service', () => {
     const TOO_MANY = 'contests | contests: lists more contests than there are events'
     assert.ok(faults(await ask(listing(RICH_LOG.length + 1))).includes(TOO_MANY))
     assert.ok(!faults(await ask(listing(RICH_LOG.length))).includes(TOO_MANY))
+    const empty = publicLog([])
+    const source = empty.source(listing(1))
+    assert.ok(faults(await ask(undefined, { source, now: empty.now })).includes(TOO_MANY))
   })
 
   test('are in pages that end, each at another address', async () => {

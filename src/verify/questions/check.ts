@@ -55,9 +55,8 @@ export function openChecklist(asks: Readonly<Record<'chain' | 'witnesses', boole
       results.set(name, { name, is: is === 'wrong' ? is : 'right', says, findings })
     },
     unchecked(name, why) {
-      const { is, says, findings } = checkOf(name)
+      const { is, findings } = checkOf(name)
       if (is !== 'wrong') results.set(name, { name, is: 'not checked', says: why, findings })
-      else results.set(name, { name, is, says, findings })
     },
     wrong(name, finding) {
       const { is, says, findings } = checkOf(name)

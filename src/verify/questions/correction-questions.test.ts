@@ -37,4 +37,9 @@ suite('the questions about corrections', () => {
     assert.equal(await askedWith([15, 18], [0, 0]), '17 14 1')
     assert.equal(await askedWith([], [0, 0]), '1')
   })
+
+  test('are about no event after those that are checked, also when the log has grown', async () => {
+    assert.equal(await askedWith([20, 21], [0, 0]), '19 1')
+    assert.equal(await askedWith([21], [0.99, 0.99]), '20')
+  })
 })

@@ -7,6 +7,7 @@ const TABLE: readonly (readonly [published: unknown, recomputed: unknown, place:
   [{ a: 1, b: [2, { c: null }] }, { a: 1, b: [2, { c: null }] }, null],
   [{ a: 1, b: [2, { c: 0 }] }, { a: 1, b: [2, { c: null }] }, 'b[1].c'],
   [{ a: 1 }, { a: '1' }, 'a'],
+  [{ a: [1, 2] }, { a: [3, 2] }, 'a[0]'],
   [{ a: [1, 2] }, { a: [1, 2, 3] }, 'a[2]'],
   [{ a: [1, 2, 3] }, { a: [1, 2] }, 'a[2]'],
   [{ a: [] }, { a: {} }, 'a'],
