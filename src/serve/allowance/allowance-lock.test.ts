@@ -31,6 +31,17 @@ suite('a lock in shared memory', () => {
     assert.deepEqual([...words], [0, 0])
   })
 
+  test('of a thread that died inside is waited for a hundred times, and then an error', () => {
+    const words = new Int32Array(new SharedArrayBuffer(8))
+    words[LOCK] = 1
+    const begun = performance.now()
+    assert.throws(
+      () => locked(words, LOCK, () => assert.fail('the section runs'), 1),
+      /a lock in shared memory was not released within 100 ms/,
+    )
+    assert.ok(performance.now() - begun >= 90)
+  })
+
   test('stays held by the thread that it lets in when another one leaves', async () => {
     const words = new Int32Array(new SharedArrayBuffer(16))
     const worker = new Worker(HOLDER, { workerData: { words, module: MODULE } })

@@ -4,7 +4,7 @@ const SPINS = 100
 /** Milliseconds of one sleep; a missed wake-up costs no more than this. */
 const SLEEP_MS = 50
 
-/** Sleeps without a wake-up after which the holder counts as dead: about five seconds. */
+/** Sleeps without a wake-up after which the holder counts as dead: about five seconds of `SLEEP_MS`. */
 const SLEEPS_MAX = 100
 
 const FREE = 0
@@ -15,8 +15,8 @@ const AWAITED = 2
  * Runs a short synchronous section; one thread at a time holds the lock of a word. Throws if the holder does not
  * release it for seconds: its thread died inside, so its data cannot be trusted.
  */
-export function locked<T>(words: Int32Array, at: number, section: () => T): T {
-  if (Atomics.compareExchange(words, at, FREE, HELD) !== FREE) acquire(words, at)
+export function locked<T>(words: Int32Array, at: number, section: () => T, sleepMs: number = SLEEP_MS): T {
+  if (Atomics.compareExchange(words, at, FREE, HELD) !== FREE) acquire(words, at, sleepMs)
   try {
     return section()
   } finally {
@@ -25,14 +25,14 @@ export function locked<T>(words: Int32Array, at: number, section: () => T): T {
   }
 }
 
-function acquire(words: Int32Array, at: number): void {
+function acquire(words: Int32Array, at: number, sleepMs: number): void {
   for (let spin = 0; spin < SPINS; spin += 1) {
     if (Atomics.load(words, at) === FREE && Atomics.compareExchange(words, at, FREE, HELD) === FREE) return
   }
   // Node allows this on its main thread too. The sections are too short to be felt.
   for (let sleeps = 0; Atomics.exchange(words, at, AWAITED) !== FREE;) {
-    if (Atomics.wait(words, at, AWAITED, SLEEP_MS) === 'timed-out') sleeps += 1
+    if (Atomics.wait(words, at, AWAITED, sleepMs) === 'timed-out') sleeps += 1
     if (sleeps === SLEEPS_MAX)
-      throw new Error(`a lock in shared memory was not released within ${SLEEPS_MAX * SLEEP_MS} ms`)
+      throw new Error(`a lock in shared memory was not released within ${SLEEPS_MAX * sleepMs} ms`)
   }
 }

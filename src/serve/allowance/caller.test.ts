@@ -157,6 +157,14 @@ suite('the trusted proxies', () => {
     assert.equal(callerKey(PROXY, '198.51.100.1', networks('::ffff:10.0.0.0/104')), '198.51.100.1')
   })
 
+  test('are a thousand at most', () => {
+    const ranges = (count: number): string => Array.from({ length: count }, () => '10.0.0.1').join()
+    assert.equal(networks(ranges(1_000)).length, 1_000)
+    const more = parseNetworks(ranges(1_001))
+    assert.ok(!more.ok)
+    assert.equal(more.problem.detail, 'trusted proxies: more than 1000 ranges')
+  })
+
   const refusals: readonly (readonly [string, RegExp])[] = [
     ['10.0.0.0/33', /entry 1, "10\.0\.0\.0\/33", has a prefix longer than 32 bits/],
     ['2001:db8::/129', /longer than 128 bits/],

@@ -165,14 +165,8 @@ function flush(context: StreamContext, subscriber: Subscriber): void {
   if (isBehind(subscriber.cursor, context.head(subscriber.cursor))) context.queue(subscriber)
 }
 
-/** Parts of a subscriber that decide whether it needs a turn. */
-export type Due = Pick<
-  Subscriber,
-  'cursor' | 'writtenAt' | 'blockedSince' | 'endsAt' | 'aheadEndsAt' | 'ended'
->
-
 /** Whether a subscriber needs a turn: to write events or a heartbeat, or because it has stalled or expired. */
-export function isDue(subscriber: Due, now: number, head: Seq, limits: StreamLimits): boolean {
+export function isDue(subscriber: Subscriber, now: number, head: Seq, limits: StreamLimits): boolean {
   if (subscriber.ended) return now >= subscriber.endsAt + limits.lastFrameMs
   if (now >= subscriber.endsAt || hasWaitedEnough(subscriber, now, head)) return true
   if (subscriber.blockedSince !== null) return now - subscriber.blockedSince >= limits.stallMs
@@ -180,7 +174,7 @@ export function isDue(subscriber: Due, now: number, head: Seq, limits: StreamLim
 }
 
 /** Whether the node has not reached the cursor of a stream in time. */
-function hasWaitedEnough({ cursor, aheadEndsAt }: Due, now: number, head: Seq): boolean {
+function hasWaitedEnough({ cursor, aheadEndsAt }: Subscriber, now: number, head: Seq): boolean {
   return now >= aheadEndsAt && isAhead(cursor, head)
 }
 
