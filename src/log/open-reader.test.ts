@@ -26,6 +26,8 @@ suite('the head of a reader', () => {
       const heard: number[] = []
       const stop = reader.onHead(({ seq }) => heard.push(seq))
       const versions = new Set([reader.version()])
+      const kinds = () => reader.snapshot((snapshot) => snapshot.kinds())
+      assert.deepEqual(kinds(), [])
       assert.equal(reader.head().seq, 0)
       for (const [count, head] of [
         [3, 3],
@@ -39,6 +41,7 @@ suite('the head of a reader', () => {
             head,
           )
         assert.equal(reader.head().seq, head)
+        assert.deepEqual(kinds(), [{ type: 'price', kind: 'usd', firstSeq: 1, lastSeq: head }])
         versions.add(reader.version())
       }
       assert.deepEqual(heard, [3, 4])

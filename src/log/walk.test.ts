@@ -48,7 +48,7 @@ const walks = fc.record({
 const logs = fc
   .tuple(
     randomLogs,
-    fc.array(fc.tuple(fc.nat(8), fc.nat(1)), { maxLength: 250 }),
+    fc.array(fc.tuple(fc.nat(8), fc.nat(1)), { maxLength: 250, size: 'max' }),
     fc.infiniteStream(fc.nat(9)),
   )
   .map(([entries, plays, named]): readonly Entry[] => {

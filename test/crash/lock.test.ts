@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { LockedError, lockDirectory } from '../../src/log/store/lock.ts'
 import { run } from '../stage/command-stage.ts'
 import { startNode } from '../stage/node-process.ts'
 import { openCampaign } from '../torture/campaign.ts'
@@ -92,23 +91,4 @@ suite('a data directory', () => {
       )
     },
   )
-
-  test('is locked within one process too, and no other failure is reported as a lock', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-lock-'))
-    try {
-      {
-        using _lock = lockDirectory(folder)
-        assert.equal(statSync(join(folder, 'lock')).mode & 0o777, 0o600, 'no other user can lock it')
-        assert.throws(() => lockDirectory(folder), LockedError)
-      }
-      lockDirectory(folder)[Symbol.dispose]()
-      writeFileSync(join(folder, 'lock'), 'this is no database, so nobody can hold it as one'.repeat(99))
-      assert.throws(
-        () => lockDirectory(folder),
-        (error) => error instanceof Error && !(error instanceof LockedError),
-      )
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
 })

@@ -52,6 +52,16 @@ suite('the segments of another node, which compresses otherwise', () => {
     }
   })
 
+  test('are none in a file without lines, whose tables stay as they are', () => {
+    const db = openDatabase()
+    const events = archiveEvents(1, SEGMENT_SEQS, FROM, 1_000).map((event) => ({ ...event, details: null }))
+    commit(db, openArchiveWriter(db, STORY_SIGNER), events)
+    const rows = () => ['segments', 'digests'].map((table) => db.prepare(`SELECT * FROM ${table}`).all())
+    const before = rows()
+    replaceSegments(db, MONTH, 'details', [])
+    assert.deepEqual(rows(), before)
+  })
+
   test('are refused when they hold other lines', () => {
     const db = openDatabase()
     commit(db, openArchiveWriter(db, STORY_SIGNER), archiveEvents(1, SEGMENT_SEQS, FROM, 1_000))

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -21,6 +22,7 @@ import { backupStore } from './backup.ts'
 import { LockedError } from '../store/lock.ts'
 import { createStore, openForWriting, storePath } from '../store/store.ts'
 import { runCheck } from '../../../test/story/damaged-log.ts'
+import { skipUnless } from '../../../test/stage/test-needs.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
 /** Enough events for several steps of a copy. */
@@ -119,6 +121,24 @@ suite('a backup', () => {
     assert.deepEqual(copies(), ['copy.db'])
     rmSync(to)
   })
+
+  test(
+    'leaves no file open',
+    { skip: skipUnless(existsSync('/proc/self/fd'), 'a list of open files') },
+    async () => {
+      const to = join(folder, 'copy.db')
+      await backupStore(store, to, () => undefined)
+      const open = readdirSync('/proc/self/fd').map((file) => {
+        const path = join('/proc/self/fd', file)
+        return existsSync(path) ? readlinkSync(path) : ''
+      })
+      assert.deepEqual(
+        open.filter((path) => path.startsWith(folder)),
+        [],
+      )
+      rmSync(to)
+    },
+  )
 
   test('of a store with a damaged page fails, and leaves no file', async () => {
     const damaged = join(folder, 'damaged.db')

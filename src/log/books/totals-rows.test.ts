@@ -71,6 +71,13 @@ suite('a row of prefix totals', () => {
     )
   })
 
+  test('is found by the ids that are in the stores: 2^20 for each minute since 1970', () => {
+    assert.deepEqual(
+      [0, 3, 29_000_000].map((minutes) => firstChunkFrom(boundOf(minutes * MINUTE_MS))),
+      [0, 3_145_728, 30_408_704_000_000],
+    )
+  })
+
   test('is refused when it is cut short', () => {
     const row = encodeTotalsRow(seqOf(7), {
       figures: recordOf(FIGURES, () => 1n),
