@@ -3,7 +3,16 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { openDirectory } from '../../../test/story/store-run.ts'
-import { openForReading, openForWriting, readStoreIdentity, StoreError, storePath } from './store.ts'
+import {
+  isSimulatedLog,
+  openForReading,
+  openForWriting,
+  readIdentity,
+  readStoreIdentity,
+  StoreError,
+  storePath,
+  writeIdentity,
+} from './store.ts'
 
 suite('a backup in the place of a store', () => {
   test('is not opened with the write-ahead log of the store before it', () => {
@@ -27,6 +36,21 @@ suite('a backup in the place of a store', () => {
 })
 
 suite('the identity of a log', () => {
+  test('is read as it was written last', () => {
+    using directory = openDirectory()
+    using db = openForWriting(storePath(directory.path))
+    const { id } = readIdentity(db)
+    assert.match(id, /^[0-9a-f]{32}$/)
+    for (const simulated of [true, false]) {
+      const origin = `daybook.test/${simulated}`
+      const former = [{ id: 'a'.repeat(32), origin: 'daybook.test/before', size: 7 }]
+      const identity = { id: 'b'.repeat(32), origin, chain: 'solana', simulated, former } as const
+      writeIdentity(db, identity)
+      assert.deepEqual(readIdentity(db), identity)
+      assert.equal(isSimulatedLog(directory.path), simulated)
+    }
+  })
+
   test('is read without leaving a connection, which would keep others from the file', () => {
     using directory = openDirectory()
     const { origin } = readStoreIdentity(directory.path)
