@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { RICH_LOG } from '../../../test/stage/audit-stage.ts'
+import { paidLog } from '../../../test/story/paid-log.ts'
 import type { Change } from '../../../test/story/public-log.ts'
 import { publicLog } from '../../../test/story/public-log.ts'
 import { MINUTE_MS, msOf } from '../../protocol/moment.ts'
@@ -59,6 +60,19 @@ suite('the figures of a service', () => {
     const folder = await ask(lacking, { is: 'folder' })
     assert.deepEqual(faults(folder), [])
     assert.deepEqual(folder.absent, [{ check: 'schedule', path: 'schedule' }])
+  })
+
+  test('are asked of contests by status, in each order, and by a word of a title', async () => {
+    const titled = publicLog(paidLog([]))
+    const { answers } = await ask(undefined, { source: titled.source(), now: titled.now })
+    assert.deepEqual(
+      answers.map(({ path }) => path).filter((path) => path.startsWith('contests?')),
+      [
+        'contests?status=closed',
+        ...['closesAt', 'pool', 'prizesNotRedeemed'].map((sort) => `contests?sort=${sort}&limit=100`),
+        'contests?q=a',
+      ],
+    )
   })
 
   test('of a folder have no parameters', async () => {

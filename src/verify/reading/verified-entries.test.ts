@@ -6,6 +6,7 @@ import type { Change, PublicLog } from '../../../test/story/public-log.ts'
 import { publicLog } from '../../../test/story/public-log.ts'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import type { Entry } from '../../protocol/event.ts'
+import { DAY_MS } from '../../protocol/moment.ts'
 import { listMonths } from './manifest.ts'
 import { entriesOf } from './verified-entries.ts'
 
@@ -41,6 +42,18 @@ suite('the entries of a log', () => {
     await assert.rejects(
       read(long, 201, { lacksMonths: true }),
       /seq 1: and later ones are missing: the archive ends before/,
+    )
+  })
+
+  test('are read with the files of an empty month right after them', async () => {
+    const entries = paidLog([{ tx: 'a-transaction', tokens: 1 }], 70 * DAY_MS)
+    const sparse = publicLog(entries)
+    const size = entries.length - 1
+    assert.deepEqual(await read(sparse, size), entries.slice(0, size))
+    const cut: Change = (path, body) => (path === 'archive/2026-05.jsonl.gz' ? body?.subarray(1) : body)
+    await assert.rejects(
+      read(sparse, size, { change: cut }),
+      /archive\/2026-05\.jsonl\.gz: its size is not that of its manifest/,
     )
   })
 

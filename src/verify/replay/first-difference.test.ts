@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import { treeHasher } from '../../tlog/hash.ts'
-import { formatTile, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
+import { formatTile, formatTilePath, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
 import { firstDifference } from './first-difference.ts'
 import type { Source } from '../reading/source.ts'
 import type { ReplayTree } from './replay-tree.ts'
@@ -63,6 +63,22 @@ suite('the first entry that differs from the signed one', () => {
       }
     })
   }
+
+  test('is null when a tile of entries does not bear out the difference in the tile above it', async () => {
+    const source = tilesOf(600)
+    const above = formatTilePath({ level: 1, index: 0, width: 2 })
+    const lying: Source = {
+      ...source,
+      async read(path) {
+        const found = Uint8Array.from((await source.read(path)) ?? [])
+        if (path === `log/${above}`) found[32] = (found[32] ?? 0) ^ 1
+        return found
+      },
+    }
+    const tree = openReplayTree(hasher, [300, 600])
+    for (let index = 0; index < 600; index++) tree.add(leaf(index, null))
+    assert.equal(await firstDifference(lying, tree, 600), null)
+  })
 
   test('is null when the tiles agree with the entries, or are missing', async () => {
     assert.equal(await firstDifference(tilesOf(700), treeOf(700, null), 700), null)

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import type { LogExtent, VerifyQuestion } from './range-questions.ts'
+import { pastSummaryQuestions, patternQuestions, rangeQuestions } from './range-questions.ts'
+
+const FIRST = Date.UTC(2026, 9, 5, 10, 20, 30)
+const extent = (lengthMs: number, firstMs = FIRST): LogExtent => ({
+  firstMs: msOf(firstMs),
+  lastMs: msOf(firstMs + lengthMs),
+  seq: 99,
+})
+const pathsOf = (questions: readonly VerifyQuestion[]): readonly string[] => questions.map(({ path }) => path)
+
+/** Parameters of a question. */
+const given = ({ path }: VerifyQuestion): URLSearchParams => new URLSearchParams(path.split('?')[1])
+
+suite('the questions about past summaries', () => {
+  test('are about a moment in each tenth of the log, before the last event', () => {
+    for (const [chance, after] of [
+      [0, 0],
+      [0.5, 500],
+      [0.9999, 999],
+    ] as const) {
+      const questions = pastSummaryQuestions(extent(10_000), () => chance)
+      assert.deepEqual(
+        pathsOf(questions),
+        Array.from({ length: 10 }, (_, tenth) => `summary?at=${FIRST + tenth * 1_000 + after}`),
+      )
+      assert.ok(questions.every(({ seq }) => seq === 99))
+    }
+  })
+
+  test('need the totals just after their moment', () => {
+    const [first] = pastSummaryQuestions(extent(10_000), () => 0)
+    assert.deepEqual(first?.moments('summary', {}), [FIRST + 1])
+  })
+
+  test('are none of a log without a past', () => {
+    assert.deepEqual(
+      pastSummaryQuestions(null, () => 0),
+      [],
+    )
+    assert.deepEqual(
+      pastSummaryQuestions(extent(0), () => 0),
+      [],
+    )
+  })
+})
+
+suite('the questions about ranges', () => {
+  test('are about each bucket, and about the whole past by day and by month', () => {
+    const questions = rangeQuestions('flows', extent(70 * DAY_MS))
+    const past = questions.filter(({ path }) => path.includes('from='))
+    assert.deepEqual(
+      past.map((question) => [...given(question).values()]),
+      [
+        [String(Date.UTC(2026, 9, 5)), String(Date.UTC(2026, 11, 14)), 'day'],
+        [String(Date.UTC(2026, 9, 1)), String(Date.UTC(2026, 11, 1)), 'month'],
+      ],
+    )
+    assert.deepEqual(
+      pathsOf(questions.filter((question) => !past.includes(question))),
+      ['', 'minute', 'hour', 'day', 'week', 'month'].map((bucket) =>
+        bucket === '' ? 'flows' : `flows?bucket=${bucket}`,
+      ),
+    )
+  })
+
+  test('are as of the last event for flows of the past, and as of the present otherwise', () => {
+    for (const check of ['flows', 'funds'] as const)
+      for (const question of rangeQuestions(check, extent(70 * DAY_MS))) {
+        const isPast = given(question).has('from')
+        assert.equal(question.seq, isPast && check === 'flows' ? 99 : null, question.path)
+        assert.equal(question.check, check)
+      }
+  })
+
+  test('are about no past of a log that has none', () => {
+    const asked = (lengthMs: number): number =>
+      rangeQuestions('funds', extent(lengthMs)).filter((question) => given(question).has('from')).length
+    assert.equal(rangeQuestions('funds', null).length, asked(0) + rangeQuestions('funds', extent(0)).length)
+    assert.deepEqual([asked(0), asked(DAY_MS), asked(31 * DAY_MS)], [0, 1, 2])
+  })
+
+  test('need the totals at each bound of their buckets', () => {
+    const [day] = rangeQuestions('flows', extent(3 * DAY_MS)).filter((question) =>
+      given(question).has('from'),
+    )
+    const start = Date.UTC(2026, 9, 5)
+    assert.deepEqual(
+      day?.moments(day.path, { launchedAtMs: FIRST }),
+      [0, 1, 2, 3].map((days) => start + days * DAY_MS),
+    )
+  })
+
+  const fault = (published: Readonly<Record<string, unknown>>): (() => unknown) => {
+    const [question] = rangeQuestions('flows', null)
+    return () => question?.moments('flows', published)
+  }
+
+  test('refuse an answer whose present or launch is no moment', () => {
+    const now = { atMs: Math.floor(FIRST / MINUTE_MS) * MINUTE_MS }
+    assert.doesNotThrow(fault({ now, launchedAtMs: FIRST }))
+    assert.doesNotThrow(fault({ now, launchedAtMs: null }))
+    assert.throws(fault({ now: { atMs: now.atMs + 1 }, launchedAtMs: FIRST }), /now is not a whole minute/)
+    assert.throws(fault({ now: { atMs: 'x' }, launchedAtMs: FIRST }), /now\.atMs is not a whole number/)
+    assert.throws(
+      fault({ now: { atMs: 9e15 - (9e15 % MINUTE_MS) }, launchedAtMs: 0 }),
+      /now is not a whole minute/,
+    )
+    assert.throws(fault({ now }), /launchedAtMs is not a whole number/)
+    assert.throws(fault({ now, launchedAtMs: 9e15 }), /launchedAtMs is not a moment/)
+  })
+})
+
+suite('the questions about patterns', () => {
+  test('are about the default range, and about the last year in another time zone', () => {
+    const start = Math.floor(FIRST / MINUTE_MS) * MINUTE_MS
+    const pasts = (lengthMs: number): readonly (readonly string[])[] =>
+      patternQuestions(extent(lengthMs))
+        .slice(1)
+        .map((question) => [...given(question).values()])
+    assert.deepEqual(pathsOf(patternQuestions(null)), ['patterns'])
+    assert.deepEqual(pasts(0), [])
+    assert.deepEqual(pasts(MINUTE_MS), [[String(start), String(start + MINUTE_MS), '330']])
+    const [long] = pasts(400 * DAY_MS)
+    const end = start + 400 * DAY_MS
+    assert.deepEqual(long, [String(end - 366 * DAY_MS), String(end), '330'])
+  })
+
+  test('need the totals at each whole hour of their time zone, and at both ends', () => {
+    const question = patternQuestions(extent(2 * HOUR_MS)).at(-1)
+    const from = Math.floor(FIRST / MINUTE_MS) * MINUTE_MS
+    assert.deepEqual(question?.moments('patterns', { launchedAtMs: FIRST }), [
+      from,
+      from + 2 * HOUR_MS,
+      // Half past nine, ten and eleven are whole hours in the zone of +05:30.
+      ...[9, 10, 11].map((hour) => Date.UTC(2026, 9, 5, hour, 30)),
+    ])
+  })
+})
