@@ -66,6 +66,19 @@ suite('the report of a check against the chain', () => {
     assert.ok(!found.checks.some(({ name }) => name === 'chain'))
   })
 
+  test('comes after its progress: each transaction, then each amount', async () => {
+    const progress: (readonly [done: number, total: number])[] = []
+    await auditedPayments(stage, {
+      sample: 3,
+      largest: 0,
+      onProgress: (stageName, done, total) => stageName === 'chain' && progress.push([done, total]),
+    })
+    assert.deepEqual(
+      progress,
+      [3, 4, 5, 6].map((done) => [done, 6]),
+    )
+  })
+
   test('is not checked for a log without transactions', async () => {
     const found = await auditedPayments(stage, { change: [] })
     assert.deepEqual(chainCheck(found), { is: 'not checked', says: 'no event names a transaction' })

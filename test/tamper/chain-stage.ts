@@ -6,7 +6,7 @@ import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import { openChain } from '../../src/chain/open-chain.ts'
 import type { ChainQuestions } from '../../src/verify/ask-chain.ts'
-import type { Audit } from '../../src/verify/audit.ts'
+import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
 import type { Payment } from '../story/paid-log.ts'
 import { paidLog } from '../story/paid-log.ts'
 import type { Change } from '../story/public-log.ts'
@@ -53,6 +53,7 @@ export async function auditedPayments(
     restMs = 3_600_000,
     change,
     onRead = () => undefined,
+    onProgress = () => undefined,
     ...more
   }: Partial<ChainQuestions> &
     Readonly<{
@@ -61,6 +62,7 @@ export async function auditedPayments(
       change?: readonly Payment[]
       /** Called with the path of each answer of the service. */
       onRead?: (path: string) => void
+      onProgress?: AuditSettings['onProgress']
     }> = {},
 ): Promise<Audit> {
   await using opened = new AsyncDisposableStack()
@@ -89,7 +91,7 @@ export async function auditedPayments(
     onRead(path)
     return body
   }
-  return await auditOf(log, told, { chain: questions })
+  return await auditOf(log, told, { chain: questions, onProgress })
 }
 
 /** Result of the check against the chain. */
