@@ -58,6 +58,18 @@ suite('the connections of one address', () => {
     assert.deepEqual(stage.reported, [])
   })
 
+  test('are refused with a problem, however many have been refused before', async () => {
+    const { stage, slots, open } = await openStage()
+    await using _ = stage
+    const held = await Promise.all([open(), open(), open()])
+    await until(() => slots.open() === PER_CALLER)
+    for (let round = 0; round < 9; round += 1) {
+      const refused = await Promise.all(Array.from({ length: 32 }, async () => ask(await open())))
+      assert.ok(refused.every((text) => text.startsWith('HTTP/1.1 429 ')))
+    }
+    for (const socket of held) socket.destroy()
+  })
+
   test('are not limited for a trusted proxy', async () => {
     const { stage, open } = await openStage(true)
     await using _ = stage
