@@ -17,6 +17,7 @@ import type { Trust, TrustBasis } from './trust.ts'
 import { openListed } from './trust.ts'
 
 const UNREAD = 'the entries could not all be read'
+const NOTHING = 'there is nothing to compare'
 
 const BASES: Readonly<Record<TrustBasis, string>> = {
   given: 'the key that you gave',
@@ -122,8 +123,7 @@ export function judgeFigures(
     const answers = result?.answers ?? 0
     if (mine.length > 0)
       list.unchecked(name, source.is === 'folder' ? 'it is newer than the checkpoint' : UNREAD)
-    else if (answers === 0)
-      list.unchecked(name, source.is === 'folder' ? 'not in the folder' : 'there is nothing to compare')
+    else if (answers === 0) list.unchecked(name, source.is === 'folder' ? 'not in the folder' : NOTHING)
     else if (absent > 0) list.unchecked(name, `${absent} answers are not in the folder; ${answers} are right`)
     else list.right(name, figureSays(name, answers))
   }
@@ -148,6 +148,7 @@ export function judgeSamples(
     list.wrong('events', { place: samples.tree.place, what: 'is signed for other entries' })
   if (source.is === 'folder') list.unchecked('events', 'a folder has no pages of them')
   else if (broken !== null) list.unchecked('events', UNREAD)
+  else if (samples.pages === 0) list.unchecked('events', NOTHING)
   else
     list.right(
       'events',
