@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
-import { formatSealed } from '../store/sealed-json.ts'
+import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 import { LAST_BACKUP_FILE, readLastBackup, writeLastBackup } from './last-backup.ts'
+import * as fc from 'fast-check'
 
 const LAST = { at: msOf(1_790_000_000_000), verifiedAt: msOf(1_790_000_001_000), events: 12, bytes: 40_960 }
 
@@ -45,5 +46,28 @@ suite('the description of the last backup', () => {
     rmSync(path)
     mkdirSync(path)
     assert.equal(readLastBackup(folder), null, 'a folder of that name')
+  })
+})
+
+suite('sealed JSON', () => {
+  test('is parsed as it was formatted', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        assert.deepEqual(parseSealed(Buffer.from(formatSealed(value))), JSON.parse(JSON.stringify(value)))
+      }),
+    )
+  })
+
+  test('with any bit flipped, cut or added is none', () => {
+    const whole = Buffer.from(formatSealed({ words: 'täglich', number: 12 }))
+    for (let at = 0; at < whole.length; at += 1) {
+      for (const bit of [1, 32]) {
+        const flipped = Buffer.from(whole)
+        flipped[at] = (flipped[at] ?? 0) ^ bit
+        assert.equal(parseSealed(flipped), undefined, `byte ${at}`)
+      }
+      assert.equal(parseSealed(whole.subarray(0, at)), undefined)
+    }
+    assert.equal(parseSealed(Buffer.concat([whole, Buffer.from('\n')])), undefined)
   })
 })

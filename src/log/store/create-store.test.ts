@@ -1,20 +1,38 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync, statSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
 import {
+  STORE_FILE,
+  StoreError,
   createStore,
   finishBulk,
   hasStore,
+  isSimulatedLog,
   openForBulk,
   openForReading,
   openForWriting,
   readIdentity,
-  STORE_FILE,
+  readStoreIdentity,
   storePath,
+  writeIdentity,
 } from './store.ts'
 import { skipUnless } from '../../../test/stage/test-needs.ts'
+import { openDirectory } from '../../../test/story/store-run.ts'
+import { LockedError, lockDirectory } from './lock.ts'
+import type { MirrorMeta } from './mirror-meta.ts'
+import { readMirrorMeta, refuseMirror, writeMirrorMeta } from './mirror-meta.ts'
 
 const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
 
@@ -86,5 +104,127 @@ suite('the store of a bulk import', () => {
     } finally {
       rmSync(data, { recursive: true })
     }
+  })
+})
+
+suite('the lock of a data directory', () => {
+  test('is taken once within one process too, and no other failure is reported as a lock', () => {
+    using directory = openDirectory()
+    const { path } = directory
+    {
+      using _lock = lockDirectory(path)
+      assert.equal(statSync(join(path, 'lock')).mode & 0o777, 0o600, 'no other user can lock it')
+      assert.throws(() => lockDirectory(path), LockedError)
+    }
+    lockDirectory(path)[Symbol.dispose]()
+    writeFileSync(join(path, 'lock'), 'this is no database, so nobody can hold it as one'.repeat(99))
+    assert.throws(
+      () => lockDirectory(path),
+      (error) => error instanceof Error && !(error instanceof LockedError),
+    )
+  })
+})
+
+suite('a backup in the place of a store', () => {
+  test('is not opened with the write-ahead log of the store before it', () => {
+    using directory = openDirectory()
+    const store = storePath(directory.path)
+    const foreign = `${store}-wal`
+    // A backup has no write-ahead log.
+    const db = openForWriting(store)
+    assert.equal(db.prepare('PRAGMA journal_mode = DELETE').get()?.['journal_mode'], 'delete')
+    db.close()
+    writeFileSync(foreign, 'pages of another store')
+    for (const open of [openForReading, openForWriting])
+      assert.throws(
+        () => open(store),
+        new StoreError(`${foreign} belongs to another store: remove it and ${store}-shm`),
+      )
+    writeFileSync(foreign, '')
+    openForReading(store).close()
+    openForWriting(store).close()
+  })
+})
+
+suite('the identity of a log', () => {
+  test('is read as it was written last', () => {
+    using directory = openDirectory()
+    using db = openForWriting(storePath(directory.path))
+    const { id } = readIdentity(db)
+    assert.match(id, /^[0-9a-f]{32}$/)
+    for (const simulated of [true, false]) {
+      const origin = `daybook.test/${simulated}`
+      const former = [{ id: 'a'.repeat(32), origin: 'daybook.test/before', size: 7 }]
+      const identity = { id: 'b'.repeat(32), origin, chain: 'solana', simulated, former } as const
+      writeIdentity(db, identity)
+      assert.deepEqual(readIdentity(db), identity)
+      assert.equal(isSimulatedLog(directory.path), simulated)
+    }
+  })
+
+  test('is read without leaving a connection, which would keep others from the file', () => {
+    using directory = openDirectory()
+    const { origin } = readStoreIdentity(directory.path)
+    assert.equal(origin, 'daybook.test/store')
+    using db = openForWriting(storePath(directory.path))
+    assert.equal(db.prepare('PRAGMA journal_mode = DELETE').get()?.['journal_mode'], 'delete')
+  })
+})
+
+suite('a reader of a store', () => {
+  test('sees what is only in the write-ahead log of a killed writer, and leaves the files as they are', () => {
+    using directory = openDirectory()
+    const left = join(directory.path, 'left')
+    mkdirSync(left)
+    const files = ['', '-wal'].map((suffix) => `${storePath(left)}${suffix}`)
+    using writer = openForWriting(storePath(directory.path))
+    writer.exec("INSERT INTO meta VALUES ('key', 'value')")
+    for (const file of files) copyFileSync(file.replace(left, directory.path), file)
+    const before = files.map((file) => readFileSync(file))
+    const reader = openForReading(storePath(left))
+    assert.equal(reader.prepare("SELECT value FROM meta WHERE key = 'key'").get()?.['value'], 'value')
+    reader.close()
+    assert.deepEqual(
+      files.map((file) => readFileSync(file)),
+      before,
+    )
+  })
+})
+
+const moments = fc.option(fc.nat())
+const metas: fc.Arbitrary<MirrorMeta> = fc.record({
+  of: fc.webUrl(),
+  vkeys: fc.array(fc.string()),
+  firstUse: fc.boolean(),
+  held: fc.option(fc.json()),
+  provedAt: moments,
+  contactAt: moments,
+})
+
+suite('the store of a mirror', () => {
+  test('says what it mirrors as it was written last, and keeps what a later writing leaves open', () => {
+    using directory = openDirectory()
+    using db = openForWriting(storePath(directory.path))
+    assert.equal(readMirrorMeta(db), null)
+    refuseMirror(db)
+    let kept: Pick<MirrorMeta, 'held' | 'provedAt' | 'contactAt'> = {
+      held: null,
+      provedAt: null,
+      contactAt: null,
+    }
+    fc.assert(
+      fc.property(metas, (meta) => {
+        writeMirrorMeta(db, meta)
+        const { held, provedAt, contactAt } = meta
+        kept = {
+          held: held ?? kept.held,
+          provedAt: provedAt ?? kept.provedAt,
+          contactAt: contactAt ?? kept.contactAt,
+        }
+        assert.deepEqual(readMirrorMeta(db), { ...meta, ...kept })
+        assert.throws(() => refuseMirror(db), StoreError)
+      }),
+      { numRuns: 30, endOnFailure: true },
+    )
   })
 })
