@@ -10,6 +10,8 @@ const RETRY_MS = 200
 /** Publishers of a platform, which repeat each request until it is acknowledged. */
 type SoakPlatform = Readonly<{
   counts: Readonly<{ requests: number; drafts: number; repeats: number }>
+  /** Reasons of the repetitions so far, with their numbers: a problem's code, a status, or the code of a failed connection. */
+  repeatedFor(): Readonly<Record<string, number>>
   /** Requests that should have been refused, or that were. */
   wrong: readonly string[]
   /** Resolves when all requests are acknowledged, and no other will be sent. */
@@ -27,9 +29,15 @@ type Settings = Readonly<{
 
 export function openSoakPlatform({ seed, door, token, eventsPerSecond }: Settings): SoakPlatform {
   const counts = { requests: 0, drafts: 0, repeats: 0 }
+  const reasons = new Map<string, number>()
   const wrong: string[] = []
   let isOver = false
-  const post = async (drafts: readonly SentDraft[]): Promise<number | null> => {
+  const repeat = async (reason: string): Promise<void> => {
+    counts.repeats += 1
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+    await sleep(RETRY_MS)
+  }
+  const post = async (drafts: readonly SentDraft[]): Promise<Readonly<{ status: number; code: string }>> => {
     try {
       const answer = await fetch(`${door}/publish`, {
         method: 'POST',
@@ -37,10 +45,10 @@ export function openSoakPlatform({ seed, door, token, eventsPerSecond }: Setting
         body: JSON.stringify(drafts),
         signal: AbortSignal.timeout(ATTEMPT_MS_MAX),
       })
-      await answer.arrayBuffer()
-      return answer.status
-    } catch {
-      return null
+      const { code = '' } = (await answer.json()) as { code?: string }
+      return { status: answer.status, code: code === '' ? String(answer.status) : code }
+    } catch (error) {
+      return { status: 0, code: codeOf(error) }
     }
   }
   const run = async (index: number): Promise<void> => {
@@ -48,11 +56,10 @@ export function openSoakPlatform({ seed, door, token, eventsPerSecond }: Setting
     for (const { drafts, expected } of contestRequests(`p${index}`, index, random, null)) {
       if (isOver) return
       // A restart, a full disk and a change of the token are no definite answers.
-      let status = await post(drafts)
-      while (status === null || status === 401 || status === 429 || status >= 500) {
-        counts.repeats += 1
-        await sleep(RETRY_MS)
-        status = await post(drafts)
+      let { status, code } = await post(drafts)
+      while (status === 0 || status === 401 || status === 429 || status >= 500) {
+        await repeat(code)
+        ;({ status, code } = await post(drafts))
       }
       const isRight = expected === 'published' ? status === 200 : status >= 400
       if (!isRight) wrong.push(`${drafts[0]?.ref} was answered with ${status}`)
@@ -65,10 +72,17 @@ export function openSoakPlatform({ seed, door, token, eventsPerSecond }: Setting
   running.catch(() => undefined)
   return {
     counts,
+    repeatedFor: () => Object.fromEntries(reasons),
     wrong,
     async end() {
       isOver = true
       await running
     },
   }
+}
+
+/** Name or code of what ended a request without an answer. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : error.name
 }

@@ -120,7 +120,9 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
       slowness: share.slowness(),
     })
     if (samples.length % Math.ceil((hourSeconds * 1_000) / SAMPLE_MS) === 0)
-      tell(`hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs`)
+      tell(
+        `hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs, repeated ${JSON.stringify(platform.repeatedFor())}`,
+      )
   }
   await acting
   clients.calm()
