@@ -15,7 +15,7 @@ import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { assertSameBooks } from '../../../test/story/same-books.ts'
 import { draftOf, openDirectory, reading, write } from '../../../test/story/store-run.ts'
 import { openAppender } from '../append.ts'
-import { createStore, openForWriting, readStoreIdentity, storePath } from './store.ts'
+import { createStore, openForWriting, readStoreIdentity, refusalOf, storePath } from './store.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
 type EntrySketch = readonly [atMs: number, name: string, kots?: bigint | undefined, details?: Details]
@@ -285,4 +285,10 @@ suite('a store that a power cut left with a rollback journal', () => {
     assert.equal(readStoreIdentity(dirname(cut)).id, id)
     assert.equal(existsSync(`${cut}-journal`), false)
   })
+})
+
+test('a store of schema 8 can be upgraded, and one of schema 7 cannot', () => {
+  using db = new DatabaseSync(':memory:')
+  assert.match(refusalOf(db, 8), /run daybook upgrade --data DIR/)
+  assert.match(refusalOf(db, 7), /import the drafts again/)
 })
