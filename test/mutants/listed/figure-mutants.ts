@@ -39,7 +39,7 @@ export const FIGURE_MUTANTS: readonly ListedMutant[] = [
     from: '    shelf.putTake({ ...take, amount: ZERO })\n  }\n  settle(book, shelf)\n',
     to: '    shelf.putTake({ ...take, amount: ZERO })\n  }\n',
     promise: 'A corrected payout leaves no prize overpaid while another is unpaid',
-    tests: ['src/log/store/store-edges.test.ts', 'test/books/oracle.test.ts'],
+    tests: ['src/project/fold/lots.test.ts'],
   },
   {
     id: 'price-of-a-corrected-event-stands',
@@ -84,7 +84,7 @@ export const FIGURE_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'moment-that-is-no-day',
     file: 'src/protocol/moment.ts',
-    from: '    back.getUTCDate() === day &&\n',
+    from: '    back.getUTCMonth() === month - 1 &&\n    back.getUTCDate() === day &&\n',
     to: '',
     promise: '30 February is no moment',
     tests: ['src/protocol/moment.test.ts', 'src/serve/http/query-times.test.ts'],
