@@ -15,7 +15,8 @@ suite('a restore', () => {
     const { data } = folder
     const { backups } = await backedUp(data, folder.path)
     const module = JSON.stringify(import.meta.resolve('../../src/log/store/lock.ts'))
-    const script = `const { lockDirectory } = await import(${module}); lockDirectory(${JSON.stringify(data)})
+    // A lock that nothing holds may be collected, and then ends.
+    const script = `const { lockDirectory } = await import(${module}); globalThis.lock = lockDirectory(${JSON.stringify(data)})
       const { spawnSync } = await import('node:child_process')
       const words = [${JSON.stringify(MAIN)}, 'restore', '--from', ${JSON.stringify(backups)}, '--data', ${JSON.stringify(data)}]
       process.stdout.write(spawnSync(process.execPath, words).stderr)`

@@ -14,6 +14,8 @@ import { readLines } from '../stage/node-process.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { openOperatedLog, publishDeposit, untilSeq } from './operated-log.ts'
 
+/** Time that a loaded machine needs to end a process, beyond the limit of 20 seconds. */
+const SLOW_END_MS_MAX = 10_000
 const ready = { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED) }
 
 /** Runs a command that must succeed. */
@@ -120,7 +122,7 @@ suite('the operation of a log on an engine', { timeout: 300_000, ...ready }, () 
     })
     const beganMs = performance.now()
     const { code } = await node.end('SIGTERM')
-    assert.ok(performance.now() - beganMs < 21_000, 'in time')
+    assert.ok(performance.now() - beganMs < 20_000 + SLOW_END_MS_MAX, 'in time')
     assert.equal(code, 0)
     assert.match(node.stderr(), /a commit has no outcome yet: the next start reads it/)
     assert.notEqual((await answer)?.status, 200)
