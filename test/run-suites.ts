@@ -14,8 +14,8 @@ import skips from './stage/skips-reporter.ts'
 const PATTERNS = process.argv.slice(2).filter((word) => word !== '--scan')
 /** With `--scan`, everything that a public listener sends is searched for wallet addresses. */
 const SCANS = process.argv.includes('--scan')
-/** Time limit of a file. The operation of a log on an engine needs more than a minute even alone. */
-const TIMEOUT_MS = 240_000
+/** Time limit of a file. The operation of a log on an engine needs four minutes on a slow machine. */
+const TIMEOUT_MS = 420_000
 /** Processes at a time for each core: a test often waits for another process. With two, a fifth of each core was idle. */
 const FILES_PER_CORE = 2.5
 /** Processes at most: some start a browser. */

@@ -29,7 +29,7 @@ const takesDrafts = async (node: NodeProcess): Promise<boolean> =>
   (await fetch(`${node.door}/readyz?for=publish`)).status === 200
 
 // One log through its life: each test goes on where the one before it ended.
-suite('the operation of a log on an engine', { timeout: 300_000, ...ready }, () => {
+suite('the operation of a log on an engine', { timeout: 400_000, ...ready }, () => {
   let log: Awaited<ReturnType<typeof openOperatedLog>>
   /** Data directories of two writers. */
   let [first, second] = ['', '']
