@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf, RICH_LOG, findingLines } from '../../test/stage/audit-stage.ts'
+import { keyList, keyRow } from '../../test/story/key-list.ts'
 import type { Change, LogKey } from '../../test/story/public-log.ts'
 import { checkpointOver, newKey, ORIGIN, publicLog, rootOver, signed } from '../../test/story/public-log.ts'
 import type { Entry } from '../protocol/event.ts'
@@ -32,18 +33,7 @@ function saved(entries: readonly Entry[], at: number, by: LogKey = key, named = 
 const listing =
   (keys: readonly object[], formerLogs: readonly object[] = []): Change =>
   (path, body) =>
-    path === 'log/keys'
-      ? Buffer.from(JSON.stringify({ origin: ORIGIN, logId: 'a-log', keys, formerLogs }))
-      : body
-
-const row = ({ vkey }: LogKey, fields: object = {}): object => ({
-  vkey,
-  state: 'signing',
-  fromSize: 0,
-  toSize: null,
-  statement: null,
-  ...fields,
-})
+    path === 'log/keys' ? Buffer.from(keyList(ORIGIN, keys, formerLogs)) : body
 
 const consistencyOf = ({ checks }: Audit): string | undefined =>
   checks.find(({ name }) => name === 'consistency')?.says
@@ -120,7 +110,7 @@ suite('a saved checkpoint', () => {
   test('of a former log is compared up to the loss, and noted beyond it', async () => {
     const before = newKey(`${ORIGIN}/before`)
     const change = listing(
-      [row(before, { toSize: 6 }), row(key, { fromSize: 6 })],
+      [keyRow(before, { toSize: 6 }), keyRow(key, { fromSize: 6 })],
       [{ id: 'b', origin: before.key.name, size: 6 }],
     )
     const kept = await auditOf(log, change, {
@@ -244,8 +234,8 @@ suite('a key', () => {
 
   test('is trusted when a statement of an older key names it', async () => {
     const rows = [
-      row(key, { toSize: 6, state: 'retired' }),
-      row(next, { fromSize: 6, statement: statement(6, key, next) }),
+      keyRow(key, { toSize: 6, state: 'retired' }),
+      keyRow(next, { fromSize: 6, statement: statement(6, key, next) }),
     ]
     const found = await auditOf(log, both(listing(rows), signedBy(next)))
     assert.deepEqual(findingLines(found), [])
@@ -260,7 +250,7 @@ suite('a key', () => {
     }
     const vkey = formatVkey(former.key)
     const change = listing(
-      [row({ ...former, vkey }, { toSize: 6 }), row(key, { fromSize: 6 })],
+      [keyRow({ ...former, vkey }, { toSize: 6 }), keyRow(key, { fromSize: 6 })],
       [{ id: 'f', origin: formerName, size: 6 }],
     )
     const keptOf = (origin: string): readonly string[] =>
@@ -280,14 +270,14 @@ suite('a key', () => {
       statement(6, key, newKey()),
       'no note',
     ]) {
-      const rows = [row(key), row(next, { fromSize: 6, statement: wrong })]
+      const rows = [keyRow(key), keyRow(next, { fromSize: 6, statement: wrong })]
       const found = await auditOf(log, both(listing(rows), signedBy(next)))
       assert.match(findingLines(found).join(), /^signature \| log\/checkpoint: no known key/, String(wrong))
     }
   })
 
   test('that is retired cannot sign larger trees', async () => {
-    const found = await auditOf(log, listing([row(key, { toSize: size - 1, state: 'retired' })]))
+    const found = await auditOf(log, listing([keyRow(key, { toSize: size - 1, state: 'retired' })]))
     assert.deepEqual(findingLines(found), [
       'signature | log/checkpoint: is signed by a key that does not sign trees of this size',
     ])

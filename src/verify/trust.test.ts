@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { keyList, keyRow } from '../../test/story/key-list.ts'
 import type { LogKey } from '../../test/story/public-log.ts'
 import { newKey, ORIGIN, signed } from '../../test/story/public-log.ts'
 import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
@@ -10,14 +11,6 @@ import { openListed, openTrusted, readKeyList, trustOf, UnlistedKeyError } from 
 const [key, next] = [newKey(), newKey()]
 const root = new Uint8Array(32)
 
-const row = ({ vkey }: LogKey, fields: object = {}): object => ({
-  vkey,
-  state: 'signing',
-  fromSize: 0,
-  toSize: null,
-  statement: null,
-  ...fields,
-})
 const named = (fromSize: number): string =>
   signed(`daybook key rotation v1\n${ORIGIN}\n${fromSize}\n${next.vkey}\n`, key)
 
@@ -27,7 +20,7 @@ function trust(
   vkeys: readonly string[] = [],
   formerLogs: readonly object[] = [],
 ): Promise<Trust> {
-  const body = Buffer.from(JSON.stringify({ origin: ORIGIN, logId: 'a-log', keys, formerLogs }))
+  const body = Buffer.from(keyList(ORIGIN, keys, formerLogs))
   return trustOf(readKeyList(body, NODE_PRIMITIVES), { basis, vkeys }, NODE_PRIMITIVES)
 }
 
@@ -39,7 +32,7 @@ function note(size: number, by: LogKey = key, extensions: readonly string[] = []
 }
 
 suite('the trust in a log', () => {
-  const rows = [row(key), row(next, { fromSize: 6, statement: named(6) })]
+  const rows = [keyRow(key), keyRow(next, { fromSize: 6, statement: named(6) })]
 
   test('begins with the keys of the user, and goes on to those that they have named', async () => {
     assert.deepEqual(vkeysOf(await trust(rows, 'given', [key.vkey])), [key.vkey, next.vkey])
@@ -49,7 +42,7 @@ suite('the trust in a log', () => {
   test('begins with the listed keys without a statement when the user has none', async () => {
     assert.deepEqual(vkeysOf(await trust(rows, 'served')), [key.vkey, next.vkey])
     await assert.rejects(
-      trust([row(key), row(next, { fromSize: 6, statement: named(7) })], 'served'),
+      trust([keyRow(key), keyRow(next, { fromSize: 6, statement: named(7) })], 'served'),
       /log\/keys: a statement is invalid: no older key has named the newer one/,
     )
   })
@@ -78,7 +71,7 @@ suite('the trust in a log', () => {
 
 suite('a checkpoint of a log', () => {
   test('is signed by a key in its time', async () => {
-    const trusted = await trust([row(key, { fromSize: 3, toSize: 5 })], 'given', [key.vkey])
+    const trusted = await trust([keyRow(key, { fromSize: 3, toSize: 5 })], 'given', [key.vkey])
     const isOpened = async (size: number): Promise<boolean> =>
       openTrusted('a place', note(size), trusted, NODE_PRIMITIVES).then(
         ({ checkpoint }) => checkpoint.size === size,
@@ -95,7 +88,7 @@ suite('a checkpoint of a log', () => {
   })
 
   test('has its origin, size and root only', async () => {
-    const trusted = await trust([row(key)], 'given', [key.vkey])
+    const trusted = await trust([keyRow(key)], 'given', [key.vkey])
     await assert.rejects(
       openTrusted('a place', note(4, key, ['more']), trusted, NODE_PRIMITIVES),
       /a place: has more than origin, size and root/,
@@ -104,7 +97,7 @@ suite('a checkpoint of a log', () => {
 
   test('may be an old one of a retired key or of a former log, and of no other log', async () => {
     const former = newKey(`${ORIGIN}/former`)
-    const rows = [row(key), row(next, { toSize: 3, state: 'retired' }), row(former, { toSize: 6 })]
+    const rows = [keyRow(key), keyRow(next, { toSize: 3, state: 'retired' }), keyRow(former, { toSize: 6 })]
     const trusted = await trust(rows, 'given', [key.vkey], [{ origin: former.key.name, size: 6 }])
     for (const by of [key, next, former]) {
       const opened = await openListed(note(9, by), trusted, NODE_PRIMITIVES)
@@ -124,11 +117,11 @@ suite('a checkpoint of a log', () => {
 
 suite('the list of keys of a log', () => {
   const table: readonly (readonly [what: string, list: object, says: RegExp])[] = [
-    ['has no origin', { keys: [row(key)] }, /lacks an origin, keys or former logs/],
+    ['has no origin', { keys: [keyRow(key)] }, /lacks an origin, keys or former logs/],
     ['has no keys', { origin: ORIGIN }, /lacks an origin, keys or former logs/],
     [
       'has more keys than 256',
-      { origin: ORIGIN, keys: Array.from({ length: 257 }, () => row(key)) },
+      { origin: ORIGIN, keys: Array.from({ length: 257 }, () => keyRow(key)) },
       /lacks an origin, keys or former logs/,
     ],
     ['has no list of former logs', { origin: ORIGIN, keys: [], formerLogs: 1 }, /lacks an origin/],
@@ -138,9 +131,17 @@ suite('the list of keys of a log', () => {
       /a former log is malformed/,
     ],
     ['has no key in a row', { origin: ORIGIN, keys: [{ fromSize: 0 }] }, /a key is malformed/],
-    ['has a key from no size', { origin: ORIGIN, keys: [row(key, { fromSize: -1 })] }, /a key is malformed/],
-    ['has a key up to no size', { origin: ORIGIN, keys: [row(key, { toSize: 'x' })] }, /a key is malformed/],
-    ['has a key of another log', { origin: 'other', keys: [row(key)] }, /a key belongs to another log/],
+    [
+      'has a key from no size',
+      { origin: ORIGIN, keys: [keyRow(key, { fromSize: -1 })] },
+      /a key is malformed/,
+    ],
+    [
+      'has a key up to no size',
+      { origin: ORIGIN, keys: [keyRow(key, { toSize: 'x' })] },
+      /a key is malformed/,
+    ],
+    ['has a key of another log', { origin: 'other', keys: [keyRow(key)] }, /a key belongs to another log/],
   ]
   for (const [what, list, says] of table) {
     test(`is refused when it ${what}`, () =>
@@ -148,7 +149,7 @@ suite('the list of keys of a log', () => {
   }
 
   test('may have as many keys as 256', () => {
-    const keys = Array.from({ length: 256 }, () => row(key))
+    const keys = Array.from({ length: 256 }, () => keyRow(key))
     const list = readKeyList(Buffer.from(JSON.stringify({ origin: ORIGIN, keys })), NODE_PRIMITIVES)
     assert.equal(list.keys.length, 256)
   })

@@ -1,7 +1,6 @@
-import { base58xrp, base64, base64url, bech32, bech32m, createBase58check } from '@scure/base'
-import { sha256 } from '@noble/hashes/sha2.js'
+import { base64, base64url, bech32, bech32m } from '@scure/base'
 import * as fc from 'fast-check'
-import { tonOf } from './address-encodings.ts'
+import { base58CheckOf, tonOf, xrpOf } from './address-encodings.ts'
 
 /** A published address and its family. `proof` is what shows that it is one. */
 type PublishedAddress = Readonly<{
@@ -169,12 +168,6 @@ export const JOINED_DISGUISES: readonly (readonly [name: string, dress: (text: s
 ]
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
-const base58check = createBase58check(sha256)
-
-const ripple = bytes(20).map((payload) => {
-  const body = Uint8Array.from([0, ...payload])
-  return base58xrp.encode(Uint8Array.from([...body, ...sha256(sha256(body)).subarray(0, 4)]))
-})
 const ton = fc
   .tuple(fc.constantFrom(0x11, 0x51, 0x91, 0xd1), fc.constantFrom(0, 0xff), bytes(32))
   .map(([tag, chain, key]) => tonOf(tag, chain, key))
@@ -207,8 +200,8 @@ export const provenAddresses: fc.Arbitrary<string> = fc.oneof(
   prefixed,
   fc
     .tuple(fc.constantFrom([0], [5], [30], [0x41], [48], [0x6f], [0x1c, 0xb8], [6, 161, 159]), bytes(20))
-    .map(([version, key]) => base58check.encode(Uint8Array.from([...version, ...key]))),
-  ripple,
+    .map(([version, key]) => base58CheckOf(version, key)),
+  bytes(20).map((account) => xrpOf([0], account)),
   ton.map((each) => base64url.encode(each)),
   ton.map((each) => base64.encode(each)),
 )

@@ -20,6 +20,7 @@ import { eventCorrections } from '../../src/project/answers/event-corrections.ts
 import { flows } from '../../src/project/answers/flows.ts'
 import { funds } from '../../src/project/answers/funds.ts'
 import { loyaltyRuns } from '../../src/project/answers/loyalty-runs.ts'
+import { keyList, keyRow } from './key-list.ts'
 import { openMemoryLog } from './memory-log.ts'
 import { patterns } from '../../src/project/answers/patterns.ts'
 import { payouts } from '../../src/project/answers/payouts.ts'
@@ -109,7 +110,7 @@ export function publicLog(entries: readonly Entry[], key: LogKey = newKey()): Pu
   const files = archiveFiles(entries, key)
   const checkpoint = checkpointOver(entries, entries.length, key)
   const fixed = new Map<string, string>([
-    ['log/keys', keyList(key)],
+    ['log/keys', keyList(ORIGIN, [keyRow(key)])],
     ['log/checkpoint', checkpoint],
   ])
   const body: PublicLog['body'] = (path) => {
@@ -132,11 +133,6 @@ function receiptOf(entries: readonly Entry[], path: string, checkpoint: string):
   const hasher = treeHasher(NODE_PRIMITIVES.sha256)
   const proof = inclusionProof(hasher, index, entries.length, (tile) => tileOver(entries, tile))
   return proof && formatReceipt({ index, proof, checkpoint, extra: null })
-}
-
-function keyList({ vkey }: LogKey): string {
-  const keys = [{ vkey, state: 'signing', fromSize: 0, toSize: null, statement: null }]
-  return JSON.stringify({ origin: ORIGIN, logId: 'a-log', keys, formerLogs: [] })
 }
 
 function sourceOf(body: PublicLog['body'], change: Change = (_, found) => found): Source {
