@@ -172,6 +172,7 @@ async function listen(
     output += `${line}\n`
     const url = /listening on (http:\S+)/.exec(line)?.[1]
     if (url === undefined) continue
+    clearTimeout(late)
     // Drains stderr, so that a full pipe never blocks the process.
     child.stderr.resume()
     return {
@@ -179,7 +180,6 @@ async function listen(
       async end() {
         child.kill('SIGTERM')
         await closed
-        clearTimeout(late)
         return child.exitCode
       },
     }
