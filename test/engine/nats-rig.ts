@@ -10,7 +10,8 @@ import type { NatsTarget } from '../../src/engine/nats/nats-target.ts'
 import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
 import type { FaultRelay } from './fault-relay.ts'
 import { openFaultRelay } from './fault-relay.ts'
-import { endProgram, freePorts, spawnTied, until } from '../processes/other-program.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { endProgram, spawnTied, until } from '../processes/other-program.ts'
 import { NATS_SERVER } from './nats-program.ts'
 
 const ANSWER_MS = 1_000

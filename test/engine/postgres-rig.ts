@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +10,7 @@ import type { PrimaryMemory } from '../../src/engine/postgres/primary-link.ts'
 import { setUpPostgres } from '../../src/engine/postgres/postgres-setup.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import { startPostgresServer } from '../outbox/postgres-server.ts'
+import { freePort } from '../processes/free-ports.ts'
 
 const WAIT_MS = 20_000
 const LOOK_MS = 10
@@ -189,12 +187,4 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
     if (performance.now() > endMs) throw new Error('the servers do not come to the expected state')
     await sleep(LOOK_MS)
   }
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  return port
 }

@@ -7,10 +7,11 @@ import { suite, test } from 'node:test'
 import { EngineError } from '../../src/engine/log-engine.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import { startPostgresServer } from '../outbox/postgres-server.ts'
+import { freePort } from '../processes/free-ports.ts'
 import { textOf } from '../stage/document.ts'
 import { skipWithout } from '../stage/test-needs.ts'
 import type { PostgresRig } from './postgres-rig.ts'
-import { freePort, portOf } from './postgres-rig.ts'
+import { portOf } from './postgres-rig.ts'
 
 /** An address of this machine that others reach; null without a network. */
 const [network = null] = Object.values(networkInterfaces())

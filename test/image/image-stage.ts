@@ -2,8 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Architecture } from '../../package/image/facts.ts'
@@ -136,16 +134,4 @@ function start(
       process.kill(Number(children.trim()), 'SIGTERM')
     },
   }
-}
-
-/** Two ports that are free now. */
-export async function freePorts(): Promise<readonly [readers: number, publishers: number]> {
-  const servers = [createServer(), createServer()]
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-  }
-  const [first = 0, second = 0] = servers.map((server) => (server.address() as AddressInfo).port)
-  for (const server of servers) server.close()
-  return [first, second]
 }

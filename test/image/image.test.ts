@@ -9,10 +9,11 @@ import { lockedDependencies } from '../../package/image/program.ts'
 import { lockedRuntime } from '../../package/image/runtime.ts'
 import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
 import { unpackKept } from '../books/kept-store.ts'
+import { freePorts } from '../processes/free-ports.ts'
 import { textOf } from '../stage/document.ts'
 import { skipWithout } from '../stage/test-needs.ts'
 import type { Image } from './image-stage.ts'
-import { documentedBlocks, freePorts, openImage } from './image-stage.ts'
+import { documentedBlocks, openImage } from './image-stage.ts'
 
 /** Most compressed bytes of an image. */
 const IMAGE_BYTES_MAX = 70e6
@@ -107,7 +108,7 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
 
   test('serves, publishes and stops as a user whom it does not know', async () => {
     const volume = await image.makeVolume('served')
-    const [port, door] = await freePorts()
+    const [port, door] = await freePorts(2)
     const environment = [`DAYBOOK_PORT=${port}`, `DAYBOOK_PUBLISH_PORT=${door}`]
     const words = ['serve', '--origin', 'data.example.org/book', '--drain', '1']
     const running = image.run(volume, words, { environment })

@@ -12,7 +12,8 @@ import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { formatVkey } from '../../src/tlog/vkey.ts'
 import { KEPT_LOG, unpackKept } from '../books/kept-store.ts'
-import { freePorts, until } from '../processes/other-program.ts'
+import { freePort } from '../processes/free-ports.ts'
+import { until } from '../processes/other-program.ts'
 import { run } from '../stage/command-stage.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { OTHER_KEY } from '../story/signing.ts'
@@ -94,7 +95,7 @@ suite('a mirror that cosigns', () => {
     origin = await startLocalNode(kept.data, KEPT_LOG, keys, clock, { settings })
   }
   before(async () => {
-    ;[witnessPort = 0] = await freePorts(1)
+    witnessPort = await freePort()
     await serve()
   })
   after(async () => {

@@ -2,11 +2,12 @@ import type { ChildProcess } from 'node:child_process'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from '../processes/free-ports.ts'
 import { textOf } from '../stage/document.ts'
 import { pathOf } from '../stage/test-needs.ts'
 
@@ -36,14 +37,6 @@ async function openSite(name: string): Promise<Site> {
   await run('openssl', ['req', '-x509', ...curve, ...name4, '-out', pem, '-keyout', key])
   const port = await freePort()
   return { folder, port, url: `https://127.0.0.1:${port}`, pem, key }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return address !== null && typeof address === 'object' ? address.port : 0
 }
 
 async function accepts(port: number): Promise<boolean> {

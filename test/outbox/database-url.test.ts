@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { connectDatabase } from '../../src/engine/postgres/database-connection.ts'
 import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
+import { freePort } from '../processes/free-ports.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { hasPostgres, startPostgresServer } from './postgres-server.ts'
@@ -185,11 +183,3 @@ suite('a connection to a server with TLS and passwords', needs, () => {
     await assert.rejects(connectDatabase(nobody, AbortSignal.timeout(20_000)), { passes: true })
   })
 })
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  return port
-}

@@ -1,7 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathOf } from '../stage/test-needs.ts'
 
@@ -45,17 +44,4 @@ export async function until(
     await sleep(LOOK_MS)
   }
   throw new Error(`waited in vain until ${what}`, { cause: last })
-}
-
-/** Ports of the loopback address that are free now. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  const ports: number[] = []
-  for (const server of servers) {
-    if (!server.listening) await once(server, 'listening')
-    const address = server.address()
-    if (typeof address === 'object' && address !== null) ports.push(address.port)
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))))
-  return ports
 }

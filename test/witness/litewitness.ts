@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { endProgram, freePorts, spawnTied, until } from '../processes/other-program.ts'
+import { freePort } from '../processes/free-ports.ts'
+import { endProgram, spawnTied, until } from '../processes/other-program.ts'
 import { ROOT } from '../stage/places.ts'
 import { pathOf } from '../stage/test-needs.ts'
 
@@ -55,7 +56,7 @@ export async function startLitewitness(
   }
   for (const log of logs) addLog(log)
 
-  const [port = 0] = await freePorts(1)
+  const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   let child: ChildProcess | null = null
   let vkey = ''

@@ -9,7 +9,8 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { readCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { openVouching } from '../../src/tlog/quorum.ts'
 import { formatVkey, parseVkey } from '../../src/tlog/vkey.ts'
-import { endProgram, freePorts, spawnTied, until } from '../processes/other-program.ts'
+import { freePort } from '../processes/free-ports.ts'
+import { endProgram, spawnTied, until } from '../processes/other-program.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { sha256 } from '../tlog/example.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
@@ -48,7 +49,7 @@ suite('a log of another program', { skip: skipUnless(HAS_LITEWITNESS, LITEWITNES
     const url = `http://127.0.0.1:${witness.port}`
     const policy = join(folder, 'policy')
     writeFileSync(policy, `log ${vkey}\nwitness ours ${formatVkey(ed25519)} ${url}\nquorum ours\n`)
-    const [port = 0] = await freePorts(1)
+    const port = await freePort()
     const words = ['-listen', `127.0.0.1:${port}`, '-db', join(folder, 'db'), '-logdir', join(folder, 'log')]
     const env = {
       ...process.env,

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import type { ChildProcess } from 'node:child_process'
 import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePorts, spawnTied } from '../../processes/other-program.ts'
+import { freePort } from '../../processes/free-ports.ts'
+import { spawnTied } from '../../processes/other-program.ts'
 import { MAIN } from '../../stage/places.ts'
 
 const START_MS_MAX = 60_000
@@ -29,7 +30,7 @@ export type FaultyWitness = AsyncDisposable &
 export async function startOwnWitness(folder: string, name: string, logVkey: string): Promise<FaultyWitness> {
   const data = join(folder, name.replaceAll('/', '-'))
   const [kept, aside] = [`${data}.kept`, `${data}.aside`]
-  const [port = 0] = await freePorts(1)
+  const port = await freePort()
   const ports = ['--port', String(port), '--ops-port', '0']
   const words = ['witness', '--data', data, '--name', name, '--log', logVkey, '--log-rate', '6000', ...ports]
   let child: ChildProcess | null = null

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePorts } from '../../processes/other-program.ts'
+import { freePorts } from '../../processes/free-ports.ts'
 import { MAIN } from '../../stage/places.ts'
 
 const START_MS_MAX = 120_000
