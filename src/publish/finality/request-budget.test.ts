@@ -14,7 +14,7 @@ suite('the budget of requests', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 72, max: 400 }),
-        fc.array(step, { maxLength: 120 }),
+        fc.array(step, { maxLength: 120, size: 'max' }),
         (perMinute, steps) => {
           const budget = openRequestBudget(perMinute)
           const sent: number[] = []

@@ -10,6 +10,7 @@ const works = (callers: number) =>
   fc.array(fc.record({ caller: fc.nat(callers - 1).map(String), ms: fc.integer({ min: 1, max: 500 }) }), {
     minLength: 1,
     maxLength: 200,
+    size: 'max',
   })
 
 /** Runs all work in turn, and returns it in the order in which it ran. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { assertCampaign } from '../../cluster/campaign-test.ts'
 import { openEngineCluster } from '../../cluster/engine-cluster.ts'
@@ -14,7 +15,11 @@ const CAMPAIGN = openCampaign('everything')
 const FAULTS = CAMPAIGN.size
 /** Engine of the log: `DAYBOOK_ENGINE`, or the one that the seed draws, so that the parts of a long run have both. */
 const ENGINE = process.env['DAYBOOK_ENGINE'] ?? (CAMPAIGN.seedNumber % 2 === 0 ? 'nats' : 'postgres')
-const openEngine = ENGINE === 'postgres' ? openPostgresEngine : openNatsEngine
+const ENGINES = new Map([
+  ['nats', openNatsEngine],
+  ['postgres', openPostgresEngine],
+])
+const openEngine = ENGINES.get(ENGINE) ?? assert.fail('DAYBOOK_ENGINE is nats or postgres')
 const isThere = NATS_SERVER !== undefined && hasPostgres && HAS_LITEWITNESS
 const needed = `${NATS_NEEDED}, PostgreSQL, ${LITEWITNESS_NEEDED}`
 
