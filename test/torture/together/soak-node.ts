@@ -42,6 +42,13 @@ export type SoakNode = AsyncDisposable &
     said(): string
   }>
 
+/** The environment of a process whose clock is off by the milliseconds in a file. */
+export function clockOptions(clockFile: string): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_'))
+  const clock = { STEPPED_CLOCK: clockFile, NODE_OPTIONS: `--import=${STEPPED_CLOCK}` }
+  return { ...Object.fromEntries(inherited), ...clock }
+}
+
 export async function openSoakNode(
   data: string,
   opsOption: '--publish-port' | '--ops-port',
@@ -77,12 +84,9 @@ export async function openSoakNode(
     lives: () => lives,
     async start(words) {
       const ports = ['--port', String(port), opsOption, String(opsPort)]
-      const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_'))
-      const clock = { STEPPED_CLOCK: clockFile, NODE_OPTIONS: `--import=${STEPPED_CLOCK}` }
-      const env = { ...Object.fromEntries(inherited), ...clock }
       const own = spawn(process.execPath, [MAIN, ...words, '--data', data, ...ports], {
         stdio: ['ignore', 'ignore', 'pipe'],
-        env,
+        env: clockOptions(clockFile),
       })
       const closed = once(own, 'close').then(() => false)
       const late = setTimeout(() => own.kill('SIGKILL'), START_MS_MAX)

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ms } from '../../../src/protocol/moment.ts'
+import { msOf } from '../../../src/protocol/moment.ts'
 import { run } from '../../stage/command-stage.ts'
 import { until } from '../../processes/other-program.ts'
 import { measureShare } from '../../processes/machine-share.ts'
@@ -9,6 +11,7 @@ import type { SoakLoad, SoakReport } from './soak-clients.ts'
 import { openSoakClients } from './soak-clients.ts'
 import type { SoakCourse } from './soak-course.ts'
 import { openSoakCourse } from './soak-course.ts'
+import { fillCaches, HISTORY_EVENTS, importHistory } from './soak-history.ts'
 import type { NodeSample, SoakNode } from './soak-node.ts'
 import { openSoakNode } from './soak-node.ts'
 import { openSoakPlatform } from './soak-platform.ts'
@@ -72,6 +75,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   const writer = stack.use(await openSoakNode(join(folder, 'writer'), '--publish-port', clockFile))
   const mirror = stack.use(await openSoakNode(join(folder, 'mirror'), '--ops-port', clockFile))
   const course = openSoakCourse({ folder, writer, hours, onStart: clock.step })
+  await importHistory(writer.data, clock.from, clockFile)
   await course.begin()
   const platform = openSoakPlatform({
     seed,
@@ -137,7 +141,8 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   const end = await sampled(nodes)
   const events = await headOf(writer)
   const wrong = [...platform.wrong, ...(report?.wrong ?? [])]
-  if (events !== drafts) wrong.push(`the log has ${events} events of ${drafts} acknowledged drafts`)
+  if (events !== HISTORY_EVENTS + drafts)
+    wrong.push(`the log has ${events - HISTORY_EVENTS} new events of ${drafts} acknowledged drafts`)
   // The verifier calls a service wrong whose clock is.
   for (const node of [mirror, writer])
     assert.equal(await node.end('SIGTERM'), 0, node.said().slice(-SAID_CHARACTERS))
@@ -158,7 +163,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
       ...course.counts,
       monthEnds: clock.monthEnds(),
       ...platform.counts,
-      events,
+      events: drafts,
       ...readersOf(report),
     },
   }
@@ -173,7 +178,7 @@ async function warmed(
 ): Promise<SoakHistory['begin']> {
   await using clients = openSoakClients({ ...load, seed: `${load.seed} warm-up` })
   await clients.report(await headOf(nodes.writer))
-  await sleep(WARM_UP_MS)
+  await Promise.all([sleep(WARM_UP_MS), fillCaches(load.urls)])
   clients.calm()
   await readersGone(nodes)
   return await sampled(nodes)
@@ -198,7 +203,14 @@ async function act(course: SoakCourse, shareNow: () => number, mark: (name: stri
   }
 }
 
-type SoakClock = Readonly<{ begin(): void; step(): void; right(): void; monthEnds(): number }>
+type SoakClock = Readonly<{
+  /** Moment of this clock at the beginning. */
+  from: Ms
+  begin(): void
+  step(): void
+  right(): void
+  monthEnds(): number
+}>
 
 /**
  * A clock in a file that passes the end of a month, and stays in the past. It steps to the simulated hour while the writer
@@ -217,7 +229,9 @@ function openSoakClock(path: string, hours: number, runMs: number): SoakClock {
     begunMs === null ? 0 : Math.min(span - runMs, (performance.now() - begunMs) * (span / runMs - 1))
   let isRight = false
   const step = (): void => writeFileSync(path, isRight ? '0' : String(Math.round(offset + aheadMs())))
+  step()
   return {
+    from: msOf(from),
     step,
     right() {
       isRight = true

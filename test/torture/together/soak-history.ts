@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { bulkLines } from '../../../sim/bulk.ts'
+import type { Ms } from '../../../src/protocol/moment.ts'
+import { DAY_MS, msOf } from '../../../src/protocol/moment.ts'
+import { MAIN } from '../../stage/places.ts'
+import { clockOptions } from './soak-node.ts'
+
+/**
+ * Events of the log before a soak. Their store is larger than the cache of pages of a connection, and their answers than
+ * the cache of answers. A log that begins empty would fill both during the soak, which looks like a leak.
+ */
+export const HISTORY_EVENTS = 80_000
+const HISTORY_DAYS = 60
+/** Events of which each node is asked once in the warm-up: their answers fill the cache of those that never change. */
+const ASKED_EVENTS = 26_000
+const ASKED_AT_ONCE = 16
+const RETRY_MS = 100
+
+/** Imports a history that ends at `to` into an empty directory. */
+export async function importHistory(data: string, to: Ms, clockFile: string): Promise<void> {
+  const file = `${data}.drafts.jsonl`
+  const span = { from: msOf(to - HISTORY_DAYS * DAY_MS), to }
+  writeFileSync(file, [...bulkLines({ seed: 'soak', ...span, count: HISTORY_EVENTS })].join('\n'))
+  const words = ['import', file, '--data', data, '--origin', 'soak.example/log', '--chain', 'opaque']
+  await promisify(execFile)(process.execPath, [MAIN, ...words], { env: clockOptions(clockFile) })
+}
+
+/** Asks each node for many events, so that its caches are as full as on a platform that has been busy for long. */
+export async function fillCaches(urls: readonly string[]): Promise<void> {
+  let next = 0
+  const ask = async (url: string, seq: number): Promise<void> => {
+    const answer = await fetch(`${url}/api/v1/events/${seq}`).catch(() => undefined)
+    await answer?.arrayBuffer()
+    // A mirror that still follows its origin does not have the event yet.
+    if (answer?.status !== 200) await sleep(RETRY_MS).then(() => ask(url, seq))
+  }
+  const asker = async (): Promise<void> => {
+    while (next < ASKED_EVENTS) {
+      next += 1
+      // The newest ones, of which the store's newest pages are.
+      const seq = HISTORY_EVENTS - ASKED_EVENTS + next
+      for (const url of urls) await ask(url, seq)
+    }
+  }
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, asker))
+}
