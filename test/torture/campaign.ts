@@ -19,6 +19,11 @@ export type Campaign = Readonly<{
   seedNumber: number
   random: Random
   /**
+   * Whether this run tries a case that is known by its name. `DAYBOOK_PART` such as `3/10` makes a run the third of ten
+   * parts: each case belongs to one of them, so that together they try every case once.
+   */
+  isOfPart(name: string): boolean
+  /**
    * Reports what the run counted. Fails when a figure is below its floor: a run whose faults did not fire, or that met
    * no traffic, proves nothing.
    */
@@ -39,6 +44,7 @@ export function openCampaign(name: string): Campaign {
     seed,
     seedNumber: seedNumberOf(seed),
     random: randomOf(seed),
+    isOfPart: partOf(process.env['DAYBOOK_PART'] ?? '1/1'),
     finish(t, figures, floors) {
       t.diagnostic(`${name}: ${size} ${row.unit}, seed: ${seed} (set it with DAYBOOK_SEED)`)
       t.diagnostic(JSON.stringify(figures))
@@ -48,6 +54,14 @@ export function openCampaign(name: string): Campaign {
       if (record !== undefined) appendFileSync(record, `${JSON.stringify(line)}\n`)
     },
   }
+}
+
+function partOf(part: string): Campaign['isOfPart'] {
+  const [, number, count] = (/^(\d+)\/(\d+)$/.exec(part) ?? assert.fail('DAYBOOK_PART is like 3/10')).map(
+    Number,
+  )
+  assert.ok(number !== undefined && count !== undefined && number >= 1 && number <= count, 'DAYBOOK_PART')
+  return (name) => Number.parseInt(hash('sha256', name).slice(0, 8), 16) % count === number - 1
 }
 
 /** A whole number stays what it is, so that a library's own report of its seed can be given back. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
+import { openCampaign } from './campaign.ts'
 import { CAMPAIGNS } from './campaigns.ts'
 import { listOf } from './run-torture.ts'
 
@@ -28,5 +29,26 @@ suite('each campaign', () => {
   test('grows from tier to tier', () => {
     for (const [name, { sizes }] of Object.entries(CAMPAIGNS))
       assert.ok(sizes.quick <= sizes.hour && sizes.hour <= sizes.night && sizes.night > 0, name)
+  })
+
+  test('that runs in parts tries each case in one of them', () => {
+    const before = process.env['DAYBOOK_PART']
+    const names = Array.from({ length: 400 }, (_, index) => `case ${index}`)
+    try {
+      const parts = Array.from({ length: 4 }, (_, index) => {
+        process.env['DAYBOOK_PART'] = `${index + 1}/4`
+        const { isOfPart } = openCampaign('kill-steps')
+        return names.filter((name) => isOfPart(name))
+      })
+      assert.deepEqual(parts.flat().toSorted(), names.toSorted())
+      for (const part of parts) assert.ok(part.length > 50, `${part.length} cases`)
+      for (const wrong of ['0/4', '5/4', 'x', '1/0']) {
+        process.env['DAYBOOK_PART'] = wrong
+        assert.throws(() => openCampaign('kill-steps'), /DAYBOOK_PART/)
+      }
+    } finally {
+      if (before === undefined) delete process.env['DAYBOOK_PART']
+      else process.env['DAYBOOK_PART'] = before
+    }
   })
 })

@@ -12,8 +12,8 @@ export type CampaignRow = Readonly<{
   unit: string
   sizes: Sizes
   /**
-   * Units of a part. A larger size runs in parts, each with a seed of its own, so that a run that is broken off loses one
-   * part at most. The counts of the parts are added.
+   * Units of a part. A larger size runs in parts, each with a seed of its own and with its share of the cases that have
+   * names, so that a run that is broken off loses one part at most. The counts of the parts are added.
    */
   part?: number
   /** Seed inside `npm test`, so that each commit runs the same. */
@@ -51,6 +51,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
       'A service whose k-th call on its files fails acknowledges nothing that it may lose, and starts again',
     unit: 'runs',
     sizes: { quick: 4, hour: 150, night: 3_000 },
+    part: 300,
     seed: 'a call that fails',
   },
   'kill-steps': {
@@ -59,6 +60,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
       'A commit, an import, a backup, a restore, an upgrade, a change of key, a mirror or a start killed at any step loses nothing, and a repetition finishes it',
     unit: 'kills',
     sizes: { quick: 3, hour: 200, night: 4_000 },
+    part: 400,
     seed: 'kill -9 at each step',
   },
   'kill-publishing': {

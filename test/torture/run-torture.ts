@@ -28,7 +28,7 @@ type Outcome = Readonly<{
 }>
 
 /** Share of a campaign that one process runs. */
-type Piece = Readonly<{ name: string; row: CampaignRow; seed: string; size: number }>
+type Piece = Readonly<{ name: string; row: CampaignRow; seed: string; size: number; part?: string }>
 
 /** Time limit of one campaign. */
 const CAMPAIGN_MS_MAX = 4 * 3_600_000
@@ -89,7 +89,8 @@ async function runCampaign(
       continue
     }
     const partSize = Math.floor((size * part) / count) - Math.floor((size * (part - 1)) / count)
-    const outcome = await runPiece(settings, { name, row, seed: partSeed, size: partSize }, tell, stop)
+    const piece = { name, row, seed: partSeed, size: partSize, part: `${part}/${count}` }
+    const outcome = await runPiece(settings, piece, tell, stop)
     if (stop.aborted) return null
     if (!outcome.passed) return outcome
     appendFileSync(path, `${JSON.stringify({ ...outcome, seed: partSeed })}\n`)
@@ -110,7 +111,7 @@ function sumOf(parts: readonly Outcome[]): Pick<Outcome, 'seconds' | 'figures'> 
 
 async function runPiece(
   { tier, folder }: TortureSettings,
-  { name, row, seed, size }: Piece,
+  { name, row, seed, size, part = '1/1' }: Piece,
   tell: (line: string) => void,
   stop: AbortSignal,
 ): Promise<Outcome> {
@@ -131,6 +132,7 @@ async function runPiece(
       ...own,
       ...sized,
       DAYBOOK_SEED: seed,
+      DAYBOOK_PART: part,
       DAYBOOK_RECORD: record,
       CI: 'true',
     },
