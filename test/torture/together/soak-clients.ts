@@ -7,6 +7,8 @@ export type SoakLoad = Readonly<{
   seed: string
   /** Base URLs of the nodes, which stay the same across restarts. */
   urls: readonly string[]
+  /** Newest seq at the beginning. Streams begin shortly before the newest seq that was told. */
+  head: number
   opensPerSecond: number
   /** Mean duration of a stream. */
   streamMs: number

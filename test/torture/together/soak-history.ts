@@ -1,5 +1,9 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { Agent, get } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { bulkLines } from '../../../sim/bulk.ts'
@@ -30,20 +34,30 @@ export async function importHistory(data: string, to: Ms, clockFile: string): Pr
 
 /** Asks each node for many events, so that its caches are as full as on a platform that has been busy for long. */
 export async function fillCaches(urls: readonly string[]): Promise<void> {
+  const agent = new Agent({ keepAlive: true })
   let next = 0
-  const ask = async (url: string, seq: number): Promise<void> => {
-    const answer = await fetch(`${url}/api/v1/events/${seq}`).catch(() => undefined)
-    await answer?.arrayBuffer()
-    // A mirror that still follows its origin does not have the event yet.
-    if (answer?.status !== 200) await sleep(RETRY_MS).then(() => ask(url, seq))
-  }
   const asker = async (): Promise<void> => {
     while (next < ASKED_EVENTS) {
       next += 1
-      // The newest ones, of which the store's newest pages are.
       const seq = HISTORY_EVENTS - ASKED_EVENTS + next
-      for (const url of urls) await ask(url, seq)
+      for (const url of urls) {
+        // A mirror that still follows its origin does not have the event yet.
+        while ((await statusOf(`${url}/api/v1/events/${seq}`, agent)) !== 200) await sleep(RETRY_MS)
+      }
     }
   }
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, asker))
+  // No connection is left open: a soak counts the handles of its nodes.
+  agent.destroy()
+}
+
+/** Status of an answer, which is read to its end; 0 when there is none. */
+async function statusOf(url: string, agent: Agent): Promise<number> {
+  try {
+    const [answer] = (await once(get(url, { agent }), 'response')) as [IncomingMessage]
+    await text(answer)
+    return answer.statusCode ?? 0
+  } catch {
+    return 0
+  }
 }

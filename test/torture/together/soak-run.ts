@@ -89,12 +89,13 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   const load = {
     seed,
     urls: [writer.url, mirror.url],
+    head: HISTORY_EVENTS,
     streamMs: STREAM_MS,
     opensPerSecond: OPENS_PER_SECOND * factor,
     getsPerSecond: GETS_PER_SECOND * factor,
   }
   const begin = await warmed(nodes, load)
-  const clients = stack.use(openSoakClients(load))
+  const clients = stack.use(openSoakClients({ ...load, head: await headOf(mirror) }))
   const samples: SoakSample[] = []
   const marks: { hour: number; name: string }[] = []
   let report: SoakReport | null = null
@@ -177,7 +178,6 @@ async function warmed(
   load: SoakLoad,
 ): Promise<SoakHistory['begin']> {
   await using clients = openSoakClients({ ...load, seed: `${load.seed} warm-up` })
-  await clients.report(await headOf(nodes.writer))
   await Promise.all([sleep(WARM_UP_MS), fillCaches(load.urls)])
   clients.calm()
   await readersGone(nodes)

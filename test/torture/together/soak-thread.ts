@@ -41,7 +41,7 @@ const PATHS = [
   '/api/v1/archive/SHA256SUMS',
 ] as const
 
-let head = 0
+let { head } = load
 let isCalm = false
 const sockets = new Set<Socket>()
 const wrong: string[] = []
