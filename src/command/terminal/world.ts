@@ -35,14 +35,22 @@ export type World = Readonly<{
 /** Exit code of the process: 0 done, 1 something is wrong or failed, 2 bad usage. */
 export type ExitCode = 0 | 1 | 2
 
-/** Error that the user can correct. The command ends, and prints only the message. */
+/** Faults of the machine: no other words of the command would cure them. */
+const MACHINE_FAULTS = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EDQUOT'])
+
+/**
+ * Error that the user can correct. The command ends, and prints only the message. Whatever its code, it ends with 1 when
+ * its cause is a fault of the machine, such as a disk that fails while the file of an option is read.
+ */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: 1 | 2
 
   constructor(exitCode: 1 | 2, message: string, options?: ErrorOptions) {
     super(message, options)
-    this.exitCode = exitCode
+    const { cause } = this
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    this.exitCode = MACHINE_FAULTS.has(code) ? 1 : exitCode
   }
 }
 

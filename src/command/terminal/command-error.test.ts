@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { run } from '../../../test/stage/command-stage.ts'
+import { CommandError } from './world.ts'
+
+suite('the exit code of a command', () => {
+  for (const [code, exitCode] of [
+    ['ENOENT', 2],
+    ['EACCES', 2],
+    ['EISDIR', 2],
+    ['EIO', 1],
+    ['EMFILE', 1],
+    ['ENFILE', 1],
+    ['ENOMEM', 1],
+    ['ENOSPC', 1],
+    ['EDQUOT', 1],
+  ] as const)
+    test(`is ${exitCode} when the file of an option cannot be used for ${code}`, () => {
+      const cause = Object.assign(new Error('the file cannot be read'), { code })
+      assert.equal(new CommandError(2, 'the file cannot be read', { cause }).exitCode, exitCode)
+    })
+
+  // Linux answers the first byte of this file with EIO.
+  test('is 1 when the disk fails while a file is read', { skip: process.platform !== 'linux' }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-exit-'))
+    try {
+      const words = [
+        'serve',
+        '--data',
+        join(folder, 'data'),
+        '--port',
+        '0',
+        '--publish-port',
+        '0',
+        '--development',
+      ]
+      const { code, stderr } = await run([...words, '--publish-token-file', '/proc/self/mem'])
+      assert.match(stderr, /^daybook: the token file \/proc\/self\/mem cannot be read: i\/o error\n$/)
+      assert.equal(code, 1)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
