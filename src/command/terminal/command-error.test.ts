@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
@@ -23,7 +23,10 @@ suite('the exit code of a command', () => {
     ['EDQUOT', 1],
   ] as const)
     test(`is ${exitCode} when the file of an option cannot be used for ${code}`, () => {
-      const cause = Object.assign(new Error('the file cannot be read'), { code })
+      const errno = -constants.errno[code]
+      // Node has no name for a used-up quota, only its number.
+      const name = code === 'EDQUOT' ? `Unknown system error ${errno}` : code
+      const cause = Object.assign(new Error('the file cannot be read'), { code: name, errno })
       assert.equal(new CommandError(2, 'the file cannot be read', { cause }).exitCode, exitCode)
     })
 
@@ -33,17 +36,8 @@ suite('the exit code of a command', () => {
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'daybook-exit-'))
       try {
-        const words = [
-          'serve',
-          '--data',
-          join(folder, 'data'),
-          '--port',
-          '0',
-          '--publish-port',
-          '0',
-          '--development',
-        ]
-        const { code, stderr } = await run([...words, '--publish-token-file', FAILING])
+        const options = '--development --port 0 --publish-port 0 --publish-token-file'.split(' ')
+        const { code, stderr } = await run(['serve', ...options, FAILING, '--data', join(folder, 'data')])
         assert.match(stderr, /^daybook: the token file \/proc\/self\/mem cannot be read: i\/o error\n$/)
         assert.equal(code, 1)
       } finally {

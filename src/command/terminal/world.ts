@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { isNoRoom } from '../../log/store/disk-probe.ts'
 import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -35,8 +36,8 @@ export type World = Readonly<{
 /** Exit code of the process: 0 done, 1 something is wrong or failed, 2 bad usage. */
 export type ExitCode = 0 | 1 | 2
 
-/** Faults of the machine: no other words of the command would cure them. */
-const MACHINE_FAULTS = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EDQUOT'])
+/** Faults of the machine beside a full disk. No other words of the command would cure them. */
+const MACHINE_FAULTS: ReadonlySet<unknown> = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 /**
  * Error that the user can correct. The command ends, and prints only the message. Whatever its code, it ends with 1 when
@@ -48,10 +49,12 @@ export class CommandError extends Error {
 
   constructor(exitCode: 1 | 2, message: string, options?: ErrorOptions) {
     super(message, options)
-    const { cause } = this
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    this.exitCode = MACHINE_FAULTS.has(code) ? 1 : exitCode
+    this.exitCode = isMachineFault(this.cause) ? 1 : exitCode
   }
+}
+
+function isMachineFault(error: unknown): boolean {
+  return isNoRoom(error) || (error instanceof Error && 'code' in error && MACHINE_FAULTS.has(error.code))
 }
 
 /**
