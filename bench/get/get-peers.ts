@@ -3,12 +3,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Sql } from 'postgres'
 import type { EventWire } from '../../src/protocol/event.ts'
+import { freePort } from '../../test/processes/free-ports.ts'
 import { startPostgres } from '../stage/postgres.ts'
 
 /** An answer of Daybook: its own headers, and the body as text. */
@@ -170,15 +169,6 @@ async function fill(sql: Sql, prepared: readonly Prepared[]): Promise<void> {
 
 function isInstalled(command: string): boolean {
   return spawnSync(command, ['-V'], { stdio: 'ignore' }).error === undefined
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Retries until it succeeds; throws the last error at the time limit. */

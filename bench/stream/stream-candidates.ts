@@ -2,10 +2,11 @@ import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { freePort } from '../../test/processes/free-ports.ts'
 
 /** A stream server in separate processes, and the requests that subscribe and publish. */
 export type Candidate = AsyncDisposable &
@@ -189,17 +190,6 @@ async function reportedPorts(
   }
   clearTimeout(late)
   throw new Error(`${child.spawnfile} did not start: ${said.join('\n')}`)
-}
-
-/** A free port. nginx does not report a port that the system chooses. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a listening server has a port')
-  return address.port
 }
 
 async function connectable(port: number): Promise<void> {

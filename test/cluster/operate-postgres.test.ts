@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import { logStoreOf } from '../../src/command/operator/log-store-options.ts'
 import type { Service } from '../../src/command/service/service.ts'
@@ -23,14 +22,14 @@ import { run } from '../stage/command-stage.ts'
 import { LOCAL_TOKEN, manualWorld, postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
-import { isReadyToPublish, until } from '../writers/writers-stage.ts'
+import { isReadyToPublish } from '../writers/writers-stage.ts'
+import { until } from '../processes/other-program.ts'
 
 const NEW_LOG: NewLog = { origin: 'daybook.test/operated', chain: 'opaque', simulated: false }
 const BOTH = vkeysOf(NEW_LOG.origin, [TEST_KEY, OTHER_KEY])
 
-/** Looks for a node that takes drafts, before it is started again. */
-const READY_LOOKS_MAX = 100
-const READY_LOOK_MS = 100
+/** Time that a node has to take drafts after a fork, before it is started again. */
+const READY_MS_MAX = 10_000
 
 const doorOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publishPort}`
 
@@ -79,21 +78,16 @@ suite('a log on PostgreSQL', { timeout: 240_000, skip: skipUnless(hasPostgres, '
     holds: (refusal: string) => Promise<boolean>,
   ): Promise<void> =>
     until(`${name} starts after the fork`, async () => {
-      const refusal = await start(name, keys, true).then(() => '', String)
-      if (await holds(refusal)) return true
       await stop(name)
-      return false
+      return await holds(await start(name, keys, true).then(() => '', String))
     })
 
   /** Starts a node after a fork, on the branch that was adopted. */
   const startAdopted = (name: string): Promise<void> =>
     startAfterFork(name, [OTHER_KEY], async (refusal) => {
       assert.equal(refusal, '')
-      for (let looks = 0; looks < READY_LOOKS_MAX; looks += 1) {
-        if (await isReadyToPublish(doorOf(nodeOf(name)))) return true
-        await sleep(READY_LOOK_MS)
-      }
-      return false
+      await until(`${name} takes drafts`, () => isReadyToPublish(doorOf(nodeOf(name))), READY_MS_MAX)
+      return true
     })
 
   async function stop(name: string): Promise<void> {

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Ports that are offered. Systems give none of them to a socket that names no port: Linux begins at 32768, others at 49152.
- * So no relay, service or connection of a test can take one between the look and its use. `fetch` refuses 10080 and others
- * below.
+ * Ports that are offered: above 10080, which `fetch` refuses, and below those that systems give to sockets without a port.
+ * Linux begins at 32768, others at 49152. A relay or connection of another test never takes one before its use.
  */
 const PORT_MIN = 11_000
 const PORT_MAX = 32_767

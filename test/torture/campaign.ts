@@ -61,10 +61,15 @@ function partOf(part: string): Campaign['isOfPart'] {
     Number,
   )
   assert.ok(number !== undefined && count !== undefined && number >= 1 && number <= count, 'DAYBOOK_PART')
-  return (name) => Number.parseInt(hash('sha256', name).slice(0, 8), 16) % count === number - 1
+  return (name) => hashedNumber(name) % count === number - 1
+}
+
+/** A whole number below 2^32 that a text always gives. */
+function hashedNumber(text: string): number {
+  return Number.parseInt(hash('sha256', text).slice(0, 8), 16)
 }
 
 /** A whole number stays what it is, so that a library's own report of its seed can be given back. */
 function seedNumberOf(seed: string): number {
-  return /^\d{1,9}$/.test(seed) ? Number(seed) : Number.parseInt(hash('sha256', seed).slice(0, 8), 16) >>> 1
+  return /^\d{1,9}$/.test(seed) ? Number(seed) : hashedNumber(seed) >>> 1
 }

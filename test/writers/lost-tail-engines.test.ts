@@ -11,7 +11,8 @@ import type { LossyEngine } from './lossy-engine.ts'
 import { openLossyNats, openLossyPostgres } from './lossy-engine.ts'
 import type { QuietWriter } from './quiet-writer.ts'
 import { openQuietWriter } from './quiet-writer.ts'
-import { openWritersStage, until } from './writers-stage.ts'
+import { openWritersStage } from './writers-stage.ts'
+import { until } from '../processes/other-program.ts'
 
 /** Publishes a draft as soon as the writer takes it. Returns its seq. */
 async function publish(writer: QuietWriter, ref: string): Promise<number> {

@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { logStoreOf } from '../../src/command/operator/log-store-options.ts'
 import type { Service } from '../../src/command/service/service.ts'
 import type { EngineConnection } from '../../src/engine/log-engine.ts'
@@ -13,7 +11,6 @@ import { certifyNode, openNodeKey } from '../../src/log/message/node-key.ts'
 import type { NewLog } from '../../src/log/store/store.ts'
 import { openForWriting, readIdentity, storePath } from '../../src/log/store/store.ts'
 import { readyLog } from '../../src/log/tree/ready-log.ts'
-import { reasonOf } from '../../src/protocol/error-reason.ts'
 import type { FinalitySettings } from '../../src/publish/finality/finality-settings.ts'
 import type { SharedClock } from '../../src/publish/door/shared-clock.ts'
 import { startLocalNode } from '../stage/manual-node.ts'
@@ -21,9 +18,7 @@ import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { startNatsRig } from '../engine/nats-rig.ts'
-
-const WAIT_MS_MAX = 60_000
-const LOOK_MS = 20
+import { until } from '../processes/other-program.ts'
 
 /** An engine that is set up, and how a node reaches it. */
 export type EngineStage = AsyncDisposable &
@@ -113,21 +108,6 @@ async function putGenesis(engine: EngineStage, data: string, newLog: NewLog): Pr
     await connection.log.append(1, bytes)
     return (await connection.log.last()) === 1
   })
-}
-
-/** Waits until the condition holds. A condition that throws does not hold yet. */
-export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + WAIT_MS_MAX
-  let why = ''
-  while (performance.now() < endMs) {
-    try {
-      if (await holds()) return
-    } catch (error) {
-      why = `: ${reasonOf(error)}`
-    }
-    await sleep(LOOK_MS)
-  }
-  assert.fail(`not in time: ${what}${why}`)
 }
 
 /** Whether a node takes drafts, by its private listener. */

@@ -15,7 +15,8 @@ import { OTHER_KEY } from '../story/signing.ts'
 import { LOCAL_TOKEN, postDrafts } from '../stage/manual-node.ts'
 import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
 import { skipUnless } from '../stage/test-needs.ts'
-import { isReadyToPublish, openNatsStage, openWritersStage, until } from './writers-stage.ts'
+import { isReadyToPublish, openNatsStage, openWritersStage } from './writers-stage.ts'
+import { until } from '../processes/other-program.ts'
 
 /** Near the end of a month. */
 const START = Date.UTC(2026, 0, 31, 23, 50)

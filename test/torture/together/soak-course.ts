@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../stage/command-stage.ts'
 import { MAIN } from '../../stage/places.ts'
+import { SOAK_ORIGIN } from './soak-history.ts'
 import type { SoakNode } from './soak-node.ts'
 
 /** Deeds of the operator of a soak, each at its share of the whole run. Those that change options restart the writer. */
@@ -49,13 +50,10 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
   let keys: readonly string[] = [oldKey]
   let token = TOKENS[0] ?? ''
   writeFileSync(tokenFile, `${token}\n`)
-  const origin = 'soak.example/log'
   const start = (): Promise<void> => {
     onStart()
     const log = ['serve', '--chain', 'opaque', '--publish-token-file', tokenFile]
-    const named = existsSync(join(writer.data, 'daybook.db')) ? [] : ['--origin', origin]
-    const signing = ['--signing-key-file', keys.join(',')]
-    return writer.start([...log, ...named, ...(existsSync(oldKey) ? signing : []), '--rate-limit', 'off'])
+    return writer.start([...log, '--signing-key-file', keys.join(','), '--rate-limit', 'off'])
   }
   const stop = async (how: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const code = await writer.end(how)
@@ -86,7 +84,7 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
       'old and new key sign',
       () =>
         restart('SIGTERM', async () => {
-          const made = await run(['keygen', '--to', newKey, '--origin', origin])
+          const made = await run(['keygen', '--to', newKey, '--origin', SOAK_ORIGIN])
           assert.equal(made.code, 0, made.stderr)
           keys = [oldKey, newKey]
           counts.keyChanges += 1

@@ -43,7 +43,7 @@ export type SoakNode = AsyncDisposable &
   }>
 
 /** The environment of a process whose clock is off by the milliseconds in a file. */
-export function clockOptions(clockFile: string): Record<string, string | undefined> {
+export function clockEnvironment(clockFile: string): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_'))
   const clock = { STEPPED_CLOCK: clockFile, NODE_OPTIONS: `--import=${STEPPED_CLOCK}` }
   return { ...Object.fromEntries(inherited), ...clock }
@@ -86,7 +86,7 @@ export async function openSoakNode(
       const ports = ['--port', String(port), opsOption, String(opsPort)]
       const own = spawn(process.execPath, [MAIN, ...words, '--data', data, ...ports], {
         stdio: ['ignore', 'ignore', 'pipe'],
-        env: clockOptions(clockFile),
+        env: clockEnvironment(clockFile),
       })
       const closed = once(own, 'close').then(() => false)
       const late = setTimeout(() => own.kill('SIGKILL'), START_MS_MAX)
