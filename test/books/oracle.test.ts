@@ -15,7 +15,7 @@ import { SAMPLE } from '../stage/places.ts'
 const SEED = Number(process.env['ORACLE_SEED'] ?? 20_261_121)
 
 suite(`the service agrees with the oracle about the sample (seed ${SEED})`, () => {
-  const trial: Trial = { base: '', book: [], rounds: 24, dice: diceOf(SEED) }
+  const trial: Trial = { base: '', book: [], rounds: 16, dice: diceOf(SEED) }
   let service: Service | undefined
   before(async () => {
     service = await startService({ drafts: SAMPLE })
@@ -30,7 +30,7 @@ suite(`the service agrees with the oracle about the sample (seed ${SEED})`, () =
 
 for (const rows of CORNERS) {
   suite(`the service agrees with the oracle about ${rows} rare events (seed ${SEED})`, () => {
-    const trial: Trial = { base: '', book: [], rounds: 8, dice: diceOf(SEED) }
+    const trial: Trial = { base: '', book: [], rounds: 5, dice: diceOf(SEED) }
     let service: Service | undefined
     before(async () => {
       const folder = await mkdtemp(join(tmpdir(), 'daybook-corners-'))

@@ -9,5 +9,5 @@ const SEED = Number(process.env['ORACLE_SEED'] ?? 130_138)
 const skip = FOLDER === '' ? 'DAYBOOK_REAL_INPUT names no data set' : false
 
 suite(`the real input (seed ${SEED})`, { skip }, () => {
-  testInput(() => openInput(FOLDER), { rounds: 5, dice: diceOf(SEED) })
+  testInput(() => openInput(FOLDER), { rounds: 3, dice: diceOf(SEED) })
 })

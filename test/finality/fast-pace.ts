@@ -4,7 +4,7 @@ import { GATE_PACE } from '../../src/publish/finality/finality-settings.ts'
 Object.assign(GATE_PACE, {
   firstMs: 24,
   longestMs: 150,
-  timeoutMs: 150,
+  timeoutMs: 400,
   identifyMs: 20,
   againMs: 200,
   roundMs: 400,

@@ -18,7 +18,7 @@ const TXS_PER_KILL = 84
 const RARE: ReadonlySet<string> = new Set(['unknownAtKills', 'kept', 'twins'])
 const KILLS_FOR_RARE = 50
 const CHAINS = ['solana', 'evm'] satisfies ChainKind[]
-const TIMEOUT_MS = 100_000 + KILLS * 20_000
+const TIMEOUT_MS = 300_000 + KILLS * 20_000
 
 /** Runs the campaign of one chain. Returns what it counted. */
 async function runChain(t: TestContext, kind: ChainKind): Promise<Readonly<Record<string, number>>> {

@@ -32,7 +32,7 @@ const LIFE_MS_MAX = 900
 /** Share of the lives that end by a stop and not by a kill. */
 const STOPS = 0.15
 /** Longest wait for a condition. */
-const WAIT_MS_MAX = 60_000
+const WAIT_MS_MAX = 120_000
 /** Pause between two looks at a condition. */
 const POLL_MS = 100
 /** Time for faults that have not taken effect yet, in one life of the service, and lives with such a time. */

@@ -22,7 +22,7 @@ const OPENS_AT = '2026-01-01T00:00:00.000Z'
 const CLOSES_AT = '2027-01-01T00:00:00.000Z'
 const WAIT_MS = 20
 /** Longest time for which the books may refuse a request, or a prize without a transaction may be held. */
-const REFUSED_MS_MAX = 60_000
+const REFUSED_MS_MAX = 240_000
 
 /** Contests that run at the same time. */
 const CONTESTS = 8

@@ -68,7 +68,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise:
       'A service killed at any moment keeps what it acknowledged, and a retry of the rest doubles nothing',
     unit: 'kills',
-    sizes: { quick: 8, hour: 100, night: 5_000 },
+    sizes: { quick: 6, hour: 100, night: 5_000 },
     part: 500,
     seed: 'kill -9 during publishing',
   },
@@ -114,7 +114,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     file: 'test/finality/finality-campaign.test.ts',
     promise: 'Each final transaction is published once and no other, although RPC servers fail and one lies',
     unit: 'kills for each of two chains',
-    sizes: { quick: 3, hour: 20, night: 120 },
+    sizes: { quick: 2, hour: 20, night: 120 },
     seed: 'final by the word of the chain',
   },
   everything: {
