@@ -14,7 +14,7 @@ import skips from './stage/skips-reporter.ts'
 const PATTERNS = process.argv.slice(2).filter((word) => word !== '--scan')
 /** With `--scan`, everything that a public listener sends is searched for wallet addresses. */
 const SCANS = process.argv.includes('--scan')
-/** Time limit of a file. The operation of a log on an engine needs four minutes on a slow machine. */
+/** Time limit of a test. The operation of a log on an engine needs four minutes on a slow machine. */
 const TIMEOUT_MS = 420_000
 /** Processes at a time for each core: a test often waits for another process. With two, a fifth of each core was idle. */
 const FILES_PER_CORE = 2.5
@@ -34,6 +34,8 @@ const report = run({
   files: PATTERNS.flatMap((pattern) => globSync(pattern).toSorted()),
   concurrency: Math.min(FILES_MAX, Math.floor(FILES_PER_CORE * availableParallelism())),
   timeout: TIMEOUT_MS,
+  // What a failed test leaves behind, such as a client that connects again and again, would keep its file from ending.
+  execArgv: ['--test-force-exit'],
   signal: stop.signal,
 })
 report.on('test:fail', () => (process.exitCode = 1))

@@ -13,7 +13,7 @@ import { createStore, storePath } from '../log/store/store.ts'
 import { MAIN } from '../../test/stage/places.ts'
 
 /** Time after which a command counts as hanging, because it has left something open. */
-const END_MS_MAX = 20_000
+const END_MS_MAX = 60_000
 
 type Ended = Readonly<{ code: unknown; said: string }>
 

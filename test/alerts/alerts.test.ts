@@ -97,7 +97,7 @@ suite(
           [healthy, ...ailing].flatMap((one) => one.series ?? []),
         )
       },
-      { timeout: 180_000 },
+      { timeout: 360_000 },
     )
 
     test('each alert fires after its cause in a real service, and not before', async () => {

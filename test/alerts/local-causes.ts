@@ -282,7 +282,7 @@ export async function auditCauses(data: string): Promise<readonly Cause[]> {
 }
 
 async function untilAudited(read: () => Promise<Scrape>): Promise<Scrape> {
-  for (const limit = performance.now() + 10_000; performance.now() < limit;) {
+  for (const limit = performance.now() + 60_000; performance.now() < limit;) {
     const scraped = await read()
     if (scraped.series?.some(({ name, value }) => name === 'daybook_audits_total' && value > 0) === true)
       return scraped

@@ -16,7 +16,7 @@ export type ScrapedSeries = Readonly<{
 /** Metrics of a service at one moment. `series` is null when the service did not answer. */
 export type Scrape = Readonly<{ atMs: number; series: readonly ScrapedSeries[] | null }>
 
-const ANSWER_MS_MAX = 10_000
+const ANSWER_MS_MAX = 60_000
 
 /** Reads the metrics of a service, as Prometheus does. */
 export async function scrape(door: string): Promise<Scrape> {

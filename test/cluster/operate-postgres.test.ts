@@ -29,11 +29,11 @@ const NEW_LOG: NewLog = { origin: 'daybook.test/operated', chain: 'opaque', simu
 const BOTH = vkeysOf(NEW_LOG.origin, [TEST_KEY, OTHER_KEY])
 
 /** Time that a node has to take drafts after a fork, before it is started again. */
-const READY_MS_MAX = 10_000
+const READY_MS_MAX = 60_000
 
 const doorOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publishPort}`
 
-suite('a log on PostgreSQL', { timeout: 240_000, skip: skipUnless(hasPostgres, 'postgresql') }, () => {
+suite('a log on PostgreSQL', { timeout: 400_000, skip: skipUnless(hasPostgres, 'postgresql') }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-operated-'))
   const clock = openSharedClock()
   const stack = new AsyncDisposableStack()

@@ -61,7 +61,7 @@ export async function openOperatedLog(): Promise<OperatedLog> {
     async loseTail(stream, count) {
       const messages = await readStream(await rig.open(stream))
       const nats = await rig.admin()
-      await nats.request(`$JS.API.STREAM.DELETE.daybook-${stream}`, '', { timeout: 10_000 })
+      await nats.request(`$JS.API.STREAM.DELETE.daybook-${stream}`, '', { timeout: 30_000 })
       await rig.make(stream)
       await using connection = await rig.open(stream)
       for (const { place, bytes } of messages.slice(0, -count)) {

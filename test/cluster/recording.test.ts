@@ -11,7 +11,7 @@ import { violationsOf } from './history-checker.ts'
 import { openHoppingSubscribers } from './hopping-subscribers.ts'
 
 const EVENTS = 20
-const WAIT_MS_MAX = 10_000
+const WAIT_MS_MAX = 60_000
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 

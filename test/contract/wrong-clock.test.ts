@@ -9,7 +9,7 @@ import { startNode } from '../stage/node-process.ts'
 
 const FAULTS = join(import.meta.dirname, '..', 'crash', 'faults.ts')
 const LOOK_MS = 20
-const ANSWER_MS = 10_000
+const ANSWER_MS = 60_000
 const DRAFT = { ref: 'a', type: 'trade', kind: 'buy', kots: '1' }
 
 type Stage = AsyncDisposable &

@@ -130,7 +130,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
     const [first] = draftsOf(1, 1)
     const known = await node.publish([first ?? {}])
     assert.ok(known.status === 507 || known.drafts[0]?.status === 'duplicate')
-    await stream.until(() => stream.seqs().length === events, 20_000)
+    await stream.until(() => stream.seqs().length === events, 60_000)
     assert.ok(!stream.isClosed(), 'the stream continues')
 
     assert.deepEqual(await readyOf(node), { readers: 200, publishers: 503 })
@@ -148,7 +148,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
       assert.ok(answer.drafts.every(({ status }) => status === 'published'))
     }
     const all = events + refused.flat().length
-    await stream.until(() => stream.seqs().length === all, 20_000)
+    await stream.until(() => stream.seqs().length === all, 60_000)
     assert.deepEqual(
       stream.seqs(),
       Array.from({ length: all }, (_, index) => index + 1),
@@ -196,7 +196,7 @@ suite(
   () => {
     test('is tested in at least one way', () => assert.notEqual(WAYS.length, 0))
     for (const scarcity of WAYS) {
-      test(`on ${scarcity.name}`, { timeout: 120_000 }, async () => {
+      test(`on ${scarcity.name}`, { timeout: 300_000 }, async () => {
         using scarce = openScarce(scarcity)
         assert.ok(scarce !== undefined)
         await run(scarcity, scarce.folder)

@@ -32,7 +32,7 @@ export function testConformance(
   openRig: () => Promise<EngineRig>,
   skip: string | false = false,
 ): void {
-  suite(`${name} as an engine`, { skip, timeout: 180_000 }, () => {
+  suite(`${name} as an engine`, { skip, timeout: 300_000 }, () => {
     let opened: Promise<EngineRig> | undefined
     const rig = (): Promise<EngineRig> => (opened ??= openRig())
     const withLog =

@@ -76,7 +76,7 @@ function acknowledgedBy({ attempts }: Seen, name: string): number {
 
 suite(
   'NATS under faults',
-  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED), timeout: 110_000 },
+  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED), timeout: 300_000 },
   () => {
     test('has a true end and true answers while its leader is parted, paused and killed', async (t) => {
       await using rig = await startNatsRig()

@@ -79,7 +79,7 @@ const ATTEMPTS: readonly string[] = [
 
 suite(
   'the guards of NATS',
-  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED), timeout: 110_000 },
+  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED), timeout: 300_000 },
   async () => {
     if (NATS_SERVER === undefined) return
     const rig = await startNatsRig()
@@ -93,7 +93,7 @@ suite(
       const subject = `$JS.API.STREAM.CREATE.daybook-${stream}`
       // The leader of the cluster may not know all brokers yet.
       await until('the stream is made', async () => {
-        const answer = await nats.request(subject, JSON.stringify(config), { timeout: 10_000 })
+        const answer = await nats.request(subject, JSON.stringify(config), { timeout: 30_000 })
         assert.equal(answer.json<{ error?: { description: string } }>().error?.description, undefined)
         return true
       })
@@ -139,7 +139,7 @@ suite(
       const body = new TextEncoder().encode('a commit')
       for (let place = 1; place <= 20; place += 1) await connection.log.append(place, body)
       const config = { ...expectedConfig(2), max_msgs: 5, discard: 'old' }
-      await nats.request('$JS.API.STREAM.UPDATE.daybook-2', JSON.stringify(config), { timeout: 10_000 })
+      await nats.request('$JS.API.STREAM.UPDATE.daybook-2', JSON.stringify(config), { timeout: 30_000 })
       const faults = (await connection.inspect()).join('\n')
       assert.match(faults, /daybook-2 has max_msgs 5: it must be -1/)
       assert.match(faults, /daybook-2 has discard "old": it must be "new"/)

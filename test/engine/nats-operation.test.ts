@@ -52,7 +52,7 @@ function startBroker(folder: string, at: number, ports: readonly number[]): Chil
 const hasAll = NATS_SERVER !== undefined && pathOf('openssl') !== undefined
 const ready = { skip: skipUnless(hasAll, `${NATS_NEEDED} or openssl`) }
 
-suite('daybook cluster init', { timeout: 100_000 }, () => {
+suite('daybook cluster init', { timeout: 300_000 }, () => {
   test('makes users, and with the example configuration a cluster for a log', ready, async () => {
     await using stack = new AsyncDisposableStack()
     const folder = mkdtempSync(join(tmpdir(), 'daybook-nats-init-'))

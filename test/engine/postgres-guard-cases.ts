@@ -6,7 +6,7 @@ import type { EngineConnection } from '../../src/engine/log-engine.ts'
 import { EngineError } from '../../src/engine/log-engine.ts'
 import type { PostgresRig } from './postgres-rig.ts'
 
-const WAIT_MS = 10_000
+const WAIT_MS = 60_000
 const LOOK_MS = 20
 const RELOAD = 'SELECT pg_reload_conf()'
 
@@ -172,7 +172,7 @@ const FAULTS: readonly Fault[] = [
 
 /** Tests that break the settings of a primary with a synchronous standby, one after the other, and repair them. */
 export function testPostgresGuards(openRig: () => Promise<PostgresRig>, skip: string | false): void {
-  suite('a database for the log', { skip, timeout: 60_000 }, () => {
+  suite('a database for the log', { skip, timeout: 200_000 }, () => {
     test('is in order as `cluster init` makes it, and its faults are named', async (t) => {
       const rig = await openRig()
       const table = `daybook_commits_${await rig.makeStream()}`

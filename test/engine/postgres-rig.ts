@@ -12,7 +12,7 @@ import type { PostgresServer } from '../outbox/postgres-server.ts'
 import { startPostgresServer } from '../outbox/postgres-server.ts'
 import { freePort } from '../processes/free-ports.ts'
 
-const WAIT_MS = 20_000
+const WAIT_MS = 60_000
 const LOOK_MS = 10
 const CONFIGURATION = new URL('../../ops/postgres/daybook.conf', import.meta.url)
 /** Role of the nodes. */

@@ -9,7 +9,7 @@ const STREAM = '4711'
 
 /** Tests of `daybook cluster init` on a primary with a synchronous standby. */
 export function testPostgresSetup(openRig: () => Promise<PostgresRig>, skip: string | false): void {
-  suite('daybook cluster init', { skip, timeout: 60_000 }, () => {
+  suite('daybook cluster init', { skip, timeout: 200_000 }, () => {
     const init = (url: string, ...words: readonly string[]): ReturnType<typeof run> =>
       run(['cluster', 'init', url, ...words])
 

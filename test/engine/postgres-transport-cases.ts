@@ -23,7 +23,7 @@ const [address, source] = network === null ? ['0.0.0.0', '127.0.0.1'] : [network
 /** Tests of one database that is no cluster, and that is reached over the network. */
 export function testPostgresTransport(openRig: () => Promise<PostgresRig>, skip: string | false): void {
   const isSkipped = skip || skipWithout('openssl')
-  suite('a single database on another machine', { skip: isSkipped, timeout: 60_000 }, () => {
+  suite('a single database on another machine', { skip: isSkipped, timeout: 200_000 }, () => {
     test('is accepted only when that is wanted, with TLS, a certificate and a password', async () => {
       const rig = await openRig()
       const folder = join(rig.folder, 'single')

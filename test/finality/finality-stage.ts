@@ -30,7 +30,7 @@ export const FAST_PACE: GatePace = {
   roundMs: 40,
 }
 /** Longest wait for a condition. */
-const WAIT_MS_MAX = 10_000
+const WAIT_MS_MAX = 60_000
 /** Path of the pretend servers, as providers have it. It must never be shown. */
 export const RPC_KEY = 'a-secret-key-of-a-provider'
 

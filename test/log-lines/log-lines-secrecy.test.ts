@@ -37,7 +37,7 @@ const FLOOD = 150
 /** Requests that are sent at the same time. */
 const TOGETHER = 30
 const SEED = 16
-const WAIT_MS_MAX = 10_000
+const WAIT_MS_MAX = 60_000
 
 type Line = Readonly<Record<string, unknown>> & Readonly<{ fact: FactName }>
 

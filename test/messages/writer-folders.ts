@@ -66,7 +66,7 @@ export function openWriterFolders({ asksChain = false }: { asksChain?: boolean }
     dataDirectory: join(folder, name),
     keys: [TEST_KEY],
     connect,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
     wait: () => Promise.reject(new Error('the engine is away')),
     onProgress: () => undefined,
   })

@@ -52,7 +52,7 @@ suite('daybook mirror', () => {
         now: clock.now,
         around: {},
       },
-      { onProgress: () => undefined, signal: AbortSignal.timeout(30_000) },
+      { onProgress: () => undefined, signal: AbortSignal.timeout(60_000) },
     )
   })
   after(async () => {

@@ -29,7 +29,7 @@ import { TEST_KEY } from '../story/signing.ts'
 
 /** Speed of the waits of a mirror in tests, as a multiple of real time. */
 const SPEED = 40
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 60_000
 
 export const NEW_LOG = { origin: 'daybook.example/log', chain: 'solana', simulated: false } as const
 /** The verifier key of a key for the log of these tests. */

@@ -88,7 +88,7 @@ suite('what an origin says about its witnesses', () => {
       },
     })
     const asked = openAsked(proxy.url, {}, () => undefined)
-    const signal = AbortSignal.timeout(20_000)
+    const signal = AbortSignal.timeout(60_000)
     await openPassWitnessed({ origin: asked, store, signal }).ask(await store.knownKeys())
     return passed()
   }

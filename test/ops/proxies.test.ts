@@ -59,7 +59,7 @@ suite('in front of a service', () => {
           const words = ['-skN', '-H', 'Accept: application/x-ndjson', `${proxy.url}${path}`]
           const child = spawn('curl', words, { stdio: ['ignore', 'pipe', 'ignore'] })
           // The stream stays open, so buffered bytes would never arrive.
-          const [first] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) })
+          const [first] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) })
           assert.match(String(first), /^\{"position"/)
           child.kill()
           await once(child, 'close')

@@ -11,7 +11,7 @@ import { freePort } from '../processes/free-ports.ts'
 import { textOf } from '../stage/document.ts'
 import { pathOf } from '../stage/test-needs.ts'
 
-const START_MS_MAX = 20_000
+const START_MS_MAX = 60_000
 const POLL_MS = 20
 
 const run = promisify(execFile)

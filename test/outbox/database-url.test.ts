@@ -144,7 +144,7 @@ suite('a connection to a server with TLS and passwords', needs, () => {
   async function connect(host: string, query: string, password = 'pass%20word'): Promise<string> {
     const target = parseDatabaseUrl(`postgres://daybook:${password}@${host}:${port}/postgres${query}`, null)
     try {
-      await using connection = await connectDatabase(target, AbortSignal.timeout(20_000))
+      await using connection = await connectDatabase(target, AbortSignal.timeout(60_000))
       const [row] = await connection.ask('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
       return row?.['ssl'] === true ? 'encrypted' : 'plain'
     } catch (error) {
@@ -177,9 +177,9 @@ suite('a connection to a server with TLS and passwords', needs, () => {
       `postgres://daybook:pass%20word@127.0.0.1:1,127.0.0.1:${port}/postgres`,
       null,
     )
-    await using connection = await connectDatabase(target, AbortSignal.timeout(20_000))
+    await using connection = await connectDatabase(target, AbortSignal.timeout(60_000))
     assert.deepEqual([...(await connection.ask('SELECT 1 AS one'))], [{ one: 1 }])
     const nobody = parseDatabaseUrl('postgres://daybook@127.0.0.1:1/postgres', null)
-    await assert.rejects(connectDatabase(nobody, AbortSignal.timeout(20_000)), { passes: true })
+    await assert.rejects(connectDatabase(nobody, AbortSignal.timeout(60_000)), { passes: true })
   })
 })

@@ -107,7 +107,7 @@ function connectTester({ host }: PostgresServer, connections = 4): postgres.Sql 
     username: 'tester',
     database: 'postgres',
     max: connections,
-    connect_timeout: 5,
+    connect_timeout: 30,
     onnotice: () => undefined,
   })
 }

@@ -150,7 +150,7 @@ async function answers(host: string, port: number): Promise<boolean> {
     database: 'postgres',
     username: 'tester',
     max: 1,
-    connect_timeout: 5,
+    connect_timeout: 30,
     onnotice: () => undefined,
   })
   try {

@@ -9,7 +9,7 @@ import type { SigningKey } from '../../src/log/tree/signer.ts'
 import { MAIN } from './places.ts'
 
 const START_MS_MAX = 60_000
-const STOP_MS_MAX = 20_000
+const STOP_MS_MAX = 60_000
 
 /** A service in its own process. Disposal stops it and removes its data directory. */
 export type Service = Readonly<{

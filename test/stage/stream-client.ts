@@ -42,7 +42,7 @@ type ClientSettings = Readonly<{
   paused?: boolean
 }>
 
-const BOUND_MS = 8_000
+const BOUND_MS = 60_000
 
 /** Waits for a condition, checked every millisecond; fails after `withinMs`. */
 export async function until(

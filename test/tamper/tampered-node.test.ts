@@ -16,7 +16,7 @@ import { daybook } from '../stage/service.ts'
 const PUBLISHERS = 4
 const ANSWERS_BEFORE = 20
 /** Far longer than a request or a slice of an audit. */
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 60_000
 
 function serving(data: string, ...options: readonly string[]): ReturnType<typeof daybook> {
   return daybook('serve', '--data', data, '--port', '0', '--publish-port', '0', ...options)

@@ -24,7 +24,7 @@ type Answer = Readonly<{ status: number; said: string }>
 async function answerOf(path: string): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, {
     redirect: 'manual',
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
   })
   const said = `${JSON.stringify([...response.headers])}\n${await response.text()}`
   return { status: response.status, said: decodeURIComponent(said.replaceAll(/%(?![0-9a-f]{2})/gi, '%25')) }

@@ -102,7 +102,7 @@ suite('an open page', () => {
     await countsUpTo(page, stage.published())
     const last = stage.published()
     await page.route('**/summary', (route) => route.fulfill({ contentType: 'text/html', body: earlier }))
-    const asked = page.waitForRequest('**/summary', { timeout: 20_000 })
+    const asked = page.waitForRequest('**/summary', { timeout: 60_000 })
     await stage.publish(1)
     await asked
     await sleep(500)

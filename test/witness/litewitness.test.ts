@@ -8,7 +8,7 @@ import { askWitness, assertCase, assertCosigned, cosignedSize } from './witness-
 import { WITNESS_CASES } from './witness-cases.ts'
 
 /** A witness of another author. Where it differs from C2SP tlog-witness, the case says so. */
-suite('litewitness', { skip: skipUnless(HAS_LITEWITNESS, LITEWITNESS_NEEDED), timeout: 100_000 }, () => {
+suite('litewitness', { skip: skipUnless(HAS_LITEWITNESS, LITEWITNESS_NEEDED), timeout: 300_000 }, () => {
   let litewitness: Litewitness
   let witness: Readonly<{ url: string; vkeys: readonly string[] }>
   before(async () => {

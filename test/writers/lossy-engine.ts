@@ -47,7 +47,7 @@ export async function openLossyNats(): Promise<LossyEngine> {
       return () =>
         unseen(relays, async () => {
           const nats = await rig.admin()
-          await nats.request(`$JS.API.STREAM.DELETE.daybook-${STREAM}`, '', { timeout: 10_000 })
+          await nats.request(`$JS.API.STREAM.DELETE.daybook-${STREAM}`, '', { timeout: 30_000 })
           await rig.make(STREAM)
           await using connection = await rig.open(STREAM)
           for (const { place, bytes } of remembered)

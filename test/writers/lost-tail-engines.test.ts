@@ -34,7 +34,7 @@ function testLostTail(
   open: () => Promise<LossyEngine>,
   ready: Readonly<Record<'skip', string | false>>,
 ): void {
-  suite(`with ${name}`, { ...ready, timeout: 110_000, concurrency: 1 }, () => {
+  suite(`with ${name}`, { ...ready, timeout: 300_000, concurrency: 1 }, () => {
     const stack = new AsyncDisposableStack()
     let engine: LossyEngine
     let stage: Awaited<ReturnType<typeof openWritersStage>>

@@ -10,7 +10,7 @@ import { openDoorRequests } from './door-requests-generator.ts'
 import { MARK } from './hostile-values.ts'
 
 const CAMPAIGN = openCampaign('generated-drafts')
-const ANSWER_MS_MAX = 20_000
+const ANSWER_MS_MAX = 60_000
 /** Milliseconds of the door's clock between two requests, so that wrong tokens are forgotten in time. */
 const APART_MS = 100
 /** Statuses of the door, and of its parser. */

@@ -30,7 +30,7 @@ export type Driven = Readonly<{
   publishing: string
 }>
 
-const PUBLISH_MS_MAX = 20_000
+const PUBLISH_MS_MAX = 60_000
 
 /** Publishes from inside the process. Returns null when the door gives no whole answer. */
 function post(door: string, { token }: Driven, body: string): Promise<readonly [number, string] | null> {

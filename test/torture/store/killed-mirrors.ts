@@ -23,7 +23,7 @@ async function follow(): Promise<Followed> {
   const older = join(folder, 'older')
   const origin = await openOrigin(HISTORY)
   const settings = { ...fastSettings(origin.url(), older), archiveEventsMin: ARCHIVE_EVENTS }
-  const listeners = { onProgress: () => undefined, signal: AbortSignal.timeout(30_000) }
+  const listeners = { onProgress: () => undefined, signal: AbortSignal.timeout(60_000) }
   const built = await buildMirror(settings, listeners)
   if (built.is === 'contradicted') throw new Error(built.reason)
   for (const count of COMMITS) {
