@@ -4,7 +4,10 @@ import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:f
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import { EngineError } from '../../src/engine/log-engine.ts'
+import { connectDatabase, DatabaseError } from '../../src/engine/postgres/database-connection.ts'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import { startPostgresServer } from '../outbox/postgres-server.ts'
 import { freePort } from '../processes/free-ports.ts'
@@ -13,6 +16,8 @@ import { skipWithout } from '../stage/test-needs.ts'
 import type { PostgresRig } from './postgres-rig.ts'
 import { portOf } from './postgres-rig.ts'
 
+/** Connections that are closed while they send. */
+const CLOSED_WHILE_SENDING = 20
 /** An address of this machine that others reach; null without a network. */
 const [network = null] = Object.values(networkInterfaces())
   .flatMap((all) => all ?? [])
@@ -71,6 +76,20 @@ export function testPostgresTransport(openRig: () => Promise<PostgresRig>, skip:
       await allow(server, 'trust')
       await using open = connect(`?${root}`)
       assert.match((await open.inspect()).join(), /^the server asks for no password and no certificate/)
+
+      // A connection that is closed while it sends. An error of what it did not send would end this process.
+      const url = `postgres://daybook:pass@${address}:${port}/postgres?${root}`
+      const target = parseDatabaseUrl(url, null)
+      for (let round = 0; round < CLOSED_WHILE_SENDING; round += 1) {
+        const connection = await connectDatabase(target, AbortSignal.timeout(60_000))
+        const asked = [
+          connection.ask('SELECT pg_sleep($1::float)', [0.01]),
+          connection.ask(`SELECT length('${'x'.repeat(300_000)}')`),
+        ].map((answer) => answer.catch((error: unknown) => assert.ok(error instanceof DatabaseError)))
+        await setTimeout(round % 5)
+        await connection[Symbol.asyncDispose]()
+        await Promise.all(asked)
+      }
     })
   })
 }
@@ -115,5 +134,5 @@ async function allow(server: PostgresServer, method: string): Promise<void> {
   writeFileSync(join(server.host, 'data', 'pg_hba.conf'), lines)
   server.run('psql', [server.url(), '-q'], 'SELECT pg_reload_conf()')
   // The server reads its files a moment later: a new session sees them.
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await setTimeout(200)
 }

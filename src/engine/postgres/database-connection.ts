@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { connect } from 'node:net'
 import postgres from 'postgres'
+import type { ChosenServers } from './database-socket.ts'
+import { openSocket, secureSocket } from './database-socket.ts'
 import type { DatabaseTarget } from './database-target.ts'
 
 /** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
@@ -67,10 +67,10 @@ export async function connectDatabase(
   let isLost = false
   lost.promise.catch(() => (isLost = true))
   let socket: Socket | null = null
-  const ssl = typeof target.tls === 'object' ? { ...target.tls, host: '' } : target.tls
   const settings = {
     ...clientSettings(target, session),
-    ssl,
+    // The socket below is secured already.
+    ssl: false,
     onnotify: (channel: string, payload: string) =>
       listeners.forEach((listener) => listener(channel, payload)),
     onnotice: () => void (notices += 1),
@@ -78,15 +78,18 @@ export async function connectDatabase(
     // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
     async socket(chosen: ChosenServers): Promise<Socket> {
       if (socket !== null) throw new DatabaseError('the connection was closed', true)
-      const opened = await openSocket(chosen, target.connectSeconds * 1_000)
+      const limit = AbortSignal.timeout(target.connectSeconds * 1_000)
+      const opened = await openSocket(chosen, limit)
       socket = opened.socket
-      // The client forgets a socket that arrives after its own end.
-      if (isLost) {
-        socket.destroy()
-        throw new DatabaseError('the connection was closed', true)
+      try {
+        if (!isLost && target.tls !== false)
+          socket = await Promise.race([secureSocket(opened, target.tls, limit), lost.promise])
+        // The client forgets a socket that arrives after its own end.
+        if (isLost) await lost.promise
+      } catch (error) {
+        opened.socket.destroy()
+        throw error
       }
-      // Without a host here, the certificate of a server at an IP address would be checked for `localhost`.
-      if (typeof ssl === 'object') ssl.host = opened.host
       return socket
     },
   }
@@ -124,9 +127,6 @@ export async function connectDatabase(
     throw error
   }
 }
-
-/** The servers as the client understood them, with the defaults of the environment. */
-type ChosenServers = Readonly<{ host: readonly string[]; port: readonly number[]; path: string | false }>
 
 /** The answer, or a DatabaseError, also after some milliseconds without one. */
 async function answered<T>(answer: Promise<T>, ms: number): Promise<T> {
@@ -184,36 +184,6 @@ function clientSettings(
       tcp_keepalives_count: 3,
       ...session,
     },
-  }
-}
-
-type OpenedSocket = Readonly<{ socket: Socket; host: string }>
-
-async function openSocket({ host, port, path }: ChosenServers, ms: number): Promise<OpenedSocket> {
-  if (path !== false) return connected(connect(path), '', ms)
-  let failure: unknown
-  for (const [index, one] of host.entries()) {
-    try {
-      return await connected(
-        connect({ port: port[index] ?? port[0] ?? 0, host: one, noDelay: true }),
-        one,
-        ms,
-      )
-    } catch (error) {
-      failure = error
-    }
-  }
-  throw failure
-}
-
-async function connected(socket: Socket, host: string, ms: number): Promise<OpenedSocket> {
-  try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(ms) })
-    // The client takes the name that it sends to the server (SNI) from the socket.
-    return { socket: Object.assign(socket, { host }), host }
-  } catch (error) {
-    socket.destroy()
-    throw error
   }
 }
 
