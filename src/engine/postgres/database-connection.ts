@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
-import type { ChosenServers } from './database-socket.ts'
+import type { ChosenServers, OpenedSocket } from './database-socket.ts'
 import { openSocket, secureSocket } from './database-socket.ts'
 import type { DatabaseTarget } from './database-target.ts'
 
@@ -81,15 +81,7 @@ export async function connectDatabase(
       const limit = AbortSignal.timeout(target.connectSeconds * 1_000)
       const opened = await openSocket(chosen, limit)
       socket = opened.socket
-      try {
-        if (!isLost && target.tls !== false)
-          socket = await Promise.race([secureSocket(opened, target.tls, limit), lost.promise])
-        // The client forgets a socket that arrives after its own end.
-        if (isLost) await lost.promise
-      } catch (error) {
-        opened.socket.destroy()
-        throw error
-      }
+      socket = await secureUnlessLost(opened, target.tls, limit, lost.promise)
       return socket
     },
   }
@@ -124,6 +116,21 @@ export async function connectDatabase(
     return connection
   } catch (error) {
     await connection[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Secures a socket. Destroys it when the connection is lost meanwhile: the client forgets one that arrives after its end. */
+async function secureUnlessLost(
+  opened: OpenedSocket,
+  tls: DatabaseTarget['tls'],
+  limit: AbortSignal,
+  lost: Promise<never>,
+): Promise<Socket> {
+  try {
+    return await Promise.race([lost, tls === false ? opened.socket : secureSocket(opened, tls, limit)])
+  } catch (error) {
+    opened.socket.destroy()
     throw error
   }
 }

@@ -12,7 +12,7 @@ export type ChosenServers = Readonly<{
 }>
 
 /** A connected socket, and the host that it leads to; empty for a Unix socket. */
-type OpenedSocket = Readonly<{ socket: Socket; host: string }>
+export type OpenedSocket = Readonly<{ socket: Socket; host: string }>
 
 /** SSLRequest of the protocol of PostgreSQL: its length, and the code that no version has. */
 const TLS_REQUEST: Uint8Array = Uint8Array.from([0, 0, 0, 8, 4, 210, 22, 47])
@@ -61,10 +61,11 @@ export async function secureSocket(
   limit: AbortSignal,
 ): Promise<Socket> {
   socket.write(TLS_REQUEST)
-  const [answer] = (await once(socket, 'data', { signal: limit })) as [Uint8Array]
+  const [answer]: unknown[] = await once(socket, 'data', { signal: limit })
   socket.pause()
   // Bytes behind the answer came from somebody between this process and the server.
-  if (answer.length !== 1) throw new Error('the server sent more than its answer about TLS')
+  if (!(answer instanceof Uint8Array) || answer.length !== 1)
+    throw new Error('the server sent more than its answer about TLS')
   if (answer[0] !== TLS_ACCEPTED) {
     if (tls === 'prefer') return socket
     throw Object.assign(new Error('the server has no TLS'), { code: 'ENOTLS' })
