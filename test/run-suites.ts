@@ -34,7 +34,7 @@ const report = run({
   files: PATTERNS.flatMap((pattern) => globSync(pattern).toSorted()),
   concurrency: Math.min(FILES_MAX, Math.floor(FILES_PER_CORE * availableParallelism())),
   timeout: TIMEOUT_MS,
-  // What a failed test leaves behind, such as a client that connects again and again, would keep its file from ending.
+  // A client that a failed test leaves behind connects again and again, and would keep its file from ending.
   execArgv: ['--test-force-exit'],
   signal: stop.signal,
 })

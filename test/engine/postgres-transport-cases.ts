@@ -77,6 +77,16 @@ export function testPostgresTransport(openRig: () => Promise<PostgresRig>, skip:
       await using open = connect(`?${root}`)
       assert.match((await open.inspect()).join(), /^the server asks for no password and no certificate/)
 
+      // The servers of the rig have no TLS.
+      const without = (mode: string): ReturnType<typeof connectDatabase> => {
+        const servers = `tester@127.0.0.1:${portOf(rig.primary())}`
+        const plainTarget = parseDatabaseUrl(`postgres://${servers}/postgres?sslmode=${mode}`, null)
+        return connectDatabase(plainTarget, AbortSignal.timeout(60_000))
+      }
+      await using preferred = await without('prefer')
+      assert.deepEqual([...(await preferred.ask('SELECT 1 AS one'))], [{ one: 1 }])
+      await assert.rejects(without('require'), { message: 'the server has no TLS', passes: true })
+
       // A connection that is closed while it sends. An error of what it did not send would end this process.
       const url = `postgres://daybook:pass@${address}:${port}/postgres?${root}`
       const target = parseDatabaseUrl(url, null)

@@ -78,10 +78,10 @@ export async function connectDatabase(
     // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
     async socket(chosen: ChosenServers): Promise<Socket> {
       if (socket !== null) throw new DatabaseError('the connection was closed', true)
-      const limit = AbortSignal.timeout(target.connectSeconds * 1_000)
-      const opened = await openSocket(chosen, limit)
+      const ms = target.connectSeconds * 1_000
+      const opened = await openSocket(chosen, ms)
       socket = opened.socket
-      socket = await secureUnlessLost(opened, target.tls, limit, lost.promise)
+      socket = await secureUnlessLost(opened, target.tls, ms, lost.promise)
       return socket
     },
   }
@@ -124,11 +124,11 @@ export async function connectDatabase(
 async function secureUnlessLost(
   opened: OpenedSocket,
   tls: DatabaseTarget['tls'],
-  limit: AbortSignal,
+  ms: number,
   lost: Promise<never>,
 ): Promise<Socket> {
   try {
-    return await Promise.race([lost, tls === false ? opened.socket : secureSocket(opened, tls, limit)])
+    return await Promise.race([lost, tls === false ? opened.socket : secureSocket(opened, tls, ms)])
   } catch (error) {
     opened.socket.destroy()
     throw error

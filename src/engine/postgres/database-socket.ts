@@ -19,30 +19,27 @@ const TLS_REQUEST: Uint8Array = Uint8Array.from([0, 0, 0, 8, 4, 210, 22, 47])
 /** Answer `S`: the server goes on with TLS. */
 const TLS_ACCEPTED = 83
 
-/** Connects to the first of the servers that takes a connection. Throws the error of the last, or that of the limit. */
-export async function openSocket(
-  { host, port, path }: ChosenServers,
-  limit: AbortSignal,
-): Promise<OpenedSocket> {
-  if (path !== false) return connected(connect(path), '', limit)
-  let failure: unknown
+/** Connects to the first of the servers that takes a connection in time. Throws the error of the last. */
+export async function openSocket({ host, port, path }: ChosenServers, ms: number): Promise<OpenedSocket> {
+  if (path !== false) return connected(connect(path), '', ms)
+  let last: unknown
   for (const [index, one] of host.entries()) {
     try {
       return await connected(
         connect({ port: port[index] ?? port[0] ?? 0, host: one, noDelay: true }),
         one,
-        limit,
+        ms,
       )
     } catch (error) {
-      failure = error
+      last = error
     }
   }
-  throw failure
+  throw last
 }
 
-async function connected(socket: Socket, host: string, limit: AbortSignal): Promise<OpenedSocket> {
+async function connected(socket: Socket, host: string, ms: number): Promise<OpenedSocket> {
   try {
-    await once(socket, 'connect', { signal: limit })
+    await once(socket, 'connect', { signal: AbortSignal.timeout(ms) })
     return { socket, host }
   } catch (error) {
     socket.destroy()
@@ -58,17 +55,19 @@ async function connected(socket: Socket, host: string, limit: AbortSignal): Prom
 export async function secureSocket(
   { socket, host }: OpenedSocket,
   tls: Exclude<DatabaseTarget['tls'], false>,
-  limit: AbortSignal,
+  ms: number,
 ): Promise<Socket> {
+  const limit = AbortSignal.timeout(ms)
   socket.write(TLS_REQUEST)
-  const [answer]: unknown[] = await once(socket, 'data', { signal: limit })
-  socket.pause()
+  // A closed connection is readable too, and then has nothing to read.
+  await once(socket, 'readable', { signal: limit })
+  const answer: unknown = socket.read()
+  if (!(answer instanceof Uint8Array)) throw failure('the connection was closed', 'ECLOSED')
   // Bytes behind the answer came from somebody between this process and the server.
-  if (!(answer instanceof Uint8Array) || answer.length !== 1)
-    throw new Error('the server sent more than its answer about TLS')
+  if (answer.length !== 1) throw new Error('the server sent more than its answer about TLS')
   if (answer[0] !== TLS_ACCEPTED) {
     if (tls === 'prefer') return socket
-    throw Object.assign(new Error('the server has no TLS'), { code: 'ENOTLS' })
+    throw failure('the server has no TLS', 'ENOTLS')
   }
   const secured = connectTls({
     ...(tls === 'prefer' ? { rejectUnauthorized: false } : tls),
@@ -77,6 +76,13 @@ export async function secureSocket(
     host,
     ...(isIP(host) === 0 ? { servername: host } : {}),
   })
+  // An error after the limit would find no listener.
+  secured.on('error', () => undefined)
   await once(secured, 'secureConnect', { signal: limit })
   return secured
+}
+
+/** An error that passes: another attempt may meet another server. */
+function failure(message: string, code: string): Error {
+  return Object.assign(new Error(message), { code })
 }
