@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { suite, test } from 'node:test'
+import { freePort } from '../../../test/processes/free-ports.ts'
 import { until } from '../../../test/processes/other-program.ts'
+import { skipWithout } from '../../../test/stage/test-needs.ts'
 import { connectDatabase, DatabaseError } from './database-connection.ts'
 
 const TARGET = {
@@ -16,6 +19,16 @@ const TARGET = {
   options: null,
   shown: 'a database',
 } as const
+/** Listens to a port that it prints, and takes no connection. Its queue holds one. */
+const FULL_SERVER = `
+import socket, time
+server = socket.socket()
+server.bind(('127.0.0.1', 0))
+server.listen(0)
+print(server.getsockname()[1], flush=True)
+time.sleep(600)
+`
+
 suite('a connection to a database', () => {
   test('that is stopped while its socket connects leaves no socket behind', async () => {
     const accepted: Socket[] = []
@@ -55,5 +68,43 @@ suite('a connection to a database', () => {
       message: 'the server sent more than its answer about TLS',
       passes: false,
     })
+  })
+  test('to several servers of which none answers names the last reason at once', async () => {
+    const hosts = await Promise.all([freePort(), freePort()])
+    const target = {
+      ...TARGET,
+      hosts: hosts.map((port) => ({ host: '127.0.0.1', port })),
+      tls: false,
+    } as const
+    await assert.rejects(connectDatabase(target, AbortSignal.timeout(300_000)), {
+      message: `connect ECONNREFUSED 127.0.0.1:${hosts[1]}`,
+      passes: true,
+    })
+  })
+
+  test('gives each server a time of its own', { skip: skipWithout('python3') }, async () => {
+    const full = spawn('python3', ['-c', FULL_SERVER], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = (await once(full.stdout, 'data')) as [Buffer]
+    const waiting = connect(Number(line.toString()), '127.0.0.1')
+    await using server = createServer((socket) =>
+      socket
+        .on('error', () => undefined)
+        .resume()
+        .end(),
+    )
+    try {
+      await Promise.all([once(waiting, 'connect'), once(server.listen(0, '127.0.0.1'), 'listening')])
+      const { port } = server.address() as AddressInfo
+      const hosts = [Number(line.toString()), port].map((one) => ({ host: '127.0.0.1', port: one }))
+      const target = { ...TARGET, hosts, connectSeconds: 1, tls: false } as const
+      // The second server is reached, and closes the connection.
+      await assert.rejects(connectDatabase(target, AbortSignal.timeout(300_000)), {
+        message: 'the connection was closed',
+        passes: true,
+      })
+    } finally {
+      waiting.destroy()
+      full.kill()
+    }
   })
 })

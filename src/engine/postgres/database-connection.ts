@@ -77,12 +77,18 @@ export async function connectDatabase(
     onclose: () => lost.reject(new DatabaseError('the connection was closed', true)),
     // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
     async socket(chosen: ChosenServers): Promise<Socket> {
-      if (socket !== null) throw new DatabaseError('the connection was closed', true)
-      const ms = target.connectSeconds * 1_000
-      const opened = await openSocket(chosen, ms)
-      socket = opened.socket
-      socket = await secureUnlessLost(opened, target.tls, ms, lost.promise)
-      return socket
+      try {
+        if (socket !== null) throw new DatabaseError('the connection was closed', true)
+        const ms = target.connectSeconds * 1_000
+        const opened = await openSocket(chosen, ms)
+        socket = opened.socket
+        socket = await secureUnlessLost(opened, target.tls, ms, lost.promise)
+        return socket
+      } catch (error) {
+        // The client keeps the error of one of several servers to itself, and would let its caller wait.
+        lost.reject(asDatabaseError(error))
+        throw error
+      }
     },
   }
   const sql = postgres(settings)
