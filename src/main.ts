@@ -67,12 +67,13 @@ process.on('unhandledRejection', (error) => {
   stop.abort()
 })
 
-const program = openProgram(world, lines, process.stdin, (code) => {
+const done = (code: ExitCode): void => {
   process.exitCode = code
-})
-throwUsageErrors(program)
+}
 
 try {
+  const program = await openProgram({ world, lines, input: process.stdin, done }, process.argv.slice(2))
+  throwUsageErrors(program)
   settleSwitches(program, process.env)
   await program.parseAsync(process.argv)
 } catch (error) {

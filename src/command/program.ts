@@ -1,45 +1,96 @@
-import { Command } from 'commander'
 import type { Readable } from 'node:stream'
-import { clusterCommand } from './cluster/cluster-program.ts'
-import { backupCommand } from './backups/backup-program.ts'
-import { restoreCommand } from './backups/restore-command.ts'
+import { Argument, Command } from 'commander'
 import type { MainLines } from './log-lines/log-lines.ts'
-import { check } from './operator/check-command.ts'
-import { addDoctorCommand } from './doctor/doctor-program.ts'
-import { addConsumerCommands } from './consumer/consumer-program.ts'
-import { refuseMirrorDirectory } from './terminal/mirror-directory.ts'
-import { refuseOtherOwner } from './terminal/directory-owner.ts'
-import { makeFolder } from './terminal/option-paths.ts'
-import type { LogStoreOptions } from './operator/log-store-options.ts'
-import { logStoreOf, logStoreOptions } from './operator/log-store-options.ts'
-import { checkFiles, runImport } from './operator/import-command.ts'
-import { keyFiles, option, optionOf, originName } from './terminal/options.ts'
-import { addOperatorCommands } from './operator/operator-program.ts'
-import { heldCommand } from './operator/held-program.ts'
-import { publishCommand } from './outbox/publish-program.ts'
-import type { KeygenOptions } from './operator/signing-key-file.ts'
-import { mirrorCommand } from './mirror/mirror-program.ts'
-import { keygen, readKnownKeys, readSigningKeys } from './operator/signing-key-file.ts'
-import { witnessCommand } from './witness/witness-program.ts'
-import { verifyCommand } from './consumer/verify-command.ts'
+import type { Shell } from './terminal/completion.ts'
 import { VERSION } from './terminal/version.ts'
 import type { ExitCode, World } from './terminal/world.ts'
-import type { LogOptions } from './operator/log-options.ts'
-import { directoryOption, logOptions, newLogOf, ORIGIN } from './operator/log-options.ts'
-import { addServeCommands } from './operator/serve-program.ts'
-import { upgradeCommand } from './operator/upgrade-command.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-type CheckOptions = LogStoreOptions & Readonly<{ data: string; signingKeyFile?: readonly string[] }>
+/** What commands need of the process. `done` receives the exit code of a command. */
+type Surroundings = Readonly<{
+  world: World
+  lines: MainLines
+  input: Readable
+  done: (code: ExitCode) => void
+}>
 
-/** Builds the command line: every command, its options and their limits. `done` receives a command's exit code. */
-export function openProgram(
-  world: World,
-  lines: MainLines,
-  input: Readable,
-  done: (code: ExitCode) => void,
-): Command {
+/** Commands that are loaded together. */
+type Room = Readonly<{
+  commands: readonly string[]
+  add(program: Command, surroundings: Surroundings): Promise<unknown>
+}>
+
+/** All commands except `completion`, in the order of the help. A start loads the room of its command only. */
+const ROOMS: readonly Room[] = [
+  {
+    commands: ['serve', 'demo'],
+    async add(program, { world, lines, done }) {
+      const { addServeCommands } = await import('./operator/serve-program.ts')
+      addServeCommands(program, world, lines, done)
+    },
+  },
+  {
+    commands: ['mirror'],
+    async add(program, { world, lines, done }) {
+      const { mirrorCommand } = await import('./mirror/mirror-program.ts')
+      program.addCommand(mirrorCommand(world, lines, done))
+    },
+  },
+  {
+    commands: ['witness'],
+    async add(program, { world, lines, done }) {
+      const { witnessCommand } = await import('./witness/witness-program.ts')
+      program.addCommand(witnessCommand(world, lines, done))
+    },
+  },
+  room('import', async () => (await import('./operator/import-command.ts')).importCommand),
+  {
+    commands: ['publish'],
+    async add(program, { world, input, done }) {
+      const { publishCommand } = await import('./outbox/publish-program.ts')
+      program.addCommand(publishCommand(world, input, done))
+    },
+  },
+  room('keygen', async () => (await import('./operator/keygen-command.ts')).keygenCommand),
+  room('check', async () => (await import('./operator/check-command.ts')).checkCommand),
+  room('backup', async () => (await import('./backups/backup-program.ts')).backupCommand),
+  room('restore', async () => (await import('./backups/restore-command.ts')).restoreCommand),
+  {
+    commands: ['tail', 'get', 'pull', 'export'],
+    async add(program, { world, done }) {
+      const { addConsumerCommands } = await import('./consumer/consumer-program.ts')
+      addConsumerCommands(program, world, done)
+    },
+  },
+  room('verify', async () => (await import('./consumer/verify-command.ts')).verifyCommand),
+  room('held', async () => (await import('./operator/held-program.ts')).heldCommand),
+  room('upgrade', async () => (await import('./operator/upgrade-command.ts')).upgradeCommand),
+  room('cluster', async () => (await import('./cluster/cluster-program.ts')).clusterCommand),
+  room('correct', async () => (await import('./operator/correct-program.ts')).correctCommand),
+  room('doctor', async () => (await import('./doctor/doctor-program.ts')).doctorCommand),
+]
+
+/** Room of one command. */
+function room(
+  command: string,
+  load: () => Promise<(world: World, done: Surroundings['done']) => Command>,
+): Room {
+  return {
+    commands: [command],
+    async add(program, { world, done }) {
+      const make = await load()
+      program.addCommand(make(world, done))
+    },
+  }
+}
+
+/**
+ * Builds the command line: commands with their options and limits. When the first word is a command, the program has only
+ * the commands that are loaded with it; without such a word it has all.
+ */
+export async function openProgram(surroundings: Surroundings, words: readonly string[]): Promise<Command> {
+  const { world, done } = surroundings
   const program = new Command('daybook')
     .description(`The open book of a contest and prize platform. ${NOTICE}`)
     .version(VERSION)
@@ -50,69 +101,21 @@ export function openProgram(
       writeOut: (text) => void world.stdout.write(text),
       writeErr: (text) => void world.stderr.write(text),
     })
-  addServeCommands(program, world, lines, done)
-  program.addCommand(mirrorCommand(world, lines, done))
-  program.addCommand(witnessCommand(world, lines, done))
-  addDataCommands(program, world, input, done)
-  addConsumerCommands(program, world, done)
-  program.addCommand(verifyCommand(world, done))
-  program.addCommand(heldCommand(world, done))
-  program.addCommand(upgradeCommand(world, done))
-  program.addCommand(clusterCommand(world, done))
-  addOperatorCommands(program, world, done)
-  addDoctorCommand(program, world, done)
+  const called = ROOMS.find(({ commands }) => commands.some((command) => command === words[0]))
+  for (const { add } of called === undefined ? ROOMS : [called]) await add(program, surroundings)
+  if (called === undefined) await addCompletion(program, world, done)
   return program
 }
 
-function addDataCommands(
-  program: Command,
-  world: World,
-  input: Readable,
-  done: (code: ExitCode) => void,
-): void {
-  program.addCommand(
-    logOptions(new Command('import').description('load history from files of drafts: all of it, or nothing'))
-      .argument('<file...>', 'drafts with `at` as JSON lines, plain or gzip')
-      .addOption(directoryOption())
-      .action(async (files: string[], options: LogOptions & { data: string }) => {
-        checkFiles(files)
-        refuseOtherOwner(options.data, world)
-        refuseMirrorDirectory(options.data)
-        const newLog = newLogOf(options, false)
-        makeFolder(options.data, '--data')
-        const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
-        done(await runImport({ files, ...options, newLog, keys }, world))
-      }),
-  )
-  program.addCommand(publishCommand(world, input, done))
-  program.addCommand(
-    new Command('keygen')
-      .description('make a key of a log or a witness, or print the vkey of an existing key')
-      .addOption(option('--to <file>', 'new file for the key; it must not exist').env('DAYBOOK_KEYGEN_TO'))
-      .addOption(option('--show <file>', 'existing key file').env('DAYBOOK_KEYGEN_SHOW'))
-      .addOption(
-        option('--origin <name>', 'name of the log or witness').argParser(originName).default(ORIGIN),
-      )
-      .addOption(optionOf('keygen')('--witness', 'the key is of a witness: its vkey is for cosignatures'))
-      .addOption(optionOf('keygen')('--ml-dsa', 'make a key of a witness of type ML-DSA-44, not Ed25519'))
-      .action((options: KeygenOptions) => done(keygen(options, world))),
-  )
-  const checking = new Command('check')
-    .description('recompute everything in a store from the lines of its log')
-    .addOption(directoryOption())
-    .addOption(
-      option(
-        '--signing-key-file <files>',
-        'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
-      ).argParser(keyFiles),
-    )
-  program.addCommand(
-    logStoreOptions(checking).action(async ({ data, signingKeyFile, ...engine }: CheckOptions) => {
-      const logStore = logStoreOf(engine)
-      const keys = readKnownKeys(signingKeyFile, data, world)
-      done(await check({ data, keys, logStore }, world))
-    }),
-  )
-  program.addCommand(backupCommand(world, done))
-  program.addCommand(restoreCommand(world, done))
+async function addCompletion(program: Command, world: World, done: (code: ExitCode) => void): Promise<void> {
+  const { completionScript, SHELLS } = await import('./terminal/completion.ts')
+  program
+    .command('completion')
+    .description('print a script that completes commands and options')
+    .addArgument(new Argument('<shell>', 'shell to write the script for').choices(SHELLS))
+    .addHelpText('after', '\nExample: source <(daybook completion bash)')
+    .action((shell: Shell) => {
+      world.stdout.write(completionScript(program, shell))
+      done(0)
+    })
 }

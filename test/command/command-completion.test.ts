@@ -7,6 +7,7 @@ import { suite, test } from 'node:test'
 import { skipWithout } from '../stage/test-needs.ts'
 import { everyCommand, programOf, run } from '../stage/command-stage.ts'
 
+const program = await programOf({}, () => undefined)
 const { stdout: bash } = await run(['completion', 'bash'])
 
 /** Completions that one bash offers for the last word of each line of words. */
@@ -27,8 +28,6 @@ function offered(...words: readonly string[]): readonly string[] {
 }
 
 suite('completion in bash', () => {
-  const program = programOf({}, () => undefined)
-
   test('offers every command, and every option of each', () => {
     assert.deepEqual(
       offered('').toSorted(),
@@ -79,7 +78,7 @@ suite('completion in other shells', () => {
 
     test(`names every option for ${shell}`, async () => {
       const { stdout } = await run(['completion', shell])
-      for (const command of everyCommand(programOf({}, () => undefined))) {
+      for (const command of everyCommand(program)) {
         for (const { long = '' } of command.options) {
           const flag = shell === 'fish' ? `-l ${long.slice(2)} ` : `'${long}:`
           assert.ok(stdout.includes(flag), `${command.name()} ${long}`)

@@ -11,7 +11,7 @@ const DOCUMENT = 'docs/commands.md'
 /** Rewrites the rows of the document from the commands, after a change of their options or help texts. */
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
-const program = programOf({}, () => undefined)
+const program = await programOf({}, () => undefined)
 const document = textOf(DOCUMENT)
 const sections = new Map(
   document

@@ -38,10 +38,15 @@ export function worldOf(world: Partial<World>): World {
   }
 }
 
-/** The program with its own surroundings. */
-export function programOf(world: Partial<World>, done: (code: number) => void): Command {
+/** The program with its own surroundings: as it is for the words of a command line, or whole. */
+export async function programOf(
+  world: Partial<World>,
+  done: (code: number) => void,
+  words: readonly string[] = [],
+): Promise<Command> {
   const whole = worldOf(world)
-  const program = openProgram(whole, openMainLines(whole), Readable.from([]), done)
+  const surroundings = { world: whole, lines: openMainLines(whole), input: Readable.from([]), done }
+  const program = await openProgram(surroundings, words)
   const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }
   for (const command of everyCommand(program)) command.exitOverride().configureOutput(silence)
   return program
@@ -62,7 +67,7 @@ export async function run(words: readonly string[], world: Partial<World> = {}):
   const [out, err] = [gather(stdout), gather(stderr)]
   let code = -1
   try {
-    const program = programOf({ stdout, stderr, ...world }, (given) => (code = given))
+    const program = await programOf({ stdout, stderr, ...world }, (given) => (code = given), words)
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) code = error.exitCode === 0 ? 0 : 2

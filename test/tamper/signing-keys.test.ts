@@ -3,12 +3,8 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import {
-  defaultKeyFile,
-  keygen,
-  readKeyFile,
-  readSigningKeys,
-} from '../../src/command/operator/signing-key-file.ts'
+import { keygen } from '../../src/command/operator/keygen-command.ts'
+import { defaultKeyFile, readKeyFile, readSigningKeys } from '../../src/command/operator/signing-key-file.ts'
 import { CommandError } from '../../src/command/terminal/world.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { ListedKey } from '../../src/log/store/reader.ts'

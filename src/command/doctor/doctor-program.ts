@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { Command } from 'commander'
 import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { doctor } from './doctor.ts'
@@ -12,11 +12,10 @@ type DoctorOptions = Readonly<{
   wait: number
 }>
 
-/** Adds the command `doctor`. */
-export function addDoctorCommand(program: Command, world: World, done: (code: ExitCode) => void): void {
+/** The command `doctor`. */
+export function doctorCommand(world: World, done: (code: ExitCode) => void): Command {
   const option = optionOf('doctor')
-  program
-    .command('doctor')
+  return new Command('doctor')
     .description('look for faults of disk, clock, key, file modes, backups, checkpoint and proxies')
     .addOption(option('--data <dir>', 'data directory; the service may keep running'))
     .addOption(option('--backups <folder>', 'folder of backups to examine as well'))

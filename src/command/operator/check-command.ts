@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { Command } from 'commander'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
@@ -14,11 +15,35 @@ import { auditWhole, textOfFault } from '../service/background-audit.ts'
 import { freeBytes } from '../../log/store/disk-probe.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
-import { requireLog } from './log-options.ts'
+import { keyFiles, option } from '../terminal/options.ts'
+import { directoryOption, requireLog } from './log-options.ts'
+import type { LogStoreOptions } from './log-store-options.ts'
+import { logStoreOf, logStoreOptions } from './log-store-options.ts'
+import { readKnownKeys } from './signing-key-file.ts'
 import { checkEngine } from './stream-check.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 import { removeStore } from '../../log/store/store-files.ts'
+
+type CheckOptions = LogStoreOptions & Readonly<{ data: string; signingKeyFile?: readonly string[] }>
+
+/** The command `check`: a store against the lines of its log. */
+export function checkCommand(world: World, done: (code: ExitCode) => void): Command {
+  const command = new Command('check')
+    .description('recompute everything in a store from the lines of its log')
+    .addOption(directoryOption())
+    .addOption(
+      option(
+        '--signing-key-file <files>',
+        'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
+      ).argParser(keyFiles),
+    )
+  return logStoreOptions(command).action(async ({ data, signingKeyFile, ...engine }: CheckOptions) => {
+    const logStore = logStoreOf(engine)
+    const keys = readKnownKeys(signingKeyFile, data, world)
+    done(await check({ data, keys, logStore }, world))
+  })
+}
 
 type CheckSettings = Readonly<{
   data: string

@@ -1,14 +1,20 @@
 import { existsSync } from 'node:fs'
+import { Command } from 'commander'
 import { LockedError } from '../../log/store/lock.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { NewLog } from '../../log/store/store.ts'
 import { importFiles } from '../../publish/import/import.ts'
 import { STDIN } from '../../publish/import/import-lines.ts'
-import { isFolder } from '../terminal/option-paths.ts'
+import { refuseOtherOwner } from '../terminal/directory-owner.ts'
+import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
+import { isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
+import type { LogOptions } from './log-options.ts'
+import { directoryOption, logOptions, newLogOf } from './log-options.ts'
+import { readSigningKeys } from './signing-key-file.ts'
 
 type ImportCommandSettings = Readonly<{
   files: readonly string[]
@@ -18,8 +24,26 @@ type ImportCommandSettings = Readonly<{
   balances: 'refuse' | 'report'
 }>
 
+/** The command `import`: history from files of drafts. */
+export function importCommand(world: World, done: (code: ExitCode) => void): Command {
+  return logOptions(
+    new Command('import').description('load history from files of drafts: all of it, or nothing'),
+  )
+    .argument('<file...>', 'drafts with `at` as JSON lines, plain or gzip')
+    .addOption(directoryOption())
+    .action(async (files: string[], options: LogOptions & { data: string }) => {
+      checkFiles(files)
+      refuseOtherOwner(options.data, world)
+      refuseMirrorDirectory(options.data)
+      const newLog = newLogOf(options, false)
+      makeFolder(options.data, '--data')
+      const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
+      done(await runImport({ files, ...options, newLog, keys }, world))
+    })
+}
+
 /** Refuses missing files before anything is made for the import. */
-export function checkFiles(files: readonly string[]): void {
+function checkFiles(files: readonly string[]): void {
   for (const file of files) {
     if (file === STDIN) continue
     if (isFolder(file))

@@ -6,7 +6,6 @@ import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
-import { demo, holdsRealLog, upgradeDemo } from './demo.ts'
 import type { FinalityOptions } from './finality-options.ts'
 import { finalityOf, finalityOptions } from './finality-options.ts'
 import type { LogOptions } from './log-options.ts'
@@ -21,12 +20,10 @@ import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
 import type { NodeOptions } from './node-options.ts'
 import { nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
 import type { MainLines } from '../log-lines/log-lines.ts'
-import { serve } from './serve.ts'
 import { readClusterKeys, readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 import { readTokens } from './token-file.ts'
-import { upgradeFirst } from './upgrade-command.ts'
 import { hasStore } from '../../log/store/store.ts'
 
 type ServeOptions = LogOptions &
@@ -59,10 +56,13 @@ export function addServeCommands(
         const own = linesOf(options, command, { world, lines })
         refuseOtherOwner(options.data, own)
         refuseMirrorDirectory(options.data)
-        if (options.upgrade === true && hasStore(options.data))
+        if (options.upgrade === true && hasStore(options.data)) {
+          const { upgradeFirst } = await import('./upgrade-command.ts')
           await upgradeFirst({ data: options.data, waitMs: null, rebuild: false }, own)
+        }
         const settings = settingsOf(options, false, own)
         sayStart(lines, command)
+        const { serve } = await import('./serve.ts')
         done(await serve(settings, own, lines))
       },
     ),
@@ -73,6 +73,7 @@ export function addServeCommands(
         'serve a simulated platform: three months of history, then live events',
       ),
     ).action(async (options: ServeOptions, command: Command) => {
+      const { demo, holdsRealLog, upgradeDemo } = await import('../demo/demo.ts')
       if (holdsRealLog(options.data)) {
         throw new CommandError(
           2,

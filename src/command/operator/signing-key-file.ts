@@ -13,7 +13,7 @@ import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
 import { cosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
+import type { World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
 /** Bits of a file mode that give other users any access. */
@@ -126,7 +126,8 @@ export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): S
   return ed25519Of(path, readPrivateKey(path, world))
 }
 
-function ed25519Of(path: string, key: KeyObject): SigningKey {
+/** A private key as one that signs a log. `path` names the file in the error for a key of another type. */
+export function ed25519Of(path: string, key: KeyObject): SigningKey {
   if (key.asymmetricKeyType !== 'ed25519')
     throw new CommandError(2, `${path} does not hold an Ed25519 key: make one with keygen`)
   return signingKey(key)
@@ -158,33 +159,6 @@ export function vkeyOf({ publicKey }: SigningKey, origin: string): string {
 function signingKey(privateKey: KeyObject): SigningKey {
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
   return { privateKey, publicKey: base64urlnopad.decode(x) }
-}
-
-export type KeygenOptions = Readonly<{
-  to?: string
-  show?: string
-  origin: string
-  witness?: true
-  mlDsa?: true
-}>
-
-/** Command `daybook keygen`: makes a key of a log or a witness, or reads one, and prints its vkey. */
-export function keygen({ to, show, origin, witness, mlDsa }: KeygenOptions, world: World): ExitCode {
-  if ((to === undefined) === (show === undefined)) {
-    throw new CommandError(2, 'keygen needs either --to, for a new key, or --show, for an existing one')
-  }
-  const isOfWitness = witness === true || mlDsa === true
-  const key =
-    to === undefined
-      ? readPrivateKey(show ?? '', world)
-      : makePrivateKey(to, '--to', mlDsa === true ? 'ml-dsa-44' : 'ed25519')
-  if (to !== undefined) tell(world, `${to} holds the new key: keep a copy of it away from the server`)
-  const vkey =
-    isOfWitness || key.asymmetricKeyType === 'ml-dsa-44'
-      ? formatVkey(witnessKeyOf(show ?? '', origin, key).verifier)
-      : vkeyOf(ed25519Of(show ?? '', key), origin)
-  world.stdout.write(`${vkey}\n`)
-  return 0
 }
 
 /** The key of a witness. `path` names the file in the error for a key of another type. */

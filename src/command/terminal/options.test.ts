@@ -16,7 +16,7 @@ const LISTS = ['--explorer', '--trust-proxy', '--key']
 
 suite('an option', () => {
   test('with a value is refused when the value is empty, in every command', async () => {
-    const program = programOf({}, () => undefined)
+    const program = await programOf({}, () => undefined)
     let options = 0
     for (const command of everyCommand(program)) {
       for (const { long, required } of command.options) {

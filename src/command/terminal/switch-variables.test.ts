@@ -4,9 +4,9 @@ import { programOf } from '../../../test/stage/command-stage.ts'
 import { daybook } from '../../../test/stage/service.ts'
 import { settleSwitches } from './switch-variables.ts'
 
-suite('the variable of an option without a value', () => {
-  const program = programOf({}, () => undefined)
+const program = await programOf({}, () => undefined)
 
+suite('the variable of an option without a value', () => {
   test('is on with true, 1, yes and on, and off with false, 0, no, off and nothing', () => {
     for (const value of ['true', '1', 'yes', 'on', 'TRUE']) {
       const environment = { DAYBOOK_UPGRADE: value }

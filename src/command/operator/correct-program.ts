@@ -1,8 +1,5 @@
-import type { Command } from 'commander'
-import { Argument } from 'commander'
+import { Argument, Command } from 'commander'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
-import type { Shell } from '../terminal/completion.ts'
-import { completionScript, SHELLS } from '../terminal/completion.ts'
 import { correct } from './correct.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -17,24 +14,10 @@ type CorrectOptions = Readonly<{
   dryRun?: true
 }>
 
-/** Adds the operator's occasional commands: `correct` and `completion`. */
-export function addOperatorCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
-  addCorrect(program, world, done)
-  program
-    .command('completion')
-    .description('print a script that completes commands and options')
-    .addArgument(new Argument('<shell>', 'shell to write the script for').choices(SHELLS))
-    .addHelpText('after', '\nExample: source <(daybook completion bash)')
-    .action((shell: Shell) => {
-      world.stdout.write(completionScript(program, shell))
-      done(0)
-    })
-}
-
-function addCorrect(program: Command, world: World, done: (code: ExitCode) => void): void {
+/** The command `correct`. */
+export function correctCommand(world: World, done: (code: ExitCode) => void): Command {
   const option = optionOf('correct')
-  program
-    .command('correct')
+  return new Command('correct')
     .description('cancel a published event with a correction, and publish its replacement')
     .addArgument(new Argument('<seq>', 'seq of the event').argParser(wholeBetween(1, SEQ_MAX)))
     .addOption(option('--url <url>', 'address of the service').default('http://127.0.0.1:8080'))

@@ -1,0 +1,46 @@
+import { Command } from 'commander'
+import { formatVkey } from '../../tlog/vkey.ts'
+import { option, optionOf, originName } from '../terminal/options.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
+import { ORIGIN } from './log-options.ts'
+import { ed25519Of, makePrivateKey, readPrivateKey, vkeyOf, witnessKeyOf } from './signing-key-file.ts'
+
+type KeygenOptions = Readonly<{
+  to?: string
+  show?: string
+  origin: string
+  witness?: true
+  mlDsa?: true
+}>
+
+/** The command `keygen`: makes a key of a log or a witness, or reads one, and prints its vkey. */
+export function keygenCommand(world: World, done: (code: ExitCode) => void): Command {
+  return new Command('keygen')
+    .description('make a key of a log or a witness, or print the vkey of an existing key')
+    .addOption(option('--to <file>', 'new file for the key; it must not exist').env('DAYBOOK_KEYGEN_TO'))
+    .addOption(option('--show <file>', 'existing key file').env('DAYBOOK_KEYGEN_SHOW'))
+    .addOption(option('--origin <name>', 'name of the log or witness').argParser(originName).default(ORIGIN))
+    .addOption(optionOf('keygen')('--witness', 'the key is of a witness: its vkey is for cosignatures'))
+    .addOption(optionOf('keygen')('--ml-dsa', 'make a key of a witness of type ML-DSA-44, not Ed25519'))
+    .action((options: KeygenOptions) => done(keygen(options, world)))
+}
+
+/** Prints the vkey of a key, which is made with `to`. Throws a CommandError for wrong options and files. */
+export function keygen({ to, show, origin, witness, mlDsa }: KeygenOptions, world: World): ExitCode {
+  if ((to === undefined) === (show === undefined)) {
+    throw new CommandError(2, 'keygen needs either --to, for a new key, or --show, for an existing one')
+  }
+  const isOfWitness = witness === true || mlDsa === true
+  const key =
+    to === undefined
+      ? readPrivateKey(show ?? '', world)
+      : makePrivateKey(to, '--to', mlDsa === true ? 'ml-dsa-44' : 'ed25519')
+  if (to !== undefined) tell(world, `${to} holds the new key: keep a copy of it away from the server`)
+  const vkey =
+    isOfWitness || key.asymmetricKeyType === 'ml-dsa-44'
+      ? formatVkey(witnessKeyOf(show ?? '', origin, key).verifier)
+      : vkeyOf(ed25519Of(show ?? '', key), origin)
+  world.stdout.write(`${vkey}\n`)
+  return 0
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { programOf, run } from '../../test/stage/command-stage.ts'
+
+const whole = await programOf({}, () => undefined)
+
+suite('a command line', () => {
+  test('loads the command that it names with those of its room, and no other', async () => {
+    for (const command of whole.commands) {
+      const program = await programOf({}, () => undefined, [command.name()])
+      const loaded = program.commands.find((one) => one.name() === command.name())
+      assert.equal(loaded?.helpInformation(), command.helpInformation())
+      const isWhole = command.name() === 'completion'
+      assert.equal(program.commands.length === whole.commands.length, isWhole, command.name())
+    }
+  })
+
+  test('loads every command for the help, and to suggest one for a mistake', async () => {
+    const { stdout } = await run(['--help'])
+    for (const command of whole.commands) assert.ok(stdout.includes(`\n  ${command.name()} `), command.name())
+    const { code, stderr } = await run(['kegen'])
+    assert.equal(code, 2)
+    assert.match(stderr, /Did you mean keygen\?/)
+  })
+})
