@@ -7,7 +7,7 @@ import type { ExitCode, World } from './terminal/world.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-/** What commands need of the process. `done` receives the exit code of a command. */
+/** Surroundings of every command. `done` receives the exit code of a command. */
 type Surroundings = Readonly<{
   world: World
   lines: MainLines
@@ -23,27 +23,10 @@ type Room = Readonly<{
 
 /** All commands except `completion`, in the order of the help. A start loads the room of its command only. */
 const ROOMS: readonly Room[] = [
-  {
-    commands: ['serve', 'demo'],
-    async add(program, { world, lines, done }) {
-      const { addServeCommands } = await import('./operator/serve-program.ts')
-      addServeCommands(program, world, lines, done)
-    },
-  },
-  {
-    commands: ['mirror'],
-    async add(program, { world, lines, done }) {
-      const { mirrorCommand } = await import('./mirror/mirror-program.ts')
-      program.addCommand(mirrorCommand(world, lines, done))
-    },
-  },
-  {
-    commands: ['witness'],
-    async add(program, { world, lines, done }) {
-      const { witnessCommand } = await import('./witness/witness-program.ts')
-      program.addCommand(witnessCommand(world, lines, done))
-    },
-  },
+  longRoom('serve', async () => (await import('./operator/serve-program.ts')).serveCommand),
+  longRoom('demo', async () => (await import('./demo/demo-program.ts')).demoCommand),
+  longRoom('mirror', async () => (await import('./mirror/mirror-program.ts')).mirrorCommand),
+  longRoom('witness', async () => (await import('./witness/witness-program.ts')).witnessCommand),
   room('import', async () => (await import('./operator/import-command.ts')).importCommand),
   {
     commands: ['publish'],
@@ -71,7 +54,21 @@ const ROOMS: readonly Room[] = [
   room('doctor', async () => (await import('./doctor/doctor-program.ts')).doctorCommand),
 ]
 
-/** Room of one command. */
+/** Room of one command that runs until it is stopped, and writes log lines. */
+function longRoom(
+  command: string,
+  load: () => Promise<(world: World, lines: MainLines, done: Surroundings['done']) => Command>,
+): Room {
+  return {
+    commands: [command],
+    async add(program, { world, lines, done }) {
+      const make = await load()
+      program.addCommand(make(world, lines, done))
+    },
+  }
+}
+
+/** Room of one command that ends by itself. */
 function room(
   command: string,
   load: () => Promise<(world: World, done: Surroundings['done']) => Command>,

@@ -20,13 +20,14 @@ import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
 import type { NodeOptions } from './node-options.ts'
 import { nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
 import type { MainLines } from '../log-lines/log-lines.ts'
+import { serve } from './serve.ts'
 import { readClusterKeys, readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 import { readTokens } from './token-file.ts'
 import { hasStore } from '../../log/store/store.ts'
 
-type ServeOptions = LogOptions &
+export type ServeOptions = LogOptions &
   SiteOptions &
   FinalityOptions &
   LineOptions &
@@ -43,64 +44,26 @@ type ServeOptions = LogOptions &
     upgrade?: true
   }>
 
-/** Adds the commands that run a service: `serve` and `demo`. */
-export function addServeCommands(
-  program: Command,
-  world: World,
-  lines: MainLines,
-  done: (code: ExitCode) => void,
-): void {
-  program.addCommand(
-    serveOptions(new Command('serve').description('serve the log of a data directory')).action(
-      async (options: ServeOptions, command: Command) => {
-        const own = linesOf(options, command, { world, lines })
-        refuseOtherOwner(options.data, own)
-        refuseMirrorDirectory(options.data)
-        if (options.upgrade === true && hasStore(options.data)) {
-          const { upgradeFirst } = await import('./upgrade-command.ts')
-          await upgradeFirst({ data: options.data, waitMs: null, rebuild: false }, own)
-        }
-        const settings = settingsOf(options, false, own)
-        sayStart(lines, command)
-        const { serve } = await import('./serve.ts')
-        done(await serve(settings, own, lines))
-      },
-    ),
-  )
-  program.addCommand(
-    serveOptions(
-      new Command('demo').description(
-        'serve a simulated platform: three months of history, then live events',
-      ),
-    ).action(async (options: ServeOptions, command: Command) => {
-      const { demo, holdsRealLog, upgradeDemo } = await import('../demo/demo.ts')
-      if (holdsRealLog(options.data)) {
-        throw new CommandError(
-          2,
-          `${options.data} holds a log that is not simulated: give --data another directory`,
-        )
-      }
-      if ((options.chain ?? 'solana') !== 'solana')
-        throw new CommandError(2, 'the simulated platform needs --chain solana')
-      if (options.finality !== undefined || options.finalityAmounts !== undefined) {
-        throw new CommandError(
-          2,
-          'the simulated platform asks a pretend chain of its own: leave out --finality',
-        )
-      }
-      const own = linesOf(options, command, { world, lines })
+/** The command `serve`. */
+export function serveCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
+  return serveOptions(new Command('serve').description('serve the log of a data directory')).action(
+    async (options: ServeOptions, command: Command) => {
+      const own = serviceLines(options, command, { world, lines })
       refuseOtherOwner(options.data, own)
       refuseMirrorDirectory(options.data)
-      if (hasStore(options.data)) await upgradeDemo(options.data, own)
-      const settings = settingsOf(options, true, own)
+      if (options.upgrade === true && hasStore(options.data)) {
+        const { upgradeFirst } = await import('./upgrade-command.ts')
+        await upgradeFirst({ data: options.data, waitMs: null, rebuild: false }, own)
+      }
+      const settings = settingsOf(options, false, own)
       sayStart(lines, command)
-      done(await demo(settings, own, lines))
-    }),
+      done(await serve(settings, own, lines))
+    },
   )
 }
 
 /** The log lines of `serve` or `demo`. The simulator publishes every few seconds, so `demo` has no line for that unless asked. */
-function linesOf(
+export function serviceLines(
   options: ServeOptions,
   command: Command,
   tools: Readonly<{ world: World; lines: MainLines }>,
@@ -140,7 +103,8 @@ export function serveOptions(command: Command): Command {
   )
 }
 
-function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
+/** Settings of the service. `simulated` is for `demo`. Throws a CommandError for options that contradict each other. */
+export function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
   const witnesses = feedChoiceOf(options)
   const logStore = logStoreOf(options)
   if (logStore !== null) refuseWithEngine(options, simulated)
