@@ -3,7 +3,7 @@ import { hasStore } from '../../log/store/store.ts'
 import { sayStart } from '../log-lines/begin-lines.ts'
 import type { MainLines } from '../log-lines/log-lines.ts'
 import type { ServeOptions } from '../operator/serve-program.ts'
-import { serviceLines, serveOptions, settingsOf } from '../operator/serve-program.ts'
+import { worldWithLines, serveOptions, settingsOf } from '../operator/serve-program.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -29,7 +29,7 @@ export function demoCommand(world: World, lines: MainLines, done: (code: ExitCod
         'the simulated platform asks a pretend chain of its own: leave out --finality',
       )
     }
-    const own = serviceLines(options, command, { world, lines })
+    const own = worldWithLines(options, command, { world, lines })
     refuseOtherOwner(options.data, own)
     refuseMirrorDirectory(options.data)
     if (hasStore(options.data)) await upgradeDemo(options.data, own)

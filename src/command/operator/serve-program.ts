@@ -48,7 +48,7 @@ export type ServeOptions = LogOptions &
 export function serveCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
   return serveOptions(new Command('serve').description('serve the log of a data directory')).action(
     async (options: ServeOptions, command: Command) => {
-      const own = serviceLines(options, command, { world, lines })
+      const own = worldWithLines(options, command, { world, lines })
       refuseOtherOwner(options.data, own)
       refuseMirrorDirectory(options.data)
       if (options.upgrade === true && hasStore(options.data)) {
@@ -63,7 +63,7 @@ export function serveCommand(world: World, lines: MainLines, done: (code: ExitCo
 }
 
 /** The log lines of `serve` or `demo`. The simulator publishes every few seconds, so `demo` has no line for that unless asked. */
-export function serviceLines(
+export function worldWithLines(
   options: ServeOptions,
   command: Command,
   tools: Readonly<{ world: World; lines: MainLines }>,
