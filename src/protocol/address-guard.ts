@@ -1,5 +1,5 @@
 import { holdsBase32 } from './addresses/base32-search.ts'
-import type { Base58Fit } from './addresses/base58-search.ts'
+import type { Base58Fit, ProofBudget } from './addresses/base58-search.ts'
 import { holdsBase58 } from './addresses/base58-search.ts'
 import { holdsBech32 } from './addresses/bech32-search.ts'
 import { holdsCashaddr, holdsPrefixedCashaddr } from './addresses/cashaddr-search.ts'
@@ -19,58 +19,64 @@ export type TextPlace = 'prose' | 'url' | 'tx'
 
 /** Characters of the shortest address, bech32 of two bytes. Most kinds are shorter. */
 const CHARS_MIN = 14
+/**
+ * Checksums of base58 that a text may cost: a few milliseconds. Prose of 500 characters needs fewer than 50. Only a text of
+ * hundreds of single letters with blanks or dots between them, where each letter may begin an address, needs more.
+ */
+const PROOFS_MAX = 512
 // The shortest bech32 address has 13 letters and digits in a row, which is rare in prose.
 const LONG_WORD = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
 
 /**
  * Whether a text contains a wallet address (PROTOCOL.md, "The address guard"). Accepts any text and takes linear time.
  * A title, reason or URL is read as people would read it; a transaction only as it is. A text that hides its letters
- * under too many layers of encoding counts as an address.
+ * under too many layers of encoding counts as an address, and so does one that needs more than `PROOFS_MAX` checksums.
  */
 export function findsAddress(text: string, place: TextPlace): boolean {
   if (text.length < CHARS_MIN) return false
-  if (place === 'tx') return holdsWhole(withoutDigests(text), place)
+  const budget = { left: PROOFS_MAX }
+  if (place === 'tx') return holdsWhole(withoutDigests(text), place, budget)
   const readings = readingsOf(text)
   if (readings === null) return true
   const last = readings.at(-1) ?? text
   return readings.some((reading) => {
     const rest = withoutDigests(reading)
-    if (holdsWhole(rest, place)) return true
+    if (holdsWhole(rest, place, budget)) return true
     // Only the first and the last reading are searched inside words and between groups.
     if (reading !== text && reading !== last) return false
     return (
-      (LONG_WORD.test(rest) && partRuns(rest).some((run) => holdsProof(run, 'part', false))) ||
-      holdsJoined(rest)
+      (LONG_WORD.test(rest) && partRuns(rest).some((run) => holdsProof(run, 'part', false, budget))) ||
+      holdsJoined(rest, budget)
     )
   })
 }
 
-function holdsWhole(text: string, place: TextPlace): boolean {
+function holdsWhole(text: string, place: TextPlace, budget: ProofBudget): boolean {
   if (!LONG_WORD.test(text)) return false
   if (holdsBech32(text) || holdsPrefixedCashaddr(text) || holdsTon(text)) return true
   if (place === 'prose' && holdsBareHex(text)) return true
   return wholeRuns(text).some(
-    (run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx'),
+    (run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx', budget),
   )
 }
 
-function holdsJoined(text: string): boolean {
+function holdsJoined(text: string, budget: ProofBudget): boolean {
   const runs = joinedRuns(text)
   if (runs.length === 0) return false
   // Underscores are taken out too, but these networks have one in their prefix.
   const isBech32 = (joined: string) => holdsBech32(joined.replaceAll(/(addr|stake)test1/gi, '$1_test1'))
   return (
     runs.some(
-      (run) => holdsPrefixedHex(run, true) || isBech32(run.text) || holdsProof(run, 'joined', false),
+      (run) => holdsPrefixedHex(run, true) || isBech32(run.text) || holdsProof(run, 'joined', false, budget),
     ) || joinedBase64(text).some(holdsTon)
   )
 }
 
 /** The searches whose proof is a checksum. */
-function holdsProof(run: LetterRun, fit: Base58Fit, keys: boolean): boolean {
+function holdsProof(run: LetterRun, fit: Base58Fit, keys: boolean, budget: ProofBudget): boolean {
   return (
     holdsEip55(run) ||
-    holdsBase58(run, fit, keys) ||
+    holdsBase58(run, fit, keys, budget) ||
     holdsMonero(run) ||
     holdsCashaddr(run) ||
     holdsBase32(run) ||

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DISGUISES, JOINED_DISGUISES, PUBLISHED } from '../story/addresses.ts'
 import type { Parameter, ParameterForm } from '../../src/protocol/parameters.ts'
-import { isRepeatable } from '../../src/serve/http/address.ts'
-import { parseQuery } from '../../src/serve/http/query.ts'
+import { isRepeatable } from '../../src/serve/query/address.ts'
+import { parseQuery } from '../../src/serve/query/query.ts'
 
 /** Characters of an address that no answer may repeat. */
 const REPEATED_CHARS = 6

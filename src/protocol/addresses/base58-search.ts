@@ -52,15 +52,29 @@ const LONG_BYTES_MIN = 40
 /** Places in which a candidate may lie: a whole word, groups that were joined, or any part of a longer word. */
 export type Base58Fit = 'whole' | 'joined' | 'part'
 
-/** Whether the run has a base58 address with a checksum: Base58Check, XRP, SS58, Cardano Byron; `keys`: or 32 bytes. */
-export function holdsBase58(run: LetterRun, fit: Base58Fit, keys: boolean): boolean {
+/** Checksums that may still be computed for a text. */
+export type ProofBudget = { left: number }
+
+/**
+ * Whether the run has a base58 address with a checksum: Base58Check, XRP, SS58, Cardano Byron; `keys`: or 32 bytes. A run
+ * that needs more checksums than the budget has counts as an address.
+ */
+export function holdsBase58(run: LetterRun, fit: Base58Fit, keys: boolean, budget: ProofBudget): boolean {
+  const endsInChecksum = (number: GrowingNumber): boolean =>
+    budget.left-- <= 0 || isBase58Check(number.bytes())
   return (
     search(run, BASE58, fit, (number, from, to) => {
       if (keys && number.length() === KEY_BYTES) return true
-      if (fitsVersion(number, fit) && endsInChecksum(number.bytes())) return true
+      if (fitsVersion(number, fit) && endsInChecksum(number)) return true
       if (hasByronHead(number)) return isByron(number.bytes())
-      return run.trusts(from, to, SS58_BITS) && isSs58(number)
-    }) || search(run, BASE58_XRP, fit, (number, from) => isXrp(number, run.text.charAt(from)))
+      return run.trusts(from, to, SS58_BITS) && hasSs58Form(number) && (budget.left-- <= 0 || isSs58(number))
+    }) ||
+    search(
+      run,
+      BASE58_XRP,
+      fit,
+      (number, from) => hasXrpForm(number, run.text.charAt(from)) && endsInChecksum(number),
+    )
   )
 }
 
@@ -107,29 +121,31 @@ function fitsVersion(number: GrowingNumber, fit: Base58Fit): boolean {
 }
 
 /** Base58Check: the last four bytes are the first four of the double SHA-256 of the rest. */
-function endsInChecksum(bytes: Uint8Array): boolean {
+function isBase58Check(bytes: Uint8Array): boolean {
   const digest = sha256(sha256(bytes.subarray(0, -CHECKSUM_BYTES)))
   return bytes.subarray(-CHECKSUM_BYTES).every((byte, at) => byte === digest[at])
 }
 
-/** An address of the XRP ledger, which begins with r, an X-address, or a seed of one, which begins with s. */
-function isXrp(number: GrowingNumber, first: string): boolean {
+/** Form of an address of the XRP ledger, which begins with r, an X-address, or a seed of one, which begins with s. */
+function hasXrpForm(number: GrowingNumber, first: string): boolean {
   const length = number.length()
   const isClassic = first === 'r' && length === 25
   const isSeed = first === 's' && (length === 21 || length === 23)
   const isX = length === X_BYTES && X_VERSIONS.has(number.head(2))
-  return (isClassic || isSeed || isX) && endsInChecksum(number.bytes())
+  return isClassic || isSeed || isX
 }
 
 const SS58_BITS = 16
 const SS58_PREFIX = new TextEncoder().encode('SS58PRE')
 
 /** SS58 of Polkadot: one or two bytes of network, 32 of account, two of BLAKE2b. */
-function isSs58(number: GrowingNumber): boolean {
+function hasSs58Form(number: GrowingNumber): boolean {
   const network = number.head(1)
   const isShort = number.length() === 35 && network < 64
-  const isLong = number.length() === 36 && network >= 64 && network < 128
-  if (!isShort && !isLong) return false
+  return isShort || (number.length() === 36 && network >= 64 && network < 128)
+}
+
+function isSs58(number: GrowingNumber): boolean {
   const bytes = number.bytes()
   const digest = blake2b.create({ dkLen: 64 }).update(SS58_PREFIX).update(bytes.subarray(0, -2)).digest()
   return digest[0] === bytes.at(-2) && digest[1] === bytes.at(-1)

@@ -1,5 +1,5 @@
 import { exportFileName } from '../http/export-name.ts'
-import type { ParsedQuery } from '../http/query.ts'
+import type { ParsedQuery } from '../query/query.ts'
 import type { EventsRange } from './events-range.ts'
 
 const COLUMNS = 'seq,type,kind,at,atMs,contestId,kots,tx'

@@ -6,7 +6,7 @@ import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { nextSeq, seqOf } from '../../protocol/seq.ts'
 import { logFilter, startOf } from '../http/log-filter.ts'
-import type { ParsedQuery } from '../http/query.ts'
+import type { ParsedQuery } from '../query/query.ts'
 import { earlier } from './changing-events.ts'
 
 /** Range of a requested page of `/events`, with its moments resolved to seqs. */

@@ -1,6 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
-import { parseQuery } from '../http/query.ts'
+import { parseQuery } from '../query/query.ts'
 import { names } from '../http/etag.ts'
 import { encodeBody } from '../http/respond.ts'
 import type { Reply } from '../http/route.ts'

@@ -1,6 +1,6 @@
 import type { AsOf } from '../../protocol/resources.ts'
 import type { AnswerTable } from './csv.ts'
-import type { ParsedQuery } from './query.ts'
+import type { ParsedQuery } from '../query/query.ts'
 
 /** Parameters that are left out of the name: the name has the range of events, and ends with the format. */
 const UNNAMED: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order', 'format', 'details'])

@@ -7,7 +7,7 @@ import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'
-import type { ParsedQuery } from './query.ts'
+import type { ParsedQuery } from '../query/query.ts'
 
 /** Filter of events that a query of `/events` or `/stream` gives. */
 export function logFilter(query: ParsedQuery): LogFilter {

@@ -3,7 +3,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Coding } from './coding.ts'
-import type { ParsedQuery } from './query.ts'
+import type { ParsedQuery } from '../query/query.ts'
 
 /** Request that a route answers: its target, method, allowance and query have passed every check. */
 export type RouteRequest = Readonly<{

@@ -1,6 +1,6 @@
 import type { Parameter } from '../../protocol/parameters.ts'
-import { isRepeatable } from '../../serve/http/address.ts'
-import { parseQuery } from '../../serve/http/query.ts'
+import { isRepeatable } from '../../serve/query/address.ts'
+import { parseQuery } from '../../serve/query/query.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import { canonicalQuery } from '../markup/form-query.ts'
 

@@ -1,6 +1,6 @@
 import type { AsOf } from '../../protocol/resources.ts'
 import { JSON_TYPE } from '../../serve/http/projection.ts'
-import type { ParsedQuery } from '../../serve/http/query.ts'
+import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Keep, Reply } from '../../serve/http/route.ts'
 import { exportName } from '../../serve/http/export-name.ts'
 import { xmlOf } from '../markup/html.ts'

@@ -1,5 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
-import { parseQuery } from '../../serve/http/query.ts'
+import { parseQuery } from '../../serve/query/query.ts'
 import type { RouteRequest } from '../../serve/http/route.ts'
 import type { Api } from './answers.ts'
 import type { AnyPage, View } from './page.ts'

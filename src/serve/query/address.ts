@@ -7,10 +7,15 @@ export function looksLikeAddress(text: string): boolean {
   return findsAddress(text, 'prose')
 }
 
+/** Characters of the longest path with its query that an answer repeats: the search of a longer one takes too long. */
+const REPEATED_CHARS_MAX = 1_024
+
 /**
- * Whether an answer may repeat a raw path or query: neither the whole nor a decoded name or value holds a wallet address.
+ * Whether an answer may repeat a raw path or query: it is not too long, and neither the whole nor a decoded name or value
+ * holds a wallet address.
  */
 export function isRepeatable(raw: string): boolean {
+  if (raw.length > REPEATED_CHARS_MAX) return false
   const spaced = raw.replaceAll('+', ' ')
   return ![spaced, ...decodedParts(spaced)].some(looksLikeAddress)
 }

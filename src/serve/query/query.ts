@@ -2,12 +2,13 @@ import { WORD } from '../../protocol/catalogue.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { isList, LIST_VALUES_MAX } from '../../protocol/parameters.ts'
-import { parseQueryTime, plainTime, TIME_FORMS } from '../../protocol/query-time.ts'
-import type { ParameterFault, Parsed, ProblemCode } from '../../protocol/problem.ts'
+import { parseQueryTime, plainTime } from '../../protocol/query-time.ts'
+import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
-import { isTx, TX_FORM } from '../../protocol/tx.ts'
-import { nearest } from '../near/nearest.ts'
+import { isTx } from '../../protocol/tx.ts'
 import { isForbidden, looksLikeAddress } from './address.ts'
+import type { Finding, Refusal } from './query-faults.ts'
+import { forbidden, invalid, unknown } from './query-faults.ts'
 
 /** A query that fits its endpoint's parameters; absent parameters are undefined. */
 export type ParsedQuery = Readonly<{
@@ -38,21 +39,25 @@ type Value = { text: string } & (
   | { is: 'integers'; value: readonly number[] }
 )
 
-type Finding = Readonly<{ code: ProblemCode; fault: ParameterFault }>
-
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,15})$/
-/** Names that a problem may repeat: too short for any wallet address. */
-const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,23}$/
-
+/** Faults that a problem lists at most. The rest of the query is not read. */
+const FAULTS_MAX = 8
 /**
- * Parses a raw query (without its `?`) by an endpoint's parameters. A problem lists every fault and repeats no value.
+ * Characters of a query's refused names and values that are searched for an address, to say so. Nothing of the others is
+ * repeated either. A search of so many takes a few milliseconds at most.
+ */
+const SEARCHED_CHARS_MAX = 512
+/**
+ * Parses a raw query (without its `?`) by an endpoint's parameters. A problem lists every fault, up to `FAULTS_MAX`, and
+ * repeats no value.
  */
 export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<ParsedQuery> {
   const values = new Map<string, Value>()
   const findings: Finding[] = []
+  const search: Search = { charsLeft: SEARCHED_CHARS_MAX }
   for (const pair of raw === '' ? [] : joinLists(raw.split('&'), table)) {
-    const finding = readPair(pair, table, values)
-    if (finding !== undefined) findings.push(finding)
+    const finding = readPair(pair, table, values, search)
+    if (finding !== undefined && findings.push(finding) === FAULTS_MAX) break
   }
   const first = findings[0]
   if (first === undefined) return parsed(queryOf(values, table))
@@ -60,10 +65,13 @@ export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Par
   const address = findings.find(({ code }) => code === 'address-forbidden')
   return refused({
     code: address?.code ?? first.code,
-    detail: findings.length === 1 ? first.fault.message : `${findings.length} parameters are not right.`,
+    detail: findings.length === 1 ? first.fault.message : `${countOf(findings)} parameters are not right.`,
     errors: findings.map((finding) => finding.fault),
   })
 }
+
+const countOf = ({ length }: readonly Finding[]): string =>
+  length < FAULTS_MAX ? String(length) : `${FAULTS_MAX} or more`
 
 /** Joins the values of a repeated list by commas, in the place of the first one. */
 function joinLists(pairs: readonly string[], table: readonly Parameter[]): readonly string[] {
@@ -88,6 +96,7 @@ function readPair(
   pair: string,
   table: readonly Parameter[],
   values: Map<string, Value>,
+  search: Search,
 ): Finding | undefined {
   const equals = pair.indexOf('=')
   const [rawName, rawText] = equals < 0 ? [pair] : [pair.slice(0, equals), pair.slice(equals + 1)]
@@ -96,11 +105,14 @@ function readPair(
   const text = rawText === undefined ? undefined : decode(rawText)
   if (parameter === undefined) {
     const sent = [name ?? rawName, text ?? rawText ?? '']
-    return sent.some(looksLikeAddress) ? forbidden(null) : unknown(name, table)
+    return sent.some((one) => isSearched(one, search) && looksLikeAddress(one))
+      ? forbidden(null)
+      : unknown(name, table)
   }
   const read = text === undefined ? invalid(parameter.form) : readValue(text, parameter.form)
   const sent = text ?? rawText ?? ''
-  if ((!('is' in read) || isOpen(parameter.form)) && isForbidden(sent, parameter.form)) {
+  const isAsked = 'is' in read ? isOpen(parameter.form) : isSearched(sent, search)
+  if (isAsked && isForbidden(sent, parameter.form)) {
     values.set(parameter.name, NOTHING)
     return forbidden(parameter.name)
   }
@@ -120,6 +132,15 @@ function readPair(
   }
 }
 
+/** Characters that may still be searched. */
+type Search = { charsLeft: number }
+
+/** Whether a refused text is searched for an address. */
+function isSearched({ length }: string, search: Search): boolean {
+  search.charsLeft -= length
+  return search.charsLeft >= 0
+}
+
 /** Value of a parameter that is refused. */
 const NOTHING: Value = { is: 'word', text: '', value: '' }
 
@@ -127,33 +148,6 @@ const NOTHING: Value = { is: 'word', text: '', value: '' }
 function isOpen({ is }: ParameterForm): boolean {
   return is === 'word' || is === 'words' || is === 'text' || is === 'tx'
 }
-
-/** Refusal of an address. `name` is null if the parameter is unknown, because its name may be the address. */
-function forbidden(name: string | null): Finding {
-  const subject = name === null ? 'A parameter' : `\`${name}\``
-  const message = `${subject} looks like a wallet address. It is refused, and nothing of it is repeated.`
-  return { code: 'address-forbidden', fault: { parameter: name ?? 'a parameter', message } }
-}
-
-function unknown(name: string | undefined, table: readonly Parameter[]): Finding {
-  const allowed = table.map((row) => row.name)
-  const nameable = name !== undefined && NAMEABLE.test(name)
-  const subject = nameable ? `\`${name}\`` : 'A parameter'
-  const meant = name === undefined ? undefined : nearest(name, allowed)
-  const question = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
-  const rest = allowed.length === 0 ? 'This address takes none.' : `Known are ${allowed.join(', ')}.`
-  return {
-    code: 'unknown-parameter',
-    fault: {
-      parameter: nameable ? name : 'a parameter',
-      message: `${subject} is not known here.${question} ${rest}`,
-      allowed,
-    },
-  }
-}
-
-/** Fault of a value: the rest of a sentence that begins with the parameter's name. */
-type Refusal = Readonly<{ message: string; allowed?: readonly string[] }>
 
 function readValue(text: string, form: ParameterForm): Value | Refusal {
   switch (form.is) {
@@ -206,51 +200,6 @@ function integerIn(text: string, { min, max }: Readonly<{ min: number; max: numb
 function distinct(text: string): readonly string[] | undefined {
   const values = text.split(',')
   return values.length > LIST_VALUES_MAX ? undefined : [...new Set(values)]
-}
-
-const WORD_FORM = 'a lower-case letter, then up to 31 lower-case letters, digits or `_`'
-const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, with commas between them or the parameter repeated`
-
-const boundsOf = ({ min, max }: Readonly<{ min: number; max: number }>): string =>
-  `from ${min} to ${max} in plain digits`
-
-/** Values that a form allows, as a fault. `text` may be a misspelt one of them. */
-function invalid(form: ParameterForm, text = ''): Refusal {
-  switch (form.is) {
-    case 'time':
-      return { message: `must be a time in UTC, such as ${TIME_FORMS}.` }
-    case 'integer':
-      return { message: `must be ${form.unit ?? 'an integer'} ${boundsOf(form)}.` }
-    case 'word':
-      return { message: `must be ${WORD_FORM}.` }
-    case 'text':
-      return { message: `must be text in UTF-8, percent-encoded, of at most ${form.charsMax} characters.` }
-    case 'flag':
-      return { message: 'must be 1, or be left out.', allowed: ['1'] }
-    case 'tx':
-      return { message: `must be ${form.chains.map((chain) => TX_FORM[chain]).join(', or ')}.` }
-    case 'one-of':
-      return {
-        message: `must be one of ${form.values.join(', ')}.${meantBy(text, form.values)}`,
-        allowed: form.values,
-      }
-    case 'list-of':
-      return {
-        message: `must be ${LIST_FORM}, out of ${form.values.join(', ')}.${meantBy(text, form.values)}`,
-        allowed: form.values,
-      }
-    case 'words':
-      return { message: `must be ${LIST_FORM}. Each is ${WORD_FORM}.` }
-    case 'integers':
-      return { message: `must be ${LIST_FORM}. Each is an integer ${boundsOf(form)}.` }
-  }
-}
-
-/** Question about the misspelt values of a text, with the allowed ones that are near to them. */
-function meantBy(text: string, values: readonly string[]): string {
-  const wrong = text.split(',', LIST_VALUES_MAX).filter((one) => !values.includes(one))
-  const meant = [...new Set(wrong.map((one) => nearest(one, values)).filter((one) => one !== undefined))]
-  return meant.length === 0 ? '' : ` Did you mean ${meant.join(', ')}?`
 }
 
 /** Decodes once, as forms encode: `+` is a space. Undefined for bad encoding or bad UTF-8. */

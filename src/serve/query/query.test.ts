@@ -204,6 +204,30 @@ suite('a query', () => {
     assert.equal(problemOf('<script>=1').errors?.[0]?.parameter, 'a parameter')
   })
 
+  test('has eight listed faults at most', () => {
+    const few = problemOf('&'.repeat(6))
+    assert.equal(few.errors?.length, 7)
+    assert.equal(few.detail, '7 parameters are not right.')
+    for (const pairs of ['&', 'q&', 'after=x&', 'wrong=1&']) {
+      const many = problemOf(pairs.repeat(500))
+      assert.equal(many.errors?.length, 8, pairs)
+      assert.equal(many.detail, '8 or more parameters are not right.')
+    }
+  })
+
+  test('is searched for an address in 512 refused characters, and in every value that it accepts', () => {
+    const sent = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+    for (const name of ['unknown', 'after', 'type']) {
+      const word = `${'.'.repeat(512 - name.length - sent.length)}${sent}`
+      assert.equal(problemOf(`${name}=${word}`).code, 'address-forbidden', name)
+      assert.notEqual(problemOf(`after=${'.'.repeat(512)}&${name}=${word}`).code, 'address-forbidden', name)
+      assert.ok(!JSON.stringify(problemOf(`${name}=${'.'.repeat(512)}${sent}`)).includes('4Nd1'), name)
+    }
+    const text: Parameter = { ...TZ, name: 'q', form: { is: 'text', charsMax: 100, guarded: true } }
+    const raw = `wrong=${'.'.repeat(2_000)}&q=${sent}`
+    assert.equal(problemOf(raw, [text]).code, 'address-forbidden')
+  })
+
   test('of any text is parsed or refused without an exception', () => {
     fc.assert(
       fc.property(
