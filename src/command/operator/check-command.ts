@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { faultAtStart, faultOfGivenKeys } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { faultOfKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
@@ -138,7 +138,8 @@ async function auditFault(
   try {
     const { fault: found } = await auditWhole(db, () => null, world)
     const fault = found ?? faultAtStart(db, mark, keys)
-    return fault === null ? (faultOfMessages(db) ?? (await faultOfKeys(db))) : textOfFault(fault)
+    if (fault !== null) return textOfFault(fault)
+    return faultOfMessages(db) ?? (await faultOfKeys(db)) ?? (await faultOfGivenKeys(db, keys))
   } finally {
     db.close()
   }

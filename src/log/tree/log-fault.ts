@@ -9,7 +9,7 @@ import type { SeqSpan } from './signed-trees.ts'
 import { openSignedTrees, tryRead } from './signed-trees.ts'
 import type { SigningKey } from './signer.ts'
 import { verifierKeyOf } from './signer.ts'
-import { signingVerifiers } from './signing-keys.ts'
+import { readKeys, signingVerifiers, vouchedVerifiers } from './signing-keys.ts'
 import { readIdentity } from '../store/store.ts'
 import { readPosition } from '../stream/engine-position.ts'
 import { compareMessage } from '../stream/served-message.ts'
@@ -74,6 +74,24 @@ export function faultAtEnd(
   const wrong = openSignedTrees(db).firstWrong()
   if (wrong !== null) return faultOfSpan(wrong, TREE_DIFFERS)
   return faultOfSignatures(db, head, []) ?? faultOfMark(db, mark, head, own)
+}
+
+/**
+ * Fault text when none of the given keys signs the log now, or vouches for a key that has signed the newest tree; null
+ * otherwise, and without keys. `faultAtStart` checks the signature of a given key that signs now.
+ */
+export async function faultOfGivenKeys(
+  db: DatabaseSync,
+  keys: readonly SigningKey[],
+): Promise<string | null> {
+  if (keys.length === 0 || signingVerifiers(db, keys).length > 0) return null
+  const head = headOf(db)
+  // A new log lists its keys at its first start.
+  if (head === 0 && readKeys(db).length === 0) return null
+  const vouched = await vouchedVerifiers(db, keys)
+  // Anyone can list keys and statements that were published, so the key must have signed this tree.
+  if (vouched.length > 0 && (head === 0 || openSignedTrees(db, vouched).isSignedAt(head))) return null
+  return 'signing_keys: no given key signs this log or vouches for its present key. Is it your log? After a change of its key, give the new one'
 }
 
 export const TREE_DIFFERS = 'the tree is not the one that was signed'

@@ -55,6 +55,18 @@ export function signingVerifiers(
   })
 }
 
+/** Keys that sign the log now and for which a given key vouches in signed statements, directly or through other keys. */
+export async function vouchedVerifiers(
+  db: DatabaseSync,
+  keys: readonly SigningKey[],
+): Promise<readonly VerifierKey[]> {
+  const { origin } = readIdentity(db)
+  const trusted = keys.map(({ publicKey }) => verifierKeyOf(origin, publicKey))
+  const listed = readKeys(db).map((one) => ({ ...one, key: verifierOf(one) }))
+  const vouched = await verifyKeyChain(trusted, listed, verifyRawEd25519)
+  return vouched.flatMap(({ key, toSize }) => (toSize === null ? [key] : []))
+}
+
 type KeyChange = Readonly<{
   origin: string
   /** The log's size now. Larger trees are signed with these keys. */
