@@ -24,6 +24,14 @@ suite('the ready replies', () => {
     assert.ok(kept.filter(Boolean).length < 16)
   })
 
+  test('count their targets, which a link to the next page repeats', () => {
+    const replies = openReadyReplies(64 * 1024)
+    const targets = Array.from({ length: 100 }, (_, index) => `/${index}?`.padEnd(4_000, 'a'))
+    for (const target of targets) replies.set(target, 'any', reply(10))
+    const kept = targets.filter((target) => replies.get(target) !== undefined)
+    assert.ok(kept.length > 0 && kept.length <= 8, `${kept.length} are kept`)
+  })
+
   test('have a form for each coding', () => {
     const replies = openReadyReplies()
     const [plain, gzip] = [reply(2_000), reply(200)]

@@ -44,7 +44,7 @@ type ReadyForms = ReadonlyMap<FormOf, ReadyReply>
 
 /** Bytes of the largest cached reply. A larger one would evict many frequent ones. */
 const REPLY_BYTES_MAX = 1024 * 1024
-/** Bytes of a reply beside its body: two lists of headers and its place in the cache. */
+/** Bytes of a reply beside its body and its target: two lists of headers and its place in the cache. */
 const ENTRY_BYTES = 1_024
 
 /** Opens a cache of the answers used last, at most `bytesMax` bytes together. */
@@ -53,11 +53,12 @@ export function openReadyReplies(bytesMax: number = 32 * 1024 * 1024): ReadyRepl
   return {
     get: (target) => entries.get(target)?.forms,
     set(target, form, reply) {
-      const bytes = ENTRY_BYTES + reply.body.length
+      // A link to the next page repeats the target.
+      const bytes = ENTRY_BYTES + target.length + reply.body.length
       if (bytes > Math.min(REPLY_BYTES_MAX, bytesMax / 4)) return
       const known = entries.get(target)
       if (known?.forms.has(form) === true) return
-      const size = bytes + (known?.bytes ?? 0)
+      const size = bytes + (known?.bytes ?? target.length)
       entries.set(target, { forms: new Map([...(known?.forms ?? []), [form, reply]]), bytes: size }, { size })
     },
   }
