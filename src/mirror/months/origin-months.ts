@@ -2,7 +2,7 @@ import type { Month } from '../../protocol/moment.ts'
 import { nextMonth, parseMonth } from '../../protocol/moment.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import type { JsonObject } from '../../verify/reading/json-values.ts'
-import { jsonInteger, jsonString, objectsOf, readObject } from '../../verify/reading/json-values.ts'
+import { jsonInteger, jsonString, objectsOf } from '../../verify/reading/json-values.ts'
 import type { Manifest } from '../../verify/reading/manifest.ts'
 import { parseServedManifest } from '../../verify/reading/manifest.ts'
 import type { Origin } from '../origin/open-origin.ts'
@@ -39,7 +39,10 @@ export async function readOriginMonths(origin: Origin, signal: AbortSignal): Pro
   return months
 }
 
-/** Reads the manifest of a closed month, and proves the checkpoint in it. */
+/**
+ * Reads the manifest of a closed month, and proves the checkpoint in it. Throws an `unexpected-answer` when there is none,
+ * because a proxy or a node that is behind may have answered, and a `WrongError` when it is wrong.
+ */
 export async function readClosedMonth(
   origin: Origin,
   month: Month,
@@ -47,9 +50,7 @@ export async function readClosedMonth(
   signal: AbortSignal,
 ): Promise<ClosedMonth> {
   const place = `archive/${month}.json`
-  const body = await origin.read(place, { bytesMax: MANIFEST_BYTES_MAX }, signal)
-  if (body === undefined) throw new WrongError(place, 'is missing, though the month is closed')
-  const served = readObject(place, body)
+  const served = await origin.json(place, { bytesMax: MANIFEST_BYTES_MAX }, signal)
   const manifest = parseServedManifest(place, served, month)
   const end = await provenMonthEnd(place, manifest.checkpoint, keys)
   if (end.size !== manifest.size || Buffer.compare(end.root, manifest.root) !== 0)

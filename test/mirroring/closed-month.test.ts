@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { hasBuildingMirror } from '../../src/mirror/book/building-mirror.ts'
+import type { Changes } from './changing-proxy.ts'
+import { openChangingProxy } from './changing-proxy.ts'
+import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
+
+const EVENTS = 1_500
+/** A month in the middle of the history. */
+const MIDDLE = 'archive/2026-04.json'
+const MANIFEST = /^archive\/\d{4}-\d\d\.json$/
+
+/** Answers of something else than the origin, such as a node that is behind or a proxy. */
+const ABSENT: readonly (readonly [name: string, Required<Pick<Changes, 'answer'>>['answer']])[] = [
+  [
+    'a 404',
+    (_, response) => {
+      response.writeHead(404, { 'content-type': 'application/problem+json' })
+      response.end('{"code":"month-not-found","status":404}')
+      return true
+    },
+  ],
+  [
+    'a page in HTML',
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>under construction</html>')
+      return true
+    },
+  ],
+]
+
+suite('a closed month whose manifest cannot be had for a while', () => {
+  let origin: Awaited<ReturnType<typeof openOrigin>>
+  before(async () => {
+    origin = await openOrigin(EVENTS)
+  })
+  after(() => origin[Symbol.asyncDispose]())
+
+  for (const [name, answer] of ABSENT) {
+    test(`ends a build that the next one goes on with, and contradicts nothing: ${name}`, async () => {
+      await using proxy = await openChangingProxy(origin.url())
+      await using mirror = openMirror(() => proxy.url, { archiveEventsMin: 200 })
+      proxy.change({ answer: (path, response) => path === MIDDLE && answer(path, response) })
+      await assert.rejects(mirror.build(), /2026-04\.json: the address answers, but not as a Daybook does/)
+      assert.deepEqual(mirror.evidence(), {})
+      assert.ok(hasBuildingMirror(mirror.data))
+      proxy.change({})
+      assert.deepEqual(await mirror.build(), { is: 'ready', events: EVENTS, resumed: true })
+    })
+
+    test(`lets a mirror that follows wait: ${name}`, async () => {
+      await using ending = await openOrigin(40)
+      await using proxy = await openChangingProxy(ending.url())
+      await using mirror = openMirror(() => proxy.url)
+      await mirror.follow()
+      const head = mirror.head()
+      let asked = 0
+      proxy.change({
+        answer(path, response) {
+          if (!MANIFEST.test(path)) return false
+          asked += 1
+          return answer(path, response)
+        },
+      })
+      ending.clock.set(ending.later(40))
+      await ending.trade(1)
+      const { fault, waits } = await mirror.until((state) => asked > 6 || state.contradicted !== null)
+      assert.match(fault ?? '', /\d\.json: the address answers, but not as a Daybook does/)
+      assert.equal(waits, 'unusable')
+      proxy.change({})
+      await mirror.reach(head + 1)
+      assert.deepEqual([mirror.state().contradicted, mirror.evidence()], [null, {}])
+      await mirror.stop()
+      assertMirrors(mirror.data, ending.data)
+    })
+  }
+})
