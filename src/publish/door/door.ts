@@ -1,12 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { Draft } from '../../protocol/draft.ts'
-import { DRAFTS_MAX, PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
+import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
-import { parseDraft } from '../admission/grammar.ts'
-import { parseBody, parseLine } from '../admission/draft-json.ts'
 import type { ClusterSteps } from './cluster-requests.ts'
 import { CLUSTER_PATHS, clusterRequest } from './cluster-requests.ts'
 import type { DoorReport } from './door-replies.ts'
@@ -19,6 +16,7 @@ import {
   sendJson,
   sendProblem,
 } from './door-replies.ts'
+import { parseDrafts } from './door-drafts.ts'
 import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
@@ -71,8 +69,6 @@ export type DoorSettings = Readonly<{
 
 /** Answer to a request with a valid token. */
 type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
-type ParsedBody = Readonly<{ ok: true; drafts: readonly Draft[] }> | FailedOutcome
-
 /** Creates the private listener, through which all drafts come. It is not listening yet. */
 export function createDoor(settings: DoorSettings): Server {
   const guard = openTokenGuard(settings.tokens, settings.monotonicMs)
@@ -215,55 +211,10 @@ async function publishRequest(
   if (bytes === undefined) {
     return doorRefusal('too-large', `a request has at most ${PUBLISH_BYTES_MAX} bytes`)
   }
-  const body = parseDrafts(bytes, type === 'application/x-ndjson', settings.chain)
+  const body = await parseDrafts(bytes, type === 'application/x-ndjson', settings.chain)
   if (!body.ok) return body
   const outcome = await settings.queue.submit(body.drafts)
   return outcome.ok ? { ok: true, answer: { drafts: outcome.receipts } } : outcome
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): ParsedBody {
-  let text: string
-  try {
-    text = UTF8.decode(bytes)
-  } catch {
-    return doorRefusal('invalid-draft', 'the request is not UTF-8')
-  }
-  const values = lines ? parseLines(text) : parseArray(text)
-  if ('ok' in values) return values
-  if (values.length > DRAFTS_MAX)
-    return doorRefusal('too-large', `a request has at most ${DRAFTS_MAX} drafts`)
-  const drafts: Draft[] = []
-  for (const [index, value] of values.entries()) {
-    const parsed = parseDraft(value, { chain, mode: 'publish' })
-    if (!parsed.ok) return { ok: false, code: parsed.code, index, field: parsed.field, reason: parsed.reason }
-    drafts.push(parsed.draft)
-  }
-  return { ok: true, drafts }
-}
-
-function parseArray(text: string): readonly unknown[] | FailedOutcome {
-  const body = parseBody(text)
-  if (body.ok) return body.value
-  return { ...doorRefusal('invalid-draft', body.reason), index: body.index ?? null }
-}
-
-// The white space of JSON. A line with only a byte order mark is an invalid line.
-const BLANK = /^[ \t\r]*$/
-
-function parseLines(text: string): readonly unknown[] | FailedOutcome {
-  const values: unknown[] = []
-  for (const line of text.split('\n')) {
-    if (BLANK.test(line)) continue
-    // Lines beyond the limit are not parsed, as their number alone refuses the request.
-    if (values.length > DRAFTS_MAX) break
-    const parsed = parseLine(line)
-    if (!parsed.ok)
-      return { ...doorRefusal('invalid-draft', parsed.reason), index: values.length, field: 'draft' }
-    values.push(parsed.value)
-  }
-  return values
 }
 
 const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutcome>>> = {
