@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
+import type { ConnectionLoss } from './connection-loss.ts'
+import { openLoss } from './connection-loss.ts'
 import type { ChosenServers, OpenedSocket } from './database-socket.ts'
 import { openSocket, secureSocket } from './database-socket.ts'
 import type { DatabaseTarget } from './database-target.ts'
@@ -63,9 +65,7 @@ export async function connectDatabase(
 ): Promise<DatabaseConnection> {
   const listeners: ((channel: string, payload: string) => void)[] = []
   let notices = 0
-  const lost = Promise.withResolvers<never>()
-  let isLost = false
-  lost.promise.catch(() => (isLost = true))
+  const loss = openLoss()
   let socket: Socket | null = null
   const settings = {
     ...clientSettings(target, session),
@@ -74,7 +74,7 @@ export async function connectDatabase(
     onnotify: (channel: string, payload: string) =>
       listeners.forEach((listener) => listener(channel, payload)),
     onnotice: () => void (notices += 1),
-    onclose: () => lost.reject(new DatabaseError('the connection was closed', true)),
+    onclose: () => loss.tell(new DatabaseError('the connection was closed', true)),
     // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
     async socket(chosen: ChosenServers): Promise<Socket> {
       try {
@@ -82,11 +82,11 @@ export async function connectDatabase(
         const ms = target.connectSeconds * 1_000
         const opened = await openSocket(chosen, ms)
         socket = opened.socket
-        socket = await secureUnlessLost(opened, target.tls, ms, lost.promise)
+        socket = await secureUnlessLost(opened, target.tls, ms, loss)
         return socket
       } catch (error) {
         // The client keeps the error of one of several servers to itself, and would let its caller wait.
-        lost.reject(asDatabaseError(error))
+        loss.tell(asDatabaseError(error))
         throw error
       }
     },
@@ -94,15 +94,14 @@ export async function connectDatabase(
   const sql = postgres(settings)
   const isAsked = watchPassword(sql)
   const close = async (): Promise<void> => {
-    lost.reject(new DatabaseError('the connection was closed', true))
+    loss.tell(new DatabaseError('the connection was closed', true))
     await sql.end({ timeout: 0 }).catch(() => undefined)
     socket?.destroy()
   }
   const ask: DatabaseConnection['ask'] = async (statement, values = [], options = {}) => {
     const { answerMs = ANSWER_MS, prepare = false } = options
-    // The client would wait for ever for another socket.
-    if (isLost) await lost.promise
-    return answered(Promise.race([sql.unsafe(statement, [...values], { prepare }), lost.promise]), answerMs)
+    // After the loss the client would wait for ever for another socket.
+    return answered(() => sql.unsafe(statement, [...values], { prepare }), answerMs, loss)
   }
   const abort = (): void => void close()
   stop.addEventListener('abort', abort, { once: true })
@@ -111,7 +110,7 @@ export async function connectDatabase(
     onNotification: (listener) => void listeners.push(listener),
     notices: () => notices,
     isPasswordAsked: isAsked,
-    lost: lost.promise.catch(() => undefined),
+    lost: loss.lost,
     async [Symbol.asyncDispose]() {
       stop.removeEventListener('abort', abort)
       await close()
@@ -131,22 +130,22 @@ async function secureUnlessLost(
   opened: OpenedSocket,
   tls: DatabaseTarget['tls'],
   ms: number,
-  lost: Promise<never>,
+  loss: ConnectionLoss,
 ): Promise<Socket> {
   try {
-    return await Promise.race([lost, tls === false ? opened.socket : secureSocket(opened, tls, ms)])
+    return await loss.during(() => (tls === false ? opened.socket : secureSocket(opened, tls, ms)))
   } catch (error) {
     opened.socket.destroy()
     throw error
   }
 }
 
-/** The answer, or a DatabaseError, also after some milliseconds without one. */
-async function answered<T>(answer: Promise<T>, ms: number): Promise<T> {
+/** The answer, or a DatabaseError, also at the loss or after some milliseconds without an answer. */
+async function answered<T>(ask: () => PromiseLike<T>, ms: number, loss: ConnectionLoss): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new DatabaseError('no answer came in time', true)), ms)
   try {
-    return await Promise.race([answer, late.promise])
+    return await loss.during(() => Promise.race([ask(), late.promise]))
   } catch (error) {
     throw asDatabaseError(error)
   } finally {

@@ -39,12 +39,13 @@ export function openPrimaryLink(
   const stop = new AbortController()
   let current: PrimarySession | null = null
   let reason = 'not connected yet'
-  let next = Promise.withResolvers<void>()
+  // A promise would keep something of each call that ever waited for it.
+  let arrival = new AbortController()
   // A call after the loss must wait for the next session instead of failing at once, again and again.
   const forget = (session: PrimarySession): void => {
     if (current !== session) return
     current = null
-    next = Promise.withResolvers<void>()
+    arrival = new AbortController()
   }
   const keep = async (): Promise<void> => {
     let seen: SeenServer | null = null
@@ -61,7 +62,7 @@ export function openPrimaryLink(
         before = found.identity
         seen = seenOf(found)
         current = session
-        next.resolve()
+        arrival.abort()
         void session.lost.then(() => forget(session))
         if (last !== null) listeners.onChange(changeOf(last, session))
         waitMs = RETRY_MS_MIN
@@ -77,7 +78,7 @@ export function openPrimaryLink(
   return {
     now: () => current,
     async session(ms) {
-      if (current === null) await Promise.race([next.promise, pause(ms, stop.signal)])
+      if (current === null) await pause(ms, arrival.signal, stop.signal)
       if (current === null) throw new EngineError(`PostgreSQL cannot be used: ${reason}`)
       return current
     },
@@ -112,7 +113,7 @@ async function beat(session: PrimarySession, stop: AbortSignal): Promise<void> {
   const ended = new AbortController()
   void session.lost.then(() => ended.abort())
   while (!ended.signal.aborted && !stop.aborted) {
-    await pause(BEAT_MS, AbortSignal.any([ended.signal, stop]))
+    await pause(BEAT_MS, ended.signal, stop)
     if (!ended.signal.aborted && !stop.aborted) {
       await session.ear.ask('SELECT 1', [], { answerMs: BEAT_MS })
     }
@@ -128,13 +129,14 @@ function changeOf(before: ServerIdentity, { identity, shown }: PrimarySession): 
     : `the server ${shown} was started again`
 }
 
-async function pause(ms: number, stop: AbortSignal): Promise<void> {
-  if (ms === 0 || stop.aborted) return
+/** Waits, at most until one of the signals is aborted. */
+async function pause(ms: number, ...ends: readonly AbortSignal[]): Promise<void> {
+  if (ms === 0 || ends.some(({ aborted }) => aborted)) return
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
   const wake = (): void => resolve()
-  stop.addEventListener('abort', wake, { once: true })
+  for (const end of ends) end.addEventListener('abort', wake, { once: true })
   await promise
   clearTimeout(timer)
-  stop.removeEventListener('abort', wake)
+  for (const end of ends) end.removeEventListener('abort', wake)
 }

@@ -164,18 +164,26 @@ function openWorker({ target, ear, identity, settings, ended }: WorkerSettings):
     ended.abort()
     throw new DatabaseError('the address leads to another server now', true)
   }
+  const forget = (one: Promise<Opened>): void => void (opening = opening === one ? null : opening)
+  const begin = (): Promise<Opened> => {
+    const mine = open()
+    void mine.then(
+      ({ connection }) => connection.lost.then(() => forget(mine)),
+      () => undefined,
+    )
+    opening = mine
+    return mine
+  }
   return {
     async use(work) {
       if (ended.signal.aborted) throw new DatabaseError('the connection was closed', true)
-      const mine = (opening ??= open())
-      const forget = (): void => void (opening = opening === mine ? null : opening)
+      const mine = opening ?? begin()
       try {
         const { connection } = await mine
-        void connection.lost.then(forget)
         return await work(connection)
       } catch (error) {
         if (error instanceof DatabaseError && error.answer === null) {
-          forget()
+          forget(mine)
           void mine.then(
             (opened) => endBackend(ear, opened),
             () => undefined,
