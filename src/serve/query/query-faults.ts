@@ -5,21 +5,21 @@ import type { ParameterFault, ProblemCode } from '../../protocol/problem.ts'
 import { TX_FORM } from '../../protocol/tx.ts'
 import { nearest } from '../near/nearest.ts'
 
-/** What is wrong with one parameter of a query, and the problem that says it. */
-export type Finding = Readonly<{ code: ProblemCode; fault: ParameterFault }>
+/** Fault of one parameter of a query, and the problem that says it. */
+export type QueryFault = Readonly<{ code: ProblemCode; fault: ParameterFault }>
 
 /** Names that a problem may repeat: too short for any wallet address. */
 const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,23}$/
 
 /** Refusal of an address. `name` is null if the parameter is unknown, because its name may be the address. */
-export function forbidden(name: string | null): Finding {
+export function forbidden(name: string | null): QueryFault {
   const subject = name === null ? 'A parameter' : `\`${name}\``
   const message = `${subject} looks like a wallet address. It is refused, and nothing of it is repeated.`
   return { code: 'address-forbidden', fault: { parameter: name ?? 'a parameter', message } }
 }
 
 /** Fault of a name that the table lacks. */
-export function unknown(name: string | undefined, table: readonly Parameter[]): Finding {
+export function unknown(name: string | undefined, table: readonly Parameter[]): QueryFault {
   const allowed = table.map((row) => row.name)
   const nameable = name !== undefined && NAMEABLE.test(name)
   const subject = nameable ? `\`${name}\`` : 'A parameter'

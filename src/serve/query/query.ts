@@ -7,7 +7,7 @@ import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx } from '../../protocol/tx.ts'
 import { isForbidden, looksLikeAddress } from './address.ts'
-import type { Finding, Refusal } from './query-faults.ts'
+import type { QueryFault, Refusal } from './query-faults.ts'
 import { forbidden, invalid, unknown } from './query-faults.ts'
 
 /** A query that fits its endpoint's parameters; absent parameters are undefined. */
@@ -53,7 +53,7 @@ const SEARCHED_CHARS_MAX = 512
  */
 export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<ParsedQuery> {
   const values = new Map<string, Value>()
-  const findings: Finding[] = []
+  const findings: QueryFault[] = []
   const search: Search = { charsLeft: SEARCHED_CHARS_MAX }
   for (const pair of raw === '' ? [] : joinLists(raw.split('&'), table)) {
     const finding = readPair(pair, table, values, search)
@@ -70,7 +70,7 @@ export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Par
   })
 }
 
-const countOf = ({ length }: readonly Finding[]): string =>
+const countOf = ({ length }: readonly QueryFault[]): string =>
   length < FAULTS_MAX ? String(length) : `${FAULTS_MAX} or more`
 
 /** Joins the values of a repeated list by commas, in the place of the first one. */
@@ -97,7 +97,7 @@ function readPair(
   table: readonly Parameter[],
   values: Map<string, Value>,
   search: Search,
-): Finding | undefined {
+): QueryFault | undefined {
   const equals = pair.indexOf('=')
   const [rawName, rawText] = equals < 0 ? [pair] : [pair.slice(0, equals), pair.slice(equals + 1)]
   const name = decode(rawName)
