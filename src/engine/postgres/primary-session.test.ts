@@ -21,4 +21,16 @@ suite('the session of a primary', () => {
     const held = await promisesHeldBy(ask, 200)
     assert.ok(held < 0.25, `a statement leaves ${held} promises`)
   })
+
+  test('connects again after the server refused a connection', async () => {
+    // The second connection is the first of the worker.
+    await using server = await openFakePostgres((connection) =>
+      connection === 2 ? { code: '53300', message: 'sorry, too many clients already' } : null,
+    )
+    await using session = await openSession(server)
+    const ask = () => session.write.use((connection) => connection.ask('SELECT 1'))
+    await assert.rejects(ask(), { message: 'sorry, too many clients already (53300)' })
+    assert.equal((await ask()).length, 1)
+    assert.equal(server.connections(), 3)
+  })
 })

@@ -169,7 +169,8 @@ function openWorker({ target, ear, identity, settings, ended }: WorkerSettings):
     const mine = open()
     void mine.then(
       ({ connection }) => connection.lost.then(() => forget(mine)),
-      () => undefined,
+      // Also after an answer: a server that was full, for example, may have room at the next attempt.
+      () => forget(mine),
     )
     opening = mine
     return mine
