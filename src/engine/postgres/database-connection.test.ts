@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { suite, test } from 'node:test'
+import { openFakePostgres } from '../../../test/engine/fake-postgres.ts'
 import { freePort } from '../../../test/processes/free-ports.ts'
 import { until } from '../../../test/processes/other-program.ts'
 import { skipWithout } from '../../../test/stage/test-needs.ts'
@@ -69,6 +70,17 @@ suite('a connection to a database', () => {
       passes: false,
     })
   })
+
+  test('that is lost leaves no listener for the stop', async () => {
+    await using server = await openFakePostgres()
+    const stop = new AbortController()
+    const connection = await connectDatabase(server.target, stop.signal)
+    server.cut()
+    await connection.lost
+    assert.deepEqual(getEventListeners(stop.signal, 'abort'), [])
+    await assert.rejects(connection.ask('SELECT 1'), { message: 'the connection was closed', passes: true })
+  })
+
   test('to several servers of which none answers names the last reason at once', async () => {
     const hosts = await Promise.all([freePort(), freePort()])
     const target = {

@@ -105,16 +105,15 @@ export async function connectDatabase(
   }
   const abort = (): void => void close()
   stop.addEventListener('abort', abort, { once: true })
+  // Connections come and go, while the stop stays.
+  void loss.lost.then(() => stop.removeEventListener('abort', abort))
   const connection: DatabaseConnection = {
     ask,
     onNotification: (listener) => void listeners.push(listener),
     notices: () => notices,
     isPasswordAsked: isAsked,
     lost: loss.lost,
-    async [Symbol.asyncDispose]() {
-      stop.removeEventListener('abort', abort)
-      await close()
-    },
+    [Symbol.asyncDispose]: close,
   }
   try {
     await ask('SELECT 1')
