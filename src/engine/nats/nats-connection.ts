@@ -97,7 +97,7 @@ export async function connectNats(target: NatsTarget, credentials: string | null
   }
   const authenticator = credentials === null ? null : authenticatorOf(credentials)
   try {
-    return await connect({
+    const nats = await connect({
       servers: [...target.servers],
       tls: tlsOptionsOf(target),
       ...(authenticator === null ? {} : { authenticator }),
@@ -115,6 +115,9 @@ export async function connectNats(target: NatsTarget, credentials: string | null
       pingInterval: PING_MS,
       noAsyncTraces: true,
     })
+    // The library forgets each broker that takes no connection at the start.
+    nats.setServers([...target.servers])
+    return nats
   } catch (cause) {
     const last = cause instanceof Error ? cause.message : String(cause)
     const why =

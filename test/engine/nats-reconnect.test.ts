@@ -1,0 +1,106 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { connectNats } from '../../src/engine/nats/nats-connection.ts'
+import { accountsConfig, makeNatsUser } from '../../src/engine/nats/nats-setup.ts'
+import type { NatsTarget } from '../../src/engine/nats/nats-target.ts'
+import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { endProgram, spawnTied, until } from '../processes/other-program.ts'
+import { skipUnless } from '../stage/test-needs.ts'
+import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
+
+/** Longest wait for a connection, on a slow machine. */
+const RECONNECT_MS_MAX = 15_000
+/** Connections at once: each dials its brokers in an order of its own. */
+const CONNECTIONS = 8
+
+/** A broker without others. */
+type LoneBroker = Readonly<{ port: number; start(): Promise<void>; kill(): Promise<void> }>
+
+/** Brokers that do not know each other, and a user who may connect with each. Disposal ends them. */
+type LoneBrokers = AsyncDisposable &
+  Readonly<{ brokers: readonly [LoneBroker, LoneBroker]; target: NatsTarget; running: string }>
+
+async function openLoneBrokers(): Promise<LoneBrokers> {
+  await using stack = new AsyncDisposableStack()
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-lone-brokers-'))
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const running = makeNatsUser()
+  const accounts = accountsConfig(makeNatsUser().publicKey, running.publicKey)
+  const [one = 0, other = 0] = await freePorts(2)
+  const brokerAt = (port: number): LoneBroker => {
+    const home = join(folder, `${port}`)
+    mkdirSync(home)
+    const config = join(home, 'nats.conf')
+    writeFileSync(
+      config,
+      `server_name: broker-${port}\nlisten: 127.0.0.1:${port}\njetstream { store_dir: "${home}" }\n${accounts}`,
+    )
+    let child: ChildProcess | null = null
+    const kill = async (): Promise<void> => {
+      if (child !== null) await endProgram(child, 'SIGKILL')
+      child = null
+    }
+    stack.defer(kill)
+    return {
+      port,
+      async start() {
+        child = spawnTied(NATS_SERVER ?? '', ['-c', config], { stdio: 'ignore' })
+        await until('the broker takes connections', () => takesConnections(port))
+      },
+      kill,
+    }
+  }
+  const brokers = [brokerAt(one), brokerAt(other)] as const
+  const kept = stack.move()
+  return {
+    brokers,
+    target: parseNatsUrl(`nats://127.0.0.1:${one},127.0.0.1:${other}`, () => ''),
+    running: running.seed,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+async function takesConnections(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Resolves when a connection is there again. */
+async function reconnected(nats: NatsConnection): Promise<void> {
+  for await (const { type } of nats.status()) if (type === 'reconnect') return
+}
+
+suite(
+  'a connection with NATS',
+  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED), timeout: 120_000 },
+  () => {
+    test('takes a broker that was away at the start, once it is back', async () => {
+      await using lone = await openLoneBrokers()
+      const { brokers, target, running } = lone
+      const [away, there] = brokers
+      await there.start()
+      await using stack = new AsyncDisposableStack()
+      const connections = await Promise.all(
+        Array.from({ length: CONNECTIONS }, () => connectNats(target, running)),
+      )
+      for (const nats of connections) stack.defer(() => nats.close())
+      let again = 0
+      for (const nats of connections) void reconnected(nats).then(() => (again += 1))
+      await away.start()
+      await there.kill()
+      await until('all are connected again', async () => again === CONNECTIONS, RECONNECT_MS_MAX)
+    })
+  },
+)
