@@ -71,6 +71,17 @@ suite('a connection to a database', () => {
     })
   })
 
+  test('names a server that takes a connection and stays silent', async () => {
+    await using server = createServer((socket) => socket.on('error', () => undefined).resume())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const target = { ...TARGET, hosts: [{ host: '127.0.0.1', port }], connectSeconds: 2, tls: false } as const
+    await assert.rejects(connectDatabase(target, AbortSignal.timeout(300_000)), {
+      message: 'the server took the connection, and gave no answer in time',
+      passes: true,
+    })
+  })
+
   test('that is lost leaves no listener for the stop', async () => {
     await using server = await openFakePostgres()
     const stop = new AbortController()

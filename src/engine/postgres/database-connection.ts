@@ -200,6 +200,13 @@ function clientSettings(
 
 /** SQLSTATE classes of failures that pass: connection, rollback, resources, intervention, system. */
 const PASSING = /^(?:08|40|53|55|57|58)/
+/** Words for failures of the client, whose own name an address that it does not know. */
+const CLIENT_WORDS: ReadonlyMap<string, string> = new Map([
+  ['CONNECT_TIMEOUT', 'the server took the connection, and gave no answer in time'],
+  ['CONNECTION_CLOSED', 'the connection was closed'],
+  ['CONNECTION_DESTROYED', 'the connection was closed'],
+  ['CONNECTION_ENDED', 'the connection was closed'],
+])
 
 function asDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
@@ -213,7 +220,8 @@ function asDatabaseError(error: unknown): DatabaseError {
   if (error instanceof AggregateError) return asDatabaseError(error.errors[0])
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const isTimeout = error instanceof Error && /^(?:AbortError|TimeoutError)$/.test(error.name)
-  const message = isTimeout ? 'no connection in time' : error instanceof Error ? error.message : String(error)
+  const own = error instanceof Error ? error.message : String(error)
+  const message = isTimeout ? 'no connection in time' : (CLIENT_WORDS.get(code) ?? own)
   const passes = isTimeout || /^E[A-Z]+$|^CONNECT/.test(code)
   return new DatabaseError(message, passes, { cause: error })
 }
