@@ -15,3 +15,8 @@ export type FailedOutcome = Readonly<{
 
 /** Result of a request: a receipt for each draft, or one refusal for the whole request. */
 export type Outcome = Readonly<{ ok: true; receipts: readonly DraftReceipt[] }> | FailedOutcome
+
+/** A refusal that concerns no single draft. */
+export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
+  return { ok: false, code, index: null, field: null, reason }
+}

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { SharedLog } from '../cluster/shared-log.ts'
-import { doorRefusal, readJsonBody } from './door-replies.ts'
+import { readJsonBody } from './door-replies.ts'
+import { doorRefusal } from '../admission/outcome.ts'
 
 /** Steps of the operator of a log that an engine carries. */
 export type ClusterSteps = Pick<SharedLog, 'roll' | 'changeKeys' | 'raiseVersion'>

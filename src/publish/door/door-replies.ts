@@ -5,6 +5,7 @@ import { shortenSender } from '../../protocol/sender-key.ts'
 import { parseTraceparent } from '../../protocol/traceparent.ts'
 import { parseObject } from '../admission/draft-json.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
+import { doorRefusal } from '../admission/outcome.ts'
 
 /** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
 const FULL_RETRY_SECONDS = 10
@@ -17,11 +18,6 @@ const ADDRESS_STATUS = 422
 
 /** Header with the id of the request. */
 export const REQUEST_HEADER = 'daybook-request'
-
-/** A refusal that concerns no single draft. */
-export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
-  return { ok: false, code, index: null, field: null, reason }
-}
 
 /** An answer of the private listener for log lines. Contains nothing of a draft but the name of a field. */
 export type DoorReport = Readonly<{

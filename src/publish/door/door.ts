@@ -7,16 +7,9 @@ import type { FailedOutcome } from '../admission/outcome.ts'
 import type { ClusterSteps } from './cluster-requests.ts'
 import { CLUSTER_PATHS, clusterRequest } from './cluster-requests.ts'
 import type { DoorReport } from './door-replies.ts'
-import {
-  doorRefusal,
-  openDoorReport,
-  readBody,
-  REQUEST_HEADER,
-  send,
-  sendJson,
-  sendProblem,
-} from './door-replies.ts'
-import { parseDrafts } from './door-drafts.ts'
+import { openDoorReport, readBody, REQUEST_HEADER, send, sendJson, sendProblem } from './door-replies.ts'
+import { doorRefusal } from '../admission/outcome.ts'
+import { parseDrafts } from '../admission/draft-body.ts'
 import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { parseDrafts } from './door-drafts.ts'
+import { parseDrafts } from './draft-body.ts'
 
 const DRAFTS = 1_000
 

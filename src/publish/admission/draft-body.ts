@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Draft } from '../../protocol/draft.ts'
 import { DRAFTS_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
-import { parseBody, parseLine } from '../admission/draft-json.ts'
-import { parseDraft } from '../admission/grammar.ts'
-import type { FailedOutcome } from '../admission/outcome.ts'
-import { doorRefusal } from './door-replies.ts'
+import { parseBody, parseLine } from './draft-json.ts'
+import { parseDraft } from './grammar.ts'
+import type { FailedOutcome } from './outcome.ts'
+import { doorRefusal } from './outcome.ts'
 
 /** Drafts that are parsed without a pause: the search for an address may take milliseconds for each. */
 const DRAFTS_A_TURN = 50
