@@ -87,7 +87,7 @@ export const FIGURE_MUTANTS: readonly ListedMutant[] = [
     from: '    back.getUTCMonth() === month - 1 &&\n    back.getUTCDate() === day &&\n',
     to: '',
     promise: '30 February is no moment',
-    tests: ['src/protocol/moment.test.ts', 'src/serve/http/query-times.test.ts'],
+    tests: ['src/protocol/moment.test.ts', 'src/serve/query/query-times.test.ts'],
   },
   {
     id: 'number-in-another-notation',
