@@ -93,6 +93,27 @@ suite('a followed file', () => {
     assert.deepEqual(await amounts(), [1, 2])
   })
 
+  test('is read again from the last finished line, because a writer may cut a torn one', async () => {
+    const [first, next] = [line(), line()]
+    const torn = next.replace('follow-', 'broken-').slice(0, 20)
+    writeFileSync(path('drafts.jsonl'), first + torn)
+    const following = follow()
+    await until(async () => (await amounts()).length === number - 1, 'the first line is published')
+    truncateSync(path('drafts.jsonl'), first.length)
+    appendFileSync(path('drafts.jsonl'), next)
+    await published()
+    await following.stop()
+    const again = await run([
+      'publish',
+      path('drafts.jsonl'),
+      '--to',
+      service.door,
+      '--token-file',
+      tokenFile,
+    ])
+    assert.equal(again.stdout, '0 published, 2 duplicates skipped, 0 held\n')
+  })
+
   test('is followed by its name when it is renamed, after its own last line', async () => {
     writeFileSync(path('drafts.jsonl'), line())
     const following = follow()

@@ -18,8 +18,11 @@ const LINE_FEED = 10
 /** A line of a file; `place()` is the place after it. */
 type FollowedLine = DraftRow & Readonly<{ place(): FilePlace }>
 
-/** An open file, the lines that were read of it, and the bytes of an unfinished line. */
-type Tail = { file: number; inode: number; offset: number; line: number; rest: Buffer }
+/**
+ * An open file, and the place after its last finished line. The bytes of an unfinished line are not kept: a writer that
+ * starts again after a crash may cut them away and write another line in their place.
+ */
+type Tail = { file: number; inode: number; offset: number; line: number }
 
 /**
  * Yields the lines of a file, as `tail -F` reads it: it waits for new lines, follows the name to a new file after the old
@@ -41,7 +44,8 @@ export async function* followFile(
         if (!isAwaited) tell(world, `${shellQuoted(path)} does not exist yet; waiting for it`)
         isAwaited = true
       } else {
-        const lines = readLines(tail)
+        const isEnded = silentMs >= SILENCE_MS && isReplaced(path, tail)
+        const lines = readLines(tail, isEnded)
         if (lines.length > 0) {
           silentMs = 0
           yield lines
@@ -49,12 +53,10 @@ export async function* followFile(
         }
         if (fstatSync(tail.file).size < tail.offset) {
           tell(world, `${shellQuoted(path)} was cut; reading it from its beginning`)
-          Object.assign(tail, { offset: 0, line: 0, rest: Buffer.alloc(0) })
+          Object.assign(tail, { offset: 0, line: 0 })
           continue
         }
-        if (silentMs >= SILENCE_MS && isReplaced(path, tail)) {
-          const last = lastLine(tail)
-          if (last.length > 0) yield last
+        if (isEnded) {
           closeSync(tail.file)
           tail = null
           silentMs = 0
@@ -79,7 +81,7 @@ function openTail(path: string): Tail | null {
 }
 
 function tailOf({ file, offset, line }: Readonly<{ file: number; offset: number; line: number }>): Tail {
-  return { file, inode: fstatSync(file).ino, offset, line, rest: Buffer.alloc(0) }
+  return { file, inode: fstatSync(file).ino, offset, line }
 }
 
 /** Whether the name belongs to another file now. A name that is gone for a moment will belong to the next file. */
@@ -88,30 +90,23 @@ function isReplaced(path: string, { inode }: Tail): boolean {
   return found !== undefined && found.ino !== inode
 }
 
-/** Finished lines that follow; empty when there are none yet. */
-function readLines(tail: Tail): readonly FollowedLine[] {
+/** Finished lines that follow; empty when there are none yet. The last line of an ended file needs no line break. */
+function readLines(tail: Tail, isEnded: boolean): readonly FollowedLine[] {
   const lines: FollowedLine[] = []
   const chunk = Buffer.alloc(CHUNK_BYTES)
   while (lines.length === 0) {
-    const read = readSync(tail.file, chunk, 0, CHUNK_BYTES, tail.offset + tail.rest.length)
-    if (read === 0) return []
-    const bytes = Buffer.concat([tail.rest, chunk.subarray(0, read)])
+    const bytes = chunk.subarray(0, readSync(tail.file, chunk, 0, CHUNK_BYTES, tail.offset))
+    if (bytes.length === 0) return []
     let start = 0
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
       lines.push(...lineOf(tail, bytes.subarray(start, end), end + 1 - start))
       start = end + 1
     }
-    tail.rest = bytes.subarray(start)
-    if (tail.rest.length > DRAFT_LINE_BYTES_MAX) tooLong(tail.line + 1)
+    if (start > 0) continue
+    if (bytes.length > DRAFT_LINE_BYTES_MAX) tooLong(tail.line + 1)
+    return isEnded ? lineOf(tail, bytes, bytes.length) : []
   }
   return lines
-}
-
-/** Last line of a file that gets no more lines, when it has no line break. */
-function lastLine(tail: Tail): readonly FollowedLine[] {
-  const { rest } = tail
-  tail.rest = Buffer.alloc(0)
-  return rest.length === 0 ? [] : lineOf(tail, rest, rest.length)
 }
 
 /** The line, unless it is blank, after moving the tail past it. */
