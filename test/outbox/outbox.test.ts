@@ -180,6 +180,21 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     await assert.rejects(stage.sql`INSERT INTO daybook_outbox (draft) VALUES ('[]')`, /check constraint/)
   })
 
+  test('takes rows under the longest names that --table accepts', async () => {
+    const schema = 's'.repeat(40)
+    const name = 'n'.repeat(22)
+    const { code, stdout } = await run(['publish', '--sql', '--table', `${schema}.${name}`])
+    assert.equal(code, 0)
+    const psql = (text: string): string =>
+      stage.server.run('psql', [stage.server.url(), '-qAt', '-v', 'ON_ERROR_STOP=1'], text)
+    psql(`CREATE SCHEMA ${schema}; ${stdout}`)
+    psql(`INSERT INTO ${schema}.${name} (draft) VALUES ('{}')`)
+    psql(`DROP SCHEMA ${schema} CASCADE`)
+    const refused = await run(['publish', '--sql', '--table', `${schema}.${name}n`])
+    assert.equal(refused.code, 2)
+    assert.match(refused.stderr, /--table: schema, dot and name have 64 characters; give at most 63$/m)
+  })
+
   test('makes a commit durable that its transaction would not have waited for', async () => {
     await clear()
     const [found] = await stage.sql.begin(async (transaction) => {

@@ -3,6 +3,8 @@ import { CommandError } from '../terminal/world.ts'
 
 /** Bytes of a draft with a ref that the drainer adds; the rest of the longest line is for that ref. */
 const DRAFT_BYTES_MAX: number = DRAFT_LINE_BYTES_MAX - 536
+/** Longest name of a channel in PostgreSQL. With a longer one, every insert would fail. */
+const CHANNEL_BYTES_MAX = 63
 /** First keys of the advisory locks; the second key is the table's oid. */
 const ORDER_LOCK = 1_684_107_115
 export const DRAINER_LOCK = 1_684_107_116
@@ -25,6 +27,14 @@ export function parseOutboxTable(text: string): OutboxTable {
     throw new CommandError(
       2,
       '--table: give a lower-case name of at most 50 characters, such as daybook_outbox or platform.daybook_outbox',
+    )
+  }
+  // Both are ASCII. The channel is `schema.name`.
+  const channelBytes = schema.length + 1 + name.length
+  if (channelBytes > CHANNEL_BYTES_MAX) {
+    throw new CommandError(
+      2,
+      `--table: schema, dot and name have ${channelBytes} characters; give at most ${CHANNEL_BYTES_MAX}`,
     )
   }
   return { schema, name, full: `"${schema}"."${name}"`, trigger: `${name}_place` }
