@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import {
+  addToSum,
+  deflateSegment,
+  EMPTY_SUM,
+  GZIP_HEADER,
+  gzipTrailer,
+} from '../../src/log/archive/gzip-member.ts'
 import { hasBuildingMirror } from '../../src/mirror/book/building-mirror.ts'
 import type { Changes } from './changing-proxy.ts'
 import { openChangingProxy } from './changing-proxy.ts'
@@ -72,6 +81,54 @@ suite('a closed month whose manifest cannot be had for a while', () => {
       assert.deepEqual([mirror.state().contradicted, mirror.evidence()], [null, {}])
       await mirror.stop()
       assertMirrors(mirror.data, ending.data)
+    })
+  }
+})
+
+const digestOf = (bytes: Uint8Array): object => ({
+  bytes: bytes.length,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+})
+
+/** Month files of a dishonest archive, made from the true one. Their manifest agrees with them. */
+const FORGED: readonly (readonly [name: string, file: (published: Buffer) => Buffer, reason: RegExp])[] = [
+  ['no gzip file', () => Buffer.from('this is no month file'), /jsonl\.gz: is no gzip file of the archive/],
+  [
+    'other events',
+    (published) => {
+      const raw = Buffer.from(gunzipSync(published).toString().replace('"kots":"1', '"kots":"2'))
+      return Buffer.concat([GZIP_HEADER, deflateSegment(raw), gzipTrailer(addToSum(EMPTY_SUM, raw))])
+    },
+    /2026-05 is not the month of its manifest/,
+  ],
+]
+
+suite('a mirror that has followed a month', () => {
+  for (const [name, forged, reason] of FORGED) {
+    test(`stops with evidence, and serves on, when the month is published with ${name}`, async () => {
+      await using origin = await openOrigin(40)
+      await using proxy = await openChangingProxy(origin.url())
+      await using mirror = openMirror(() => proxy.url)
+      await mirror.follow()
+      const head = mirror.head()
+      proxy.lead(null)
+      origin.clock.set(origin.later(40))
+      await origin.trade(1)
+      const published = await fetch(`${origin.url()}/api/v1/archive/2026-05.jsonl.gz`)
+      const file = forged(Buffer.from(await published.arrayBuffer()))
+      proxy.change({
+        body(path, body) {
+          if (!/^archive\/2026-05\.json(?:l\.gz)?$/.test(path)) return body
+          if (!path.endsWith('.json')) return file
+          return Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), gzip: digestOf(file) }))
+        },
+      })
+      proxy.lead(origin.url())
+      const { contradicted } = await mirror.until((state) => state.contradicted !== null)
+      assert.match(contradicted?.reason ?? '', reason)
+      assert.match(mirror.evidence()['reason.txt'] ?? '', reason)
+      assert.equal(mirror.head(), head)
+      await mirror.end()
     })
   }
 })

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { assert } from '../../protocol/brand.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { FILE_CODES } from '../store/archive-tables.ts'
 import type { MonthFile } from '../store/reader.ts'
@@ -10,15 +9,15 @@ type PublishedSegment = Readonly<{ lastSeq: number; raw: Uint8Array; bytes: Uint
 
 /**
  * Replaces the stored segments of an open month's file by those that another node has published, in the caller's
- * transaction. The lines must be the same ones, compressed by another version of zlib. The archive writer must be reloaded
- * afterwards.
+ * transaction. Returns false when they do not hold the same lines, compressed by another version of zlib: the caller must
+ * then roll back. The archive writer must be reloaded afterwards.
  */
 export function replaceSegments(
   db: DatabaseSync,
   month: Month,
   file: MonthFile,
   published: Iterable<PublishedSegment>,
-): void {
+): boolean {
   const code = FILE_CODES[file]
   const before = rawBytesOf(db, month, file)
   db.prepare('DELETE FROM segments WHERE month = ? AND file = ?').run(month, code)
@@ -31,14 +30,14 @@ export function replaceSegments(
     const { start, bytesCrc, running } = extendMonthFile(open, raw, bytes)
     insert.run(month, code, start, lastSeq, running.bytes, running.crc, bytesCrc, bytes)
   }
-  assert(open.running.bytes === before.bytes, `the segments of ${month} (${file}) hold ${before.bytes} bytes`)
-  assert(open.running.crc === before.crc, `the segments of ${month} (${file}) hold the same lines`)
-  if (before.bytes === 0) return
+  if (open.running.bytes !== before.bytes || open.running.crc !== before.crc) return false
+  if (before.bytes === 0) return true
   db.prepare('INSERT OR REPLACE INTO digests(file, month, lines, gzip) VALUES (?, ?, ?, ?)').run(
     code,
     month,
     ...digestsOf(open),
   )
+  return true
 }
 
 /** Bytes and CRC-32 of the lines in the stored segments. */

@@ -66,7 +66,8 @@ export type MirrorBook = Readonly<{
   addPiece(month: Month, file: MonthFile, piece: MonthPiece): void
   /**
    * Stores the segments of a month's files as the origin has published them, in place of those that were compressed here,
-   * in a transaction of its own. The others will be stored when their lines are taken.
+   * in a transaction of its own. The others will be stored when their lines are taken. Throws a `WrongError` for a file
+   * that is none of an archive, and a `MismatchError` for other lines.
    */
   serveMonth(files: MonthFiles): void
   begin(): void
@@ -92,6 +93,12 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
   const appender = openAppender(db, signer, { segmentOf: pieces.segmentOf, openTree: checked.open })
   const signAgain = openSignatures(db)
 
+  function rollback(): void {
+    appender.rollback()
+    pieces.clear()
+    ends.clear()
+  }
+
   return {
     head: appender.head,
     fold: appender.fold,
@@ -109,11 +116,20 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
       // An earlier commit has closed it.
       if (atMs !== null && monthOf(atMs) > files.month) return
       appender.begin()
-      const rest = replaceSealed(db, files)
-      db.exec('COMMIT')
-      // Reads the store again: no transaction is open.
-      appender.rollback()
-      for (const { file, piece } of rest) pieces.add(files.month, file, piece)
+      try {
+        const rest = replaceSealed(db, files)
+        if (rest === null)
+          throw new MismatchError(
+            `the files of ${files.month} hold other events than the mirror`,
+          )
+        db.exec('COMMIT')
+        // Reads the store again: no transaction is open.
+        appender.rollback()
+        for (const { file, piece } of rest) pieces.add(files.month, file, piece)
+      } catch (error) {
+        rollback()
+        throw error
+      }
     },
     begin: appender.begin,
     take(entry) {
@@ -135,11 +151,7 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
       }
     },
     commitUnsigned: () => void appender.commit(),
-    rollback() {
-      appender.rollback()
-      pieces.clear()
-      ends.clear()
-    },
+    rollback,
     signAgain,
   }
 }

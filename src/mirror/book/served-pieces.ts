@@ -38,12 +38,13 @@ export function openServedPieces(): ServedPieces {
 
 /**
  * Replaces the stored segments of a month by the published ones, in the caller's transaction. Returns the published ones
- * whose lines are not in a stored segment yet.
+ * whose lines are not in a stored segment yet; null when the others hold other lines than the store, and the caller must
+ * roll back.
  */
 export function replaceSealed(
   db: DatabaseSync,
   files: MonthFiles,
-): readonly Readonly<{ file: MonthFile; piece: MonthPiece }>[] {
+): readonly Readonly<{ file: MonthFile; piece: MonthPiece }>[] | null {
   const sealed = db.prepare('SELECT max(last_seq) AS seq FROM segments WHERE month = ? AND file = ?')
   const upTo = Number(sealed.get(files.month, FILE_CODES.events)?.['seq'] ?? 0)
   const rest: { file: MonthFile; piece: MonthPiece }[] = []
@@ -53,6 +54,6 @@ export function replaceSealed(
       else rest.push({ file, piece })
     }
   }
-  for (const file of MONTH_FILES) replaceSegments(db, files.month, file, sealedOf(file))
-  return rest
+  const isSame = MONTH_FILES.every((file) => replaceSegments(db, files.month, file, sealedOf(file)))
+  return isSame ? rest : null
 }

@@ -124,9 +124,14 @@ function storeOf(
     },
     signAgain(tree, keys) {
       book.begin()
-      putKeys(keys)
-      book.signAgain(tree)
-      db.exec('COMMIT')
+      try {
+        putKeys(keys)
+        book.signAgain(tree)
+        db.exec('COMMIT')
+      } catch (error) {
+        book.rollback()
+        throw error
+      }
       show(tree)
     },
     ...openRows(db, meta, pins, () => cell.move(book.head().seq)),
