@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -5,8 +6,11 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
 import { connectNats } from '../../src/engine/nats/nats-connection.ts'
+import { commitsSubject } from '../../src/engine/nats/nats-names.ts'
 import { accountsConfig, makeNatsUser } from '../../src/engine/nats/nats-setup.ts'
 import type { NatsTarget } from '../../src/engine/nats/nats-target.ts'
 import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
@@ -21,7 +25,12 @@ const RECONNECT_MS_MAX = 15_000
 const CONNECTIONS = 8
 
 /** A broker without others. */
-type LoneBroker = Readonly<{ port: number; start(): Promise<void>; kill(): Promise<void> }>
+type LoneBroker = Readonly<{
+  port: number
+  start(): Promise<void>
+  pause(): void
+  kill(): Promise<void>
+}>
 
 /** Brokers that do not know each other, and a user who may connect with each. Disposal ends them. */
 type LoneBrokers = AsyncDisposable &
@@ -40,7 +49,11 @@ async function openLoneBrokers(): Promise<LoneBrokers> {
     const config = join(home, 'nats.conf')
     writeFileSync(
       config,
-      `server_name: broker-${port}\nlisten: 127.0.0.1:${port}\njetstream { store_dir: "${home}" }\n${accounts}`,
+      `server_name: broker-${port}
+listen: 127.0.0.1:${port}
+max_payload: 5MB
+jetstream { store_dir: "${home}" }
+${accounts}`,
     )
     let child: ChildProcess | null = null
     const kill = async (): Promise<void> => {
@@ -54,6 +67,7 @@ async function openLoneBrokers(): Promise<LoneBrokers> {
         child = spawnTied(NATS_SERVER ?? '', ['-c', config], { stdio: 'ignore' })
         await until('the broker takes connections', () => takesConnections(port))
       },
+      pause: () => void child?.kill('SIGSTOP'),
       kill,
     }
   }
@@ -101,6 +115,25 @@ suite(
       await away.start()
       await there.kill()
       await until('all are connected again', async () => again === CONNECTIONS, RECONNECT_MS_MAX)
+    })
+
+    test('leaves a paused broker while a large message waits to be sent', async () => {
+      await using lone = await openLoneBrokers()
+      const { brokers, target, running } = lone
+      for (const broker of brokers) await broker.start()
+      const nats = await connectNats(target, running)
+      await using stack = new AsyncDisposableStack()
+      stack.defer(() => nats.close())
+      let isBack = false
+      void reconnected(nats).then(() => (isBack = true))
+      const left = nats.getServer()
+      brokers.find(({ port }) => left.endsWith(`:${port}`))?.pause()
+      nats.publish(commitsSubject(1), new Uint8Array(MESSAGE_BYTES_MAX))
+      // The bytes reach the socket later.
+      await setImmediate()
+      await nats.reconnect()
+      await until('it is connected again', async () => isBack, RECONNECT_MS_MAX)
+      assert.notEqual(nats.getServer(), left)
     })
   },
 )
