@@ -2,19 +2,23 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { openRequestLanes, REQUESTS_PER_CONNECTION_MAX } from './request-lanes.ts'
 
-const REQUEST = 'GET / HTTP/1.1\r\nHost: daybook.test\r\n\r\n'
+const requestOf = (headers = '', target = '/'): string =>
+  `GET ${target} HTTP/1.1\r\nHost: daybook.test\r\n${headers}\r\n`
+const REQUEST = requestOf()
+/** Bytes for ten short requests that wait, and not for eleven. */
+const TEN_SHORT_BYTES = 34 * 1024
 
 /** Server that gives each answer when the test says so. */
-async function serve(waitingMax?: number) {
+async function serve(waitingBytesMax?: number) {
   const begun: ServerResponse[] = []
   const lanes = openRequestLanes(
     (_request, response) => begun.push(response),
-    waitingMax === undefined ? {} : { waitingMax },
+    waitingBytesMax === undefined ? {} : { waitingBytesMax },
   )
   const server = createServer((request, response) => lanes.enter(request, response))
   server.maxRequestsPerSocket = 0
@@ -31,6 +35,14 @@ async function serve(waitingMax?: number) {
       await once(socket, 'connect')
       socket.write(text)
       return socket
+    },
+    /** Gives that many answers on a connection, each after the one before it is taken. */
+    async answer({ localPort }: Socket, count: number): Promise<void> {
+      const own = () => begun.filter(({ req }) => req.socket.remotePort === localPort)
+      for (let number = 1; number <= count; number += 1) {
+        await until(() => own().length === number)
+        own().at(-1)?.end('x')
+      }
     },
     [Symbol.dispose]() {
       server.close()
@@ -111,17 +123,37 @@ suite('the requests of one connection', () => {
     assert.match(text, /Connection: close/)
   })
 
-  test('have a limit of waiting requests over all connections; a connection that exceeds it is closed', async () => {
-    using stage = await serve(10)
+  test('have a limit of bytes over all connections; a connection that exceeds it is closed', async () => {
+    using stage = await serve(TEN_SHORT_BYTES)
     const first = await stage.send(REQUEST.repeat(11))
     await until(() => stage.begun.length === 1)
     const second = await stage.send(REQUEST.repeat(2))
     await once(second, 'close')
     assert.equal(first.destroyed, false)
-    // Closing a connection frees the places of its waiting requests.
+    // Closing a connection frees the bytes of its waiting requests.
     first.destroy()
     const third = await stage.send(REQUEST.repeat(5))
     await until(() => stage.begun.some(({ req }) => req.socket.remotePort === third.localPort))
     assert.equal(third.destroyed, false)
   })
+
+  for (const [what, long] of [
+    ['many headers', requestOf(Array.from({ length: 90 }, (_, index) => `X-${index}: x\r\n`).join(''))],
+    ['a long header', requestOf(`X: ${'x'.repeat(7_000)}\r\n`).repeat(3)],
+    ['a long target', requestOf('', '/?'.padEnd(7_000, 'x')).repeat(3)],
+    ['a body', `${requestOf('Content-Length: 10\r\n')}${'x'.repeat(10)}`],
+    ['a body of any length', `${requestOf('Transfer-Encoding: chunked\r\n')}0\r\n\r\n`],
+  ] as const) {
+    test(`with ${what} use more of that limit than short ones`, async () => {
+      using stage = await serve(TEN_SHORT_BYTES)
+      const first = await stage.send(REQUEST.repeat(8))
+      await until(() => stage.begun.length === 1)
+      const second = await stage.send(REQUEST + long)
+      await once(second, 'close')
+      // A request frees its bytes when it begins, so there is room for ten again.
+      await stage.answer(first, 8)
+      const third = await stage.send(REQUEST.repeat(11))
+      await stage.answer(third, 11)
+    })
+  }
 })
