@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import {
@@ -111,19 +112,24 @@ suite('a mirror that has followed a month', () => {
       await using mirror = openMirror(() => proxy.url)
       await mirror.follow()
       const head = mirror.head()
-      proxy.lead(null)
-      origin.clock.set(origin.later(40))
-      await origin.trade(1)
-      const published = await fetch(`${origin.url()}/api/v1/archive/2026-05.jsonl.gz`)
-      const file = forged(Buffer.from(await published.arrayBuffer()))
+      const bytesOf = async (path: string): Promise<Buffer> =>
+        Buffer.from(await (await fetch(`${origin.url()}/api/v1/${path}`)).arrayBuffer())
+      async function answerForged(path: string, response: ServerResponse): Promise<void> {
+        const file = forged(await bytesOf('archive/2026-05.jsonl.gz'))
+        if (path.endsWith('.gz')) return void response.end(file)
+        const manifest = JSON.parse((await bytesOf(path)).toString())
+        response.end(JSON.stringify({ ...manifest, gzip: digestOf(file) }))
+        return undefined
+      }
       proxy.change({
-        body(path, body) {
-          if (!/^archive\/2026-05\.json(?:l\.gz)?$/.test(path)) return body
-          if (!path.endsWith('.json')) return file
-          return Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), gzip: digestOf(file) }))
+        answer(path, response) {
+          if (!/^archive\/2026-05\.json(?:l\.gz)?$/.test(path)) return false
+          answerForged(path, response).catch(() => response.destroy())
+          return true
         },
       })
-      proxy.lead(origin.url())
+      origin.clock.set(origin.later(40))
+      await origin.trade(1)
       const { contradicted } = await mirror.until((state) => state.contradicted !== null)
       assert.match(contradicted?.reason ?? '', reason)
       assert.match(mirror.evidence()['reason.txt'] ?? '', reason)
