@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -91,6 +92,25 @@ async function takesConnections(port: number): Promise<boolean> {
   }
 }
 
+/** A server that takes connections and says nothing, as a paused broker does. Disposal ends it. */
+function openSilentServer(port: number): Readonly<{ open(): number }> & Disposable {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('close', () => sockets.delete(socket))
+    socket.resume()
+  })
+  server.listen(port, '127.0.0.1')
+  return {
+    open: () => sockets.size,
+    [Symbol.dispose]() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
 /** Resolves when a connection is there again. */
 async function reconnected(nats: NatsConnection): Promise<void> {
   for await (const { type } of nats.status()) if (type === 'reconnect') return
@@ -134,6 +154,21 @@ suite(
       await nats.reconnect()
       await until('it is connected again', async () => isBack, RECONNECT_MS_MAX)
       assert.notEqual(nats.getServer(), left)
+    })
+
+    test('leaves no socket behind when it is closed while it dials', async () => {
+      await using lone = await openLoneBrokers()
+      const { brokers, target, running } = lone
+      const [broker, other] = brokers
+      await broker.start()
+      const nats = await connectNats(target, running)
+      await broker.kill()
+      await using stack = new AsyncDisposableStack()
+      const silent = [broker, other].map(({ port }) => stack.use(openSilentServer(port)))
+      const open = (): number => silent.reduce((sum, server) => sum + server.open(), 0)
+      await until('it dials', async () => open() > 0, RECONNECT_MS_MAX)
+      await nats.close()
+      await until('no socket is open', async () => open() === 0, RECONNECT_MS_MAX)
     })
   },
 )

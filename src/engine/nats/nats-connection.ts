@@ -7,7 +7,7 @@ import { askBrokers, RAFTZ } from './broker-replies.ts'
 import { findGroup, inspectNats } from './nats-guards.ts'
 import { openNatsLog } from './nats-log.ts'
 import { INBOX_PREFIX, MARKS_SUBJECT } from './nats-names.ts'
-import { leaveInTime } from './nats-socket.ts'
+import { endDial, leaveInTime } from './nats-socket.ts'
 import type { NatsTarget } from './nats-target.ts'
 import { tlsOptionsOf } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
@@ -119,6 +119,7 @@ export async function connectNats(target: NatsTarget, credentials: string | null
     // The library forgets each broker that takes no connection at the start.
     nats.setServers([...target.servers])
     void leaveInTime(nats)
+    void endDial(nats)
     return nats
   } catch (cause) {
     const last = cause instanceof Error ? cause.message : String(cause)

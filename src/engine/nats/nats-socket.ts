@@ -1,8 +1,11 @@
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 
 /** Longest wait, when a broker is left, for bytes that it does not take. */
 const LEAVE_MS_MAX = 1_000
+/** Pause between two looks at a dial that goes on after the connection was closed. */
+const DIAL_LOOK_MS = 50
 
 /**
  * Leaves a broker that takes no bytes. The library sends all that waits before it closes a socket, without a time limit:
@@ -15,6 +18,24 @@ export async function leaveInTime(nats: NatsConnection): Promise<void> {
     const left = socketOf(nats)
     setTimeout(() => left?.destroy(), LEAVE_MS_MAX).unref()
   }
+}
+
+/**
+ * Ends the dial of a connection that is closed meanwhile. The library goes on with it, and takes its time limit away: a
+ * socket to a silent broker would stay open and keep the process from ending. Runs until the dial has ended.
+ */
+export async function endDial(nats: NatsConnection): Promise<void> {
+  await nats.closed()
+  // A name of several addresses, or one that is resolved just now, yields another socket after this one.
+  while (isDialling(nats)) {
+    socketOf(nats)?.destroy()
+    await sleep(DIAL_LOOK_MS, undefined, { ref: false })
+  }
+  socketOf(nats)?.destroy()
+}
+
+function isDialling(nats: NatsConnection): boolean {
+  return partOf(partOf(nats, 'protocol'), 'connectPromise') instanceof Promise
 }
 
 /** The present socket of a connection; null without one. */
