@@ -134,4 +134,50 @@ suite('waiting work', () => {
     const busy = next.filter((caller) => caller === 'busy').length
     assert.ok(busy >= 5 && busy <= 7, `${busy} of 12 are of the busy one`)
   })
+
+  test('of callers that come once each are remembered only until the grant has paid their time', () => {
+    let nowMs = 0
+    const order = openFairOrder<number>(1, () => nowMs)
+    const begin = (index: number) => {
+      order.add(`caller ${index}`, index)
+      return order.take()
+    }
+    // One piece is always in progress, as with two places, so the busy period never ends.
+    let before = begin(0)
+    let most = 0
+    for (let index = 1; index <= 50_000; index += 1) {
+      const next = begin(index)
+      nowMs += 5
+      before?.ended(5)
+      before = next
+      most = Math.max(most, order.remembered())
+    }
+    assert.ok(most <= 20_000, `${most} callers are remembered`)
+  })
+
+  test('of a caller with a debt keeps it among many new callers', () => {
+    let nowMs = 0
+    const order = openFairOrder<string>(1, () => nowMs)
+    const run = (caller: string, tookMs: number) => {
+      order.add(caller, caller)
+      nowMs += tookMs
+      return order.take()
+    }
+    const always = run('always', 0)
+    run('debtor', 3_000)?.ended(3_000)
+    for (let index = 0; index < 25_000; index += 1) run(`caller ${index}`, 1)?.ended(1)
+    order.add('debtor', 'debtor')
+    order.add('waiting', 'waiting')
+    assert.equal(order.take()?.work, 'waiting')
+    always?.ended(0)
+  })
+
+  test('of 40,000 waiting callers costs the last ones no more than the first', () => {
+    const order = openFairOrder<number>(1, () => 0)
+    const from = process.cpuUsage()
+    for (let index = 0; index < 40_000; index += 1) order.add(`caller ${index}`, index)
+    const { user } = process.cpuUsage(from)
+    assert.equal(order.remembered(), 40_000)
+    assert.ok(user < 1_000_000, `${user / 1_000} ms of processor time`)
+  })
 })

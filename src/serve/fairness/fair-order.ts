@@ -10,6 +10,8 @@ type FairOrder<Work> = Readonly<{
   take(): Taken<Work> | undefined
   /** Number of pieces of work that wait. */
   waiting(): number
+  /** Number of callers whose use of time is remembered. */
+  remembered(): number
 }>
 
 /** Work in progress. Its end must be reported with the milliseconds that it took. */
@@ -32,7 +34,11 @@ type Lane<Work> = {
 
 /** Milliseconds of work that each caller is granted per second of clock time. */
 const GRANT_MS_PER_SECOND = 10
-/** Number of callers that are remembered before idle callers without a debt are forgotten. */
+/**
+ * Number of callers that are remembered before idle callers without a debt are forgotten. Few callers are idle and have
+ * a debt: the grant pays it in a hundred times the time that they used, so on average there are a hundred for each
+ * piece of work in progress.
+ */
 const LANES_MAX = 20_000
 
 /**
@@ -43,7 +49,7 @@ const LANES_MAX = 20_000
  * `nowMs` is a monotonic clock.
  */
 export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOrder<Work> {
-  const lanes = new Map<string, Lane<Work>>()
+  const lanes = openLanes<Work>(nowMs)
   const heap = new TinyQueue<Lane<Work>>([], (a, b) => a.start - b.start || b.queued - a.queued)
   let virtualNow = 0
   let lastQueued = 0
@@ -51,23 +57,9 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
   let out = 0
 
   function queue(lane: Lane<Work>): void {
-    const grantedMs = ((nowMs() - lane.endedMs) / 1_000) * GRANT_MS_PER_SECOND
-    lane.start = Math.max(virtualNow, lane.finish - grantedMs)
+    lane.start = startOf(lane, virtualNow, nowMs())
     lane.queued = ++lastQueued
     heap.push(lane)
-  }
-
-  function laneOf(caller: string): Lane<Work> {
-    const known = lanes.get(caller)
-    if (known !== undefined) return known
-    if (lanes.size >= LANES_MAX) forgetIdle()
-    const none = { waiting: [], out: 0, queued: 0, endedMs: nowMs() }
-    lanes.set(caller, { caller, finish: virtualNow, start: virtualNow, ...none })
-    return laneOf(caller)
-  }
-
-  function forgetIdle(): void {
-    for (const [caller, lane] of lanes) if (isIdle(lane) && lane.finish <= virtualNow) lanes.delete(caller)
   }
 
   function end(lane: Lane<Work>, tookMs: number): void {
@@ -84,7 +76,7 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
 
   return {
     add(caller, work) {
-      const lane = laneOf(caller)
+      const lane = lanes.of(caller, virtualNow)
       lane.waiting.push(work)
       waiting += 1
       if (lane.waiting.length === 1 && lane.out < atOnce) queue(lane)
@@ -110,7 +102,51 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
       }
     },
     waiting: () => waiting,
+    remembered: lanes.size,
   }
+}
+
+type Lanes<Work> = Readonly<{
+  /** The lane of a caller; a new one begins at this virtual time. */
+  of(caller: string, virtualNow: number): Lane<Work>
+  size(): number
+  clear(): void
+}>
+
+/** Opens the lanes of callers. A lane is forgotten only if a new one would be the same. */
+function openLanes<Work>(nowMs: () => number): Lanes<Work> {
+  const lanes = new Map<string, Lane<Work>>()
+  let forgetAt = LANES_MAX
+
+  function forgetPaid(virtualNow: number): void {
+    const now = nowMs()
+    for (const [caller, lane] of lanes)
+      if (isIdle(lane) && startOf(lane, virtualNow, now) === virtualNow) lanes.delete(caller)
+    // Waiting callers cannot be forgotten, so the next search is when the rest has doubled.
+    forgetAt = Math.max(LANES_MAX, lanes.size * 2)
+  }
+
+  return {
+    of(caller, virtualNow) {
+      const known = lanes.get(caller)
+      if (known !== undefined) return known
+      if (lanes.size >= forgetAt) forgetPaid(virtualNow)
+      const none = { waiting: [], out: 0, queued: 0, endedMs: nowMs() }
+      const lane: Lane<Work> = { caller, finish: virtualNow, start: virtualNow, ...none }
+      lanes.set(caller, lane)
+      return lane
+    },
+    size: () => lanes.size,
+    clear() {
+      lanes.clear()
+      forgetAt = LANES_MAX
+    },
+  }
+}
+
+/** Virtual time at which new work of an idle caller begins: later than now while it has a debt. */
+function startOf({ finish, endedMs }: Lane<unknown>, virtualNow: number, now: number): number {
+  return Math.max(virtualNow, finish - ((now - endedMs) / 1_000) * GRANT_MS_PER_SECOND)
 }
 
 function isIdle({ out, waiting }: Lane<unknown>): boolean {
