@@ -22,8 +22,7 @@ import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import type { JsonObject } from '../../verify/reading/json-values.ts'
 import type { ClosedMonth } from '../months/origin-months.ts'
-import type { MonthFiles } from '../months/file-entries.ts'
-import type { MonthPiece } from '../months/month-pieces.ts'
+import type { MonthFiles, MonthSegment } from '../months/file-entries.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import { openServedPieces, replaceSealed } from './served-pieces.ts'
@@ -63,7 +62,7 @@ export type MirrorBook = Readonly<{
   /** Gives the signed end of a closed month. */
   closeWith(closed: ClosedMonth): void
   /** Gives a segment of the origin's file, which the archive stores if it has the same lines. */
-  addPiece(month: Month, file: MonthFile, piece: MonthPiece): void
+  addPiece(month: Month, file: MonthFile, piece: MonthSegment): void
   /**
    * Stores the segments of a month's files as the origin has published them, in place of those that were compressed here,
    * in a transaction of its own. The others will be stored when their lines are taken. Throws a `WrongError` for a file
@@ -117,15 +116,12 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
       if (atMs !== null && monthOf(atMs) > files.month) return
       appender.begin()
       try {
-        const rest = replaceSealed(db, files)
-        if (rest === null)
-          throw new MismatchError(
-            `the files of ${files.month} hold other events than the mirror`,
-          )
+        const hasSameLines = replaceSealed(db, files, (file, piece) => pieces.add(files.month, file, piece))
+        if (!hasSameLines)
+          throw new MismatchError(`the files of ${files.month} hold other events than the mirror`)
         db.exec('COMMIT')
         // Reads the store again: no transaction is open.
         appender.rollback()
-        for (const { file, piece } of rest) pieces.add(files.month, file, piece)
       } catch (error) {
         rollback()
         throw error
@@ -138,6 +134,7 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
     },
     keep() {
       appender.keep()
+      pieces.forgetStored(appender.head().seq)
       ends.check()
     },
     commit(tree) {

@@ -1,59 +1,70 @@
+import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { SegmentOf } from '../../log/archive/archive-writer.ts'
 import { deflateSegment } from '../../log/archive/gzip-member.ts'
 import { replaceSegments } from '../../log/archive/replace-segments.ts'
-import { FILE_CODES, MONTH_FILES } from '../../log/store/archive-tables.ts'
+import { FILE_CODES, MONTH_FILES, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
-import type { MonthFiles } from '../months/file-entries.ts'
+import type { MonthFiles, MonthSegment } from '../months/file-entries.ts'
 import { fileSegments } from '../months/file-entries.ts'
-import type { MonthPiece } from '../months/month-pieces.ts'
 
 /**
  * Segments of the origin's month files that the archive of the mirror will ask for. So a mirror whose zlib compresses
  * otherwise still stores the published bytes.
  */
 type ServedPieces = Readonly<{
-  add(month: Month, file: MonthFile, piece: MonthPiece): void
+  add(month: Month, file: MonthFile, piece: MonthSegment): void
   segmentOf: SegmentOf
+  /** Forgets the pieces that will not be asked for when the events up to `seq` are written. */
+  forgetStored(seq: number): void
   /** Forgets all pieces, when they will not be asked for. */
   clear(): void
 }>
 
+/** A piece, with a digest in place of its lines, which take about ten times as much memory. */
+type KeptPiece = Readonly<{ lastSeq: number; bytes: Uint8Array; digest: string }>
+
 export function openServedPieces(): ServedPieces {
-  /** Pieces by their place, in the order of the file. */
-  const pieces = new Map<string, MonthPiece>()
+  /** Pieces by their place. */
+  const pieces = new Map<string, KeptPiece>()
   const keyOf = (month: Month, file: MonthFile, start: number): string => `${month}/${file}/${start}`
   return {
-    add: (month, file, piece) => void pieces.set(keyOf(month, file, piece.start), piece),
+    add(month, file, { start, lastSeq, bytes, raw }) {
+      pieces.set(keyOf(month, file, start), { lastSeq, bytes, digest: hash('sha256', raw) })
+    },
     segmentOf({ month, file, start }, raw) {
       const key = keyOf(month, file, start)
       const piece = pieces.get(key)
       pieces.delete(key)
-      return piece !== undefined && Buffer.compare(piece.raw, raw) === 0 ? piece.bytes : deflateSegment(raw)
+      return piece?.digest === hash('sha256', raw) ? piece.bytes : deflateSegment(raw)
+    },
+    forgetStored(seq) {
+      // A segment that is not full is stored later, when its month ends.
+      const stored = seq - (seq % SEGMENT_SEQS)
+      for (const [key, { lastSeq }] of pieces) if (lastSeq <= stored) pieces.delete(key)
     },
     clear: () => pieces.clear(),
   }
 }
 
 /**
- * Replaces the stored segments of a month by the published ones, in the caller's transaction. Returns the published ones
- * whose lines are not in a stored segment yet; null when the others hold other lines than the store, and the caller must
- * roll back.
+ * Replaces the stored segments of a month by the published ones, in the caller's transaction. Calls `onRest` with each
+ * published one whose lines are not in a stored segment yet. Returns false when the others hold other lines than the store:
+ * the caller must then roll back.
  */
 export function replaceSealed(
   db: DatabaseSync,
   files: MonthFiles,
-): readonly Readonly<{ file: MonthFile; piece: MonthPiece }>[] | null {
+  onRest: (file: MonthFile, piece: MonthSegment) => void,
+): boolean {
   const sealed = db.prepare('SELECT max(last_seq) AS seq FROM segments WHERE month = ? AND file = ?')
   const upTo = Number(sealed.get(files.month, FILE_CODES.events)?.['seq'] ?? 0)
-  const rest: { file: MonthFile; piece: MonthPiece }[] = []
-  function* sealedOf(file: MonthFile): Generator<MonthPiece & Readonly<{ lastSeq: number }>> {
+  function* sealedOf(file: MonthFile): Generator<MonthSegment> {
     for (const piece of fileSegments(files, file)) {
       if (piece.lastSeq <= upTo) yield piece
-      else rest.push({ file, piece })
+      else onRest(file, piece)
     }
   }
-  const isSame = MONTH_FILES.every((file) => replaceSegments(db, files.month, file, sealedOf(file)))
-  return isSame ? rest : null
+  return MONTH_FILES.every((file) => replaceSegments(db, files.month, file, sealedOf(file)))
 }

@@ -19,14 +19,17 @@ export type MonthFiles = Readonly<{
   lastSeq: number | null
 }>
 
-/** Called with each segment before its lines are yielded. */
-type OnPiece = (month: Month, file: MonthFile, piece: MonthPiece) => void
+/** A segment with the last seq of its window. */
+export type MonthSegment = MonthPiece & Readonly<{ lastSeq: number }>
 
-/** Segments of one file of a month, in order, each with the last seq of its window. */
+/** Called with each segment of which the mirror lacks a part, before its lines are yielded. */
+type OnPiece = (month: Month, file: MonthFile, piece: MonthSegment) => void
+
+/** Segments of one file of a month, in order. */
 export function* fileSegments(
   { files, firstSeq, lastSeq }: MonthFiles,
   file: MonthFile,
-): Generator<MonthPiece & Readonly<{ lastSeq: number }>, void> {
+): Generator<MonthSegment, void> {
   const { path, place } = files[file]
   const last = lastSeq ?? Number.MAX_SAFE_INTEGER
   const lineBytesMax = file === 'events' ? EVENT_LINE_BYTES_MAX : DETAILS_LINE_BYTES_MAX_FRAMED
@@ -61,9 +64,12 @@ export function* fileEntries(
   onPiece: OnPiece,
 ): Generator<readonly MirrorEntry[], void> {
   const { month, lastSeq } = of
-  const details = openDetailsLines(of, (piece) => onPiece(month, 'details', piece))
+  const give = (file: MonthFile, piece: MonthSegment): void => {
+    if (piece.lastSeq >= next().seq) onPiece(month, file, piece)
+  }
+  const details = openDetailsLines(of, (piece) => give('details', piece))
   for (const piece of fileSegments(of, 'events')) {
-    onPiece(month, 'events', piece)
+    give('events', piece)
     const lines = piece.raw.toString('utf8', 0, piece.raw.length - 1).split('\n')
     let expected = next()
     const first = seqAt(piece.raw, 0)
@@ -98,7 +104,7 @@ type DetailsLines = Readonly<{
   end(): void
 }>
 
-function openDetailsLines(of: MonthFiles, onPiece: (piece: MonthPiece) => void): DetailsLines {
+function openDetailsLines(of: MonthFiles, onPiece: (piece: MonthSegment) => void): DetailsLines {
   const { place } = of.files.details
   const { lastSeq } = of
   const pieces = fileSegments(of, 'details')
