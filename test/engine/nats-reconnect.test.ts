@@ -15,7 +15,7 @@ import { commitsSubject } from '../../src/engine/nats/nats-names.ts'
 import { accountsConfig, makeNatsUser } from '../../src/engine/nats/nats-setup.ts'
 import type { NatsTarget } from '../../src/engine/nats/nats-target.ts'
 import { parseNatsUrl } from '../../src/engine/nats/nats-target.ts'
-import { freePorts } from '../processes/free-ports.ts'
+import { freePort, freePorts } from '../processes/free-ports.ts'
 import { endProgram, spawnTied, until } from '../processes/other-program.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
@@ -169,6 +169,14 @@ suite(
       await until('it dials', async () => open() > 0, RECONNECT_MS_MAX)
       await nats.close()
       await until('no socket is open', async () => open() === 0, RECONNECT_MS_MAX)
+    })
+
+    test('leaves no socket behind when no broker takes it', async () => {
+      const port = await freePort()
+      using silent = openSilentServer(port)
+      const target = parseNatsUrl(`nats://127.0.0.1:${port}`, () => '')
+      await assert.rejects(connectNats(target, null), /take no connection: the last one says: timeout/)
+      await until('no socket is open', async () => silent.open() === 0, RECONNECT_MS_MAX)
     })
   },
 )

@@ -7,7 +7,7 @@ import { askBrokers, RAFTZ } from './broker-replies.ts'
 import { findGroup, inspectNats } from './nats-guards.ts'
 import { openNatsLog } from './nats-log.ts'
 import { INBOX_PREFIX, MARKS_SUBJECT } from './nats-names.ts'
-import { endDial, leaveInTime } from './nats-socket.ts'
+import { connectFirst, endDial, leaveInTime } from './nats-socket.ts'
 import type { NatsTarget } from './nats-target.ts'
 import { tlsOptionsOf } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
@@ -98,24 +98,26 @@ export async function connectNats(target: NatsTarget, credentials: string | null
   }
   const authenticator = credentials === null ? null : authenticatorOf(credentials)
   try {
-    const nats = await connect({
-      servers: [...target.servers],
-      tls: tlsOptionsOf(target),
-      ...(authenticator === null ? {} : { authenticator }),
-      name: 'daybook',
-      inboxPrefix: INBOX_PREFIX,
-      // The brokers that the operator has named, and no other that the cluster announces.
-      ignoreClusterUpdates: true,
-      ignoreAuthErrorAbort: true,
-      // The library would try the broker that was just left first.
-      reconnectToServer: (pool) =>
-        pool.toSorted((one, other) => one.lastConnect - other.lastConnect)[0] ?? null,
-      timeout: CONNECT_MS,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_MS,
-      pingInterval: PING_MS,
-      noAsyncTraces: true,
-    })
+    const nats = await connectFirst(() =>
+      connect({
+        servers: [...target.servers],
+        tls: tlsOptionsOf(target),
+        ...(authenticator === null ? {} : { authenticator }),
+        name: 'daybook',
+        inboxPrefix: INBOX_PREFIX,
+        // The brokers that the operator has named, and no other that the cluster announces.
+        ignoreClusterUpdates: true,
+        ignoreAuthErrorAbort: true,
+        // The library would try the broker that was just left first.
+        reconnectToServer: (pool) =>
+          pool.toSorted((one, other) => one.lastConnect - other.lastConnect)[0] ?? null,
+        timeout: CONNECT_MS,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: RECONNECT_MS,
+        pingInterval: PING_MS,
+        noAsyncTraces: true,
+      }),
+    )
     // The library forgets each broker that takes no connection at the start.
     nats.setServers([...target.servers])
     void leaveInTime(nats)

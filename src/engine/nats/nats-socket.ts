@@ -1,11 +1,37 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 
 /** Longest wait, when a broker is left, for bytes that it does not take. */
 const LEAVE_MS_MAX = 1_000
+/** Channel on which Node tells of each TCP socket that it makes. */
+const NEW_SOCKET = 'net.client.socket'
 /** Pause between two looks at a dial that goes on after the connection was closed. */
 const DIAL_LOOK_MS = 50
+
+/**
+ * Makes the first connection. When it fails, the library keeps the socket to a broker that stays silent, and no object
+ * leads to it. It would keep the process from ending, so the sockets that the attempt has made are destroyed.
+ */
+export async function connectFirst(connect: () => Promise<NatsConnection>): Promise<NatsConnection> {
+  const attempt = new AsyncLocalStorage<true>()
+  const sockets: Socket[] = []
+  const note = (made: unknown): void => {
+    const socket = partOf(made, 'socket')
+    if (attempt.getStore() === true && socket instanceof Socket) sockets.push(socket)
+  }
+  subscribe(NEW_SOCKET, note)
+  try {
+    return await attempt.run(true, connect)
+  } catch (error) {
+    for (const socket of sockets) socket.destroy()
+    throw error
+  } finally {
+    unsubscribe(NEW_SOCKET, note)
+  }
+}
 
 /**
  * Leaves a broker that takes no bytes. The library sends all that waits before it closes a socket, without a time limit:
@@ -44,7 +70,7 @@ function socketOf(nats: NatsConnection): Socket | null {
   return socket instanceof Socket ? socket : null
 }
 
-/** A part that the library keeps for itself; undefined when it has no such part. */
+/** A part of an object whose type does not name it; undefined when there is none. */
 function partOf(whole: unknown, name: string): unknown {
   return typeof whole === 'object' && whole !== null ? Reflect.get(whole, name) : undefined
 }
