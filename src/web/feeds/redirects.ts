@@ -33,6 +33,7 @@ export function redirectRoutes(api: Api, refuse: Refuse, settings: BadgeSettings
   })
   return [
     contestRoute(api, refuse, settings),
+    contestDataRoute(refuse),
     calendarRoute(api),
     ...redirects,
     redirectRoute('/log/{rest...}', () => '/verify', refuse),
@@ -84,12 +85,25 @@ function contestRoute(api: Api, refuse: Refuse, settings: BadgeSettings): Answer
     allowance: 'pages',
     showsLog: true,
     handle(ask) {
-      const [, id = '', form] = /^([^.]*)(\.json|\.svg|\.png)?$/.exec(ask.segments['id'] ?? '') ?? []
+      const [, id = '', form = ''] = /^([^.]*)(\.svg|\.png)?$/.exec(ask.segments['id'] ?? '') ?? []
       // The redirect is permanent, so it covers contests that do not exist yet.
       if (parseContestId(id) === undefined) return refuse(NO_CONTEST, ask.path, '', ask.now)
       if (form === '.svg') return badgeReply(api, ask, id, settings)
-      const location = form === '.json' ? `/api/v1/contests/${id}` : `/contests/${id}/ledger${form ?? ''}`
-      return { is: 'elsewhere', status: 308, location }
+      return { is: 'elsewhere', status: 308, location: `/contests/${id}/ledger${form}` }
+    },
+  }
+}
+
+/** `/contests/{id}.json`: redirects to the contest in the API, and counts as it does. */
+function contestDataRoute(refuse: Refuse): AnswerRoute {
+  return {
+    path: '/contests/{id}.json',
+    parameters: [],
+    allowance: 'api',
+    showsLog: true,
+    handle({ segments: { id = '' }, path, now }) {
+      if (parseContestId(id) === undefined) return refuse(NO_CONTEST, path, '', now)
+      return { is: 'elsewhere', status: 308, location: `/api/v1/contests/${id}` }
     },
   }
 }

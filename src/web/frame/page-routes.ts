@@ -60,45 +60,29 @@ export function pagePath(page: AnyPage): string {
   return endpointPagePath(page.endpoint)
 }
 
-const SUFFIX = /(?:\.json|\.csv|\.svg|\.png|\.metadata\.json)$/
-
 /** Formats that count against the API allowance. */
-const DATA_FORMATS: ReadonlySet<PageFormat> = new Set(['.csv', '.metadata.json'])
+const DATA_FORMATS: ReadonlySet<PageFormat> = new Set(['.json', '.csv', '.metadata.json'])
 
 /** Routes of a page: its path, and its path with the suffix of each format. */
 export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
   const path = pagePath(page)
   const parameters =
     page.endpoint === null ? (page.parameters ?? []) : web.api.route(page.endpoint).parameters
-  const route = (at: string, format: PageFormat): AnswerRoute => ({
-    path: at,
+  const route = {
+    path,
     parameters,
-    allowance: DATA_FORMATS.has(format) ? 'api' : 'pages',
+    allowance: 'pages',
     showsLog: page.endpoint !== null || page.asksMore === true,
-    handle: (ask) => cachedReplyOf(web, page, ask, format),
-  })
-  const formats = formatsOf(page)
-  // A variable part at the end of a path includes the suffix, so the handler separates them.
-  if (path.endsWith('}')) {
-    return [
-      {
-        ...route(path, ''),
-        handle(ask) {
-          const format = formats.find((one) => one === suffixOf(ask.path)) ?? ''
-          const cut = (text: string): string => (format === '' ? text : text.slice(0, -format.length))
-          const last = /\{(\w+)\}$/.exec(path)?.[1] ?? ''
-          const segments = { ...ask.segments, [last]: cut(ask.segments[last] ?? '') }
-          return cachedReplyOf(web, page, { ...ask, path: cut(ask.path), segments }, format)
-        },
-      },
-    ]
-  }
-  if (path === '/') return [route(path, '')]
+    handle: (ask: RouteRequest) => cachedReplyOf(web, page, ask, ''),
+  } as const
+  if (path === '/') return [route]
   return [
-    route(path, ''),
-    ...formats.map((format) => ({
-      ...route(`${path}${format}`, format),
+    route,
+    ...formatsOf(page).map((format) => ({
+      ...route,
+      path: `${path}${format}`,
       parameters: parametersOf(parameters, format),
+      allowance: DATA_FORMATS.has(format) ? ('api' as const) : ('pages' as const),
       handle: (ask: RouteRequest) =>
         cachedReplyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -format.length) }, format),
     })),
@@ -119,10 +103,6 @@ function withoutTheme(ask: RouteRequest): RouteRequest {
   const { query } = ask
   const format: ParsedQuery['format'] = (changes) => query.format({ ...changes, theme: undefined })
   return { ...ask, query: { ...query, format } }
-}
-
-function suffixOf(path: string): string {
-  return /\.metadata\.json$/.exec(path)?.[0] ?? SUFFIX.exec(path)?.[0] ?? ''
 }
 
 function formatsOf(page: AnyPage): readonly Exclude<PageFormat, ''>[] {
