@@ -202,8 +202,9 @@ suite(
     })
 
     test('name a running user that may do more than it needs', async () => {
-      const options = { target, credentials: rig.administrator, stream: 1, nowMs: () => Date.now() }
-      await using connection = await openNats(options)
+      const clocks = { nowMs: Date.now, monotonicMs: () => performance.now() }
+      const options = { target, credentials: rig.administrator, stream: 1 }
+      await using connection = await openNats({ ...options, ...clocks })
       assert.deepEqual(await connection.inspect(), [
         'the running user may publish to >, which it does not need: take it away',
         'the running user may subscribe to >, which it does not need: take it away',

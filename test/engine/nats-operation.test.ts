@@ -98,7 +98,8 @@ suite('daybook cluster init', { timeout: 300_000 }, () => {
 
     const target = parseNatsUrl(url, (file) => readFileSync(file, 'utf8'))
     const credentials = readFileSync(path, 'utf8')
-    await using log = await openNats({ target, credentials, stream: 1, nowMs: () => Date.now() })
+    const clocks = { nowMs: Date.now, monotonicMs: () => performance.now() }
+    await using log = await openNats({ target, credentials, stream: 1, ...clocks })
     assert.ok(await appendUntilRead(log.log, 1, new TextEncoder().encode('a commit'), () => true))
     const used = await init()
     assert.equal(used.code, 1)

@@ -10,7 +10,7 @@ import { suite, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
-import { connectNats } from '../../src/engine/nats/nats-connection.ts'
+import { connectNats, openNats } from '../../src/engine/nats/nats-connection.ts'
 import { commitsSubject } from '../../src/engine/nats/nats-names.ts'
 import { accountsConfig, makeNatsUser } from '../../src/engine/nats/nats-setup.ts'
 import type { NatsTarget } from '../../src/engine/nats/nats-target.ts'
@@ -24,6 +24,8 @@ import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 const RECONNECT_MS_MAX = 15_000
 /** Connections at once: each dials its brokers in an order of its own. */
 const CONNECTIONS = 8
+
+const HOUR_MS = 3_600_000
 
 /** A broker without others. */
 type LoneBroker = Readonly<{
@@ -177,6 +179,21 @@ suite(
       const target = parseNatsUrl(`nats://127.0.0.1:${port}`, () => '')
       await assert.rejects(connectNats(target, null), /take no connection: the last one says: timeout/)
       await until('no socket is open', async () => silent.open() === 0, RECONNECT_MS_MAX)
+    })
+
+    test('measures the clocks exactly while ours is put back', async () => {
+      await using lone = await openLoneBrokers()
+      await lone.brokers[0].start()
+      let asked = 0
+      const nowMs = (): number => Date.now() - (asked++ === 0 ? 0 : HOUR_MS)
+      const { target, running } = lone
+      const monotonicMs = (): number => performance.now()
+      await using engine = await openNats({ target, credentials: running, stream: 1, nowMs, monotonicMs })
+      const beganMs = performance.now()
+      const { offsetMs, errorMs } = await engine.clockOffset()
+      assert.ok(errorMs > 0 && errorMs <= (performance.now() - beganMs) / 2, `an error of ${errorMs} ms`)
+      // Both clocks are read in whole milliseconds.
+      assert.ok(Math.abs(offsetMs) <= errorMs + 1, `an offset of ${offsetMs} ms, error ${errorMs} ms`)
     })
   },
 )

@@ -16,6 +16,7 @@ import { NATS_SERVER } from './nats-program.ts'
 
 const ANSWER_MS = 1_000
 const BROKERS = 3
+const monotonicMs = (): number => performance.now()
 
 /** One broker of the cluster, as a process of its own. */
 type NatsBroker = Readonly<{
@@ -97,7 +98,7 @@ export async function startNatsRig(): Promise<NatsRig> {
       return nats
     },
     open: (stream, at = brokers) =>
-      openNats({ target: target(at), credentials: running.seed, stream, nowMs: () => Date.now() }),
+      openNats({ target: target(at), credentials: running.seed, stream, nowMs: Date.now, monotonicMs }),
     async make(stream) {
       const nats = await admin()
       // The leader of the cluster may not know all brokers yet.

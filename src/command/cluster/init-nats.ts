@@ -97,8 +97,13 @@ async function makeAndCheck(
   } finally {
     await nats.close()
   }
-  const options = { target, credentials: users.running.seed, stream, nowMs: () => world.now() }
-  await using connection = await openNats(options)
+  await using connection = await openNats({
+    target,
+    credentials: users.running.seed,
+    stream,
+    nowMs: world.now,
+    monotonicMs: world.monotonicMs,
+  })
   return await connection.inspect()
 }
 

@@ -30,8 +30,9 @@ type NatsOptions = Readonly<{
   credentials: string | null
   /** Number of the stream. */
   stream: number
-  /** Our clock: milliseconds since 1970. */
+  /** Our clock, in milliseconds since 1970, and one that never jumps. */
   nowMs: () => number
+  monotonicMs: () => number
 }>
 
 /**
@@ -43,6 +44,7 @@ export async function openNats({
   credentials,
   stream,
   nowMs,
+  monotonicMs,
 }: NatsOptions): Promise<EngineConnection> {
   const nats = await connectNats(target, credentials)
   const listeners: ((what: string) => void)[] = []
@@ -82,7 +84,7 @@ export async function openNats({
       })
     },
     onChange: (listener) => void listeners.push(listener),
-    clockOffset: () => measureClocks(nats, nowMs),
+    clockOffset: () => measureClocks(nats, nowMs, monotonicMs),
     inspect: () => inspectNats(nats, stream, target),
     async [Symbol.asyncDispose]() {
       looking.abort()
@@ -165,14 +167,20 @@ async function keepLooking(
   }
 }
 
-/** Offset of the clocks of the brokers, as their median: one wrong clock changes nothing. */
-async function measureClocks(nats: NatsConnection, nowMs: () => number): Promise<ClockOffset> {
-  const startMs = nowMs()
+/**
+ * Offset of the clocks of the brokers, as their median: one wrong clock changes nothing. The round trip is measured with
+ * the clock that never jumps, so a step of ours meanwhile does not make the answer look exact.
+ */
+async function measureClocks(
+  nats: NatsConnection,
+  nowMs: () => number,
+  monotonicMs: () => number,
+): Promise<ClockOffset> {
+  const [beganMs, begun] = [nowMs(), monotonicMs()]
   const measured: ClockOffset[] = []
   await askBrokers(nats, RAFTZ, { group: '-' }, { stallMs: STALL_MS }, ({ broker }) => {
-    const endMs = nowMs()
-    const offsetMs = Date.parse(broker.time) - (startMs + endMs) / 2
-    measured.push({ offsetMs, errorMs: (endMs - startMs) / 2 })
+    const errorMs = (monotonicMs() - begun) / 2
+    measured.push({ offsetMs: Date.parse(broker.time) - beganMs - errorMs, errorMs })
     return measured.length === 3
   })
   const sorted = measured.toSorted((one, other) => one.offsetMs - other.offsetMs)

@@ -26,7 +26,7 @@ export async function openEngine(
     case 'nats': {
       const { target, credentials } = engine
       const { openNats } = await import('../../engine/nats/nats-connection.ts')
-      return await openNats({ target, credentials, stream, nowMs })
+      return await openNats({ target, credentials, stream, nowMs, monotonicMs })
     }
     case 'postgres': {
       const { isSingle } = engine

@@ -120,8 +120,9 @@ function refusalOf({ offset, isOld, complaints }: GuardReport): ReturnType<Engin
   if (offset === null || complaints === null) {
     return { is: 'unasked', reason: 'the engine of the log does not answer' }
   }
-  if (Math.abs(offset.offsetMs) >= OFFSET_MS_MAX) {
-    const reason = `the clocks of this machine and of the engine differ by ${Math.abs(offset.offsetMs)} ms`
+  const apartMs = Math.abs(offset.offsetMs)
+  if (apartMs >= OFFSET_MS_MAX) {
+    const reason = `the clocks of this machine and of the engine differ by ${Math.round(apartMs)} ms`
     return { is: 'clock', reason }
   }
   if (complaints.length === 0) return null
