@@ -20,6 +20,7 @@ const HOUR_NANOS = 3_600_000_000_000
 /** Path of the log of Raft, in which a message is before it is acknowledged: a broker that loses power has it. */
 const RAFT_LOG = '/_js_/S-R3F-'
 const TRACED = { skip: skipUnless(canInject(), 'strace') }
+const monotonicMs = (): number => performance.now()
 /** Time of day with fractions of milliseconds. */
 const epochMs = (): number => performance.timeOrigin + performance.now()
 
@@ -202,9 +203,8 @@ suite(
     })
 
     test('name a running user that may do more than it needs', async () => {
-      const clocks = { nowMs: Date.now, monotonicMs: () => performance.now() }
-      const options = { target, credentials: rig.administrator, stream: 1 }
-      await using connection = await openNats({ ...options, ...clocks })
+      const options = { target, credentials: rig.administrator, stream: 1, nowMs: Date.now, monotonicMs }
+      await using connection = await openNats(options)
       assert.deepEqual(await connection.inspect(), [
         'the running user may publish to >, which it does not need: take it away',
         'the running user may subscribe to >, which it does not need: take it away',
@@ -212,7 +212,7 @@ suite(
     })
 
     test('leave the running user no way to change history', async () => {
-      const nats = await connectNats(target, rig.running)
+      const nats = await connectNats(target, rig.running, monotonicMs)
       for (const subject of ATTEMPTS) {
         const why = await nats.request(subject, '{}', { timeout: 1_000 }).then(
           (answer) => `answered: ${answer.string()}`,
@@ -231,13 +231,13 @@ suite(
 
     test('refuse brokers without the credentials, and never show them', async () => {
       for (const credentials of [null, makeNatsUser().seed]) {
-        await assert.rejects(connectNats(target, credentials), (error: Error) => {
+        await assert.rejects(connectNats(target, credentials, monotonicMs), (error: Error) => {
           assert.match(error.message, /take no connection: they refuse the credentials/)
           assert.ok(!error.message.includes(credentials ?? 'SU'))
           return true
         })
       }
-      await assert.rejects(connectNats(target, 'password'), /has no seed of a user of NATS/)
+      await assert.rejects(connectNats(target, 'password', monotonicMs), /has no seed of a user of NATS/)
     })
 
     test('name brokers on other machines that have no TLS, or let anybody in', async () => {
@@ -266,13 +266,16 @@ suite(
       for (const address of ['nats://a.example.org', 'nats://127.0.0.1,10.0.0.1']) {
         const elsewhere = parseNatsUrl(address, () => '')
         assert.notEqual(elsewhere.tls, null)
-        await assert.rejects(connectNats(elsewhere, null), /on other machines: give a credentials file/)
+        await assert.rejects(
+          connectNats(elsewhere, null, monotonicMs),
+          /on other machines: give a credentials file/,
+        )
       }
     })
 
     test('refuse a broker without TLS when TLS is asked for', async () => {
       const secure = parseNatsUrl(url.replace('nats:', 'tls:'), () => '')
-      await assert.rejects(connectNats(secure, rig.running), /take no connection/)
+      await assert.rejects(connectNats(secure, rig.running, monotonicMs), /take no connection/)
     })
 
     test('leave a stream alone that is in use', async () => {

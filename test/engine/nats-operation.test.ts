@@ -17,6 +17,7 @@ import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 import { appendUntilRead } from './settled-append.ts'
 
 const NAMES = ['a', 'b', 'c'] as const
+const monotonicMs = (): number => performance.now()
 
 /** A certificate for the loopback, which is its own authority. */
 function makeCertificate(folder: string): void {
@@ -98,8 +99,7 @@ suite('daybook cluster init', { timeout: 300_000 }, () => {
 
     const target = parseNatsUrl(url, (file) => readFileSync(file, 'utf8'))
     const credentials = readFileSync(path, 'utf8')
-    const clocks = { nowMs: Date.now, monotonicMs: () => performance.now() }
-    await using log = await openNats({ target, credentials, stream: 1, ...clocks })
+    await using log = await openNats({ target, credentials, stream: 1, nowMs: Date.now, monotonicMs })
     assert.ok(await appendUntilRead(log.log, 1, new TextEncoder().encode('a commit'), () => true))
     const used = await init()
     assert.equal(used.code, 1)
@@ -108,9 +108,9 @@ suite('daybook cluster init', { timeout: 300_000 }, () => {
     const byName = parseNatsUrl(url.replaceAll('127.0.0.1', 'localhost'), (file) =>
       readFileSync(file, 'utf8'),
     )
-    await assert.rejects(connectNats(byName, credentials), /does not match certificate/)
+    await assert.rejects(connectNats(byName, credentials, monotonicMs), /does not match certificate/)
     const unsigned = parseNatsUrl(url.replace(/\?.*/, '').replace('nats:', 'tls:'), () => '')
-    await assert.rejects(connectNats(unsigned, credentials), /self-signed certificate/)
+    await assert.rejects(connectNats(unsigned, credentials, monotonicMs), /self-signed certificate/)
 
     chmodSync(path, 0o644)
     const open = await init()

@@ -26,6 +26,7 @@ const RECONNECT_MS_MAX = 15_000
 const CONNECTIONS = 8
 
 const HOUR_MS = 3_600_000
+const monotonicMs = (): number => performance.now()
 
 /** A broker without others. */
 type LoneBroker = Readonly<{
@@ -129,7 +130,7 @@ suite(
       await there.start()
       await using stack = new AsyncDisposableStack()
       const connections = await Promise.all(
-        Array.from({ length: CONNECTIONS }, () => connectNats(target, running)),
+        Array.from({ length: CONNECTIONS }, () => connectNats(target, running, monotonicMs)),
       )
       for (const nats of connections) stack.defer(() => nats.close())
       let again = 0
@@ -139,11 +140,27 @@ suite(
       await until('all are connected again', async () => again === CONNECTIONS, RECONNECT_MS_MAX)
     })
 
+    test('is there again soon after the wall clock was put back', async (t) => {
+      await using lone = await openLoneBrokers()
+      const [broker] = lone.brokers
+      await broker.start()
+      const nats = await connectNats(lone.target, lone.running, monotonicMs)
+      await using stack = new AsyncDisposableStack()
+      stack.defer(() => nats.close())
+      const wallMs = Date.now
+      t.mock.method(Date, 'now', () => wallMs() - HOUR_MS)
+      let isBack = false
+      void reconnected(nats).then(() => (isBack = true))
+      await broker.kill()
+      await broker.start()
+      await until('it is connected again', async () => isBack, RECONNECT_MS_MAX)
+    })
+
     test('leaves a paused broker while a large message waits to be sent', async () => {
       await using lone = await openLoneBrokers()
       const { brokers, target, running } = lone
       for (const broker of brokers) await broker.start()
-      const nats = await connectNats(target, running)
+      const nats = await connectNats(target, running, monotonicMs)
       await using stack = new AsyncDisposableStack()
       stack.defer(() => nats.close())
       let isBack = false
@@ -163,7 +180,7 @@ suite(
       const { brokers, target, running } = lone
       const [broker, other] = brokers
       await broker.start()
-      const nats = await connectNats(target, running)
+      const nats = await connectNats(target, running, monotonicMs)
       await broker.kill()
       await using stack = new AsyncDisposableStack()
       const silent = [broker, other].map(({ port }) => stack.use(openSilentServer(port)))
@@ -177,7 +194,10 @@ suite(
       const port = await freePort()
       using silent = openSilentServer(port)
       const target = parseNatsUrl(`nats://127.0.0.1:${port}`, () => '')
-      await assert.rejects(connectNats(target, null), /take no connection: the last one says: timeout/)
+      await assert.rejects(
+        connectNats(target, null, monotonicMs),
+        /take no connection: the last one says: timeout/,
+      )
       await until('no socket is open', async () => silent.open() === 0, RECONNECT_MS_MAX)
     })
 
@@ -187,7 +207,6 @@ suite(
       let asked = 0
       const nowMs = (): number => Date.now() - (asked++ === 0 ? 0 : HOUR_MS)
       const { target, running } = lone
-      const monotonicMs = (): number => performance.now()
       await using engine = await openNats({ target, credentials: running, stream: 1, nowMs, monotonicMs })
       const beganMs = performance.now()
       const { offsetMs, errorMs } = await engine.clockOffset()

@@ -75,7 +75,7 @@ export async function startNatsRig(): Promise<NatsRig> {
   const target = (at: readonly NatsBroker[]): NatsTarget =>
     parseNatsUrl(`nats://${at.map(({ url }) => url).join(',')}`, () => '')
   const admin = (at: readonly NatsBroker[] = brokers): Promise<NatsConnection> =>
-    connectNats(target(at), administrator.seed)
+    connectNats(target(at), administrator.seed, monotonicMs)
   for (const broker of brokers) broker.start()
   await until('the brokers can make streams', async () => {
     const nats = await admin()

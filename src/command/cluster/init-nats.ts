@@ -90,7 +90,7 @@ async function makeAndCheck(
   stream: number,
   world: World,
 ): Promise<readonly string[]> {
-  const nats = await connectNats(target, users.administrator.seed)
+  const nats = await connectNats(target, users.administrator.seed, world.monotonicMs)
   try {
     const made = await makeStream(nats, stream)
     tell(world, made === 'made' ? 'the stream is made' : 'the stream is there already, without a message')

@@ -4,6 +4,7 @@ import type { Authenticator, NatsConnection } from '@nats-io/transport-node'
 import type { EngineConnection } from '../log-engine.ts'
 import { EngineError } from '../log-engine.ts'
 import { askBrokers, RAFTZ } from './broker-replies.ts'
+import { openDialOrder } from './dial-order.ts'
 import { findGroup, inspectNats } from './nats-guards.ts'
 import { openNatsLog } from './nats-log.ts'
 import { INBOX_PREFIX, MARKS_SUBJECT } from './nats-names.ts'
@@ -14,7 +15,6 @@ import type { StreamGroup } from './read-barrier.ts'
 import { NoLeaderError, readBarrier } from './read-barrier.ts'
 
 const CONNECT_MS = 3_000
-const RECONNECT_MS = 250
 /** A broker that answers no ping for two of these is left: it may be paused. */
 const PING_MS = 2_000
 /** Pause between two looks at the leader, by which a change of leader and a broker without a majority are noticed. */
@@ -46,7 +46,7 @@ export async function openNats({
   nowMs,
   monotonicMs,
 }: NatsOptions): Promise<EngineConnection> {
-  const nats = await connectNats(target, credentials)
+  const nats = await connectNats(target, credentials, monotonicMs)
   const listeners: ((what: string) => void)[] = []
   const changed = (what: string): void => {
     for (const listener of listeners) listener(what)
@@ -93,8 +93,15 @@ export async function openNats({
   }
 }
 
-/** Connects with any of the brokers, as the user of the credentials. Throws an `EngineError`. */
-export async function connectNats(target: NatsTarget, credentials: string | null): Promise<NatsConnection> {
+/**
+ * Connects with any of the brokers, as the user of the credentials. `monotonicMs` is a clock that never jumps. Throws an
+ * `EngineError`.
+ */
+export async function connectNats(
+  target: NatsTarget,
+  credentials: string | null,
+  monotonicMs: () => number,
+): Promise<NatsConnection> {
   if (credentials === null && !target.isLoopback) {
     throw new EngineError('the brokers are on other machines: give a credentials file')
   }
@@ -110,12 +117,11 @@ export async function connectNats(target: NatsTarget, credentials: string | null
         // The brokers that the operator has named, and no other that the cluster announces.
         ignoreClusterUpdates: true,
         ignoreAuthErrorAbort: true,
-        // The library would try the broker that was just left first.
-        reconnectToServer: (pool) =>
-          pool.toSorted((one, other) => one.lastConnect - other.lastConnect)[0] ?? null,
+        // The library's own pace would stop at a clock that was put back.
+        reconnectDelayHandler: () => Number.NEGATIVE_INFINITY,
+        reconnectToServer: openDialOrder(monotonicMs),
         timeout: CONNECT_MS,
         maxReconnectAttempts: -1,
-        reconnectTimeWait: RECONNECT_MS,
         pingInterval: PING_MS,
         noAsyncTraces: true,
       }),
