@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -17,6 +25,7 @@ const root = mkdtempSync(join(tmpdir(), 'daybook-follow-'))
 const tokenFile = join(root, 'token')
 /** Time for an answer that is on its way. */
 const ANSWER_MS = 500
+const LONG_AGO = new Date('2026-01-01')
 let [folder, number] = ['', 0]
 let service: Service
 
@@ -152,6 +161,31 @@ suite('a followed file', () => {
     appendFileSync(path('drafts.jsonl'), line())
     await published()
     assert.equal((await whole.stop()).stdout, '1 published, 1 duplicates skipped, 0 held\n')
+  })
+
+  test('is refused when its name went to two other files, because lines of the first are not read', async () => {
+    const cursor = ['--cursor', path('drafts.jsonl.cursor')] as const
+    writeFileSync(path('drafts.jsonl'), line())
+    const following = follow(...cursor)
+    await published()
+    // Two files that are written within some milliseconds may have the same time.
+    utimesSync(path('drafts.jsonl'), LONG_AGO, LONG_AGO)
+    renameSync(path('drafts.jsonl'), path('drafts.jsonl.2'))
+    writeFileSync(path('drafts.jsonl.1'), line())
+    writeFileSync(path('drafts.jsonl'), line())
+    let isEnded = false
+    void following.ended.then(() => (isEnded = true))
+    await until(() => isEnded, 'it ends')
+    const { code, stderr } = await following.ended
+    assert.equal(code, 1)
+    assert.match(stderr, /was replaced more than once, .* not published: \S*\/drafts\.jsonl\.1\. Publish/)
+    assert.equal((await amounts()).length, number - 2)
+    const words = ['publish', path('drafts.jsonl.1'), '--to', service.door, '--token-file', tokenFile]
+    assert.equal((await run(words)).code, 0)
+    rmSync(path('drafts.jsonl.cursor'))
+    const again = follow(...cursor)
+    await published()
+    assert.equal((await again.stop()).stdout, '1 published, 0 duplicates skipped, 0 held\n')
   })
 
   test('is refused when the file of the cursor is gone, because lines may be missing', async () => {

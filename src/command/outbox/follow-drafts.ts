@@ -6,7 +6,7 @@ import { tell } from '../terminal/world.ts'
 import { openDraftCounts } from '../operator/draft-counts.ts'
 import type { DraftSender } from './draft-sender.ts'
 import { sendRows } from './draft-sender.ts'
-import { readPlace, savePlace } from './follow-cursor.ts'
+import { savePlace } from './follow-cursor.ts'
 import { followFile } from './follow-file.ts'
 import { followLines } from './follow-input.ts'
 import { openTroubleReport } from './trouble-report.ts'
@@ -23,8 +23,7 @@ export async function followDrafts(
 ): Promise<ExitCode> {
   const sender: DraftSender = { door, trouble: openTroubleReport(world) }
   const counts = openDraftCounts(world, world.stdout)
-  const from = cursor === null ? null : readPlace(cursor)
-  for await (const lines of followFile(path, from, world)) {
+  for await (const lines of followFile(path, cursor, world)) {
     const end = await sendRows(sender, lines, async (taken, receipts) => {
       taken.forEach(({ name }, index) => counts.add(name, receipts[index]?.status ?? ''))
       const last = taken.at(-1)

@@ -6,7 +6,8 @@ import type { World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import type { DraftRow } from './draft-sender.ts'
 import type { FilePlace } from './follow-cursor.ts'
-import { markOf, openAtPlace } from './follow-cursor.ts'
+import { markOf, openAtPlace, readPlace } from './follow-cursor.ts'
+import { refuseSkipped } from './follow-skipped.ts'
 
 /** Time between two looks at a file that has no new lines. */
 const LOOK_MS = 250
@@ -26,14 +27,16 @@ type Tail = { file: number; inode: number; offset: number; line: number }
 
 /**
  * Yields the lines of a file, as `tail -F` reads it: it waits for new lines, follows the name to a new file after the old
- * one has ended, and begins again when the file is cut. Ends at a stop.
+ * one has ended, and begins again when the file is cut. Begins at the place of the cursor file, if there is one. Ends at a
+ * stop. Throws when a file between two others may have been skipped.
  */
 export async function* followFile(
   path: string,
-  from: FilePlace | null,
+  cursor: string | null,
   world: World,
 ): AsyncGenerator<readonly FollowedLine[], void, undefined> {
   const { stop } = world
+  const from = cursor === null ? null : readPlace(cursor)
   let tail = from === null ? null : tailOf(openAtPlace(path, from))
   let isAwaited = false
   let silentMs = 0
@@ -56,9 +59,15 @@ export async function* followFile(
           Object.assign(tail, { offset: 0, line: 0 })
           continue
         }
-        if (isEnded) {
-          closeSync(tail.file)
-          tail = null
+        const next = isEnded ? openTail(path) : null
+        if (next !== null) {
+          const old = tail.file
+          tail = next
+          try {
+            refuseSkipped(path, old, next.file, cursor)
+          } finally {
+            closeSync(old)
+          }
           silentMs = 0
           continue
         }

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { closeSync, mkdtempSync, openSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { refuseSkipped } from './follow-skipped.ts'
+
+const OLD_S = 1_700_000_000
+
+/** Whether a file is reported in a folder with the old and the present one. */
+function skipped(name: string, writtenS: number, text = '{}\n'): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-skipped-'))
+  const put = (file: string, seconds: number, content: string): string => {
+    const path = join(folder, file)
+    writeFileSync(path, content)
+    utimesSync(path, seconds, seconds)
+    return path
+  }
+  const [old, present] = [put('old', OLD_S, '{}\n'), put('drafts.jsonl', OLD_S + 60, '{}\n')]
+  const files = [old, present].map((path) => openSync(path, 'r'))
+  const other = put(name, writtenS, text)
+  try {
+    refuseSkipped(present, files[0] ?? 0, files[1] ?? 0, join(folder, 'drafts.jsonl.cursor'))
+    return false
+  } catch (error) {
+    assert.ok(error instanceof Error && error.message.includes(other), String(error))
+    return true
+  } finally {
+    for (const file of files) closeSync(file)
+    rmSync(folder, { recursive: true })
+  }
+}
+
+suite('a file between two followed ones', () => {
+  test('has a name of a rotation, and was written after the older one', () => {
+    for (const name of [
+      'drafts.jsonl.1',
+      'drafts.jsonl.2.gz',
+      'drafts.jsonl-20261127',
+      'drafts.jsonl.old',
+      'drafts-2026-11-27T18.jsonl',
+      'drafts.1.jsonl',
+    ]) {
+      assert.equal(skipped(name, OLD_S + 30), true, name)
+    }
+  })
+
+  test('may be written by a program that noticed its new name late', () => {
+    assert.equal(skipped('drafts.jsonl.1', OLD_S + 90), true)
+  })
+
+  test('is none that was written before, a compressed copy of the older one, or empty', () => {
+    assert.equal(skipped('drafts.jsonl.2', OLD_S - 30), false)
+    assert.equal(skipped('drafts.jsonl.2.gz', OLD_S), false)
+    assert.equal(skipped('drafts.jsonl.lock', OLD_S + 30, ''), false)
+  })
+
+  test('is neither the cursor file nor a file of another name', () => {
+    for (const name of [
+      'drafts.jsonl.cursor',
+      'drafts.jsonl.cursor.next',
+      'drafts-payouts.jsonl',
+      'draft.jsonl.1',
+      'other.jsonl.1',
+      'drafts2.jsonl',
+      'drafts.jsonlines',
+    ]) {
+      assert.equal(skipped(name, OLD_S + 30), false, name)
+    }
+  })
+})
