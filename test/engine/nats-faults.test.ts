@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Appended, LogEngine } from '../../src/engine/log-engine.ts'
-import { ATTEMPT_MS_MAX, EngineError } from '../../src/engine/log-engine.ts'
+import type { Appended, EngineConnection, LogEngine } from '../../src/engine/log-engine.ts'
+import { ATTEMPT_MS_MAX, EngineError, MESSAGE_BYTES_MAX } from '../../src/engine/log-engine.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { NATS_NEEDED, NATS_SERVER } from './nats-program.ts'
 import { startNatsRig } from './nats-rig.ts'
@@ -12,6 +12,8 @@ import { readAll } from './settled-append.ts'
 const STREAM = 1
 /** The writer that knows all brokers. */
 const ROVER = 'rover'
+/** Writers of large messages. Each connects with the leader or with another broker, as it happens. */
+const HEAVY_WRITERS = 5
 /** Longest time without an acknowledged append, once a majority is connected. */
 const SILENCE_MS_MAX = 20_000
 
@@ -70,6 +72,23 @@ async function watchEnd(log: LogEngine, seen: Seen, signal: AbortSignal): Promis
   }
 }
 
+/** Appends large messages while the leader is paused. Then every writer must find a broker that answers. */
+async function leavePaused(writers: readonly EngineConnection[], seen: Seen): Promise<void> {
+  await Promise.all(
+    writers.map(async ({ log }, at) => {
+      const place = seen.shown + 1
+      const text = `heavy-${at} `.padEnd(MESSAGE_BYTES_MAX, '.')
+      const answer = await log.append(place, new TextEncoder().encode(text))
+      seen.attempts.push({ place, text, answer })
+    }),
+  )
+  await until(
+    'the writers of large messages have left the paused broker',
+    () => Promise.all(writers.map(({ log }) => log.last())).then(() => true),
+    SILENCE_MS_MAX,
+  )
+}
+
 function acknowledgedBy({ attempts }: Seen, name: string): number {
   return attempts.filter(({ text, answer }) => answer === 'appended' && text.startsWith(`${name} `)).length
 }
@@ -124,15 +143,23 @@ suite(
       await goesOn()
       let stale = 0
       for (const fault of ['part', 'pause', 'kill'] as const) {
-        const { leader } = await rig.leaderOf(STREAM)
+        const { leader, others } = await rig.leaderOf(STREAM)
         const admin = await rig.admin([leader])
+        await using rest = new AsyncDisposableStack()
+        const heavy = await Promise.all(
+          Array.from({ length: fault === 'pause' ? HEAVY_WRITERS : 0 }, () =>
+            rig.open(STREAM, [leader, ...others.slice(1)]),
+          ),
+        )
+        for (const connection of heavy) rest.use(connection)
         seen.quiet = [...rig.brokers.map(({ name }) => name), ROVER]
         await sleep(ATTEMPT_MS_MAX)
         if (fault === 'part') leader.network('held')
         else if (fault === 'pause') leader.pause()
         else await leader.kill()
         seen.quiet = [leader.name]
-        t.diagnostic(`${fault}: appends go on after ${await goesOn()} ms`)
+        const [ms] = await Promise.all([goesOn(), leavePaused(heavy, seen)])
+        t.diagnostic(`${fault}: appends go on after ${ms} ms`)
         // The deposed leader still answers: this is what a barrier must not trust.
         const before = seen.shown
         const told = admin
