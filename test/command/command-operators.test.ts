@@ -146,6 +146,24 @@ suite('publish', () => {
     assert.equal(code, 2)
     assert.match(stderr, /--once needs --from/)
   })
+
+  test('refuses a line that is not UTF-8, without repeating it', async () => {
+    const file = join(folder, 'latin1.jsonl')
+    const draft = (ref: string): string => `{"ref":"${ref}","type":"treasury","kind":"deposit","kots":"1"}\n`
+    writeFileSync(file, Buffer.from(`${draft('utf-8')}\n${draft('Pok\u00E9mon')}`, 'latin1'))
+    const words = ['publish', file, '--to', service.door, '--token-file', tokenFile]
+    const { code, stdout, stderr } = await run(words)
+    assert.deepEqual([code, stdout, stderr], [1, '', 'daybook: line 3 is not UTF-8\n'])
+  })
+
+  test('keeps a line separator within a draft, which JSON allows', async () => {
+    const file = join(folder, 'separator.jsonl')
+    writeFileSync(file, '{"ref":"sep-1","type":"treasury","kind":"deposit","kots":"1","x\u2028y":1}\r\n')
+    const words = ['publish', file, '--to', service.door, '--token-file', tokenFile]
+    const { code, stderr } = await run(words)
+    assert.equal(code, 1)
+    assert.match(stderr, /line 1, draft: has an unknown key/)
+  })
 })
 
 suite('serve', () => {

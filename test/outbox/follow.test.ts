@@ -219,6 +219,18 @@ suite('a followed file', () => {
     assert.match(following.said(), /drafts\.jsonl, line 3, kots: /)
     assert.equal(stdout, '1 published, 0 duplicates skipped, 0 held\n')
   })
+
+  test('stops at a line that is not UTF-8, after the lines before it, and does not repeat it', async () => {
+    const wrong = '{"ref":"follow-Pok\u00E9mon","type":"treasury","kind":"deposit","kots":"7"}\n'
+    writeFileSync(path('drafts.jsonl'), Buffer.from(`${line()}\n${wrong}`, 'latin1'))
+    const following = follow('--cursor', path('cursor'))
+    const { code, stderr } = await following.ended
+    await published()
+    assert.deepEqual([code, stderr], [1, 'daybook: line 3 is not UTF-8\n'])
+    writeFileSync(path('drafts.jsonl'), 'x'.repeat(70_000))
+    rmSync(path('cursor'))
+    assert.match((await follow().ended).stderr, /^daybook: line 1 is longer than 65536 bytes/)
+  })
 })
 
 suite('a followed input', () => {
@@ -239,6 +251,16 @@ suite('a followed input', () => {
     assert.equal(receipts.trim().split('\n').length, 4)
     stderr.end()
     assert.equal(String(stderr.read()), '4 published, 0 duplicates skipped, 0 held\n')
+  })
+
+  test('stops at a line that is not UTF-8, after the lines before it', async () => {
+    const [input, stdout] = [new PassThrough(), new PassThrough()]
+    const world = worldOf({ stdout })
+    const ended = followInput(input, openDoor(service.door, tokenFile, world), world)
+    input.write(line() + line())
+    input.write(Uint8Array.of(0x22, 0xe9, 0x22, 10))
+    await assert.rejects(ended, { message: 'line 3 is not UTF-8', exitCode: 1 })
+    await published()
   })
 
   test('has no place to keep', async () => {

@@ -1,12 +1,12 @@
 import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { createInterface } from 'node:readline'
-import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { openDraftCounts } from './draft-counts.ts'
+import type { DraftLine } from './draft-lines.ts'
+import { draftLines } from './draft-lines.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -38,7 +38,7 @@ export async function publish(settings: PublishSettings, input: Readable, world:
   try {
     let firstLine = 1
     let [bytes, drafts] = [0, 0]
-    for await (const lines of batches(source, world.stop)) {
+    for await (const lines of batches(draftLines(source, world.stop), world.stop)) {
       const texts = lines.map(({ text }) => text)
       const answer = await sendDrafts(door, texts)
       if (!answer.ok) {
@@ -88,28 +88,20 @@ function sizeOf(file: string): number {
   return found.size
 }
 
-type Line = Readonly<{ number: number; text: string }>
-
-async function* batches(source: Readable, stop: AbortSignal): AsyncGenerator<readonly Line[]> {
-  let batch: Line[] = []
+async function* batches(
+  lines: AsyncIterable<DraftLine>,
+  stop: AbortSignal,
+): AsyncGenerator<readonly DraftLine[]> {
+  let batch: DraftLine[] = []
   let bytes = 0
-  let number = 0
-  for await (const text of createInterface({ input: source, crlfDelay: Infinity, signal: stop })) {
-    number += 1
-    if (text.trim() === '') continue
-    const size = Buffer.byteLength(text)
-    if (size > DRAFT_LINE_BYTES_MAX) {
-      throw new CommandError(
-        1,
-        `line ${number} is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`,
-      )
-    }
+  for await (const line of lines) {
+    const size = Buffer.byteLength(line.text)
     if (batch.length === REQUEST_DRAFTS || bytes + size > REQUEST_BYTES) {
       yield batch
       batch = []
       bytes = 0
     }
-    batch.push({ number, text })
+    batch.push(line)
     bytes += size
   }
   // After a stop the input is incomplete: the last batch is left for the next run.

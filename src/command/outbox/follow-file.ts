@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { lineFault } from '../operator/draft-lines.ts'
 import { pause } from '../operator/publish-door.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
@@ -108,27 +109,27 @@ function readLines(tail: Tail, isEnded: boolean): readonly FollowedLine[] {
     if (bytes.length === 0) return []
     let start = 0
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
-      lines.push(...lineOf(tail, bytes.subarray(start, end), end + 1 - start))
+      const line = bytes.subarray(start, end)
+      // The lines before a fault are published first. The next call begins with the fault, and throws.
+      if (lines.length > 0 && lineFault(line) !== null) return lines
+      lines.push(...lineOf(tail, line, end + 1 - start))
       start = end + 1
     }
     if (start > 0) continue
-    if (bytes.length > DRAFT_LINE_BYTES_MAX) tooLong(tail.line + 1)
-    return isEnded ? lineOf(tail, bytes, bytes.length) : []
+    const isWhole = isEnded || bytes.length > DRAFT_LINE_BYTES_MAX
+    return isWhole ? lineOf(tail, bytes, bytes.length) : []
   }
   return lines
 }
 
-/** The line, unless it is blank, after moving the tail past it. */
+/** The line, unless it is blank, after moving the tail past it. Throws when it cannot be a draft. */
 function lineOf(tail: Tail, bytes: Buffer, length: number): readonly FollowedLine[] {
+  const fault = lineFault(bytes)
+  if (fault !== null) throw new CommandError(1, `line ${tail.line + 1} ${fault}`)
   tail.offset += length
   tail.line += 1
   const text = bytes.toString().trim()
-  if (bytes.length > DRAFT_LINE_BYTES_MAX) tooLong(tail.line)
   const { file, inode, offset, line } = tail
   const place = (): FilePlace => ({ inode, offset, line, mark: markOf(file, offset) })
   return text === '' ? [] : [{ name: `line ${line}`, line: text, place }]
-}
-
-function tooLong(line: number): never {
-  throw new CommandError(1, `line ${line} is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`)
 }

@@ -1,8 +1,6 @@
 import type { Readable } from 'node:stream'
-import { createInterface } from 'node:readline'
-import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { draftLines } from '../operator/draft-lines.ts'
 import { pause } from '../operator/publish-door.ts'
-import { CommandError } from '../terminal/world.ts'
 import { openBell } from './bell.ts'
 import type { DraftRow } from './draft-sender.ts'
 
@@ -11,47 +9,49 @@ const LINGER_MS = 50
 /** Lines that wait to be sent before the input is no longer read. */
 const LINES_MAX = 2_000
 
-/** Yields the lines of an endless input, those of a moment together. Ends with the input or at a stop. */
+/**
+ * Yields the lines of an endless input, those of a moment together. Ends with the input or at a stop. Throws after the
+ * lines before a line that cannot be a draft, and after those before a failure to read.
+ */
 export async function* followLines(
   input: Readable,
   stop: AbortSignal,
 ): AsyncGenerator<readonly DraftRow[], void, undefined> {
   const bell = openBell(stop)
+  const room = openBell(stop)
   const waiting: DraftRow[] = []
-  let [number, isOver] = [0, false]
-  const lines = createInterface({ input, crlfDelay: Infinity })
-  lines.on('line', (text) => {
-    number += 1
-    if (text.trim() !== '') waiting.push({ name: `line ${number}`, line: text })
-    if (waiting.length >= LINES_MAX) lines.pause()
-    bell.ring()
-  })
-  lines.on('close', () => {
+  let isOver = false
+
+  async function read(): Promise<void> {
+    for await (const { number, text } of draftLines(input, stop)) {
+      waiting.push({ name: `line ${number}`, line: text })
+      bell.ring()
+      if (waiting.length < LINES_MAX) continue
+      room.clear()
+      await room.wait(null)
+    }
+  }
+  const reading = read().finally(() => {
     isOver = true
     bell.ring()
   })
+  // Awaited below, unless a stop comes first.
+  reading.catch(() => undefined)
+
   try {
     while (!stop.aborted) {
       if (waiting.length === 0) {
-        if (isOver) return
+        if (isOver) return await reading
         bell.clear()
         await bell.wait(null)
         continue
       }
       if (!isOver && waiting.length < LINES_MAX) await pause(LINGER_MS, stop)
-      const rows = waiting.splice(0)
-      const long = rows.find(({ line }) => Buffer.byteLength(line) > DRAFT_LINE_BYTES_MAX)
-      if (long !== undefined) {
-        throw new CommandError(
-          1,
-          `${long.name} is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`,
-        )
-      }
-      yield rows
-      if (!isOver) lines.resume()
+      yield waiting.splice(0)
+      room.ring()
     }
   } finally {
-    lines.close()
     input.destroy()
+    room.ring()
   }
 }
