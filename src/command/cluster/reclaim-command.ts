@@ -62,7 +62,9 @@ function summary({ lost, present, ended, waiting, isWhole }: ReclaimedDrafts): r
     ...(ended === 0 ? [] : [`drafts that failed or were dropped in the lost branch, left out: ${ended}`]),
     ...(waiting === 0
       ? []
-      : [`corrections of drafts in this list: ${waiting}. Publish the list, then run this again for them`]),
+      : [
+          `corrections and restatements of drafts in this list: ${waiting}. Publish the list, then run this again for them`,
+        ]),
     ...(isWhole
       ? []
       : [

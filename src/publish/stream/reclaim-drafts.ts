@@ -28,7 +28,7 @@ export type ReclaimedDrafts = Readonly<{
   present: readonly PresentDraft[]
   /** Number of drafts that failed there, or that the operator dropped. */
   ended: number
-  /** Number of corrections of events that the log lacks still. They name an event by its seq. */
+  /** Number of corrections and restatements of events that the log lacks still. They name an event by its seq. */
   waiting: number
   /** Whether the evidence begins where the branches parted. */
   isWhole: boolean
@@ -131,13 +131,22 @@ function sortDrafts({ drafts, ended, dropped, refs }: BranchDrafts, known: Known
   return { lost, present, waiting, ended: over }
 }
 
-/** JSON of a lost draft; null for the correction of an event that was lost too, and has no seq yet in the log. */
+/** Fields of details that name an event by its seq. */
+const SEQ_FIELDS = ['corrects', 'restates'] as const
+
+/** JSON of a lost draft; null when it names an event that was lost too, and that has no seq yet in the log. */
 function formatLost({ draft }: BranchDraft, refs: BranchDrafts['refs'], known: KnownDrafts): string | null {
-  const { details } = draft
-  const ref = details?.corrects === undefined ? undefined : refs.get(details.corrects)
-  if (details === null || ref === undefined) return formatDraft(draft)
-  const seq = known.find(ref)?.seq ?? null
-  return seq === null ? null : formatDraft({ ...draft, details: { ...details, corrects: seqOf(seq) } })
+  if (draft.details === null) return formatDraft(draft)
+  const details = { ...draft.details }
+  for (const field of SEQ_FIELDS) {
+    const named = details[field]
+    const ref = named === undefined ? undefined : refs.get(named)
+    if (ref === undefined) continue
+    const seq = known.find(ref)?.seq ?? null
+    if (seq === null) return null
+    details[field] = seqOf(seq)
+  }
+  return formatDraft({ ...draft, details })
 }
 
 /** The other branch, as the evidence has it. */
