@@ -164,6 +164,13 @@ suite('publish', () => {
     assert.equal(code, 1)
     assert.match(stderr, /line 1, draft: has an unknown key/)
   })
+
+  test('reports an input that cannot be read', async () => {
+    const words = ['publish', '/proc/self/mem', '--to', service.door, '--token-file', tokenFile]
+    const { code, stderr } = await run(words)
+    assert.equal(code, 1)
+    assert.match(stderr, /^daybook: \/proc\/self\/mem cannot be read: /)
+  })
 })
 
 suite('serve', () => {

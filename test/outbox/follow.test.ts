@@ -253,6 +253,20 @@ suite('a followed input', () => {
     assert.equal(String(stderr.read()), '4 published, 0 duplicates skipped, 0 held\n')
   })
 
+  test('ends with its error when it cannot be read, after the lines that came', async () => {
+    const [input, stdout] = [new PassThrough(), new PassThrough()]
+    const world = worldOf({ stdout })
+    const ended = followInput(input, openDoor(service.door, tokenFile, world), world)
+    input.write(line())
+    await published()
+    input.write(`${line()}${line().slice(0, 20)}`)
+    number -= 1
+    await sleep(0)
+    input.destroy(Object.assign(new Error('read EIO'), { code: 'EIO', errno: -5, syscall: 'read' }))
+    await assert.rejects(ended, { message: 'standard input cannot be read: i/o error', exitCode: 1 })
+    await published()
+  })
+
   test('stops at a line that is not UTF-8, after the lines before it', async () => {
     const [input, stdout] = [new PassThrough(), new PassThrough()]
     const world = worldOf({ stdout })

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { systemReason } from '../terminal/option-paths.ts'
 import { CommandError } from '../terminal/world.ts'
 
 /** A line that is not blank, without its line break, and its number from 1. */
@@ -10,10 +11,12 @@ const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
 /**
- * Yields the lines of an input until its end or a stop. Throws a CommandError at a line that cannot be a draft,
+ * Yields the lines of an input until its end or a stop. Throws a CommandError at a line that cannot be a draft, and when
+ * the input cannot be read. `name` is the input's name in that error.
  */
 export async function* draftLines(
   source: Readable,
+  name: string,
   stop: AbortSignal,
 ): AsyncGenerator<DraftLine, void, undefined> {
   const cutter = openCutter()
@@ -25,7 +28,8 @@ export async function* draftLines(
     yield* cutter.end()
   } catch (error) {
     if (stop.aborted) return
-    throw error
+    if (error instanceof CommandError) throw error
+    throw new CommandError(1, `${name} cannot be read: ${systemReason(error)}`, { cause: error })
   } finally {
     stop.removeEventListener('abort', close)
   }

@@ -32,13 +32,14 @@ export async function publish(settings: PublishSettings, input: Readable, world:
   const anyDoor = openDoor(settings.to, settings.tokenFile, world)
   const total = settings.file === null ? 0 : sizeOf(settings.file)
   const source = settings.file === null ? input : createReadStream(settings.file)
+  const name = settings.file === null ? 'standard input' : shellQuoted(settings.file)
   const progress = openProgress('publishing', 'bytes', world)
   let door = settings.url === null ? anyDoor : { ...anyDoor, log: await publicLog(settings.url, world) }
   const counts = openDraftCounts(world, world.stdout)
   try {
     let firstLine = 1
     let [bytes, drafts] = [0, 0]
-    for await (const lines of batches(draftLines(source, world.stop), world.stop)) {
+    for await (const lines of batches(draftLines(source, name, world.stop), world.stop)) {
       const texts = lines.map(({ text }) => text)
       const answer = await sendDrafts(door, texts)
       if (!answer.ok) {

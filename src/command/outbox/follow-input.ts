@@ -23,7 +23,7 @@ export async function* followLines(
   let isOver = false
 
   async function read(): Promise<void> {
-    for await (const { number, text } of draftLines(input, stop)) {
+    for await (const { number, text } of draftLines(input, 'standard input', stop)) {
       waiting.push({ name: `line ${number}`, line: text })
       bell.ring()
       if (waiting.length < LINES_MAX) continue
