@@ -15,6 +15,7 @@ import type { KindSeen, LogReader, Snapshot } from './store/reader.ts'
 import { readKeys } from './tree/signing-keys.ts'
 import { openForReading, readIdentity, storePath } from './store/store.ts'
 import { openDetailedWalk } from './detailed-walk.ts'
+import { openReadTransactions } from './read-transactions.ts'
 import { openTreeReader } from './tree/tree-reader.ts'
 import { openWalk } from './walk.ts'
 import { cosignersOf } from './witnessed/cosigners.ts'
@@ -26,28 +27,18 @@ import { openWitnessedVersion } from './witnessed/witnessed-file.ts'
  */
 export function openReader(dataDirectory: string, cell: HeadCell | null): LogReader {
   const db = openForReading(storePath(dataDirectory))
-  const transaction = { begin: db.prepare('BEGIN'), end: db.prepare('COMMIT') }
-  const openSnapshot = snapshots(db, dataDirectory)
+  const transactions = openReadTransactions(db, snapshots(db, dataDirectory))
   const witnessedVersion = openWitnessedVersion(dataDirectory)
   const listeners = new Set<(head: Head) => void>()
   const identity = readIdentity(db)
   let head: Head = { seq: BEFORE_FIRST, atMs: null }
-  let asking = false
 
   function snapshot<T>(ask: (snapshot: Snapshot) => T): T {
-    assert(!asking, 'a snapshot is asked inside another')
-    asking = true
     let seen: Head = head
-    let answer: T
-    transaction.begin.run()
-    try {
-      const current = openSnapshot()
+    const answer = transactions.read((current) => {
       seen = current.head
-      answer = ask(current)
-    } finally {
-      transaction.end.run()
-      asking = false
-    }
+      return ask(current)
+    })
     moveTo(seen)
     return answer
   }
@@ -73,12 +64,14 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
       return snapshot((current) => `${current.head.seq}-${current.held().version} ${witnessedVersion()}`)
     },
     snapshot,
+    inOneSnapshot: transactions.share,
     onHead(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
     close() {
       listeners.clear()
+      transactions.end()
       db.close()
     },
   }

@@ -30,13 +30,14 @@ export type WebRoutes = Readonly<{
   refuse(problem: Problem, path: string, rawQuery: string, now: Ms): Promise<Reply>
 }>
 
-type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present'>
+type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present' | 'inOneSnapshot'>
 
 /** Opens the pages over the routes of the API, their only source. */
-export function openWeb(api: readonly Route[], { identity, site, assets, present }: WebSettings): WebRoutes {
+export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes {
+  const { identity, site, assets } = settings
   const paths = new Set(PAGES.map(pagePath))
   const twins = openRouter(api)
-  const web: Web = { site, identity, api: openApi(api), assets, paths, pages: openPageCache(), present }
+  const web: Web = { ...settings, api: openApi(api), paths, pages: openPageCache() }
   const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery, now) => {
     if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)
@@ -55,7 +56,7 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
     ...redirectRoutes(web.api, refuse, web),
     apiMarkdownRoute(web),
     transactionRoute(web),
-    feedRoute(web.api, site, identity),
+    inOneSnapshot(web, feedRoute(web.api, site, identity)),
     payoutsCalendarRoute(web.api, site, identity.origin),
     embedRoute(web.api, site, identity.simulated, assets),
     assetRoute(assets),
@@ -67,4 +68,9 @@ export function openWeb(api: readonly Route[], { identity, site, assets, present
   ]
   const pages = openRouter(routes)
   return { routes, refuse }
+}
+
+/** The route, with all answers that it asks of the API from one snapshot of the log. */
+function inOneSnapshot(web: Web, route: AnswerRoute): AnswerRoute {
+  return { ...route, handle: (ask) => web.inOneSnapshot(async () => route.handle(ask)) }
 }

@@ -144,6 +144,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     site,
     assets: openAssets(openScripts()),
     present: (ms) => `${reader.version()} ${floorTo(ms, MINUTE_MS)}`,
+    inOneSnapshot: reader.inOneSnapshot,
   })
   const following = openFollowing(reader, settings.following)
   const streams = openStreams({

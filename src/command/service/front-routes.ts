@@ -92,6 +92,7 @@ export function frontRoutesOf(
     site,
     assets: openAssets(scripts),
     present: (now) => shownPresent(reader, reports, now),
+    inOneSnapshot: reader.inOneSnapshot,
   })
   return { api: [...api, ...rootRoutes(), ...datasetRoutes(reader, site)], web }
 }

@@ -201,6 +201,11 @@ export type LogReader = Readonly<{
   version(): string
   /** Runs `ask` in one read transaction. It must not await, because no statement stays open over an await. */
   snapshot<T>(ask: (snapshot: Snapshot) => T): T
+  /**
+   * Runs `ask`, in which all snapshots are one: the state of the log at the first of them. Rejects if `ask` awaits a turn
+   * of the event loop, because no transaction stays open so long.
+   */
+  inOneSnapshot<T>(ask: () => Promise<T>): Promise<T>
   /** Calls `listener` when this thread's head moves. Returns a function that removes it. */
   onHead(listener: (head: Head) => void): () => void
   close(): void

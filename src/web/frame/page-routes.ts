@@ -1,4 +1,4 @@
-import type { LogIdentity } from '../../log/store/reader.ts'
+import type { LogIdentity, LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
@@ -51,6 +51,7 @@ export type Web = Readonly<{
   pages: PageCache
   /** Cache version of the pages. Changes with each commit and each minute. */
   present(now: Ms): string
+  inOneSnapshot: LogReader['inOneSnapshot']
 }>
 
 /** Path of a page: its own, or that of its endpoint. */
@@ -123,8 +124,19 @@ function cachedReplyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
   return web.pages.reply(key, web.present(ask.now), () => replyOf(web, page, ask, format))
 }
 
+/** The page at one head, however many answers it asks for. */
 async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageFormat): Promise<Reply> {
+  // The scripts may still be bundled, which takes seconds.
   const assets = await web.assets()
+  return web.inOneSnapshot(() => madeReply(web, page, { assets, ask }, format))
+}
+
+async function madeReply(
+  web: Web,
+  page: AnyPage,
+  { assets, ask }: Pick<ViewParts, 'assets' | 'ask'>,
+  format: PageFormat,
+): Promise<Reply> {
   // An invalid path segment may be a wallet address, which no page repeats.
   if (!isRepeatable(ask.path)) return refusal(web, assets, ask, NOTHING_HERE, format, null)
   const api =

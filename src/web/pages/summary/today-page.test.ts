@@ -207,6 +207,31 @@ suite('the start page', () => {
     assert.equal(/<svg\s+class="root"[^]*?<path d="([^"]*)"/.exec(page)?.[1]?.match(/M/g)?.length, 32)
   })
 
+  test('shows one state of the log, whatever is published while it is made', async () => {
+    let publish = (): void => undefined
+    await using stage = await openApiStage({
+      reader: (reader) => ({
+        ...reader,
+        snapshot(ask) {
+          const answer = reader.snapshot(ask)
+          publish()
+          return answer
+        },
+      }),
+    })
+    publish = () => stage.trade(1)
+    const page = await (await stage.get('/')).text()
+    publish = () => undefined
+    const shown = /As of event[^]*?events\/(\d+)/.exec(page)?.[1]
+    assert.equal(/verify\?seq=(\d+)/.exec(page)?.[1], shown)
+    assert.match(
+      textOf(page, /<section class="proof">([^]*?)<\/p>/),
+      new RegExp(`${shown} events hang on one root`),
+    )
+    const head = stage.reader.snapshot((seen) => seen.head.seq)
+    assert.ok(head > Number(shown), `${head} events, since some were published meanwhile`)
+  })
+
   test('leads a past moment to the summary', async () => {
     await using stage = await openApiStage()
     const response = await stage.get('/?at=2026-10-01T00:05Z')
