@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../protocol/brand.ts'
 
 /** Read transactions of one connection, one at a time. */
-export type ReadTransactions<Seen> = Readonly<{
+type ReadTransactions<Seen> = Readonly<{
   /** Runs `ask` in the shared transaction that is open, or in one of its own. */
   read<T>(ask: (seen: Seen) => T): T
   /**
@@ -15,14 +15,14 @@ export type ReadTransactions<Seen> = Readonly<{
 }>
 
 type Shared<Seen> = {
-  /** What the transaction sees; undefined before its first read. */
+  /** The state that the transaction reads; undefined before its first read. */
   seen: Seen | undefined
   /** Calls of `share` that have not ended. */
   users: number
   turn: NodeJS.Immediate
 }
 
-/** Opens the read transactions of a connection. `look` makes what a transaction sees, once it has begun. */
+/** Opens the read transactions of a connection. `look` makes the state that a transaction reads, once it has begun. */
 export function openReadTransactions<Seen extends object>(
   db: DatabaseSync,
   look: () => Seen,
