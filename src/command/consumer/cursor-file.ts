@@ -6,22 +6,45 @@ import { CommandError } from '../terminal/world.ts'
 /** Cursor of a log: every event up to `seq` has been written. */
 type SavedCursor = Readonly<{ log: string; seq: number }>
 
-/** File that keeps a cursor between runs. A crash leaves either the old cursor or the new one. */
-type CursorFile = Readonly<{ saved: SavedCursor | null; save(cursor: SavedCursor): void }>
+/**
+ * File that keeps a cursor between runs. A crash or a power cut leaves either an old cursor or the new one. Its end saves
+ * the last cursor.
+ */
+type CursorFile = Disposable &
+  Readonly<{
+    saved: SavedCursor | null
+    /** Saves a cursor. Of those that others follow at once, it saves one a second. */
+    save(cursor: SavedCursor, isFollowed: boolean): void
+  }>
+
+/** Shortest time between two saves of cursors that follow each other at once: each waits for the disk. */
+const SAVE_MS = 1_000
 
 /** Opens the file of `--cursor`, which need not exist. */
-export function openCursorFile(path: string): CursorFile {
+export function openCursorFile(path: string, monotonicMs: () => number): CursorFile {
   checkFile(path, '--cursor')
+  let dueMs = -Infinity
+  let kept: SavedCursor | null = null
+  function write(cursor: SavedCursor): void {
+    kept = null
+    dueMs = monotonicMs() + SAVE_MS
+    const next = `${path}.next`
+    try {
+      // On the disk before the rename, which a power cut may keep without the bytes.
+      writeFileSync(next, `${JSON.stringify(cursor)}\n`, { flush: true })
+      renameSync(next, path)
+    } catch (error) {
+      throw asPathError(error, '--cursor')
+    }
+  }
   return {
     saved: readCursor(path),
-    save(cursor) {
-      const next = `${path}.next`
-      try {
-        writeFileSync(next, `${JSON.stringify(cursor)}\n`)
-        renameSync(next, path)
-      } catch (error) {
-        throw asPathError(error, '--cursor')
-      }
+    save(cursor, isFollowed) {
+      if (isFollowed && monotonicMs() < dueMs) kept = cursor
+      else write(cursor)
+    },
+    [Symbol.dispose]() {
+      if (kept !== null) write(kept)
     },
   }
 }

@@ -46,7 +46,7 @@ type TailProgress = { shown: number; read: number; seq: number }
 export async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
   const { url, filter, count, follow } = settings
   const daybook = openClient(url, world)
-  const file = settings.cursor === null ? null : openCursorFile(settings.cursor)
+  using file = settings.cursor === null ? null : openCursorFile(settings.cursor, world.monotonicMs)
   const columns = world.columns?.() ?? null
   const format = settings.format ?? (columns === null ? 'jsonl' : 'table')
   const details: DetailsByEvent | undefined = format === 'table' ? new WeakMap() : undefined
@@ -76,7 +76,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     run.seq = left() > 0 ? upTo : (wanted.at(-1)?.seq ?? upTo)
     run.read += events.filter(({ seq }) => seq <= run.seq).length
     // A cursor ahead of the log would be refused by the next run.
-    if (run.read > 0 || run.seq <= head.seq) file?.save({ log, seq: run.seq })
+    if (run.read > 0 || run.seq <= head.seq) file?.save({ log, seq: run.seq }, run.seq < head.seq)
   }
 
   const cursorError = (ofLog: string | null, seq: number): Promise<CommandError> => {

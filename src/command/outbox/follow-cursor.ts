@@ -27,10 +27,11 @@ export function markOf(file: number, offset: number): string {
   return createHash('sha256').update(bytes.subarray(0, read)).digest('hex')
 }
 
-/** Writes the place in one step: a crash leaves the old place or the new one. */
+/** Writes the place in one step: a crash or a power cut leaves the old place or the new one. */
 export function savePlace(path: string, place: FilePlace): void {
   try {
-    writeFileSync(`${path}.next`, `${JSON.stringify(place)}\n`)
+    // On the disk before the rename, which a power cut may keep without the bytes.
+    writeFileSync(`${path}.next`, `${JSON.stringify(place)}\n`, { flush: true })
     renameSync(`${path}.next`, path)
   } catch (error) {
     throw asPathError(error, '--cursor')
