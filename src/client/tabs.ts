@@ -1,7 +1,9 @@
 import type { EventWire } from '../protocol/event.ts'
 import type { Daybook, Events } from './daybook.ts'
 import { eventsOf } from './daybook.ts'
+import { openSameLog } from './event-pages.ts'
 import { isWanted } from './filter.ts'
+import { startCursor } from './start-cursor.ts'
 import type { Batches, StreamAsked, StreamStatus } from './stream.ts'
 import { STREAM_SILENCE_MS, streamOf } from './stream.ts'
 import type { TabMessage, Tabs } from './tab-election.ts'
@@ -22,16 +24,19 @@ export function sharedStream(daybook: Daybook, asked: SharedAsked = {}, tabs: Ta
 }
 
 async function* shared({ ask, around }: Daybook, asked: SharedAsked, tabs: Tabs): Batches {
-  const { after = 'head', onStatus } = asked
+  const { from, after = from === undefined ? 'head' : 0, onStatus } = asked
   const gone = new AbortController()
   const signal = asked.signal === undefined ? gone.signal : AbortSignal.any([asked.signal, gone.signal])
   const messages = openMessageQueue<TabMessage>(around)
-  let cursor = after === 'head' ? undefined : after
+  let cursor = after === 'head' || from !== undefined ? undefined : after
   let silenceMs = LEADER_SILENCE_MS
 
   /** Reads over a separate connection, up to an event that other tabs have. */
   async function* catchUp(seq: number): Batches {
-    cursor ??= seq
+    cursor ??=
+      after === 'head' || from === undefined
+        ? seq
+        : await startCursor(ask, { after, from, signal }, openSameLog())
     if (cursor >= seq) return
     for await (const events of streamOf(ask, around, { after: cursor, signal })) {
       cursor = events.at(-1)?.seq ?? cursor

@@ -55,6 +55,28 @@ suite('the tabs of a browser', () => {
     assert.equal(streams(), 0)
   })
 
+  test('begin at their own moments, as a stream does', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model } = await openStage(service)
+    await publish(20)
+    const before = model.head()
+    await publish(20, 60_000)
+    const [from, head] = [service.nowMs(), model.head()]
+    const [first, second] = [openTab(daybook, { from }), openTab(daybook, { from, after: before + 10 })]
+    const third = openTab(daybook, { from, after: 'head' })
+    await until(() => [first, second, third].every(({ isLive }) => isLive()))
+    await publish(10)
+    for (const [tab, after] of [
+      [first, before],
+      [second, before + 10],
+      [third, head],
+    ] as const) {
+      await until(() => tab.seen.length === model.head() - after)
+      assert.deepEqual(tab.seen, model.lines.slice(after))
+      await tab.close()
+    }
+  })
+
   test('lose no event when the leading tab closes, again and again', async () => {
     await using service = await openModelService(LAUNCH_MS)
     const { daybook, publish, model, streams } = await openStage(service)
