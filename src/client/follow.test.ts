@@ -83,6 +83,10 @@ function clientOf(wrong: Wrong = {}): Readonly<{ daybook: Daybook; asked: string
   return { daybook, asked }
 }
 
+/** Stream that begins with an event, whatever it is asked for. */
+const streamFrom = (seq: number): Response =>
+  new Response(`data: ${lineOf(seq)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+
 async function followed(daybook: Daybook, asked: FollowAsked): Promise<string[]> {
   const seen: string[] = []
   for await (const event of daybook.follow(asked)) {
@@ -132,16 +136,29 @@ suite('following a log', () => {
     }
   })
 
-  test('ends with an error when a file skips an event or the service changes its log', async () => {
-    const gap = (): Response => new Response(gzipSync(`${lineOf(1)}\n${lineOf(3)}\n`))
-    await assert.rejects(followed(clientOf({ '/archive/2026-08.jsonl.gz': gap }).daybook, {}), {
-      code: 'gap',
-      message: 'seq 3 follows seq 1',
-    })
-    const late = (): Response => new Response(gzipSync(`${lineOf(2)}\n`))
-    await assert.rejects(followed(clientOf({ '/archive/2026-08.jsonl.gz': late }).daybook, {}), {
-      message: 'seq 2 follows seq 0',
-    })
+  test('continues with the stream, without loss, when a file is absent or skips an event', async () => {
+    const absent = (): Response => Response.json({ code: 'not-found' }, { status: 404 })
+    const fileOf =
+      (...seqs: readonly number[]) =>
+      (): Response =>
+        new Response(gzipSync(seqs.map((seq) => `${lineOf(seq)}\n`).join('')))
+    for (const wrong of [
+      { '/archive/2026-09.jsonl.gz': absent },
+      { '/archive/2026-08.jsonl.gz': fileOf(1, 3) },
+      { '/archive/2026-08.jsonl.gz': fileOf(2) },
+      // The file of August ends early, so that of September begins after a gap.
+      { '/archive/2026-08.jsonl.gz': fileOf(1, 2) },
+    ]) {
+      const { daybook, asked } = clientOf(wrong)
+      assert.deepEqual(await followed(daybook, {}), lines(0, LAST))
+      assert.ok(!asked.some((path) => path.startsWith('/events')))
+    }
+  })
+
+  test('ends with an error when the log skips an event, or the service changes its log', async () => {
+    const short = { events: [], page: { scannedTo: HEAD + 1, hasMore: false, next: null } }
+    const missing = { '/events': () => Response.json(short), '/stream': () => streamFrom(HEAD + 2) }
+    await assert.rejects(followed(clientOf(missing).daybook, {}), { code: 'gap' })
     const page = { events: [], page: { scannedTo: HEAD, hasMore: false, next: null } }
     const other = (): Response => Response.json(page, { headers: { 'daybook-log': 'b' } })
     await assert.rejects(followed(clientOf({ '/events': other }).daybook, {}), { code: 'another-log' })

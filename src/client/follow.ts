@@ -1,6 +1,7 @@
 import type { ArchiveIndex } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
-import { waitMsAfter } from './ask.ts'
+import { mayPass } from './ask.ts'
+import { DaybookError } from './daybook-error.ts'
 import { isWanted } from './filter.ts'
 import { readMonth } from './months.ts'
 import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './event-pages.ts'
@@ -38,10 +39,13 @@ export async function* followOf(
 
   async function* checked(batches: Batches): Batches {
     for await (const events of batches) {
+      // The cursor must not pass events of a batch that is not yielded.
+      let last = cursor
       for (const { seq } of events) {
-        noGap(cursor, seq)
-        cursor = seq
+        noGap(last, seq)
+        last = seq
       }
+      cursor = last
       const wanted = events.filter((event) => isWanted(asked, event))
       if (wanted.length > 0) yield wanted
     }
@@ -61,8 +65,12 @@ export async function* followOf(
     yield* checked(pagesOf(ask, { after: cursor, signal, details }, sameLog))
   } catch (error) {
     signal?.throwIfAborted()
-    // After a temporary failure the stream takes over: it serves all of history too, and reconnects.
-    if (waitMsAfter(error, 1, around.random) === undefined) throw error
+    // The stream takes over: it serves all of history too, reconnects, and ends when an event is really missing.
+    if (!(error instanceof DaybookError && canStreamMend(error))) throw error
   }
   yield* streamOf(ask, around, { ...rest, after: cursor }, sameLog)
 }
+
+/** Whether the stream can go on after a failure of a file or a page. A node that is behind lacks the newest files. */
+const canStreamMend = (error: DaybookError): boolean =>
+  mayPass(error) || error.code === 'gap' || error.status === 404
