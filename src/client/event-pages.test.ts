@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { until } from '../../test/stage/stream-client.ts'
 import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
+import { DaybookError } from './daybook-error.ts'
 import type { Daybook, Events } from './daybook.ts'
 import { openDaybook } from './daybook.ts'
 
@@ -121,8 +123,12 @@ suite('the events of the log', () => {
 const file = (...seqs: readonly number[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(gzipSync(seqs.map((seq) => `${JSON.stringify(eventOf(seq))}\n`).join('')))
 
+/** Longest time from the end of a loop until its connections are closed. */
+const CLOSED_MS_MAX = 5_000
+
 suite('the events of a month', () => {
   const path = '/archive/2026-09.jsonl.gz'
+  const detailsPath = '/archive/2026-09.details.jsonl.gz'
   const type = 'application/gzip'
 
   test('come from its file', async () => {
@@ -155,6 +161,31 @@ suite('the events of a month', () => {
     const { daybook } = clientOf({ [path]: [{ body: file(4, 6), type }] })
     await assert.rejects(seqsOf(daybook.month('2026-09')), { code: 'gap' })
   })
+
+  for (const [name, silent, other] of [
+    ['their file open when that of the details cannot be opened', path, new Response('{}', { status: 503 })],
+    ['the file of their details open when their own is damaged', detailsPath, new Response('no gzip')],
+  ] as const) {
+    test(`do not leave ${name}`, async () => {
+      const connections: AbortSignal[] = []
+      const daybook = openDaybook({
+        base: 'https://daybook.test',
+        random: () => 0,
+        // Retries come at once, and no silence is too long: it would close the connection too.
+        sleep: (ms) => (ms === 0 ? Promise.resolve() : new Promise(() => undefined)),
+        fetch: async (url, { signal }) => {
+          if (!url.endsWith(silent)) return other.clone()
+          assert.ok(signal)
+          connections.push(signal)
+          // A body that sends nothing and does not end.
+          return new Response(new ReadableStream())
+        },
+      })
+      await assert.rejects(Array.fromAsync(daybook.month('2026-09', { details: true })), DaybookError)
+      assert.ok(connections.length > 0)
+      await until(() => connections.every(({ aborted }) => aborted), CLOSED_MS_MAX)
+    })
+  }
 })
 
 suite('a method of the client', () => {

@@ -26,11 +26,13 @@ export async function* readMonth(
 ): AsyncGenerator<readonly EventWire[], void, undefined> {
   let last: number | undefined
   for (let attempt = 1; ; attempt++) {
+    let file: LinesFile | undefined
     let detailsFile: DetailsFile | undefined
+    let waitMs: number | undefined
     try {
-      const { lines: file } = await openFile(ask, `${month}.jsonl.gz`, signal)
+      file = await openFile(ask, `${month}.jsonl.gz`, signal)
       if (details !== undefined) detailsFile = await openDetailsFile(ask, month, details, signal)
-      for await (const lines of file) {
+      for await (const lines of file.lines) {
         const events = lines
           .map((line): EventWire => JSON.parse(line))
           .filter(({ seq }) => seq > (last ?? after))
@@ -48,24 +50,40 @@ export async function* readMonth(
     } catch (cause) {
       signal?.throwIfAborted()
       const error = cause instanceof DaybookError ? cause : broken(cause)
-      const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, random) : undefined
+      waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, random) : undefined
       if (waitMs === undefined) throw error
-      await sleep(waitMs, signal)
     } finally {
       await detailsFile?.close()
+      await file?.close()
     }
+    await sleep(waitMs, signal)
   }
 }
 
-type Lines = ReturnType<typeof streamLines>
+type LinesFile = Readonly<{
+  headers: Headers
+  lines: ReturnType<typeof streamLines>
+  /** Closes the connection, wherever the reading stopped. */
+  close: () => Promise<void>
+}>
 
 async function openFile(
   ask: Pick<Ask, 'open'>,
   name: string,
   signal: AbortSignal | undefined,
-): Promise<Readonly<{ headers: Headers; lines: Lines }>> {
+): Promise<LinesFile> {
   const { headers, stream } = await ask.open(endpointPath('archiveFile', name), { signal })
-  return { headers, lines: streamLines(stream.pipeThrough(new DecompressionStream('gzip'))) }
+  const body = stream.pipeThrough(new DecompressionStream('gzip'))
+  const lines = streamLines(body)
+  return {
+    headers,
+    lines,
+    async close() {
+      await lines.return()
+      // Lines that nobody has read yet hold no reader, so their return closes nothing.
+      if (!body.locked) await body.cancel().catch(() => undefined)
+    },
+  }
 }
 
 type DetailsFile = Readonly<{
@@ -81,7 +99,7 @@ async function openDetailsFile(
   found: DetailsByEvent,
   signal: AbortSignal | undefined,
 ): Promise<DetailsFile> {
-  const { headers, lines } = await openFile(ask, `${month}.details.jsonl.gz`, signal)
+  const { headers, lines, close } = await openFile(ask, `${month}.details.jsonl.gz`, signal)
   // Another node may be behind: its file of an open month lacks the last details.
   const complete = Number(headers.get('daybook-last-seq') ?? Infinity)
   const pending = new Map<number, DetailsWire>()
@@ -104,9 +122,7 @@ async function openDetailsFile(
         pending.delete(event.seq)
       }
     },
-    async close() {
-      await lines.return()
-    },
+    close,
   }
 }
 
