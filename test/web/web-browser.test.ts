@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { openApiStage } from '../stage/api-stage.ts'
-import { plan } from '../story/api-story.ts'
+import { LAUNCH, plan } from '../story/api-story.ts'
 import { cosignNewest } from '../story/witnesses.ts'
 import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
-import { HOUR_MS } from '../../src/protocol/moment.ts'
+import { DAY_MS, HOUR_MS } from '../../src/protocol/moment.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 import { openCampaign } from '../torture/campaign.ts'
@@ -84,6 +84,24 @@ suite('the accessibility check in a browser', () => {
 })
 
 suite('in a browser', () => {
+  test('no page is wider than its screen, whatever it shows', async () => {
+    const contests = [plan(1, 'December Grand Cup 2026', DAY_MS), plan(2, 'X'.repeat(200), 2 * DAY_MS)]
+    await using told = await openApiStage({ story: contests })
+    for (const [width, paths] of [
+      [320, ['/contests/1/ledger', '/flows?bucket=minute', '/contests', '/find?q=1']],
+      [768, ['/api', '/contests']],
+      [1_280, ['/api', '/contests', '/schedule']],
+    ] as const) {
+      await using sight = await pages.browser.see(`http://127.0.0.1:${told.port}/`, {
+        viewport: { width, height: 640 },
+      })
+      for (const path of paths) {
+        await sight.page.goto(`http://127.0.0.1:${told.port}${path}`)
+        await assertNoSidewaysScroll(sight.page)
+      }
+    }
+  })
+
   for (const width of [320, NARROW.width]) {
     test(`a plan is fully visible on a phone, ${width} wide`, async () => {
       await using told = await openApiStage({
@@ -150,6 +168,36 @@ suite('in a browser', () => {
     assert.equal(await time.getAttribute('datetime'), '2026-10-01T00:05:00.000Z')
   })
 
+  test('no page names UTC beside a moment in local time', async () => {
+    await using sight = await pages.see('/about', { timezoneId: 'Pacific/Chatham' })
+    let converted = 0
+    for (const path of ADDRESSES) {
+      await sight.page.goto(pages.urlOf(path), { waitUntil: 'domcontentloaded' })
+      const found = await sight.page.evaluate(switchToLocalTime)
+      assert.deepEqual(found.wrong, [], path)
+      converted += found.converted
+    }
+    assert.ok(converted > ADDRESSES.length)
+  })
+
+  test('every line of a waiting mirror names the zone of its moments', async () => {
+    const mirror = (): Mirror => ({
+      of: 'https://origin.example',
+      state: 'waiting',
+      reason: 'unreachable',
+      behindMs: 100_000,
+      provedAt: formatAt(LAUNCH),
+      provedAtMs: LAUNCH,
+      upstream: [],
+    })
+    await using told = await openApiStage({ site: { mirror } })
+    await using sight = await pages.browser.see(`http://127.0.0.1:${told.port}/summary`)
+    const zones = sight.page.locator('[data-zone]')
+    assert.deepEqual(await zones.allInnerTexts(), ['UTC', 'UTC'])
+    await sight.page.locator('select[name=time]').selectOption('local')
+    assert.deepEqual(await zones.allInnerTexts(), ['your time', 'your time'])
+  })
+
   test('the first Tab focuses the link past the navigation', async () => {
     await using sight = await pages.see('/flows')
     await sight.page.keyboard.press('Tab')
@@ -168,5 +216,50 @@ suite('in a browser', () => {
   })
 })
 
-/** The page's global object, for scripts that run in the page. */
-declare const document: Readonly<{ activeElement: Readonly<{ textContent: string }> | null }>
+/**
+ * Switches a page to local time. Returns the number of moments whose words it changed, and those of them in a line or
+ * below a column head that names UTC for good. Runs in the page.
+ */
+function switchToLocalTime(): Readonly<{ converted: number; wrong: readonly string[] }> {
+  const zone = document.querySelector('select[name=time]')
+  const times = [...document.querySelectorAll('time')]
+  const wordsIn = (value: string): readonly string[] => {
+    if (zone === null) return []
+    zone.value = value
+    zone.dispatchEvent(new Event('change'))
+    return times.map(({ textContent }) => textContent)
+  }
+  const before = wordsIn('utc')
+  const after = wordsIn('local')
+  const fixedText = (place: PageElement | null | undefined): string => {
+    const copy = place?.cloneNode(true)
+    for (const marked of copy?.querySelectorAll('[data-zone]') ?? []) marked.remove()
+    return copy?.textContent ?? ''
+  }
+  const converted = times.filter((_, index) => before[index] !== after[index])
+  const wrong = converted.flatMap((time) => {
+    const place = time.closest('p, li, dt, dd, td, th, h1, h2, h3, figcaption, summary, div')
+    const head = time.closest('table')?.tHead?.rows[0]?.cells[time.closest('td, th')?.cellIndex ?? -1]
+    const words = [place, head].map(fixedText).find((text) => text.includes('UTC'))
+    return words === undefined ? [] : [`${time.textContent} in ${words.replaceAll(/\s+/g, ' ')}`]
+  })
+  return { converted: converted.length, wrong }
+}
+
+/** Globals of the page, for the functions that run in it. */
+type PageElement = {
+  value: string
+  readonly textContent: string
+  readonly cellIndex: number
+  readonly tHead: Readonly<{ rows: readonly Readonly<{ cells: readonly PageElement[] }>[] }> | null
+  querySelectorAll(selector: string): Iterable<PageElement>
+  closest(selector: string): PageElement | null
+  cloneNode(deep: boolean): PageElement
+  dispatchEvent(event: Event): void
+  remove(): void
+}
+declare const document: Readonly<{
+  activeElement: Readonly<{ textContent: string }> | null
+  querySelector(selector: string): PageElement | null
+  querySelectorAll(selector: string): Iterable<PageElement>
+}>

@@ -1,7 +1,8 @@
 import type { Ms } from '../../../protocol/moment.ts'
-import { ceilTo, DAY_MS, formatAt, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
+import { ceilTo, DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
+import { BUCKETS_MAX } from '../../../protocol/parameters.ts'
 import type { AsOf } from '../../../protocol/resources.ts'
-import type { Range } from '../../../protocol/range-resources.ts'
+import type { Bucket, Range } from '../../../protocol/range-resources.ts'
 import { BUCKETS } from '../../../protocol/range-resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -14,7 +15,9 @@ type ShownRange = Range & Readonly<{ asOf: AsOf }>
 
 /** Controls of a range in one row: presets, width of a bucket, and the dates. */
 export function rangeControls(view: View, range: ShownRange): Html {
-  const { path, now } = view
+  const { path, now, query } = view
+  // Without chosen dates each bucket has a default range, so that none is too long.
+  const isChosen = query.has('from') || query.has('to')
   return html`<div class="controls" data-chrome>
     ${rangePresets(view, range)}
     <form method="get" action="${path}">
@@ -24,23 +27,52 @@ export function rangeControls(view: View, range: ShownRange): Html {
           ${BUCKETS.map((bucket) =>
             bucket === range.bucket
               ? html`<option selected>${bucket}</option>`
-              : html`<option>${bucket}</option>`,
+              : isChosen && isTooShort(bucket, range)
+                ? html`<option disabled>${bucket}</option>`
+                : html`<option>${bucket}</option>`,
           )}
         </select></label
       >
+      ${isChosen ? hiddenDates(range, now) : null}
       <button>Show</button>
+    </form>
+    <form method="get" action="${path}">
       <details>
         <summary>${datesOf(range)}</summary>
+        <input type="hidden" name="bucket" value="${range.bucket}" />
         <div class="ask">
           <label>From, UTC <input type="datetime-local" name="from" value="${fieldOf(range.from)}" /></label>
           <label
             >To, UTC <input type="datetime-local" name="to" value="${fieldOf(endOf(range, now))}"
           /></label>
+          <button>Show these dates</button>
           <a href="${path}">The default range</a>
         </div>
       </details>
     </form>
   </div>`
+}
+
+/** Lengths of the buckets of which a range may hold too many. */
+const SHORT_BUCKETS: Readonly<Partial<Record<Bucket, number>>> = {
+  minute: MINUTE_MS,
+  hour: HOUR_MS,
+  day: DAY_MS,
+}
+
+/** Whether a range holds more buckets of a length than the API answers. */
+function isTooShort(bucket: Bucket, { fromMs, toMs }: Range): boolean {
+  const ms = SHORT_BUCKETS[bucket]
+  return ms !== undefined && (toMs - fromMs) / ms > BUCKETS_MAX
+}
+
+/** Chosen dates, which stay when the bucket changes. */
+function hiddenDates(range: ShownRange, now: Ms): Html {
+  return html`<input type="hidden" name="from" value="${fieldOf(range.from)}" /><input
+      type="hidden"
+      name="to"
+      value="${fieldOf(endOf(range, now))}"
+    />`
 }
 
 /** First and last day of a range, or its first and last moment in short steps: `25 Aug to 22 Nov 2026`. */
