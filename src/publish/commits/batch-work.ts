@@ -74,15 +74,10 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
   const onIrregular = (refusal: BooksRefusal): void => void irregular.push(refusal)
   const release = openRelease({ ...settings, now, held, earlier, onIrregular })
 
-  /** Whether the commit was undone after it was built. Its message may be in the log all the same. */
-  let wasUndone = false
-
   function undone(): void {
-    wasUndone = true
     // A given set of held drafts is undone with its tables.
     if (settings.held === undefined) held.reload()
     earlier.clear()
-    release.undo()
   }
 
   function workOf(batch: readonly WaitingRequest[]): CommitWork<readonly (() => void)[]> {
@@ -90,7 +85,6 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
     return {
       drafts: batch.reduce((sum, { drafts }) => sum + drafts, 0),
       build() {
-        wasUndone = false
         irregular = []
         moment = settings.now()
         before = stateOf(appender, held)
@@ -101,7 +95,7 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
         return answers
       },
       durable(how) {
-        if (wasUndone) release.touchAll()
+        release.durable()
         settings.onDurable(after.head.seq)
         const ms = settings.monotonicMs() - (batch[0]?.arrivedMs ?? settings.monotonicMs())
         if (how === 'committed')

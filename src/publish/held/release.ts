@@ -12,10 +12,10 @@ import { isReady } from './held-drafts.ts'
 
 /** Publishes held drafts whose turn has come. */
 export type Release = Readonly<{
-  /** Begins a commit, whose runs share one limit. */
+  /** Begins a commit, whose runs share one limit. Includes again what a commit left that never became durable. */
   begin(): void
-  /** Notes again what was noted before `begin`, after a rollback. */
-  undo(): void
+  /** Notes that the commit is on the disk, so that what it has asked is done. */
+  durable(): void
   /** Notes that something changed for the held drafts of a group. */
   touch(group: HeldGroup): void
   /** Notes that something changed which other groups can ask for, such as the treasury. */
@@ -24,7 +24,7 @@ export type Release = Readonly<{
   touchAll(): void
   /** Publishes what can be published in the groups that were touched. Returns how many drafts that are. */
   run(): number
-  /** Whether the last commit reached its limit, so that another one must go on. */
+  /** Whether another commit must go on: the last one reached its limit, or it is not durable. */
   isUnfinished(): boolean
 }>
 
@@ -48,25 +48,22 @@ const RELEASE_DRAFTS_MAX = 10_000
  */
 export function openRelease(settings: ReleaseSettings): Release {
   const { appender, held, earlier } = settings
-  const touched = new Set<HeldGroup>()
+  /** What the next run asks. It leaves here what it has no room for. */
+  let due = nothingDue()
+  /** What the open commit began with; null once it is durable. A commit that never becomes durable leaves it due. */
+  let begun: Due | null = null
   /** Drafts that this commit may still publish. */
   let left = RELEASE_DRAFTS_MAX
-  /** Whether the groups that ask for what others change must be asked again. */
-  let dependent = false
-  /** State noted when the commit began. */
-  let before: Readonly<{ touched: readonly HeldGroup[]; dependent: boolean }> = { touched: [], dependent }
 
   function run(): number {
-    if (dependent) for (const group of held.dependentGroups()) touched.add(group)
-    dependent = false
-    const groups = [...touched].filter(held.hasReady)
-    touched.clear()
+    const groups = groupsOf(due, held)
+    due = nothingDue()
     let published = 0
     for (let walked = -1; walked !== 0 && left > 0; published += walked) {
       walked = walk(settings, groups, left)
       left -= walked
     }
-    if (left === 0 || !settings.hasRoom()) for (const group of groups) touched.add(group)
+    if (left === 0 || !settings.hasRoom()) for (const group of groups) due.groups.add(group)
     if (published > 0) appender.keep()
     for (const group of groups) earlier.forget(group)
     return published
@@ -75,21 +72,39 @@ export function openRelease(settings: ReleaseSettings): Release {
   return {
     begin() {
       left = RELEASE_DRAFTS_MAX
-      before = { touched: [...touched], dependent }
+      due = bothOf(due, begun)
+      begun = bothOf(due, null)
     },
-    undo() {
-      touched.clear()
-      for (const group of before.touched) touched.add(group)
-      dependent = before.dependent
+    durable: () => void (begun = null),
+    touch: (group) => void due.groups.add(group),
+    touchDependent: () => void (due.dependent = true),
+    touchAll: () => void (due.all = true),
+    run: () => (left === 0 || (due.groups.size === 0 && !due.dependent && !due.all) ? 0 : run()),
+    isUnfinished() {
+      const { groups, dependent, all } = bothOf(due, begun)
+      // A commit that may be undone does not show which drafts are ready.
+      return groups.size > 0 || dependent || (all && (begun !== null || held.readyGroups().length > 0))
     },
-    touch: (group) => void touched.add(group),
-    touchDependent: () => void (dependent = true),
-    touchAll() {
-      for (const group of held.readyGroups()) touched.add(group)
-    },
-    run: () => (left === 0 || (touched.size === 0 && !dependent) ? 0 : run()),
-    isUnfinished: () => touched.size > 0 || dependent,
   }
+}
+
+/** Groups that must be asked: these, those that ask for what others change, or all. */
+type Due = { readonly groups: Set<HeldGroup>; dependent: boolean; all: boolean }
+
+const nothingDue = (): Due => ({ groups: new Set(), dependent: false, all: false })
+
+function bothOf(one: Due, other: Due | null): Due {
+  return {
+    groups: new Set([...one.groups, ...(other?.groups ?? [])]),
+    dependent: one.dependent || other?.dependent === true,
+    all: one.all || other?.all === true,
+  }
+}
+
+/** The groups that are due, as far as a draft of them waits for no word of the chain. */
+function groupsOf({ groups, dependent, all }: Due, held: HeldDrafts): readonly HeldGroup[] {
+  if (all) return held.readyGroups()
+  return [...new Set([...groups, ...(dependent ? held.dependentGroups() : [])])].filter(held.hasReady)
 }
 
 /** Walks the held drafts of the groups once. Returns how many it published, `publishMax` at most. */
