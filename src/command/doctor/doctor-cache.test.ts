@@ -60,4 +60,22 @@ suite('a cache on the way', () => {
       assert.match(said, says)
     })
   }
+
+  const failures = [
+    [429, '40', 'the rate limit of this address is used up: run doctor again in 40 s'],
+    [429, '', 'the rate limit of this address is used up: run doctor again later'],
+    [503, '', 'the service answered 503'],
+  ] as const
+  for (const [status, seconds, says] of failures) {
+    test(`is not blamed for a ${status} with${seconds === '' ? 'out' : ''} Retry-After`, async () => {
+      const headers = {
+        'cache-control': 'no-store',
+        'daybook-log': 'a-log',
+        ...(seconds === '' ? {} : { 'retry-after': seconds }),
+      }
+      const answer = async (): Promise<Response> => new Response('{}', { status, headers })
+      const { is, says: said } = await cacheDiagnosis(answer)
+      assert.equal(`${is}: ${said}`, `wrong: /api/v1/summary: ${says}`)
+    })
+  }
 })

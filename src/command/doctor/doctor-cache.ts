@@ -3,9 +3,10 @@ import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { printable } from '../terminal/output.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { ok, wrong } from './diagnosis.ts'
+import { refusalText } from './doctor-failure.ts'
 
-/** Asks for a path, with all headers of the answer. */
-type AskPath = (path: string) => Promise<Pick<Response, 'headers' | 'arrayBuffer'>>
+/** Asks for a path, with the status and all headers of the answer. */
+type AskPath = (path: string) => Promise<Pick<Response, 'status' | 'headers' | 'text'>>
 
 /** An answer that no cache may send without asking the service, and the directive that says so. */
 const UNCACHED = [
@@ -26,9 +27,10 @@ export async function cacheDiagnosis(ask: AskPath): Promise<Diagnosis> {
   for (const { path, directive } of UNCACHED) {
     const answers: Headers[] = []
     for (let times = 0; times < TIMES; times += 1) {
-      const { headers, ...answer } = await askWhole(ask, path)
+      const { headers, body, refusal } = await askWhole(ask, path)
+      if (refusal !== null) return wrong('cache', `${path}: ${refusal}`)
       answers.push(headers)
-      if (answer.bytes === 0) return wrong('cache', `${path} has no body: a proxy removes it`)
+      if (body === '') return wrong('cache', `${path} has no body: a proxy removes it`)
     }
     const fault = faultOfDirective(answers, directive) ?? signOfCache(answers)
     if (fault !== null) return wrong('cache', `${path}: ${printable(fault)}`)
@@ -36,9 +38,12 @@ export async function cacheDiagnosis(ask: AskPath): Promise<Diagnosis> {
   return ok('cache', 'the summary, the checkpoint and problems come from the service each time')
 }
 
-async function askWhole(ask: AskPath, path: string): Promise<Readonly<{ headers: Headers; bytes: number }>> {
+type WholeAnswer = Readonly<{ headers: Headers; body: string; refusal: string | null }>
+
+async function askWhole(ask: AskPath, path: string): Promise<WholeAnswer> {
   const answer = await ask(path)
-  return { headers: answer.headers, bytes: (await answer.arrayBuffer()).byteLength }
+  const body = await answer.text()
+  return { headers: answer.headers, body, refusal: refusalText(answer.status, answer.headers, body) }
 }
 
 function faultOfDirective(answers: readonly Headers[], directive: string): string | null {

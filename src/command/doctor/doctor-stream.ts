@@ -1,8 +1,8 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
-import { printable } from '../terminal/output.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { ok, wrong } from './diagnosis.ts'
+import { failureText } from './doctor-failure.ts'
 
 /** A stream of the service: its name in the report, and its path. */
 type NamedStream = Readonly<{ what: string; path: string }>
@@ -27,7 +27,7 @@ export async function streamDiagnosis(
     return faultOf(what, headers, first.done) ?? ok(what, 'events arrive at once: no proxy buffers them')
   } catch (error) {
     if (!(error instanceof DaybookError)) throw error
-    if (error.code !== 'timeout') return wrong(what, printable(error.message))
+    if (error.code !== 'timeout') return wrong(what, failureText(error))
     return wrong(what, `no bytes arrived in ${waitMs / 1_000} s: a proxy buffers ${path}; turn that off`)
   }
 }

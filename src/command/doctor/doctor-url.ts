@@ -10,6 +10,7 @@ import { note, ok, warn, wrong } from './diagnosis.ts'
 import { formatAge } from '../terminal/rounded-quantity.ts'
 import { readAddress } from '../terminal/log-address.ts'
 import { cacheDiagnosis } from './doctor-cache.ts'
+import { failureText } from './doctor-failure.ts'
 import { originDiagnosis } from './doctor-origin.ts'
 import { streamDiagnosis } from './doctor-stream.ts'
 import { heldDiagnosis } from './doctor-held.ts'
@@ -40,8 +41,10 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
   const answer = await daybook.ask
     .get(endpointPath('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
     .catch(failureOf)
-  if (answer instanceof DaybookError)
-    return [wrong('service', `the service does not answer: ${printable(answer.message)}`)]
+  if (answer instanceof DaybookError) {
+    const reason = failureText(answer)
+    return [wrong('service', answer.status === 0 ? `the service does not answer: ${reason}` : reason)]
+  }
   const { headers } = answer
   const status: Status = answer.json()
   const stream = { what: 'stream', path: endpointPath('stream', '') }
@@ -109,9 +112,8 @@ function headersOf(headers: Headers): Diagnosis {
 async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSignal): Promise<Diagnosis> {
   const signed = await ask.get(endpointPath('logCheckpoint', ''), { ...ONCE, signal }).catch(failureOf)
   const list = await ask.get(endpointPath('logKeys', ''), { ...ONCE, signal }).catch(failureOf)
-  if (signed instanceof DaybookError || list instanceof DaybookError) {
-    return wrong('checkpoint', 'the checkpoint or the list of keys cannot be read')
-  }
+  if (signed instanceof DaybookError) return wrong('checkpoint', failureText(signed))
+  if (list instanceof DaybookError) return wrong('checkpoint', `the list of keys: ${failureText(list)}`)
   const { origin, keys: listed }: LogKeys = list.json()
   const keys = listed.flatMap(({ vkey }) => parseVkey(NODE_PRIMITIVES.sha256, vkey) ?? [])
   const trusted = { origin, keys }
@@ -136,7 +138,7 @@ async function rangesOf(daybook: Daybook, signal: AbortSignal): Promise<readonly
   const answer = await daybook.ask
     .get(path, { ...ONCE, signal, headers: { Range: 'bytes=0-0' } })
     .catch(failureOf)
-  if (answer instanceof DaybookError) return [wrong('ranges', printable(answer.message))]
+  if (answer instanceof DaybookError) return [wrong('ranges', failureText(answer))]
   const isStrong = answer.headers.get('etag')?.startsWith('"') === true
   return [
     answer.status === 206 && isStrong
