@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openApiStage } from '../../test/stage/api-stage.ts'
 import { sendRaw } from '../../test/stage/raw-request.ts'
 import type { Route } from './http/route.ts'
@@ -20,6 +21,8 @@ const waiting: Route = {
   },
 }
 
+/** Far longer than a stop whose answers are cut after 200 ms. */
+const STOP_MS_MAX = 5_000
 /** More than the kernel buffers for a caller that does not read. */
 const LARGE_BYTES = 32 * 1024 * 1024
 
@@ -39,6 +42,17 @@ suite('a listener that stops', () => {
         .on('connect', () => resolve(false))
     })
     assert.equal(refused, true)
+  })
+
+  test('cuts the connection of a caller that asked for a tunnel behind an answer without end', async () => {
+    const stage = await openApiStage({ routes: [waiting], server: { drainMs: 200 } })
+    const socket = connect(stage.port, '127.0.0.1')
+    socket.write(`${request('/waiting')}CONNECT daybook.test:1 HTTP/1.1\r\nHost: daybook.test:1\r\n\r\n`)
+    await once(socket, 'data')
+    const stopped = stage[Symbol.asyncDispose]().then(() => 'stopped')
+    const first = await Promise.race([stopped, sleep(STOP_MS_MAX, 'still waits', { ref: false })])
+    socket.destroy()
+    assert.equal(first, 'stopped')
   })
 
   test('does not cut an answer that is written and not taken yet', async () => {

@@ -82,10 +82,13 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
       if (path.answering(socket) === undefined && socket.writableLength === 0) socket.destroy()
     }
   }
+  const closeAll = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
   const drain = async (quiet = Promise.resolve()): Promise<void> => {
     if (draining) return
     draining = true
-    await drainServer(server, settings.drainMs, quiet, closeIdle)
+    await drainServer(server, settings.drainMs, quiet, { closeIdle, closeAll })
   }
   return { port: address.port, drain, [Symbol.asyncDispose]: () => drain() }
 }
