@@ -9,8 +9,8 @@ import { settleSwitches } from './command/terminal/switch-variables.ts'
 import { CommandError, outsideReason } from './command/terminal/world.ts'
 import { msOf } from './protocol/moment.ts'
 
-/** Longest wait for a reader of standard error, after the command has ended. */
-const UNREAD_LINES_MS = 2_000
+/** Longest life of the process after its command has ended, unless a reader of standard output is still waited for. */
+const LEFT_OPEN_MS = 2_000
 
 /** Entry point: the only file that reads the clock, the environment, the arguments and the signals of the process. */
 const stop = new AbortController()
@@ -79,10 +79,11 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error)
 }
-// Lines that nobody reads would keep the process, and a service manager would kill it.
+// Lines that nobody reads, or a thread or connection that did not end, would keep the process, and a service manager
+// would kill it.
 setInterval(() => {
-  if (process.stderr.writableLength > 0 && process.stdout.writableLength === 0) process.exit()
-}, UNREAD_LINES_MS).unref()
+  if (process.stdout.writableLength === 0) process.exit()
+}, LEFT_OPEN_MS).unref()
 
 function throwUsageErrors(command: Command): void {
   command.exitOverride()

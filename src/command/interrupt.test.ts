@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,11 +12,16 @@ import { billionths } from '../protocol/amount.ts'
 import { msOf } from '../protocol/moment.ts'
 import { backUp } from './backups/backup-command.ts'
 import { check } from './operator/check-command.ts'
+import { openLines } from './log-lines/log-lines.ts'
+import { runToEnd } from './operator/node-ending.ts'
 import type { World } from './terminal/world.ts'
 import { CommandError } from './terminal/world.ts'
+import { MAIN } from '../../test/stage/places.ts'
 import { testSigner } from '../../test/story/signing.ts'
 
 const EVENTS = 40_000
+/** Far longer than a command that prints its version takes, with what it leaves open. */
+const PROCESS_MS_MAX = 60_000
 const START_MS = Date.UTC(2026, 9, 1)
 
 /** World with a stop signal that is already aborted. */
@@ -70,5 +77,35 @@ suite('a command that is stopped', () => {
     const settings = { data, to: join(data, 'copy.db'), keepDays: 30, isFull: false, keys: [] }
     await assert.rejects(backUp(settings, stoppedWorld()), stops)
     leavesNothing()
+  })
+})
+
+suite('a node that is stopped', () => {
+  test('is cut when its end takes longer than the drain and the headroom', async () => {
+    // An open connection keeps the process in the same way.
+    const open = setInterval(() => undefined, 1_000)
+    const said: string[] = []
+    const lines = openLines(
+      (name) => said.push(name),
+      () => 0,
+      () => ({ level: 'info', callers: false, without: [] }),
+    )
+    const node = {
+      broken: new Promise<string>(() => {}),
+      [Symbol.asyncDispose]: () => new Promise<void>(() => {}),
+    }
+    const settings = { world: stoppedWorld(), lines, drainMs: 5, headroomMs: 5 }
+    assert.equal(await runToEnd(node, settings), 1)
+    assert.deepEqual(said, ['stopping', 'stop-cut'])
+    clearInterval(open)
+  })
+
+  test('leaves nothing that keeps the process for long', async () => {
+    const words = ['--import', 'data:text/javascript,setInterval(() => {}, 1000)', MAIN, '--version']
+    const child = spawn(process.execPath, words, { stdio: 'ignore' })
+    const late = setTimeout(() => child.kill('SIGKILL'), PROCESS_MS_MAX)
+    await once(child, 'exit')
+    clearTimeout(late)
+    assert.equal(child.exitCode, 0)
   })
 })

@@ -225,6 +225,11 @@ const SERVICE_FACTS = {
     fields: ['drainMs'],
   },
   stopped: { level: 'info', text: 'stopped after {ms} ms', fields: ['ms'] },
+  'stop-cut': {
+    level: 'error',
+    text: 'the stop has not ended after {ms} ms: what is still open is cut',
+    fields: ['ms'],
+  },
   broken: { level: 'fatal', text: 'the service stops: {reason}', fields: ['reason'] },
   rejection: { level: 'fatal', text: 'unhandled rejection', fields: ['err'] },
   crashed: { level: 'fatal', text: 'the command failed', fields: ['err'] },

@@ -4,13 +4,25 @@ import type { ExitCode, World } from '../terminal/world.ts'
 /** A node that listens. `broken` resolves with the reason when it must stop by itself. */
 type RunningNode = AsyncDisposable & Readonly<{ broken: Promise<string> }>
 
+/** Milliseconds of a stop beyond the drain. With the default of `--drain`, a stop takes 60 s at most. */
+const STOP_HEADROOM_MS = 50_000
+
+type EndSettings = Readonly<{
+  world: World
+  lines: LogLines
+  drainMs: number
+  /** Milliseconds of the end beyond the drain; `STOP_HEADROOM_MS` if absent. */
+  headroomMs?: number
+}>
+
 /**
  * Waits for a signal or for the first failure, and ends the node with its log lines. `work` runs beside the node until its
- * end: it gets a signal, and its failure ends the node.
+ * end: it gets a signal, and its failure ends the node. Does not wait beyond the headroom for a node that does not end:
+ * the exit code is then 1, and the caller ends the process with what is still open.
  */
 export async function runToEnd(
   node: RunningNode,
-  { world, lines, drainMs }: Readonly<{ world: World; lines: LogLines; drainMs: number }>,
+  { world, lines, drainMs, headroomMs = STOP_HEADROOM_MS }: EndSettings,
   work: (stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
   const ended = new AbortController()
@@ -22,13 +34,28 @@ export async function runToEnd(
   const reason = await Promise.race([stopped(world.stop), node.broken, failed])
   const stoppedMs = world.monotonicMs()
   ended.abort()
-  await working.catch(() => undefined)
-  if (reason === undefined) lines.say('stopping', { drainMs })
-  else lines.say('broken', { reason })
-  await node[Symbol.asyncDispose]()
+  const end = async (): Promise<void> => {
+    await working.catch(() => undefined)
+    if (reason === undefined) lines.say('stopping', { drainMs })
+    else lines.say('broken', { reason })
+    await node[Symbol.asyncDispose]()
+  }
+  const inTime = await endsWithin(drainMs + headroomMs, end())
   lines.flush()
-  lines.say('stopped', { ms: Math.round(world.monotonicMs() - stoppedMs) })
-  return reason === undefined ? 0 : 1
+  lines.say(inTime ? 'stopped' : 'stop-cut', { ms: Math.round(world.monotonicMs() - stoppedMs) })
+  return reason === undefined && inTime ? 0 : 1
+}
+
+/** Whether the end comes within so many milliseconds. Waiting for it keeps no process alive. */
+async function endsWithin(ms: number, end: Promise<void>): Promise<boolean> {
+  const late = Promise.withResolvers<false>()
+  const limit = setTimeout(() => late.resolve(false), ms)
+  limit.unref()
+  try {
+    return await Promise.race([end.then(() => true), late.promise])
+  } finally {
+    clearTimeout(limit)
+  }
 }
 
 function stopped(signal: AbortSignal): Promise<undefined> {
