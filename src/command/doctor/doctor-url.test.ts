@@ -21,7 +21,7 @@ async function reportWith(
   status: number,
   headers: Record<string, string> = {},
 ): Promise<readonly string[]> {
-  const failing = createServer((_request, response) => response.writeHead(status, headers).end('{}'))
+  const failing = createServer((_request, response) => response.writeHead(status, headers).end('no JSON'))
   failing.listen(0, '127.0.0.1')
   await once(failing, 'listening')
   const failingUrl = `http://127.0.0.1:${(failing.address() as AddressInfo).port}`
@@ -56,5 +56,16 @@ suite('doctor of a service', () => {
   test('says which status the checkpoint or the list of keys has', async () => {
     const wrong = wrongIn(await reportWith('/api/v1/log/keys', 503))
     assert.deepEqual(wrong, ['wrong checkpoint the list of keys: the service answered 503'])
+  })
+
+  test('goes on after an archive that fails', async () => {
+    const lines = await reportWith('/api/v1/archive', 503)
+    assert.deepEqual(wrongIn(lines), ['wrong ranges the service answered 503'])
+    assert.match(lines.join('\n'), /^ok +private /m)
+  })
+
+  test('prints what it has found before an answer that cannot be read', async () => {
+    const lines = await reportWith('/api/v1/log/keys', 200)
+    assert.match(lines.join('\n'), /^ok +headers /m)
   })
 })

@@ -1,7 +1,7 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
-import type { LogKeys, Status } from '../../protocol/resources.ts'
+import type { Archive, LogKeys, Status } from '../../protocol/resources.ts'
 import { openCheckpoint } from '../../tlog/checkpoint.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
 import { fetchWithNotice, openClient } from '../terminal/client.ts'
@@ -28,10 +28,10 @@ const LIVE_PATH = '/live'
 const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
 
 /**
- * Examines a service as its readers see it, through every proxy. A stream reports its position at once, so first bytes
- * later than `waitMs` mean that a proxy buffers it.
+ * Examines a service as its readers see it, through every proxy, and yields each finding. A stream reports its position
+ * at once, so first bytes later than `waitMs` mean that a proxy buffers it.
  */
-export async function diagnoseUrl(url: string, waitMs: number, world: World): Promise<readonly Diagnosis[]> {
+export async function* diagnoseUrl(url: string, waitMs: number, world: World): AsyncGenerator<Diagnosis> {
   const daybook = openClient(url, world)
   const signal = world.stop
   const fetch = fetchWithNotice(readAddress(url), world)
@@ -43,24 +43,24 @@ export async function diagnoseUrl(url: string, waitMs: number, world: World): Pr
     .catch(failureOf)
   if (answer instanceof DaybookError) {
     const reason = failureText(answer)
-    return [wrong('service', answer.status === 0 ? `the service does not answer: ${reason}` : reason)]
+    yield wrong('service', answer.status === 0 ? `the service does not answer: ${reason}` : reason)
+    return
   }
   const { headers } = answer
+  const nowMs = (before + world.now()) / 2
   const status: Status = answer.json()
   const stream = { what: 'stream', path: endpointPath('stream', '') }
   const live = { what: 'live', path: LIVE_PATH }
-  return [
-    serviceOf(status),
-    ...originDiagnosis(status, url),
-    clockOf(headers, (before + world.now()) / 2),
-    headersOf(headers),
-    await checkpointOf(daybook, status, signal),
-    await cacheDiagnosis(askPath).catch((error: unknown) => unansweredCache(error, signal)),
-    ...(await Promise.all([stream, live].map((one) => streamDiagnosis(daybook, one, waitMs, signal)))),
-    ...(await rangesOf(daybook, signal)),
-    await exposureOf(daybook, signal),
-    heldDiagnosis(status.finality, status.now.atMs),
-  ]
+  yield serviceOf(status)
+  yield* originDiagnosis(status, url)
+  yield clockOf(headers, nowMs)
+  yield headersOf(headers)
+  yield await checkpointOf(daybook, status, signal)
+  yield await cacheDiagnosis(askPath).catch((error: unknown) => unansweredCache(error, signal))
+  yield* await Promise.all([stream, live].map((one) => streamDiagnosis(daybook, one, waitMs, signal)))
+  yield* await rangesOf(daybook, signal)
+  yield await exposureOf(daybook, signal)
+  yield heldDiagnosis(status.finality, status.now.atMs)
 }
 
 /** Turns an error of the client into a value; any other error is thrown on. */
@@ -130,14 +130,14 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
 }
 
 /** Whether an interrupted download can resume. Without a closed month there is no file to try. */
-async function rangesOf(daybook: Daybook, signal: AbortSignal): Promise<readonly Diagnosis[]> {
-  const { months } = await daybook.archive({ signal })
+async function rangesOf({ ask }: Daybook, signal: AbortSignal): Promise<readonly Diagnosis[]> {
+  const archive = await ask.get(endpointPath('archive', ''), { ...ONCE, signal }).catch(failureOf)
+  if (archive instanceof DaybookError) return [wrong('ranges', failureText(archive))]
+  const { months }: Archive = archive.json()
   const closed = months.findLast(({ state, bytes }) => state === 'closed' && (bytes ?? 0) > 1)
   if (closed === undefined) return []
   const path = endpointPath('archiveFile', `${closed.month}.jsonl.gz`)
-  const answer = await daybook.ask
-    .get(path, { ...ONCE, signal, headers: { Range: 'bytes=0-0' } })
-    .catch(failureOf)
+  const answer = await ask.get(path, { ...ONCE, signal, headers: { Range: 'bytes=0-0' } }).catch(failureOf)
   if (answer instanceof DaybookError) return [wrong('ranges', failureText(answer))]
   const isStrong = answer.headers.get('etag')?.startsWith('"') === true
   return [

@@ -24,16 +24,18 @@ export async function doctor(settings: DoctorSettings, world: World): Promise<Ex
   const found: Diagnosis[] = []
   if (data !== null) found.push(...diagnoseDirectory({ ...settings, data }, world))
   else if (backups !== null) found.push(...backupsDiagnosis(backups, null, world))
-  if (url !== null)
-    found.push(
-      ...(await withCommandErrors(() => diagnoseUrl(url, settings.waitMs, world)).catch(stopped(world))),
-    )
-  printDiagnoses(found, world)
+  try {
+    if (url !== null)
+      await withCommandErrors(() => addFindings(found, diagnoseUrl(url, settings.waitMs, world)))
+  } catch (error) {
+    throw world.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
+  } finally {
+    // A later check that fails takes nothing from what the others have found.
+    printDiagnoses(found, world)
+  }
   return found.some(({ is }) => is === 'wrong') ? 1 : 0
 }
 
-function stopped(world: World): (error: unknown) => never {
-  return (error) => {
-    throw world.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
-  }
+async function addFindings(found: Diagnosis[], more: AsyncIterable<Diagnosis>): Promise<void> {
+  for await (const one of more) found.push(one)
 }
