@@ -35,7 +35,7 @@ export async function* draftLines(
   }
 }
 
-/** Why a line cannot be a draft, as the end of a message; null when it may be one. Never repeats the line. */
+/** Fault of a line that cannot be a draft, as the end of a message; null when it may be one. Never repeats the line. */
 export function lineFault(bytes: Buffer): string | null {
   if (bytes.length > DRAFT_LINE_BYTES_MAX) {
     return `is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`

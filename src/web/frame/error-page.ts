@@ -41,8 +41,6 @@ export const HTML_TYPE = 'text/html; charset=utf-8'
 
 /** Maximum characters of a query that the page's links repeat. */
 const REPEATED_CHARS_MAX = 500
-/** Maximum faults that the page lists. */
-const FAULTS_MAX = 8
 
 /** Problem of a path that is no page and no file. */
 export const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
@@ -141,16 +139,14 @@ function faults({ code, errors = [], detail }: Problem, path: string): Html | nu
     (fault) => fault.message !== detail || choicesOf(fault).length > 0,
   )
   if (different.length === 0) return null
-  const more = different.length - FAULTS_MAX
   return html`<ul>
-    ${different.slice(0, FAULTS_MAX).map((fault) => {
+    ${different.map((fault) => {
       const { parameter, message } = fault
       return html`<li>
         ${message === detail ? null : prose(message)}
         ${choicesOf(fault).map((value) => html` <a href="${path}?${parameter}=${encodeURIComponent(value)}">${value}</a>`)}
       </li>`
     })}
-    ${more > 0 ? html`<li>${more} more.</li>` : null}
   </ul>`
 }
 
