@@ -26,8 +26,9 @@ export type FrontThreads = AsyncDisposable &
   }>
 
 /**
- * Starts `count` threads; settles when all of them listen. `onBroken` is called when one stops by itself. Then the
- * whole service must stop, because the thread may have held a lock or slots in the shared memory.
+ * Starts `count` threads; settles when all of them listen. When one does not start, the others are stopped. `onBroken`
+ * is called when one stops by itself. Then the whole service must stop, because the thread may have held a lock or slots
+ * in the shared memory.
  */
 export async function startFrontThreads(
   count: number,
@@ -37,7 +38,7 @@ export async function startFrontThreads(
 ): Promise<FrontThreads> {
   // The main thread is the first serving thread.
   const names = Array.from({ length: count }, (_, index) => `serving thread ${index + 2}`)
-  const threads = await Promise.all(names.map((name) => startThread(name, settings, { lines, onBroken })))
+  const threads = await allOrNone(names.map((name) => startThread(name, settings, { lines, onBroken })))
   return {
     metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     readable: () => Promise.all(threads.map((thread) => thread.readable())),
@@ -61,6 +62,16 @@ type Thread = Readonly<{
   stop(): Promise<void>
 }>
 
+/** The started threads. When one fails, stops the others, which would keep the process and its port, and throws. */
+async function allOrNone(starting: readonly Promise<Thread>[]): Promise<readonly Thread[]> {
+  const starts = await Promise.allSettled(starting)
+  const threads = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+  const failure = starts.find((start) => start.status === 'rejected')
+  if (failure === undefined) return threads
+  await Promise.all(threads.map((thread) => thread.stop()))
+  throw failure.reason
+}
+
 async function startThread(
   name: string,
   settings: FrontThreadSettings,
@@ -76,6 +87,7 @@ async function startThread(
   const askedReadable = openQuestions<boolean>()
   let stopping = false
 
+  // Rejects only for a thread that ends by itself.
   await new Promise<void>((resolve, reject) => {
     worker.on('error', (cause: Error) => {
       reject(cause)
