@@ -143,6 +143,28 @@ suite('an allowance shared by machines', { skip: skipWithout('redis-server') }, 
     assert.ok((await probe.pTTL(key)) <= 60_000)
   })
 
+  test('tells a node with a lower limit when its next request is free', async () => {
+    await using server = await startServer(await freePort())
+    await using store = await node(server)
+    await using opened = await openProbe(server)
+    const nowMs = Date.now()
+    const agesMs = [30_000, 30_000, 30_000, 10_000, 5_000]
+    const moments = agesMs.map((ageMs) => String(nowMs - ageMs))
+    await opened.probe.rPush('daybook:allowance:default:a', moments)
+    const lower = { ...DEFAULT, requests: 2 }
+    const { allowed, remaining, resetSeconds, retryAfterSeconds } = await store.share(ownAllowance(lower))(
+      'a',
+      monotonicMs(),
+    )
+    assert.deepEqual([allowed, remaining, resetSeconds], [false, 0, retryAfterSeconds])
+    // The fourth request must leave the window too. A slow machine makes the rest shorter, by less than 20 seconds.
+    assert.ok(retryAfterSeconds > 30 && retryAfterSeconds <= 50, `Retry-After: ${retryAfterSeconds}`)
+    // A node with a higher limit still waits for the oldest one.
+    const higher = await store.share(ownAllowance(DEFAULT))('a', monotonicMs())
+    assert.deepEqual([higher.allowed, higher.remaining], [true, 54])
+    assert.ok(higher.resetSeconds <= 30)
+  })
+
   test('becomes the node’s own while the store is lost, and shared again when it is back', async () => {
     const port = await freePort()
     const signals: StoreSignal[] = []

@@ -45,6 +45,7 @@ const QUEUE_MAX = 10_000
 
 // Moments of accepted requests, oldest first, by the clock of the store. If that clock has gone back, the age of a
 // moment in the future is unknown. It counts as now, so that no caller gains requests and none waits longer than a window.
+// A node with a higher limit may have accepted more than `requests`: then several must leave before the next is accepted.
 const SCRIPT = `
 local requests, window, units = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -70,7 +71,8 @@ for _ = 1, math.min(units, requests - used) do
   changed = true
 end
 if changed then redis.call('PEXPIRE', KEYS[1], window) end
-return { allowed and 1 or 0, used, (oldest or now) + window - now }
+local freeing = moment(math.max(0, used - requests)) or now
+return { allowed and 1 or 0, used, freeing + window - now }
 `
 
 const REPLY = z.tuple([z.int(), z.int(), z.int()])
@@ -168,11 +170,11 @@ function connect(url: string) {
 }
 
 function decisionOf({ requests }: Policy, reply: unknown): Decision {
-  const [allowed, used, oldestLeavesMs] = REPLY.parse(reply)
-  const waitSeconds = Math.ceil(oldestLeavesMs / SECOND_MS)
+  const [allowed, used, freesMs] = REPLY.parse(reply)
+  const waitSeconds = Math.ceil(freesMs / SECOND_MS)
   return {
     allowed: allowed === 1,
-    remaining: requests - used,
+    remaining: Math.max(0, requests - used),
     resetSeconds: waitSeconds,
     retryAfterSeconds: allowed === 1 ? 0 : waitSeconds,
   }
