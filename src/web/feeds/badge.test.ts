@@ -16,10 +16,10 @@ suite('a badge', () => {
       contest: { id: 42, status: 'paying', prizesRedeemed, prizesNotRedeemed, prizesOwed },
       pool: { out: {} },
     }) as never
-  const unwon = (status: string, out: Readonly<Record<string, string>>): string => {
-    const nothing = '0.000000000'
+  const nothing = '0.000000000'
+  const unwon = (status: string, out: Readonly<Record<string, string>>, balance = nothing): string => {
     const figures = { prizesRedeemed: nothing, prizesNotRedeemed: nothing, prizesOwed: nothing }
-    return badgeOf({ contest: { id: 42, status, ...figures }, pool: { out } } as never, REAL).markup
+    return badgeOf({ contest: { id: 42, status, ...figures }, pool: { out, balance } } as never, REAL).markup
   }
   const REAL = { token: 'KOTS', simulated: false }
 
@@ -42,8 +42,17 @@ suite('a badge', () => {
     assert.match(markup, />paid 1204\.100000000 \/ 1204\.900000000 KOTS</)
   })
 
+  test('shows what was paid of a prize that a correction took back', () => {
+    const { markup } = badgeOf(contest('60.000000000', '-60.000000000', '0.000000000'), REAL)
+    assert.match(markup, />paid 60 \/ 0 KOTS</)
+    assert.match(markup, /<title>Contest 42: paid 60\.000000000 of 0\.000000000 KOTS</)
+    assert.doesNotMatch(markup, /fill="#1b6a45"/)
+  })
+
   test('says that nothing was won', () => {
     assert.match(unwon('running', {}), />nothing won yet</)
+    assert.match(unwon('paying', {}, '50.000000000'), />nothing won yet</)
+    assert.match(unwon('paying', {}), />nothing was won</)
     assert.match(unwon('paid', {}), />nothing was won</)
     assert.match(unwon('paid', { refund: '8408.364540235' }), />stakes given back</)
   })

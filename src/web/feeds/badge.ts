@@ -2,6 +2,7 @@ import type { ContestLedger } from '../../protocol/resources.ts'
 import { digitsOf, grouped } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
+import { mayYetPay } from '../pages/contests/contest-verdict.ts'
 
 const HEIGHT = 24
 const CHAR_WIDTH = 7.2
@@ -18,7 +19,8 @@ type BadgeLabel = Readonly<{ token: string; simulated: boolean }>
 /** Badge of a contest as SVG: the paid part of its prizes, for embedding in other sites. */
 export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): Html {
   const { id, prizesOwed, prizesRedeemed, prizesNotRedeemed } = ledger.contest
-  const nothing = digitsOf(prizesOwed) === 0n
+  // Payments of a prize that a correction took back are left when nothing is owed.
+  const nothing = digitsOf(prizesOwed) === 0n && digitsOf(prizesRedeemed) === 0n
   const done = digitsOf(prizesNotRedeemed) === 0n
   const message = nothing ? unwon(ledger) : `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
   const label = `${simulated ? 'simulated ' : ''}contest ${id}`
@@ -48,10 +50,12 @@ export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): 
   </svg>`
 }
 
-/** Text of a contest without owed prizes. */
-function unwon({ contest, pool }: BadgeLedger): string {
+/** Text of a contest without prizes. */
+function unwon(ledger: BadgeLedger): string {
+  const { contest, pool } = ledger
   if (contest.status === 'upcoming' || contest.status === 'running') return 'nothing won yet'
-  return digitsOf(pool.out['refund'] ?? '0.000000000') > 0n ? 'stakes given back' : 'nothing was won'
+  if (digitsOf(pool.out['refund'] ?? '0.000000000') > 0n) return 'stakes given back'
+  return mayYetPay(ledger) ? 'nothing won yet' : 'nothing was won'
 }
 
 /** Paid and owed amounts in whole units; with every digit if cutting would hide an unpaid part. */

@@ -66,6 +66,18 @@ suite("a contest's page", () => {
     assert.match(page, /data-expr="all-paid \/prizes\/1\/notRedeemed \/prizes\/1\/expired">All paid</)
   })
 
+  test('calls no prize paid in full that a correction took back', async () => {
+    const page = await seeContest('/contests/1/ledger', [
+      ...running,
+      closed,
+      prize,
+      correction('prize', '-100', 6),
+    ])
+    assert.doesNotMatch(page, /All paid/)
+    const [, rows = ''] = /class="cards prizes"[^]*?<tbody>([^]*?)<\/tbody>/.exec(page) ?? []
+    assert.equal(wordsOf(rows), 'Winner 0 0 0')
+  })
+
   test('names the event of each state', async () => {
     const page = await seeContest('/contests/1/ledger', [...running, closed, prize, payout('100'), paid])
     for (const [word, seq] of [

@@ -10,6 +10,11 @@ import { expressed } from '../../charts/share.ts'
 
 type Column = 'owed' | 'redeemed' | 'expired' | 'notRedeemed'
 
+/** Whether a contest has prizes. A prize that a correction took back before anything was paid is a line of zeros. */
+export function hasPrizes({ prizes }: ContestLedger): boolean {
+  return prizes.some(({ owed, redeemed, expired }) => ![owed, redeemed, expired].every(isZero))
+}
+
 /** Table of the prizes by kind: won, paid, expired and unpaid, and the sums. */
 export function prizeTable({ prizes }: ContestLedger, { site }: View): Html | null {
   if (prizes.length === 0) return null
@@ -49,15 +54,19 @@ function prizeRow(prize: PrizeLine, index: number, lapses: boolean): Html {
     <td class="r fold">${amountHtml(redeemed)}</td>
     ${lapses ? html`<td class="r" data-label="expired">${amountHtml(expired)}</td>` : null}
     <td class="bar">${shareBar(partOf(redeemed, owed))}</td>
-    <td class="r" data-label="${isZero(prize.notRedeemed) ? '' : 'unpaid'}">${openOf(prize, index)}</td>
+    <td class="r" data-label="${isAllPaid(prize) ? '' : 'unpaid'}">${openOf(prize, index)}</td>
   </tr>`
 }
 
 /** Unpaid amount of a kind, or the words that all of it is paid. */
-function openOf({ expired, notRedeemed }: PrizeLine, index: number): Html {
-  if (!isZero(notRedeemed) || !isZero(expired)) return amountHtml(notRedeemed)
+function openOf(prize: PrizeLine, index: number): Html {
+  if (!isAllPaid(prize)) return amountHtml(prize.notRedeemed)
   const expression = `all-paid /prizes/${index}/notRedeemed /prizes/${index}/expired`
   return html`<span class="chip done">${expressed(expression, 'All paid')}</span>`
+}
+
+function isAllPaid({ owed, expired, notRedeemed }: PrizeLine): boolean {
+  return !isZero(owed) && isZero(expired) && isZero(notRedeemed)
 }
 
 function sumRow(prizes: readonly PrizeLine[], lapses: boolean): Html {

@@ -148,6 +148,24 @@ suite("a contest's page begins with whether it is paid", () => {
       'A prize was corrected after it was paid.',
     ],
     [
+      'when its only prize was corrected, and the restatement is still to be published',
+      [...running, closed, prize, correction('prize', '-100', 6)],
+      'No prize is won yet',
+      'The contest has closed. A correction took back what was won, and prizes are still to be published. 100 KOTS are in its pool.',
+    ],
+    [
+      'when its only prize was corrected, and nothing is left in the pool',
+      [
+        ...running,
+        closed,
+        prize,
+        correction('prize', '-100', 6),
+        { type: 'pool', kind: 'returned', contestId: 1, kots: '100' },
+      ],
+      'No prize was won',
+      'A correction took back what was won, and nothing is left to pay.',
+    ],
+    [
       'when it was cancelled',
       cancelled,
       'Cancelled: stakes are given back',

@@ -11,7 +11,7 @@ import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
-import { partOf } from './contest-prizes.ts'
+import { hasPrizes, partOf } from './contest-prizes.ts'
 import { paymentSums, poolSums } from './contest-sums.ts'
 import { runningBar } from './contests-overview.ts'
 import { waitingSentences } from './contest-waiting.ts'
@@ -37,14 +37,14 @@ type Words = Readonly<{ say: Html; lead: Html; bar?: Html }>
 
 function wordsOf(verdict: Verdict): Words {
   const { ledger, isCancelled, view } = verdict
-  const { contest, prizes } = ledger
+  const { contest } = ledger
   if (paymentSums(ledger, view)?.isEqual === false || poolSums(ledger)?.isEqual === false) {
-    return { ...UNEQUAL, ...(prizes.length === 0 ? {} : { bar: segments(verdict) }) }
+    return { ...UNEQUAL, ...(hasPrizes(ledger) ? { bar: segments(verdict) } : {}) }
   }
   if (isCancelled) return cancelled(verdict)
   if (contest.status === 'upcoming') return upcoming(verdict)
   if (contest.status === 'running') return running(verdict)
-  return prizes.length === 0 ? withoutPrizes(verdict) : won(verdict)
+  return hasPrizes(ledger) ? won(verdict) : withoutPrizes(verdict)
 }
 
 const UNEQUAL: Words = {
@@ -92,13 +92,14 @@ function cancelled({ ledger: { pool, contest }, view: { site } }: Verdict): Word
 }
 
 /** Whether a closed contest without prizes may still publish some: its pool is not empty. */
-export function mayYetPay({ contest, pool }: ContestLedger): boolean {
+export function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'pool'>): boolean {
   return contest.status === 'paying' && isPositive(pool.balance)
 }
 
 function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
-  const { pool } = ledger
+  const { pool, prizes } = ledger
   const { refund = null } = pool.out
+  const isCorrected = prizes.length > 0
   const refunded =
     refund === null || isZero(refund)
       ? null
@@ -107,13 +108,19 @@ function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
   if (!mayYetPay(ledger)) {
     return {
       say: html`No prize was won`,
-      lead: refunded ?? html`The contest is over, and nothing is left to pay.`,
+      lead:
+        refunded ??
+        html`${isCorrected ? 'A correction took back what was won' : 'The contest is over'}, and nothing is
+        left to pay.`,
     }
   }
   return {
     say: html`No prize is won yet`,
-    lead: html`The contest has closed, and its prizes are still to be published.
-      <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are in its pool.
+    lead: html`${
+        isCorrected
+          ? 'The contest has closed. A correction took back what was won, and prizes are still to be published.'
+          : 'The contest has closed, and its prizes are still to be published.'
+      } <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are in its pool.
       ${refunded}`,
   }
 }
