@@ -18,6 +18,9 @@ import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 
 export const HOURS_OF_WEEK: number = WEEK_MS / HOUR_MS
 
+/** Hours in one query at most. */
+const HOURS_AT_ONCE = 1_000
+
 /**
  * Activity of a span by hour of the week: 168 sums from Monday 00:00 in local time, which is `tz` minutes ahead of UTC.
  * Whole weeks with week-strided sums cost the same for any number of weeks. Other hours cost a look-up each.
@@ -109,16 +112,24 @@ function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: TimeSpan
   let at = fromMs
   let start = pointOf(books.totalsBefore(at))
   while (at < toMs) {
-    const next = boundOf(Math.min(floorTo(at, HOUR_MS, originMs) + HOUR_MS, toMs))
-    const found = books.totalsBefore(next)
-    // An hour without events costs only its look-up.
-    if (found.seq !== start.seq) {
-      const end = pointOf(found)
-      addDifference(sums[hourOfWeek(at, originMs)], start.activity, end.activity)
-      start = end
+    const ends = hourEnds({ fromMs: at, toMs }, originMs)
+    for (const [index, found] of books.totalsBeforeEach(ends).entries()) {
+      // An hour without events costs only its look-up.
+      if (found.seq !== start.seq) {
+        const end = pointOf(found)
+        addDifference(sums[hourOfWeek(at, originMs)], start.activity, end.activity)
+        start = end
+      }
+      at = ends[index] ?? toMs
     }
-    at = next
   }
+}
+
+/** Ends of the first hours of a span, which is not empty. The last hour may be cut. */
+function hourEnds({ fromMs, toMs }: TimeSpan, originMs: number): readonly Ms[] {
+  const first = floorTo(fromMs, HOUR_MS, originMs) + HOUR_MS
+  const hours = Math.min(HOURS_AT_ONCE, Math.ceil((toMs - first) / HOUR_MS) + 1)
+  return Array.from({ length: hours }, (_, hour) => boundOf(Math.min(first + hour * HOUR_MS, toMs)))
 }
 
 function pointOf({ seq, totals }: AsOfTotals): Readonly<{ seq: Seq; activity: Activity }> {

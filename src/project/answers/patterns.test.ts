@@ -101,12 +101,29 @@ suite('patterns', () => {
       const counted: Books = {
         ...books,
         totalsBefore: (ms) => ((lookUps += 1), books.totalsBefore(ms)),
+        totalsBeforeEach: (bounds) => ((lookUps += bounds.length), books.totalsBeforeEach(bounds)),
         weekStridedActivity: (q) => ((lookUps += 1), books.weekStridedActivity(q)),
       }
       activityByHour(counted, { fromMs: start, toMs: boundOf(start + weeks * WEEK_MS) }, 60)
       return lookUps
     }
     assert.ok(asked(52) < asked(3) + 2 * 168, `a year took ${asked(52)} look-ups`)
+  })
+
+  test('ask for a thousand hours at once when no week-strided sums fit the offset', () => {
+    const log = [play(start), play(start + 6 * WEEK_MS)]
+    let queries = 0
+    const books = booksOf(log)
+    const counted: Books = {
+      ...books,
+      totalsBefore: (ms) => ((queries += 1), books.totalsBefore(ms)),
+      totalsBeforeEach: (bounds) => ((queries += 1), books.totalsBeforeEach(bounds)),
+    }
+    const span = { fromMs: start, toMs: boundOf(start + 7 * WEEK_MS) }
+    const cells = activityByHour(counted, span, 7)
+    assert.deepEqual(cells.map(comparable), naive(log, span, 7).map(comparable))
+    // Six weeks are 1,008 hours.
+    assert.ok(queries <= 3, `${queries} queries`)
   })
 
   test('list the same kinds in all cells, with zero where nothing was spent', () => {
