@@ -6,6 +6,7 @@ import { plan } from '../../../../test/story/api-story.ts'
 import {
   cancelled,
   closed,
+  correction,
   deposit,
   opened,
   paid,
@@ -117,6 +118,13 @@ suite('one list of contests', () => {
     const page = await seeContest('/contests?status=paying', [...running, closed])
     assert.doesNotMatch(page, /data-state="cancel|nothing was won/)
     assert.match(page, />nothing won yet</)
+  })
+
+  test('shows what was paid where a correction took back all that was won', async () => {
+    const story = [...running, closed, prize, payout('60'), correction('prize', '-100', 6)]
+    const page = await seeContest('/contests?status=paying', story)
+    assert.match(page, /data-at="\/contests\/0\/prizesRedeemed"><data value="60\.000000000">60\.00</)
+    assert.doesNotMatch(page, /nothing won yet/)
   })
 
   test('labels on a phone the moment that it shows', async () => {

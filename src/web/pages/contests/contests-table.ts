@@ -1,5 +1,5 @@
 import type { ContestWire } from '../../../protocol/resources.ts'
-import { amountHtml, countHtml } from '../../markup/amount-html.ts'
+import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -118,5 +118,10 @@ function shareOf({ status, prizesRedeemed, prizesOwed }: ContestWire, pointer: s
     { figure: prizesRedeemed, pointer: `${pointer}/prizesRedeemed` },
     { figure: prizesOwed, pointer: `${pointer}/prizesOwed` },
   )
-  return share ?? html`<span class="none">${status === 'paid' ? 'nothing was won' : 'nothing won yet'}</span>`
+  if (share !== null) return share
+  // Payments of a prize that a correction took back are left when nothing is owed.
+  if (!isZero(prizesRedeemed)) {
+    return html`<span data-at="${pointer}/prizesRedeemed">${amountHtml(prizesRedeemed)}</span>`
+  }
+  return html`<span class="none">${status === 'paid' ? 'nothing was won' : 'nothing won yet'}</span>`
 }
