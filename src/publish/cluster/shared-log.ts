@@ -136,8 +136,8 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
     start({ queue, onHead, onOtherLog }) {
       sessions.start((change) => {
         const head = book.appender.head()
-        if (change === 'applied') queue.changed('applied')
-        if (change === 'undone') return queue.changed('undone')
+        queue.changed(change)
+        if (change === 'undone') return
         if (book.sealed() === 'adopt') return onOtherLog(ENDED.adopt)
         if (served.differs(head.seq, book.applied()))
           return onOtherLog('the engine has another log than this node has served')

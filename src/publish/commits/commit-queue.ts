@@ -1,6 +1,7 @@
 import { assert } from '../../protocol/brand.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { FailedOutcome, Outcome } from '../admission/outcome.ts'
+import type { BookChange } from '../replica/book-follower.ts'
 import type { HeldQueue, Settlement } from '../held/held-queue.ts'
 import { openHeldChanges, openHeldLists } from '../held/held-queue.ts'
 import type { BatchSettings, BatchWork } from './batch-work.ts'
@@ -17,8 +18,8 @@ export type CommitQueue = Readonly<{
   /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */
   submit(drafts: readonly Draft[]): Promise<Outcome>
   held: HeldQueue
-  /** Must be called when messages of other nodes were applied to the books, and when an open commit was undone. */
-  changed(change: 'applied' | 'undone'): void
+  /** Must be called after each change of the books on a path that several nodes share, also by a step of the operator. */
+  changed(change: BookChange): void
   /** Goes on with what the node of the newest message was doing. Must be called when this node leads. */
   lead(): void
   /** Ends the queue. Settles after its last commit: the store may be closed then. */
@@ -78,7 +79,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     },
     changed(change) {
       if (change === 'undone') work.undone()
-      else work.applied()
+      if (change === 'applied') work.applied()
       commits.look()
     },
     lead: commits.lead,
@@ -93,8 +94,8 @@ type Commits = Readonly<{
     request: Readonly<{ drafts: number; size: number }>,
     run: () => Result,
   ): Promise<Result | FailedOutcome>
-  /** Settles when no transaction is open. */
-  quiet(): Promise<void>
+  /** Settles when no transaction is open. Rejects when the signal is aborted before. */
+  quiet(signal?: AbortSignal): Promise<void>
   /** Wakes those that wait for that. */
   look(): void
 }> &
@@ -181,14 +182,30 @@ function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome, goO
 
 /** Opens the wait for the end of an open transaction. */
 function openQuiet({ isOpen }: CommitPath): Pick<Commits, 'quiet' | 'look'> {
-  let listeners: (() => void)[] = []
+  const waiting = new Set<() => void>()
   return {
-    quiet: () => (isOpen() ? new Promise((heard) => listeners.push(heard)) : Promise.resolve()),
+    quiet(signal) {
+      if (!isOpen()) return Promise.resolve()
+      // A promise around this one would settle later: the next transaction may be open by then.
+      return new Promise((resolve, reject) => {
+        const stop = (): void => {
+          waiting.delete(heard)
+          reject(new Error('the wait for the end of a commit was aborted', { cause: signal?.reason }))
+        }
+        const heard = (): void => {
+          signal?.removeEventListener('abort', stop)
+          resolve()
+        }
+        if (signal?.aborted === true) return stop()
+        signal?.addEventListener('abort', stop, { once: true })
+        waiting.add(heard)
+      })
+    },
     look() {
       if (isOpen()) return
-      const heard = listeners
-      listeners = []
-      for (const listener of heard) listener()
+      const woken = [...waiting]
+      waiting.clear()
+      for (const heard of woken) heard()
     },
   }
 }

@@ -65,7 +65,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
   async function poll(): Promise<number> {
-    await queue.quiet()
+    await queue.quiet(signal)
     look()
     const due = schedule.take(size(), monotonicMs())
     const txs = due.filter(settling.isAsked)
@@ -83,7 +83,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   async function step(): Promise<void> {
     while (!logChain.isKnown()) {
       await sleep(pace.identifyMs)
-      await queue.quiet()
+      await queue.quiet(signal)
       look()
       await logChain.retry()
     }

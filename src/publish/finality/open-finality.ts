@@ -61,7 +61,7 @@ export function openFinality(settings: FinalitySettings, world: FinalitySurround
             heldNaming: queue.naming,
             tell,
           }),
-    recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, tell }),
+    recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, signal, tell }),
     budgets,
     pace,
     keptChain: () => readChainId(db),

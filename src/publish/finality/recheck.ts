@@ -22,6 +22,7 @@ type RecheckSettings = Readonly<{
   pace: GatePace
   now(): Ms
   monotonicMs(): number
+  signal: AbortSignal
   tell(report: FinalityReport): void
 }>
 
@@ -75,7 +76,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   return {
     async step(budgets) {
       if (settings.monotonicMs() < nextMs || budgets.left() < budgets.burst * LEFT_PART) return
-      await settings.queue.quiet()
+      await settings.queue.quiet(settings.signal)
       const begin = (): Place => ({
         in: 'published',
         after: published.seqBefore(boundOf(settings.now() - PUBLISHED_MS)),

@@ -18,6 +18,7 @@ type SettlingSettings = Readonly<{
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
   budgets: RpcBudgets
+  signal: AbortSignal
   /** Id of the chain, called before each settlement. Null when it must not settle drafts of this log. */
   settlingChain(): string | null
 }>
@@ -39,15 +40,16 @@ export function openSettling({
   schedule,
   amounts,
   budgets,
+  signal,
   settlingChain,
 }: SettlingSettings): Settling {
   const words = new Map<string, SettledWord>()
 
   async function settlementsOf(taken: readonly SettledWord[]): Promise<readonly Settlement[]> {
-    await queue.quiet()
+    await queue.quiet(signal)
     const final = taken.filter(({ is }) => is === 'final')
     await amounts?.fetch(new Map(final.map(({ tx }) => [tx, queue.askedAbout(tx)])))
-    await queue.quiet()
+    await queue.quiet(signal)
     // From here to the settlement nothing waits, so that the amounts are those of the drafts that it publishes.
     const settlements = taken.map((word): Settlement | null => {
       const named = queue.askedAbout(word.tx)

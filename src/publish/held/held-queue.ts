@@ -50,9 +50,9 @@ export type HeldQueue = Readonly<{
   drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /**
    * Settles when the held drafts can be read: no commit is being made. The reader must read at once, because the next
-   * commit begins in a later turn of the event loop.
+   * commit may begin a few promises later. Rejects when the signal is aborted while a commit is open.
    */
-  quiet(): Promise<void>
+  quiet(signal?: AbortSignal): Promise<void>
   /** Drafts that wait for the word of the chain, in order of acceptance. */
   asked(): readonly HeldDraft[]
   /** Those of them whose transaction is written so. */
