@@ -10,11 +10,12 @@ const MINUTE_MS = 60_000
 
 function stage(headAheadMs: number | null, accepted = false) {
   const clock = { wallMs: START_MS, monotonicMs: 5_000 }
+  const head = { aheadMs: headAheadMs }
   const changes: (ClockFault | null)[] = []
   const guard = openClockGuard({
     now: (): Ms => msOf(clock.wallMs),
     monotonicMs: () => clock.monotonicMs,
-    headAtMs: headAheadMs === null ? null : msOf(START_MS + headAheadMs),
+    headAtMs: () => (head.aheadMs === null ? null : msOf(START_MS + head.aheadMs)),
     accepted,
     onChange: (fault) => changes.push(fault),
   })
@@ -22,7 +23,7 @@ function stage(headAheadMs: number | null, accepted = false) {
     clock.wallMs += ms
     clock.monotonicMs += ms
   }
-  return { clock, changes, guard, pass }
+  return { clock, head, changes, guard, pass }
 }
 
 suite("the writer's clock", () => {
@@ -58,6 +59,19 @@ suite("the writer's clock", () => {
     assert.equal(guard.fault(), 'behind-head')
     pass(1)
     assert.equal(guard.fault(), null)
+    assert.deepEqual(changes, ['behind-head', null])
+  })
+
+  test('is refused behind an event that comes from the engine after the start, until the first own one', () => {
+    const { guard, head, pass, changes } = stage(null)
+    assert.equal(guard.fault(), null)
+    head.aheadMs = 2 * MINUTE_MS
+    assert.equal(guard.fault(), 'behind-head')
+    pass(MINUTE_MS)
+    assert.equal(guard.fault(), null)
+    guard.committed()
+    head.aheadMs = 5 * MINUTE_MS
+    assert.equal(guard.fault(), null, 'another node has published it, and its clock is not judged here')
     assert.deepEqual(changes, ['behind-head', null])
   })
 

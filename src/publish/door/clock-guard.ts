@@ -7,17 +7,22 @@ export const CLOCK_FAULTS = ['stepped', 'behind-head'] as const
 /** Reason why publishing is refused: the clock was set during the run, or it is behind the newest event. */
 export type ClockFault = (typeof CLOCK_FAULTS)[number]
 
-/** The wall clock, compared with the monotonic clock since the start and with the newest event at the start. */
+/**
+ * The wall clock, compared with the monotonic clock since the start, and with the newest event until this node has
+ * published one.
+ */
 export type ClockGuard = Readonly<{
   /** The fault of the clock at this moment; null when it can be believed. */
   fault(): ClockFault | null
+  /** Must be called when this node has published an event. */
+  committed(): void
 }>
 
 type ClockGuardSettings = Readonly<{
   now(): Ms
   monotonicMs(): number
-  /** `at` of the newest event at the start; null for an empty log. */
-  headAtMs: Ms | null
+  /** `at` of the newest event; null while there is none. A log on an engine gets its newest events after the start. */
+  headAtMs(): Ms | null
   /** Whether a clock that is behind the newest event is accepted (`--accept-clock`). */
   accepted: boolean
   /** Called when the fault changes; null when the clock can be believed again. */
@@ -32,13 +37,13 @@ export function openClockGuard(settings: ClockGuardSettings): ClockGuard {
   const { now, monotonicMs, headAtMs, accepted, onChange } = settings
   const epochMs = now() - monotonicMs()
   let known: ClockFault | null = null
-  let headReached = accepted || headAtMs === null
+  let looksAtHead = !accepted
 
   function look(): ClockFault | null {
     const wallMs = now()
     if (Math.abs(wallMs - monotonicMs() - epochMs) >= CLOCK_DIFFERENCE_MS_MAX) return 'stepped'
-    headReached ||= headAtMs !== null && headAtMs - wallMs <= CLOCK_DIFFERENCE_MS_MAX
-    return headReached ? null : 'behind-head'
+    const headMs = looksAtHead ? headAtMs() : null
+    return headMs !== null && headMs - wallMs > CLOCK_DIFFERENCE_MS_MAX ? 'behind-head' : null
   }
 
   return {
@@ -48,5 +53,6 @@ export function openClockGuard(settings: ClockGuardSettings): ClockGuard {
       known = found
       return found
     },
+    committed: () => void (looksAtHead = false),
   }
 }

@@ -41,7 +41,10 @@ export function openWriterState(
   return {
     accepting: () => room.has() && !broken && !stop.signal.aborted && clockAgrees(),
     clockAgrees,
-    committed: room.taken,
+    committed() {
+      room.taken()
+      clock?.committed()
+    },
     full: room.full,
     breakDown(reason) {
       broken = true

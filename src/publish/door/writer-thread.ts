@@ -43,13 +43,13 @@ const SWEEP_MS = 20
 async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const say = (message: FromWriter): void => port.postMessage(message)
   const own = settings.logStore === null ? openOwnLog(settings) : null
-  const clock = openClock(settings, own?.appender.head().atMs ?? null, say)
+  const open: OpenParts = { door: null, shared: null }
+  const clock = openClock(settings, () => (own ?? open.shared?.book)?.appender.head().atMs ?? null, say)
   const state = openWriterState(settings.dataDirectory, clock.guard, say)
   process.on('unhandledRejection', (error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
   const asked = openQuestions<OperationsAnswer>()
-  const open: OpenParts = { door: null, shared: null }
   port.on('message', (message: ToWriter) => hear(message, { open, asked, state, say }))
 
   const shared = await openSharedOf(settings, { state, say, ...CLOCKS })
@@ -220,7 +220,7 @@ type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>
 /** The machine's clock with its guard, or the shared clock of a test without one. */
 function openClock(
   { clock, acceptClock }: WriterSettings,
-  headAtMs: Ms | null,
+  headAtMs: () => Ms | null,
   say: (message: FromWriter) => void,
 ): WriterClock {
   if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
