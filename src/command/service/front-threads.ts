@@ -62,7 +62,10 @@ type Thread = Readonly<{
   stop(): Promise<void>
 }>
 
-/** The started threads. When one fails, stops the others, which would keep the process and its port, and throws. */
+/**
+ * The started threads. When one fails, stops the others, which would keep the process and its port, and throws. The failed
+ * one has ended.
+ */
 async function allOrNone(starting: readonly Promise<Thread>[]): Promise<readonly Thread[]> {
   const starts = await Promise.allSettled(starting)
   const threads = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
@@ -87,7 +90,6 @@ async function startThread(
   const askedReadable = openQuestions<boolean>()
   let stopping = false
 
-  // Rejects only for a thread that ends by itself.
   await new Promise<void>((resolve, reject) => {
     worker.on('error', (cause: Error) => {
       reject(cause)
