@@ -44,7 +44,7 @@ suite('the picture of a contest', () => {
     ]
     await using told = await openApiStage({ story })
     const lines = await linesOf('/contests/1/ledger.png', told)
-    assert.match(lines.join(' '), /Cancelled: stakes are given back/)
+    assert.ok(lines.includes('Cancelled'), lines.join(' | '))
   })
 
   const titles: readonly (readonly [title: string, shown: string | null])[] = [

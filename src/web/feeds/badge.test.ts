@@ -54,6 +54,6 @@ suite('a badge', () => {
     assert.match(unwon('paying', {}, '50.000000000'), />nothing won yet</)
     assert.match(unwon('paying', {}), />nothing was won</)
     assert.match(unwon('paid', {}), />nothing was won</)
-    assert.match(unwon('paid', { refund: '8408.364540235' }), />stakes given back</)
+    assert.match(unwon('paid', { refund: '8408.364540235' }), />8,408 KOTS given back</)
   })
 })

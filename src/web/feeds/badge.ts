@@ -1,4 +1,5 @@
 import type { ContestLedger } from '../../protocol/resources.ts'
+import { shortAmount } from '../markup/amount-html.ts'
 import { digitsOf, grouped } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
@@ -22,7 +23,7 @@ export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): 
   // Payments of a prize that a correction took back are left when nothing is owed.
   const nothing = digitsOf(prizesOwed) === 0n && digitsOf(prizesRedeemed) === 0n
   const done = digitsOf(prizesNotRedeemed) === 0n
-  const message = nothing ? unwon(ledger) : `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
+  const message = nothing ? unwon(ledger, token) : `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
   const label = `${simulated ? 'simulated ' : ''}contest ${id}`
   const [left, right] = [label, message].map((text) => Math.ceil(text.length * CHAR_WIDTH + 2 * PADDING))
   const [from = 0, rest = 0] = [left, right]
@@ -51,10 +52,11 @@ export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): 
 }
 
 /** Text of a contest without prizes. */
-function unwon(ledger: BadgeLedger): string {
+function unwon(ledger: BadgeLedger, token: string): string {
   const { contest, pool } = ledger
   if (contest.status === 'upcoming' || contest.status === 'running') return 'nothing won yet'
-  if (digitsOf(pool.out['refund'] ?? '0.000000000') > 0n) return 'stakes given back'
+  const { refund = '0.000000000' } = pool.out
+  if (digitsOf(refund) > 0n) return `${shortAmount(refund)} ${token} given back`
   return mayYetPay(ledger) ? 'nothing won yet' : 'nothing was won'
 }
 

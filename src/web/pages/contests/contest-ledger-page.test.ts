@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import type { StoryEvent } from '../../../../test/story/api-story.ts'
 import { plan } from '../../../../test/story/api-story.ts'
 import {
+  cancelled,
   closed,
   correction,
+  deposit,
   hoursIn,
+  opened,
   paid,
   payout,
   prize,
@@ -86,6 +90,35 @@ suite("a contest's page", () => {
       ['Paid in full', 8],
     ] as const) {
       assert.match(page, new RegExp(`>${word} <small>event <span[^>]*><a class="seq" href="/events/${seq}">`))
+    }
+  })
+
+  test('says how a cancelled contest ended, and that its pool was given back only if it was', async () => {
+    const returned: StoryEvent = { type: 'pool', kind: 'returned', contestId: 1, kots: '60' }
+    const ends: readonly (readonly [story: readonly StoryEvent[], end: RegExp])[] = [
+      [[...cancelled, payout('100', 'refund'), paid], /The pool was given back event 6, /],
+      [[...cancelled, payout('40', 'refund'), returned, paid], /Settled event 7, /],
+      [[...cancelled, { ...returned, kots: '100' }, paid], /Settled event 6, /],
+      [[...cancelled, payout('40', 'refund')], /to come Settled Not yet/],
+    ]
+    for (const [story, end] of ends) {
+      const page = wordsOf(await seeContest('/contests/1/ledger', story))
+      assert.match(page, end)
+      assert.doesNotMatch(page, /All given back|stakes are given back/)
+    }
+  })
+
+  test('expects nothing more in the pool of a contest that has ended', async () => {
+    const empty = [deposit, plan(1, 'First', HOUR_MS), opened]
+    for (const [story, said] of [
+      [empty, 'Nothing has been put into the pool yet.'],
+      [[...empty, closed], 'Nothing was put into the pool.'],
+      [
+        [...empty, { type: 'contest', kind: 'cancelled', contestId: 1 } as const],
+        'Nothing was put into the pool.',
+      ],
+    ] as const) {
+      assert.ok(wordsOf(await seeContest('/contests/1/ledger', story)).includes(said), said)
     }
   })
 

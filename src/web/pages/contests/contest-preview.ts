@@ -47,7 +47,7 @@ function unwonOf(ledger: ContestLedger, cancelled: boolean, { site }: View): Wor
   const part = playOf(contest, token)
   const refunded = pool.out['refund'] ?? '0.000000000'
   const given = isPositive(refunded) ? `${cutAmount(refunded)} ${token} went back to players.` : null
-  if (cancelled) return { headline: 'Cancelled: stakes are given back', sentence: given, part }
+  if (cancelled) return { headline: 'Cancelled', sentence: given, part }
   switch (contest.status) {
     case 'upcoming':
       return {

@@ -81,12 +81,14 @@ const EQUAL = html`<span class="chip done">Equal, to the last decimal</span>`
 
 /** The pool as a T account: in on the left, out on the right, and both sums. */
 export function poolAccount(ledger: ContestLedger, { site }: View): Html {
-  const { pool } = ledger
+  const { pool, contest } = ledger
   const sums = poolSums(ledger)
   if (sums === null) {
     return html`<section>
       <h2>The pool</h2>
-      <p>Nothing has been put into the pool yet.</p>
+      <p>
+        ${contest.closedAt === null ? 'Nothing has been put into the pool yet.' : 'Nothing was put into the pool.'}
+      </p>
     </section>`
   }
   const isOver = Object.keys(pool.out).length > 0

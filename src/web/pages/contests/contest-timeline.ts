@@ -1,6 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { ContestLedger, ContestWire, EventsPage, Payouts } from '../../../protocol/resources.ts'
-import { eventLink, isZero } from '../../markup/amount-html.ts'
+import { eventLink, isPositive, isZero } from '../../markup/amount-html.ts'
 import type { BookLine } from '../../markup/book.ts'
 import { book } from '../../markup/book.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
@@ -24,7 +24,7 @@ export async function askTimeline({ id }: ContestWire, view: View): Promise<Link
   return askEndpoint(view, 'events', { query })
 }
 
-/** Whether a contest was cancelled: it ended without prizes, and its stakes are refunded. */
+/** Whether a contest was cancelled: it ended without prizes, and what its pool held is refunded. */
 export function isCancelled({ answer }: LinkedAnswer<EventsPage>): boolean {
   return answer.events.some(({ kind }) => kind === 'cancelled')
 }
@@ -139,7 +139,7 @@ function paying(course: Course, view: View): readonly BookLine[] {
       ${expressed('count /payouts', String(payouts.length))}${contest.paidAt === null ? ' so far' : null}`,
     })
   }
-  const paid = stepOf(cancelled ? 'All given back' : 'Paid in full', 'paid', course, view)
+  const paid = stepOf(endOf(course), 'paid', course, view)
   if (paid !== null)
     return [...lines, { ...paid, small: html`${paid.small ?? null}${later(contest, cancelled)}` }]
   return contest.closedAt === null ? lines : [...lines, openEnd(course, view)]
@@ -161,12 +161,21 @@ function later(contest: ContestWire, cancelled: boolean): Html | null {
   return span === null ? null : html`, ${span}`
 }
 
+/** What the last step of a contest is called. Of a cancelled one, only what its pool held can be given back. */
+function endOf({ timeline, ledger: { pool } }: Course): string {
+  if (!isCancelled(timeline)) return 'Paid in full'
+  const { refund = '0', ...others } = pool.out
+  const isGiven = isPositive(refund) && [pool.balance, ...Object.values(others)].every(isZero)
+  return isGiven ? 'The pool was given back' : 'Settled'
+}
+
 /** The end of a contest that still pays, and the earliest moment of it if every prize's date is known. */
-function openEnd({ ledger: { contest }, unpaid, timeline }: Course, view: View): BookLine {
+function openEnd(course: Course, view: View): BookLine {
+  const { ledger, unpaid } = course
+  const { contest } = ledger
   const rows = unpaid?.answer.unpaid ?? []
   const [first] = rows
-  const what = isCancelled(timeline) ? 'All given back' : 'Paid in full'
-  const soft = { as: 'soft', when: 'to come', what } as const
+  const soft = { as: 'soft', when: 'to come', what: endOf(course) } as const
   if (unpaid === null || first === undefined || unpaid.answer.next !== null || contest.paidAt !== null) {
     return { ...soft, small: 'Not yet' }
   }

@@ -20,6 +20,9 @@ import {
 } from '../../../../test/web/contest-story.ts'
 import { DAY_MS, HOUR_MS } from '../../../protocol/moment.ts'
 
+const play: StoryEvent = { type: 'play', kind: 'entry', contestId: 1, kots: '10' }
+const cancellation: StoryEvent = { type: 'contest', kind: 'cancelled', contestId: 1 }
+
 /** Verdict of a contest's page: its largest words and the sentence below. */
 async function verdict(story: readonly StoryEvent[]): Promise<readonly string[]> {
   const page = await seeContest('/contests/1/ledger', story)
@@ -168,14 +171,26 @@ suite("a contest's page begins with whether it is paid", () => {
     [
       'when it was cancelled',
       cancelled,
-      'Cancelled: stakes are given back',
-      'No stake has been given back yet. 100 KOTS are still in the pool.',
+      'Cancelled',
+      'Nothing has been given back yet. 100 KOTS are still in the pool.',
     ],
     [
-      'when it was cancelled and stakes were given back',
+      'when it was cancelled and its pool was given back',
       [...cancelled, payout('100', 'refund'), paid],
-      'Cancelled: stakes are given back',
+      'Cancelled',
       '100 KOTS went back to players.',
+    ],
+    [
+      'when it was cancelled and its pool went to the treasury',
+      [...cancelled, { type: 'pool', kind: 'returned', contestId: 1, kots: '100' }, paid],
+      'Cancelled',
+      'Nothing is left in its pool, and nothing was given back to players.',
+    ],
+    [
+      'when it was cancelled after plays, which never were in its pool',
+      [deposit, plan(1, 'First', HOUR_MS), opened, play, cancellation, paid],
+      'Cancelled',
+      'Nothing was in its pool, and nobody won a prize.',
     ],
     [
       'when it ended without a prize',

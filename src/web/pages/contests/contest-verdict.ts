@@ -74,21 +74,25 @@ function running({ ledger: { contest }, view }: Verdict): Words {
   }
 }
 
-function cancelled({ ledger: { pool, contest }, view: { site } }: Verdict): Words {
+function cancelled({ ledger: { pool }, view: { site } }: Verdict): Words {
   const { refund = null } = pool.out
   const given =
     refund === null || isZero(refund)
-      ? 'No stake has been given back yet.'
+      ? notGiven(pool)
       : html`<span data-at="/pool/out/refund">${amountHtml(refund)}</span> ${site.token} went back to players.`
   const rest = isPositive(pool.balance)
     ? html` <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are still in the
         pool.`
     : null
-  const isEmpty = isZero(contest.pool) && (refund === null || isZero(refund))
-  return {
-    say: html`Cancelled: stakes are given back`,
-    lead: isEmpty ? html`Nothing was in its pool, and nobody won a prize.` : html`${given}${rest}`,
-  }
+  return { say: html`Cancelled`, lead: html`${given}${rest}` }
+}
+
+/** Sentence about the pool of a cancelled contest of which players got nothing. Plays go to the treasury. */
+function notGiven(pool: ContestLedger['pool']): string {
+  if (isPositive(pool.balance)) return 'Nothing has been given back yet.'
+  return Object.values(pool.in).every(isZero)
+    ? 'Nothing was in its pool, and nobody won a prize.'
+    : 'Nothing is left in its pool, and nothing was given back to players.'
 }
 
 /** Whether a closed contest without prizes may still publish some: its pool is not empty. */
