@@ -11,6 +11,7 @@ import type { LogFault } from './tree/log-fault.ts'
 import { faultAtEnd, faultOfRow, faultOfSpan, headOf, LEAVES_AFTER, TREE_DIFFERS } from './tree/log-fault.ts'
 import { isSignedIn, openSignedTrees } from './tree/signed-trees.ts'
 import { readVerifiers } from './tree/signing-keys.ts'
+import { isPassingFault } from './store/sqlite-error.ts'
 import { readIdentity } from './store/store.ts'
 import type { SigningKey } from './tree/signer.ts'
 import { HASHER } from './tree/stored-tree.ts'
@@ -92,7 +93,10 @@ function faultOfHash(db: DatabaseSync, { level, index }: LevelHash): LogFault {
   return faultOfSpan(wrong, 'the stored tree is not that of the events')
 }
 
-/** Runs `ask` in one read transaction. An error of SQLite becomes a fault of the next event. */
+/**
+ * Runs `ask` in one read transaction. An error of SQLite becomes a fault of the next event, unless it passes and so says
+ * nothing about the log: then it is thrown.
+ */
 function inSnapshot(
   db: DatabaseSync,
   { size }: Readonly<{ size: number }>,
@@ -102,7 +106,7 @@ function inSnapshot(
   try {
     return ask()
   } catch (error) {
-    if (!isOfStore(error)) throw error
+    if (!isOfStore(error) || isPassingFault(error)) throw error
     const fault = {
       seq: size + 1,
       reason: `the store cannot be read from here on: ${error.message}`,
@@ -110,7 +114,8 @@ function inSnapshot(
     }
     return { checked: size, events: size, done: true, fault }
   } finally {
-    db.exec('COMMIT')
+    // SQLite ends a transaction itself after some failures, such as those of memory.
+    if (db.isTransaction) db.exec('COMMIT')
   }
 }
 

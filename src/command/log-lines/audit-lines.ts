@@ -6,6 +6,8 @@ export type AuditLines = Readonly<{
   begun(): void
   /** Must be called with the state after each slice; writes a line at the end. */
   audited(state: AuditState): void
+  /** Must be called when a passing fault of the machine ended an audit. */
+  failed(reason: string): void
 }>
 
 /** Opens the lines about audits, which run one at a time. */
@@ -20,5 +22,6 @@ export function openAuditLines(lines: LogLines, monotonicMs: () => number): Audi
       if (!done || fault !== null) return
       lines.say('audited', { events, ms: Math.round(monotonicMs() - beganMs) })
     },
+    failed: (reason) => lines.say('audit-failed', { reason }),
   }
 }

@@ -130,6 +130,11 @@ const SERVICE_FACTS = {
     text: 'an audit found the whole log right: {events} events',
     fields: ['events', 'ms'],
   },
+  'audit-failed': {
+    level: 'warn',
+    text: 'an audit of the whole log was broken off, and soon begins again: {reason}',
+    fields: ['reason'],
+  },
   'backed-up': {
     level: 'info',
     text: 'a verified backup holds {events} events',

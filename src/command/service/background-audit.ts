@@ -9,7 +9,8 @@ import { readHighWater } from '../../log/store/high-water.ts'
 import { readPosition } from '../../log/stream/engine-position.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
-import { openForReading, storePath, StoreError } from '../../log/store/store.ts'
+import { isPassingFault } from '../../log/store/sqlite-error.ts'
+import { hasStore, openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { AuditLines } from '../log-lines/audit-lines.ts'
 import type { World } from '../terminal/world.ts'
@@ -21,7 +22,11 @@ export type AuditPace = Readonly<{
   pauseMs: number
   /** Milliseconds between two audits. */
   repeatMs: number
+  /** Milliseconds from an audit that met a passing fault of the machine to the next one; `AUDIT_RETRY_MS` if absent. */
+  retryMs?: number
 }>
+
+const AUDIT_RETRY_MS = 60_000
 
 export const AUDIT_PACE: AuditPace = { pauseMs: 20, repeatMs: 24 * 3_600_000 }
 
@@ -30,6 +35,8 @@ type AuditListener = Readonly<{
   begun?(): void
   /** Called after each slice. */
   audited(state: AuditState): void
+  /** Called when a passing fault of the machine ended an audit. */
+  failed?(reason: string): void
 }>
 
 /** Hashes the whole log of a directory at once. Throws a StoreError that names the first wrong seq. */
@@ -67,11 +74,18 @@ export async function auditWhole(
 }
 
 /**
- * Audits a served log again and again at a bounded speed. `keys` are those of this node, which may have signed the mark. On a fault it calls `broken` with the reason, and ends.
+ * Audits a served log again and again at a bounded speed. `keys` are those of this node, which may have signed the mark.
+ * On a fault of the log or its disk it calls `broken` with the reason, and ends. After a passing fault of the machine,
+ * such as too few open files, it audits again soon.
  */
 export function startAudits(
   data: string,
-  { pauseMs, repeatMs, keys = [] }: AuditPace & Readonly<{ keys?: readonly SigningKey[] }>,
+  {
+    pauseMs,
+    repeatMs,
+    retryMs = AUDIT_RETRY_MS,
+    keys = [],
+  }: AuditPace & Readonly<{ keys?: readonly SigningKey[] }>,
   listeners: readonly AuditListener[],
   broken: (reason: string) => void,
 ): AsyncDisposable {
@@ -80,6 +94,8 @@ export function startAudits(
     sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
 
   async function audit(): Promise<void> {
+    // A failure to open the file says nothing about it, but a service must not go on without its store.
+    if (!hasStore(data)) throw new StoreError(`${storePath(data)} is gone`)
     const db = openForReading(storePath(data))
     try {
       for (const { begun } of listeners) begun?.()
@@ -97,18 +113,33 @@ export function startAudits(
     }
   }
 
+  /** Whether the audit came to its end. Tells the listeners of a passing fault. */
+  async function isAudited(): Promise<boolean> {
+    try {
+      await audit()
+      return true
+    } catch (error) {
+      if (!isPassingFault(error)) throw error
+      for (const { failed } of listeners) failed?.(messageOf(error))
+      return false
+    }
+  }
+
   const running = (async () => {
     while (!stop.signal.aborted) {
-      await audit()
-      await pause(repeatMs)
+      await pause((await isAudited()) ? repeatMs : retryMs)
     }
-  })().catch((error: unknown) => broken(error instanceof Error ? error.message : String(error)))
+  })().catch((error: unknown) => broken(messageOf(error)))
   return {
     async [Symbol.asyncDispose]() {
       stop.abort()
       await running
     },
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** File with the fault that an audit found, so that the next start checks the whole log first. */

@@ -1,5 +1,43 @@
 const SQLITE_BUSY = 5
+const SQLITE_LOCKED = 6
+const SQLITE_NOMEM = 7
+const SQLITE_READONLY = 8
+const SQLITE_INTERRUPT = 9
 const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
+const SQLITE_PROTOCOL = 15
+
+/** Primary codes of what the machine or another connection refuses for the moment. None says what the store holds. */
+const PASSING_CODES: ReadonlySet<number | null> = new Set([
+  SQLITE_BUSY,
+  SQLITE_LOCKED,
+  SQLITE_NOMEM,
+  // A reader that cannot set up the index of the write-ahead log.
+  SQLITE_READONLY,
+  SQLITE_INTERRUPT,
+  SQLITE_FULL,
+  SQLITE_CANTOPEN,
+  SQLITE_PROTOCOL,
+])
+
+const SQLITE_IOERR = 10
+const ioError = (detail: number): number => SQLITE_IOERR | (detail << 8)
+
+/** Failures of input and output that are not of the disk: memory, locks, and the shared index of the write-ahead log. */
+const PASSING_IO_CODES: ReadonlySet<number | null> = new Set([
+  ioError(8), // SQLITE_IOERR_UNLOCK
+  ioError(9), // SQLITE_IOERR_RDLOCK
+  ioError(12), // SQLITE_IOERR_NOMEM
+  ioError(15), // SQLITE_IOERR_LOCK
+  ioError(18), // SQLITE_IOERR_SHMOPEN
+  ioError(19), // SQLITE_IOERR_SHMSIZE
+  ioError(20), // SQLITE_IOERR_SHMLOCK
+  ioError(21), // SQLITE_IOERR_SHMMAP
+  ioError(24), // SQLITE_IOERR_MMAP
+])
+
+/** Codes of the system for too few files, memory or threads at this moment. `EIO` is none: the disk fails. */
+const PASSING_SYSTEM_CODES: ReadonlySet<unknown> = new Set(['EAGAIN', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 /** Whether SQLite refused because another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
@@ -11,7 +49,21 @@ export function isFull(error: unknown): boolean {
   return primaryCodeOf(error) === SQLITE_FULL
 }
 
+/**
+ * Whether a read failed for a reason that passes, such as too few open files or too little memory. It says nothing about
+ * what was to be read. False for a damaged store and for a failing disk.
+ */
+export function isPassingFault(error: unknown): boolean {
+  if (PASSING_CODES.has(primaryCodeOf(error)) || PASSING_IO_CODES.has(codeOf(error))) return true
+  return error instanceof Error && 'code' in error && PASSING_SYSTEM_CODES.has(error.code)
+}
+
 /** The low byte of SQLite's result code. The others say which operation failed. */
 function primaryCodeOf(error: unknown): number | null {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null
+  const code = codeOf(error)
+  return code === null ? null : code & 0xff
+}
+
+function codeOf(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : null
 }

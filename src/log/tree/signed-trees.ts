@@ -8,6 +8,7 @@ import type { LogIdentity } from '../store/reader.ts'
 import type { Signer } from './signer.ts'
 import { isMadeWith, isSigned, isSignedNote } from './signer.ts'
 import { readVerifiers } from './signing-keys.ts'
+import { isPassingFault } from '../store/sqlite-error.ts'
 import { readIdentity } from '../store/store.ts'
 import type { StoredTree } from './stored-tree.ts'
 import { openStoredTree } from './stored-tree.ts'
@@ -188,11 +189,12 @@ export function openStoredSigner(db: DatabaseSync): Signer {
   }
 }
 
-/** Reads from a store that may be damaged; undefined when reading throws. */
+/** Reads from a store that may be damaged; undefined when reading throws. A fault that passes is thrown. */
 export function tryRead<T>(read: () => T): T | undefined {
   try {
     return read()
-  } catch {
+  } catch (error) {
+    if (isPassingFault(error)) throw error
     return undefined
   }
 }
