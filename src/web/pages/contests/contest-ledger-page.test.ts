@@ -93,6 +93,17 @@ suite("a contest's page", () => {
     }
   })
 
+  test('names the moments of a contest that was given other times again and again', async () => {
+    const moved = Array.from({ length: 21 }, (_, index): StoryEvent => ({
+      type: 'contest',
+      kind: 'rescheduled',
+      contestId: 1,
+      details: { opensAt: hoursIn(1), closesAt: hoursIn(72 + index) },
+    }))
+    const page = wordsOf(await seeContest('/contests/1/ledger', [...running, ...moved]))
+    assert.match(page, /Course 1 Oct 00:02 Opened tomorrow 20:00 Closes as planned/)
+  })
+
   test('says how a cancelled contest ended, and that its pool was given back only if it was', async () => {
     const returned: StoryEvent = { type: 'pool', kind: 'returned', contestId: 1, kots: '60' }
     const ends: readonly (readonly [story: readonly StoryEvent[], end: RegExp])[] = [

@@ -89,6 +89,10 @@ function opening(course: Course, view: View): readonly BookLine[] {
   const { contest } = course.ledger
   const opened = stepOf('Opened', 'opened', course, view)
   if (opened !== null) return [opened]
+  // A contest that was rescheduled often has its opening among older events.
+  if (contest.openedAt !== null) {
+    return [{ when: at('/contest/openedAt', contest.openedAt, view), what: 'Opened' }]
+  }
   if (contest.closedAt !== null) return []
   return [plannedLine('Opens', 'opensAt', contest, view)]
 }
