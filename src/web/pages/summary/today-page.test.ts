@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import type { StoryEvent } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import { plan } from '../../../../test/story/api-story.ts'
+import { LAUNCH, plan } from '../../../../test/story/api-story.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 import { seqOf } from '../../../protocol/seq.ts'
@@ -27,13 +27,15 @@ const headlineOf = (page: string): string => textOf(page, /<h1>([^]*?)<\/h1>/)
 const leadOf = (page: string): string => textOf(page, /<p class="lead">([^]*?)<\/p>/)
 
 const DEPOSIT: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
+const TOP_UP: StoryEvent = { type: 'pool', kind: 'top_up', kots: '10' }
+const play = (id: number): StoryEvent => ({ type: 'play', kind: 'entry', contestId: id, kots: '5' })
 const opened = (id: number, hours = 1): readonly StoryEvent[] => [
   plan(id, `Contest of ${id}`, hours * HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: id },
 ]
 const closed = (id: number, hours = 1): readonly StoryEvent[] => [
   ...opened(id, hours),
-  { type: 'pool', kind: 'top_up', contestId: id, kots: '10' },
+  { ...TOP_UP, contestId: id },
   { type: 'contest', kind: 'closed', contestId: id },
   { type: 'prize', kind: 'winner', contestId: id, kots: '10' },
 ]
@@ -189,6 +191,22 @@ suite('the start page', () => {
     assert.deepEqual(listed('Opening next'), ['4'])
     const line = plainText({ markup: /<ol class="book"[^]*?<\/ol>/.exec(page)?.[0] ?? '' })
     assert.match(line, /^1 Oct 2026 00:06 UTC Paid to the winner ?Contest of 1 · event 7 10\.00$/)
+  })
+
+  test('counts the last day back from now, not from the newest event', async () => {
+    const story = [DEPOSIT, ...paid(1), ...opened(2), play(2), { ...TOP_UP, contestId: 2 }]
+    const figures = async (now: number): Promise<string> => {
+      const page = await see(story, (stage) => stage.setNow(msOf(now)))
+      return plainText({ markup: /<dl class="figs"[^]*?<\/dl>/.exec(page)?.[0] ?? '' })
+    }
+    const soon = await figures(LAUNCH + DAY_MS)
+    assert.match(soon, /Paid in the last day 10\.00 .*the newest payment 1 Oct 2026/)
+    assert.match(soon, /10\.00 more than a day ago/)
+    assert.match(soon, /Spent in the last day 5\.00 KOTS in 1 plays, 1 of them entries/)
+    const late = await figures(LAUNCH + 5 * DAY_MS)
+    assert.match(late, /Paid in the last day 0 .*the newest payment 1 Oct 2026/)
+    assert.match(late, /as much as a day ago/)
+    assert.match(late, /Spent in the last day 0 KOTS in 0 plays, 0 of them entries/)
   })
 
   test('has one search box with suggestions, which need no script', async () => {

@@ -1,4 +1,4 @@
-import { boundOf, DAY_MS, formatAt } from '../../../protocol/moment.ts'
+import { boundOf, DAY_MS, floorTo, formatAt, MINUTE_MS } from '../../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
 import type { Flows } from '../../../protocol/range-resources.ts'
 import type { Contest, EventsPage, Payouts, Summary } from '../../../protocol/resources.ts'
@@ -83,10 +83,13 @@ function contestNumber({ answer, address }: LinkedAnswer<Contest>): Html {
   return html`contest <span data-at="${address}#/id">${answer.id}</span>`
 }
 
-/** The summary of a day before the newest event; null on an empty log. */
+/**
+ * The summary of a day before now; null on an empty log. Counted from the present minute, for which the page is
+ * rendered, since a day before the newest event is any day once the log is silent.
+ */
 async function askDayBefore({ asOf }: Summary, view: View): Promise<LinkedAnswer<Summary> | null> {
   if (asOf.atMs === null) return null
-  const at = formatAt(boundOf(Math.max(0, asOf.atMs - DAY_MS)))
+  const at = formatAt(boundOf(Math.max(0, floorTo(view.now, MINUTE_MS) - DAY_MS)))
   return askEndpoint(view, 'summary', { query: `at=${at}` })
 }
 
