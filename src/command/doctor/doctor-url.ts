@@ -1,7 +1,7 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
-import type { Archive, LogKeys, Status } from '../../protocol/resources.ts'
+import type { ArchiveIndex, LogKeys, Status } from '../../protocol/resources.ts'
 import { openCheckpoint } from '../../tlog/checkpoint.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
 import { fetchWithNotice, openClient } from '../terminal/client.ts'
@@ -133,7 +133,7 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
 async function rangesOf({ ask }: Daybook, signal: AbortSignal): Promise<readonly Diagnosis[]> {
   const archive = await ask.get(endpointPath('archive', ''), { ...ONCE, signal }).catch(failureOf)
   if (archive instanceof DaybookError) return [wrong('ranges', failureText(archive))]
-  const { months }: Archive = archive.json()
+  const { months }: ArchiveIndex = archive.json()
   const closed = months.findLast(({ state, bytes }) => state === 'closed' && (bytes ?? 0) > 1)
   if (closed === undefined) return []
   const path = endpointPath('archiveFile', `${closed.month}.jsonl.gz`)
