@@ -6,7 +6,8 @@ import { cosignNewest } from '../story/witnesses.ts'
 import type { BrowserPage } from '../stage/browser.ts'
 import { assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
-import { DAY_MS, HOUR_MS } from '../../src/protocol/moment.ts'
+import type { Mirror } from '../../src/protocol/mirror-resource.ts'
+import { DAY_MS, formatAt, HOUR_MS } from '../../src/protocol/moment.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 import { openCampaign } from '../torture/campaign.ts'
@@ -185,10 +186,19 @@ suite('in a browser', () => {
       of: 'https://origin.example',
       state: 'waiting',
       reason: 'unreachable',
+      originSeq: 13,
+      behindEvents: 0,
       behindMs: 100_000,
       provedAt: formatAt(LAUNCH),
       provedAtMs: LAUNCH,
+      contactAt: null,
+      contactAtMs: null,
       upstream: [],
+      keys: [],
+      keysFrom: 'operator',
+      heldAt: null,
+      heldAtMs: null,
+      contradiction: null,
     })
     await using told = await openApiStage({ site: { mirror } })
     await using sight = await pages.browser.see(`http://127.0.0.1:${told.port}/summary`)
@@ -229,14 +239,14 @@ function switchToLocalTime(): Readonly<{ converted: number; wrong: readonly stri
     zone.dispatchEvent(new Event('change'))
     return times.map(({ textContent }) => textContent)
   }
-  const before = wordsIn('utc')
-  const after = wordsIn('local')
+  const inUtc = wordsIn('utc')
+  const inLocal = wordsIn('local')
   const fixedText = (place: PageElement | null | undefined): string => {
     const copy = place?.cloneNode(true)
     for (const marked of copy?.querySelectorAll('[data-zone]') ?? []) marked.remove()
     return copy?.textContent ?? ''
   }
-  const converted = times.filter((_, index) => before[index] !== after[index])
+  const converted = times.filter((_, index) => inUtc[index] !== inLocal[index])
   const wrong = converted.flatMap((time) => {
     const place = time.closest('p, li, dt, dd, td, th, h1, h2, h3, figcaption, summary, div')
     const head = time.closest('table')?.tHead?.rows[0]?.cells[time.closest('td, th')?.cellIndex ?? -1]

@@ -61,7 +61,7 @@ function writeTimes(part: ParentNode): void {
     if (form === 'dayname' || form === 'short') put(time, timeWords(form, at, now))
     else put(time, timeWords(local && form === 'hour' ? 'clock' : form, at + offset(at), now + offset(now)))
   }
-  put(part.querySelector('[data-zone]'), local ? 'your time' : 'UTC')
+  for (const zone of part.querySelectorAll('[data-zone]')) put(zone, local ? 'your time' : 'UTC')
 }
 
 function setTheme(theme: string): void {

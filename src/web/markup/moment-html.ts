@@ -67,6 +67,13 @@ export function dayOf(at: string): Html {
   return html`<time datetime="${at}" data-form="day">${timeWords('date', Date.parse(at), 0)}</time>`
 }
 
+/** End of a range, always in UTC: its day if it is midnight, else `22 Nov 2026 03:49`. */
+export function rangeEnd(at: string): Html {
+  if (at.endsWith('T00:00:00.000Z')) return dayOf(at)
+  const day = timeWords('date', Date.parse(at), 0)
+  return html`<time datetime="${at}" data-form="minute">${day} ${at.slice(11, 16)}</time>`
+}
+
 /** A month by its name: `November 2026`. */
 export function monthHtml(month: string): Html {
   return html`<time datetime="${month}" data-form="monthname">${monthWords(month)}</time>`

@@ -79,7 +79,7 @@ function paymentTable(payments: readonly Payment[], view: View, most: number | n
   >
     <thead>
       <tr>
-        <th scope="col" data-field="at">When, UTC</th>
+        <th scope="col" data-field="at">When, <span data-zone>UTC</span></th>
         <th scope="col" data-field="type? kind">To</th>
         <th scope="col" class="r" data-field="kots">${site.token}</th>
         <th scope="col" class="r" data-field="tx">Transaction</th>

@@ -74,9 +74,8 @@ function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
   const until = untilMoment(paysAt, view)
   return html`<p class="lead">
     That of ${monthName(month, `/runs/${index}/month`)} is planned for
-    <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)}</span> UTC${
-      until === null ? null : html`, <span data-at="/runs/${index}/paysAt">${until}</span>`
-    }.
+    <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)} <span data-zone>UTC</span></span
+    >${until === null ? null : html`, <span data-at="/runs/${index}/paysAt">${until}</span>`}.
   </p>`
 }
 

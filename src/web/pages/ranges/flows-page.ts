@@ -8,7 +8,7 @@ import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-c
 import { flowsPreview } from './flows-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { bucketOf, bucketStart, dayOf, momentOf, momentText } from '../../markup/moment-html.ts'
+import { bucketOf, bucketStart, momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { lengthWords, rangeControls } from './range-form.ts'
@@ -182,11 +182,6 @@ function pictureOf(flows: Flows, view: View): Html {
   )
 }
 
-/** A moment, or its day if it is midnight. */
-function dayOrMoment(at: string): Html {
-  return at.endsWith('T00:00:00.000Z') ? dayOf(at) : momentOf(at)
-}
-
 /** Sums of the range, exact, and the files with all of it. */
 function totalsOf(flows: Flows, { path, query }: View): Html {
   const { totals, buckets } = flows
@@ -200,7 +195,7 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
       ]),
     )}
     <p class="quiet" data-at="/from /to">
-      From ${dayOrMoment(flows.from)} up to, not including, ${dayOrMoment(flows.to)}, UTC.
+      From ${rangeEnd(flows.from)} up to, not including, ${rangeEnd(flows.to)}, UTC.
     </p>
     <p class="quiet">
       To the last decimal: here, in the JSON and in the CSV. Short figures are cut, never rounded up.

@@ -6,7 +6,7 @@ import { about, busiestHour, DAYS, heatPlot, heatSteps, heatTable, HOURS } from 
 import { framed, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { clockMoment, dayOf, momentText } from '../../markup/moment-html.ts'
+import { momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { expressed } from '../../charts/share.ts'
@@ -143,14 +143,10 @@ function leadOf(patterns: Patterns, spent: Heat | undefined, view: View): Html {
           >
           ${view.site.token} in that hour of the week. `
   return html`<p class="lead">
-    ${most}From <span data-at="/from">${dayOrMinute(from, view)}</span> up to
-    <span data-at="/to">${dayOrMinute(to, view)}</span>, by a clock at
-    UTC${expressed('offset /tz', offsetText(tz))} the whole year. Trades of the token are not counted.
+    ${most}From <span data-at="/from">${rangeEnd(from)}</span> up to
+    <span data-at="/to">${rangeEnd(to)}</span>, by a clock at UTC${expressed('offset /tz', offsetText(tz))}
+    the whole year. Trades of the token are not counted.
   </p>`
-}
-
-function dayOrMinute(at: string, view: View): Html {
-  return at.endsWith('T00:00:00.000Z') ? dayOf(at) : clockMoment(at, view)
 }
 
 /** Sums of each weekday, which have all decimals on request. */
