@@ -2,9 +2,8 @@ import { ChainError } from '../../chain/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import { openRequestPace } from '../../verify/onchain/request-pace.ts'
 import type { ChainClient, TokenAccount } from '../../chain/tx-verdict.ts'
-import { add, parseAmount, ZERO } from '../../protocol/amount.ts'
+import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import type { Amount } from '../../protocol/amount.ts'
-import type { EventWire } from '../../protocol/event.ts'
 import { parseEvent } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { EventCorrections, EventDetails, EventsPage, Status } from '../../protocol/resources.ts'
@@ -15,18 +14,18 @@ import { chanceLines } from '../../verify/onchain/miss-chance.ts'
 import { openNamedTransactions, RECENT_MS } from '../../verify/onchain/named-transactions.ts'
 import { faultOf, isSound, placeOf } from '../../verify/onchain/transaction-fault.ts'
 import type { ChainChecks, ChainFields, MonthTransactions } from './island-verify-fields.ts'
-import type { CheckStep, CheckSteps, Log } from './island-verify-log.ts'
-import { failedStep, passed, servedText, sha256Sync, unchecked } from './island-verify-log.ts'
+import type { CheckStep, CheckSteps, Log, SignedCheckpoint } from './island-verify-log.ts'
+import { failed, failedStep, passed, servedText, sha256Sync, unchecked } from './island-verify-log.ts'
 import type { ProvedEvent } from './island-verify-tree.ts'
+import { provedEvent } from './island-verify-tree.ts'
 
 /** Transactions of a month that are asked about. */
 const SAMPLE = 100
 const LARGEST = 10
 const REQUEST_MS_MAX = 20_000
 const REQUESTS_A_MINUTE = 240
-/** Payouts of one transaction whose corrections are looked up at most. */
+/** Payouts of one transaction that are added up at most. Each takes a request. */
 const PAYOUTS_MAX = 30
-const EVENTS_MAX = 1_000
 
 const UNREACHED =
   'No RPC server could be asked from here. A browser asks only servers that allow requests from any page (CORS), and those at https addresses or on this machine. daybook verify --chain asks any'
@@ -66,26 +65,33 @@ async function* reachChain(log: Log, { urls }: ChainFields): CheckSteps<Reached>
   return undefined
 }
 
-/** Asks the chain about the transaction of an event that was proved. */
-async function* checkOnChain(log: Log, event: ProvedEvent, fields: ChainFields): CheckSteps {
+/** Asks the chain about the transaction of an event that was proved in the tree of a checkpoint. */
+async function* checkOnChain(
+  log: Log,
+  event: ProvedEvent,
+  fields: ChainFields,
+  now: SignedCheckpoint,
+): CheckSteps {
   const reached = yield* reachChain(log, fields)
   if (reached === undefined || event.tx === null) return
   const { tx } = event
   const account = event.type === 'payout' ? fields.account : null
-  const paid = account === null ? ZERO : await paidBy(log, event)
-  if (paid === undefined) {
-    yield failedStep(`The server leaves event #${event.seq} out of the events that name the transaction`)
-    return
-  }
+  const owed = account === null ? { paid: ZERO, isWhole: true } : yield* paidBy(log, event, now)
+  if (owed === undefined) return
+  const { paid, isWhole } = owed
   const isRecent = event.atMs > Date.now() - RECENT_MS
   const [asked] = await ask(reached.client, account, [{ tx, seqs: [seqOf(event.seq)], paid, isRecent }])
   if (asked === undefined) return
   yield stepOf(asked, account !== null, reached.at)
-  if (account === null) {
-    yield unchecked(
-      'The amount was not compared. Give the payer and the token; without them this proves only that the transaction exists, succeeded and is final',
-    )
-  }
+  const lack =
+    account === null
+      ? '. Give the payer and the token; without them this proves only that the transaction exists, succeeded and is final'
+      : paid <= ZERO
+        ? ': this payout is corrected'
+        : isWhole
+          ? null
+          : ` for the other payouts of the transaction: they are over ${PAYOUTS_MAX - 1}`
+  if (lack !== null) yield unchecked(`The amount was not compared${lack}`)
 }
 
 function ask(
@@ -99,35 +105,55 @@ function ask(
 function stepOf(asked: AskedTransaction, comparesAmounts: boolean, at: string): CheckStep {
   const fault = faultOf(asked)
   if (fault !== null) return failedStep(`Event #${asked.seqs[0]}: ${fault}, asked at ${at}`)
-  const { verdict, moved } = asked
+  const { verdict, moved, paid } = asked
   if (verdict.is !== 'final' || !isSound(asked, comparesAmounts)) {
     return unchecked(`The servers gave no sure answer about the transaction, asked at ${at}`)
   }
   const amounts =
-    moved === null ? '' : '. The payer moved at least as much as the payouts that the server lists for it'
+    moved === null
+      ? ''
+      : `. The payer moved at least as much as the payouts that were compared, ${formatAmount(paid)}. The server lists them`
   return passed(`The transaction is final, in ${verdict.place}, asked at ${at}${amounts}`)
 }
 
+/** Sum of payouts, and whether it has all of their transaction. */
+type Owed = Readonly<{ paid: Amount; isWhole: boolean }>
+
 /**
- * Sum of the uncorrected payouts that name the transaction of an event, by the server's list. Undefined when the list lacks
- * the event, which is proved.
+ * Adds the proved amount of an event to the other uncorrected payouts of its transaction, by the server's list. Of a long
+ * list it takes the proved amount only. Undefined when the server contradicts the proof.
  */
-async function paidBy(log: Log, { seq, tx }: ProvedEvent): Promise<Amount | undefined> {
-  const path = `events?tx=${encodeURIComponent(tx ?? '')}&type=payout&limit=${EVENTS_MAX}`
-  const { events }: EventsPage = JSON.parse(await servedText(log, path))
-  const payouts: readonly EventWire[] = events
-  if (!payouts.some((event) => event.seq === seq)) return undefined
-  let sum = ZERO
-  for (const [index, payout] of payouts.entries()) {
-    const corrected = index < PAYOUTS_MAX && (await isCorrected(log, payout.seq))
-    if (!corrected) sum = add(sum, parseAmount(payout.kots ?? '') ?? ZERO)
+async function* paidBy(log: Log, event: ProvedEvent, now: SignedCheckpoint): CheckSteps<Owed> {
+  const { seq, tx, kots } = event
+  const path = `events?tx=${encodeURIComponent(tx ?? '')}&type=payout&limit=${PAYOUTS_MAX}`
+  const { events, page }: EventsPage = JSON.parse(await servedText(log, path))
+  const isWhole = !page.hasMore
+  const own = events.find((listed) => listed.seq === seq)
+  if (own === undefined ? isWhole : own.kots !== kots || own.tx !== tx) {
+    return yield* failed(`The server lists event #${seq} otherwise than it is proved, or not at all`)
   }
-  return sum
+  let paid = parseAmount(kots ?? '') ?? ZERO
+  const by = await correctedBy(log, seq)
+  if (by !== null) {
+    // Else a server could hide a wrong amount behind a correction that does not exist.
+    const correction = yield* provedEvent(log, now, by)
+    if (correction === undefined) return undefined
+    if (correction.details?.['corrects'] !== seq)
+      return yield* failed(`Event #${by} does not correct event #${seq}`)
+    paid = ZERO
+  }
+  for (const other of isWhole ? events : []) {
+    const amount = parseAmount(other.kots ?? '') ?? ZERO
+    // A negative amount, which no payout has, would lower what is proved.
+    if (other.seq !== seq && amount > ZERO && (await correctedBy(log, other.seq)) === null)
+      paid = add(paid, amount)
+  }
+  return { paid, isWhole }
 }
 
-async function isCorrected(log: Log, seq: number): Promise<boolean> {
-  const { correctedBy }: EventCorrections = JSON.parse(await servedText(log, `events/${seq}/corrections`))
-  return correctedBy !== null
+async function correctedBy(log: Log, seq: number): Promise<number | null> {
+  const answer: EventCorrections = JSON.parse(await servedText(log, `events/${seq}/corrections`))
+  return answer.correctedBy
 }
 
 /** Collects the transactions of a month, and asks the chain about a sample of them once the month is proved. */

@@ -30,9 +30,11 @@ export async function* checkPayment(
   explorers: readonly string[],
   onChain: OnChain | null,
 ): CheckSteps {
-  const event = yield* checkEvent(log, seq)
+  const now = yield* fetchNewestCheckpoint(log)
+  if (now === undefined) return
+  const event = yield* provedEvent(log, now, seq)
   if (event === undefined) return
-  if (onChain !== null && event.tx !== null) return yield* onChain.payment(log, event, onChain.fields)
+  if (onChain !== null && event.tx !== null) return yield* onChain.payment(log, event, onChain.fields, now)
   const { tx } = event
   yield tx === null
     ? unchecked(`Event #${seq} names no transaction`)

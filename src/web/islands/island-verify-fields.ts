@@ -1,5 +1,5 @@
 import type { TokenAccount } from '../../chain/tx-verdict.ts'
-import type { CheckSteps, Log } from './island-verify-log.ts'
+import type { CheckSteps, Log, SignedCheckpoint } from './island-verify-log.ts'
 import type { ProvedEvent } from './island-verify-tree.ts'
 
 /** Fields that the reader fills in to ask a blockchain: URLs of RPC servers, and the paying account if it is known. */
@@ -17,7 +17,8 @@ export type MonthTransactions = Readonly<{
  * own server alone.
  */
 export type ChainChecks = Readonly<{
-  payment(log: Log, event: ProvedEvent, fields: ChainFields): CheckSteps
+  /** The event is proved in the tree of the checkpoint `now`. */
+  payment(log: Log, event: ProvedEvent, fields: ChainFields, now: SignedCheckpoint): CheckSteps
   openMonth(log: Log, fields: ChainFields): CheckSteps<MonthTransactions>
 }>
 

@@ -16,7 +16,7 @@ import { assertNoViolations, openBrowser } from '../../stage/browser.ts'
 import { run } from '../../stage/command-stage.ts'
 import { postDrafts, startLocalNode } from '../../stage/manual-node.ts'
 import { TEST_KEY } from '../../story/signing.ts'
-import { check, stepsOf } from './checked-page.ts'
+import { check, replaced, stepsOf } from './checked-page.ts'
 
 const NEW_LOG = { origin: 'daybook.test/chain', chain: 'evm', simulated: false } as const
 const KEY = 'secret-key'
@@ -34,7 +34,7 @@ const chain = openPretendChain({
 })
 const transfers = [{ ...account, payee: chain.addressOf('player'), units: 5_000_000n }]
 const sentAt = Date.now() - 3_600_000
-for (const number of [0, 1, 2]) chain.send(chain.txOf(number), { sentAt, transfers })
+for (const number of [0, 1, 2, 5]) chain.send(chain.txOf(number), { sentAt, transfers })
 chain.send(chain.txOf(3), { sentAt, transfers, error: SOLANA_FAILURE })
 
 const payout = (ref: string, number: number, kots: string): object => ({
@@ -81,7 +81,15 @@ before(async () => {
   assert.equal((await postDrafts(service, DRAFTS)).status, 200)
   clock.set(LATER)
   const later = { ref: 'later', type: 'treasury', kind: 'deposit', kots: '1' }
-  assert.equal((await postDrafts(service, [later])).status, 200)
+  const taken = {
+    ref: 'taken',
+    type: 'correction',
+    kind: 'payout',
+    contestId: 1,
+    kots: '-6',
+    details: { corrects: 13 },
+  }
+  assert.equal((await postDrafts(service, [later, payout('p5', 5, '6'), taken])).status, 200)
   browser = await openBrowser()
   rpc = await openRpcServer({ chain, path: `/${KEY}`, cors: true })
   closed = await openRpcServer({ chain })
@@ -148,6 +156,52 @@ suite('the saved verifier, with RPC servers of the reader', () => {
       await stepsOf(page, 'payment'),
       /payouts of 6\.000000000 name its transaction.* moved 5\.000000000/,
     )
+  })
+
+  for (const [name, path, from, to, marks, words] of [
+    [
+      'the proved amount is another in the list of the server',
+      '**/events?tx=*',
+      '"kots":"6.000000000"',
+      '"kots":"5.000000000"',
+      ['failed', 'not checked'],
+      /The server lists event #9 otherwise than it is proved, or not at all/,
+    ],
+    [
+      'the server names another event as its correction',
+      '**/events/9/corrections',
+      '"correctedBy":null',
+      '"correctedBy":12',
+      ['done', 'failed', 'not checked'],
+      /Event #12 does not correct event #9/,
+    ],
+    [
+      'the server names a correction that the signed log lacks',
+      '**/events/9/corrections',
+      '"correctedBy":null',
+      '"correctedBy":99',
+      ['not checked'],
+      /The signed log of 14 events has no event #99 yet/,
+    ],
+  ] as const) {
+    test(`finds no amount right when ${name}`, async () => {
+      await using sight = await openSaved()
+      const { page } = sight
+      await page.route(path, replaced(from, to))
+      assert.deepEqual(await checkPayment(page, 9, { rpc: rpc.url, ...account }), ['done', 'done', ...marks])
+      assert.match(await stepsOf(page, 'payment'), words)
+    })
+  }
+
+  test('says what it did not compare: further payouts of the transaction, and a corrected payout', async () => {
+    await using sight = await openSaved()
+    const { page } = sight
+    const fields = { rpc: rpc.url, ...account }
+    assert.deepEqual(await checkPayment(page, 13, fields), ['done', 'done', 'done', 'done', 'not checked'])
+    assert.match(await stepsOf(page, 'payment'), /The amount was not compared: this payout is corrected/)
+    await page.route('**/events?tx=*', replaced('"hasMore":false', '"hasMore":true'))
+    assert.deepEqual(await checkPayment(page, 8, fields), ['done', 'done', 'done', 'not checked'])
+    assert.match(await stepsOf(page, 'payment'), /not compared for the other payouts of the transaction/)
   })
 
   test('finds a failed payment, and one that nobody knows', async () => {
