@@ -19,7 +19,7 @@ import type { CutState } from './cut-states.ts'
 import type { Expected, LogContent } from './recorded-log.ts'
 import { contentOf } from './recorded-log.ts'
 
-const UNHEARD = { begun: () => undefined, audited: () => undefined }
+const UNHEARD = { begun: () => undefined, audited: () => undefined, failed: () => undefined }
 
 /** Folder of the data directory below the recorded folder. */
 export const DATA = 'data'
