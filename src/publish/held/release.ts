@@ -48,9 +48,9 @@ const RELEASE_DRAFTS_MAX = 10_000
  */
 export function openRelease(settings: ReleaseSettings): Release {
   const { appender, held, earlier } = settings
-  /** What the next run asks. It leaves here what it has no room for. */
+  /** Groups that the next run asks. It leaves here what it has no room for. */
   let due = nothingDue()
-  /** What the open commit began with; null once it is durable. A commit that never becomes durable leaves it due. */
+  /** Groups that the open commit began with; null once it is durable. A commit that never becomes durable leaves it due. */
   let begun: Due | null = null
   /** Drafts that this commit may still publish. */
   let left = RELEASE_DRAFTS_MAX

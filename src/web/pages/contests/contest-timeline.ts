@@ -165,7 +165,7 @@ function later(contest: ContestWire, cancelled: boolean): Html | null {
   return span === null ? null : html`, ${span}`
 }
 
-/** What the last step of a contest is called. Of a cancelled one, only what its pool held can be given back. */
+/** Name of the last step of a contest. Of a cancelled one, only what its pool held can be given back. */
 function endOf({ timeline, ledger: { pool } }: Course): string {
   if (!isCancelled(timeline)) return 'Paid in full'
   const { refund = '0', ...others } = pool.out
