@@ -7,13 +7,13 @@ import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import type { Plot } from '../../charts/chart-plot.ts'
 import type { SeriesStyle } from '../../charts/chart-words.ts'
 import { unfinishedIn } from './flows-chart.ts'
-import { derived, minus } from '../../markup/derived.ts'
+import { derived, minus, negated } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentText } from '../../markup/moment-html.ts'
+import { bucketStart, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { lengthWords, rangeControls } from './range-form.ts'
+import { rangeControls } from './range-form.ts'
 import { beforeLaunch } from './range-presets.ts'
 import { rangeQuery } from '../../markup/range-query.ts'
 import { ratioOf } from '../../charts/share.ts'
@@ -35,10 +35,10 @@ export const fundsPage: EndpointPage<'funds'> = {
   island: 'chart',
   permalink: (funds) => `/funds?${rangeQuery(funds)}`,
   title: () => 'Funds',
-  description: (funds) => plainText(coverageOf(funds)),
+  description: (funds, { site }) => plainText(coverageOf(funds, site)),
   csv: ANSWER_TABLES.funds,
   svg: pictureOf,
-  heading: (funds) => html`<h1>${coverageOf(funds)}</h1>`,
+  heading: (funds, { site }) => html`<h1>${coverageOf(funds, site)}</h1>`,
   render(funds, view) {
     const { bucket, buckets } = funds
     const { site, path, query } = view
@@ -79,8 +79,12 @@ function fundKey(field: string): keyof FundFigures {
   return FUNDS.find(({ key }) => key === field)?.key ?? 'treasury'
 }
 
-/** Ratio of the treasury to unpaid prizes, cut off after one decimal. */
-function coverageOf({ now }: Funds): Html {
+/** Ratio of the treasury to unpaid prizes, cut off after one decimal. Corrected prizes may leave more paid than was won. */
+function coverageOf({ now }: Funds, { token }: Site): Html {
+  if (now.prizesNotRedeemed.startsWith('-')) {
+    const over = negated({ pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed })
+    return html`Prizes of ${derived(over)} ${token} more were paid than were won.`
+  }
   const ratio = ratioOf(
     { pointer: '/now/treasury', figure: now.treasury },
     { pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed },
@@ -101,15 +105,20 @@ function nowOf({ now }: Funds, { site }: View): Html {
   )
 }
 
-/** Balances to the last decimal, and how they changed between the first bucket and the last. */
+/** Balances to the last decimal, and how they changed from the end of the first bucket to that of the last. */
 function exactOf(funds: Funds): Html {
-  const { now, buckets } = funds
+  const { now, bucket, buckets, to } = funds
   const [first, last] = [buckets[0], buckets.at(-1)]
-  const length = lengthWords(funds, buckets.length)
   const changes =
     first === undefined || last === undefined || first === last
       ? null
-      : html`<h2>Change${length === null ? null : html` in ${length}`}</h2>
+      : html`<h2>
+            Change since the end of
+            ${bucket === 'day' || bucket === 'month' ? null : `the ${bucket} from `}<span
+              data-at="/buckets/0/at"
+              >${bucketStart(bucket, first.at, to)}</span
+            >
+          </h2>
           ${facts(
             FUNDS.map(({ key, name }) => [
               name,
@@ -121,7 +130,7 @@ function exactOf(funds: Funds): Html {
               ),
             ]),
           )}
-          <p class="quiet">From the end of the first ${funds.bucket} shown to the end of the last.</p>`
+          <p class="quiet">To the end of the last ${bucket} shown.</p>`
   return html`<aside>
     <h2>Held now</h2>
     ${facts(
