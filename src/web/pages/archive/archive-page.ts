@@ -29,8 +29,10 @@ export const archivePage: EndpointPage<'archive'> = {
 function countOf(months: readonly ArchiveMonth[]): Html {
   const events = eventsTotal(months)
   if (events === null) return html`Every event since the first, in a file for each month.`
+  const isOne = months.reduce((sum, one) => sum + one.events, 0) === 1
   const many = html`${expressed('count /months', String(months.length))} months, in a file for each.`
-  return html`${derived(events)} events in ${months.length === 1 ? 'one month, in one file.' : many}`
+  return html`${derived(events)} ${isOne ? 'event' : 'events'} in
+  ${months.length === 1 ? 'one month, in one file.' : many}`
 }
 
 const EMPTY = html`<p>
