@@ -27,6 +27,7 @@ export function fourFigures(summary: Summary, { payouts, payments, dayBefore }: 
     figure: dayBefore.answer[key],
   })
   const inADay = (key: FigureKey): Html => derived(minus(now(key), then(key)))
+  const playsInADay = summary.plays - dayBefore.answer.plays
   return figures([
     {
       label: 'Paid in the last day',
@@ -36,7 +37,9 @@ export function fourFigures(summary: Summary, { payouts, payments, dayBefore }: 
     {
       label: 'Unpaid now',
       figure: html`<span data-at="/prizesNotRedeemed">${amountHtml(summary.prizesNotRedeemed)}</span>`,
-      note: unpaidNote(payouts, view),
+      note: summary.prizesNotRedeemed.startsWith('-')
+        ? 'More was paid than was won'
+        : unpaidNote(payouts, view),
     },
     {
       label: 'In running pools',
@@ -46,7 +49,8 @@ export function fourFigures(summary: Summary, { payouts, payments, dayBefore }: 
     {
       label: 'Spent in the last day',
       figure: inADay('spentOnPlay'),
-      note: html`${token} in ${inADay('plays')} plays, ${inADay('entries')} of them entries`,
+      note: html`${token} in ${inADay('plays')} ${playsInADay === 1 ? 'play' : 'plays'}, ${inADay('entries')}
+      of them entries`,
     },
   ])
 }

@@ -138,6 +138,34 @@ suite('the headline of the start page', () => {
   })
 })
 
+suite('the start page after a prize was corrected that had been paid', () => {
+  const over: StoryEvent = {
+    type: 'correction',
+    kind: 'prize',
+    contestId: 1,
+    kots: '-10',
+    details: { corrects: seqOf(6) },
+  }
+  const figuresOf = (page: string): string => textOf(page, /<dl class="figs">([^]*?)<\/dl>/)
+
+  test('says that more was paid than was won, and of nothing that it is unpaid', async () => {
+    const page = await see([DEPOSIT, ...paid(1)], (stage) => stage.append([over]))
+    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS more paid than was won')
+    assert.equal(leadOf(page), 'More was paid than was won, after a correction: 10.00 KOTS.')
+    assert.match(figuresOf(page), /Unpaid now -10\.00 More was paid than was won/)
+  })
+
+  test('counts only what waits of the other prizes', async () => {
+    const page = await see([DEPOSIT, ...paid(1), ...closed(2)], (stage) => {
+      stage.append([{ ...over, kots: '-10' }])
+    })
+    assert.match(
+      leadOf(page),
+      /^10\.00 KOTS of prizes still wait: 10\.00 payable\. More was paid than was won/,
+    )
+  })
+})
+
 suite('the start page', () => {
   test('says why each part of the unpaid prizes waits, and from when more can be paid', async () => {
     const page = await see([
@@ -202,7 +230,7 @@ suite('the start page', () => {
     const soon = await figures(LAUNCH + DAY_MS)
     assert.match(soon, /Paid in the last day 10\.00 .*the newest payment 1 Oct 2026/)
     assert.match(soon, /10\.00 more than a day ago/)
-    assert.match(soon, /Spent in the last day 5\.00 KOTS in 1 plays, 1 of them entries/)
+    assert.match(soon, /Spent in the last day 5\.00 KOTS in 1 play, 1 of them entries/)
     const late = await figures(LAUNCH + 5 * DAY_MS)
     assert.match(late, /Paid in the last day 0 .*the newest payment 1 Oct 2026/)
     assert.match(late, /as much as a day ago/)

@@ -2,7 +2,7 @@ import type { Payouts, Summary } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
-import { derived, derivedSum } from '../../markup/derived.ts'
+import { derived, derivedSum, negated } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
@@ -15,6 +15,10 @@ export function headline(
   const { upcoming, running, paying, paid } = contests
   if (asOf.seq === 0) return html`Nothing has happened yet`
   if (paying + paid === 0) return beforeAnyClose(running, upcoming)
+  if (paying === 0 && prizesNotRedeemed.startsWith('-')) {
+    const over = negated({ pointer: '/prizesNotRedeemed', figure: prizesNotRedeemed })
+    return html`A correction left ${derived(over)} ${token} more paid than was won`
+  }
   if (paying === 0 && !isZero(prizesNotRedeemed)) {
     return html`A correction left
       <span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span> ${token} unpaid in contests
@@ -70,11 +74,25 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
       >`,
   )
   return html`<p class="lead">
-    <a href="/payouts"
-      ><span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)} ${token}</span> of prizes
-      ${parts.length === 0 ? 'is unpaid' : 'still wait'}</a
-    >${parts.length === 0 ? '' : ': '}${listed(parts)}. ${overpaid(payouts, token)}
+    ${
+      parts.length === 0
+        ? null
+        : html`<a href="/payouts">${waiting(summary, payouts)} ${token} of prizes still wait</a>:
+            ${listed(parts)}.`
+    }
+    ${overpaid(payouts, token)}
   </p>`
+}
+
+/** Sum of what waits. The figure of the summary is less by what was paid too much. */
+function waiting({ prizesNotRedeemed }: Summary, { answer, address }: LinkedAnswer<Payouts>): Html {
+  if (isZero(answer.totals.overpaid)) {
+    return html`<span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span>`
+  }
+  const sum = derivedSum(
+    WAITING.map(([status]) => ({ pointer: `${address}#/totals/${status}`, figure: answer.totals[status] })),
+  )
+  return sum === null ? html`` : derived(sum)
 }
 
 /** Parts with commas, and "and" before the last. */
@@ -89,5 +107,5 @@ function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Ht
   const { overpaid: figure } = answer.totals
   if (isZero(figure)) return null
   return html`More was paid than was won, after a correction:
-    <span data-at="${address}#/totals/overpaid">${amountHtml(figure)} ${token}</span>.`
+  ${derived(negated({ pointer: `${address}#/totals/overpaid`, figure }))} ${token}.`
 }
