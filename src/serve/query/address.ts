@@ -1,10 +1,16 @@
 import { findsAddress } from '../../protocol/address-guard.ts'
+import { readingsOf } from '../../protocol/addresses/readings.ts'
 import type { ParameterForm } from '../../protocol/parameters.ts'
 import { isTx } from '../../protocol/tx.ts'
 
 /** Whether a text that was sent looks like a wallet address. If so, no answer repeats it. */
 export function looksLikeAddress(text: string): boolean {
   return findsAddress(text, 'prose')
+}
+
+/** Characters of a text whose encodings are undone, which is what a search costs. Zero under too many layers of them. */
+export function plainCharsOf(text: string): number {
+  return readingsOf(text)?.at(-1)?.length ?? 0
 }
 
 /** Characters of the longest path with its query that an answer repeats: the search of a longer one takes too long. */

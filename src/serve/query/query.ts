@@ -6,7 +6,7 @@ import { parseQueryTime, plainTime } from '../../protocol/query-time.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import { isTx } from '../../protocol/tx.ts'
-import { isForbidden, looksLikeAddress } from './address.ts'
+import { isForbidden, looksLikeAddress, plainCharsOf } from './address.ts'
 import type { QueryFault, Refusal } from './query-faults.ts'
 import { forbidden, invalid, unknown } from './query-faults.ts'
 
@@ -43,10 +43,10 @@ const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,15})$/
 /** Faults that a problem lists at most. The rest of the query is not read. */
 const FAULTS_MAX = 8
 /**
- * Characters of a query's refused names and values that are searched for an address, to say so. Nothing of the others is
- * repeated either. A search of so many takes a few milliseconds at most.
+ * Characters of a query's refused names and values that are searched for an address, to say so, after their encodings are
+ * undone. Nothing of the others is repeated either. A search of so many takes a few milliseconds at most.
  */
-const SEARCHED_CHARS_MAX = 512
+const SEARCHED_CHARS_MAX = 256
 /**
  * Parses a raw query (without its `?`) by an endpoint's parameters. A problem lists every fault, up to `FAULTS_MAX`, and
  * repeats no value.
@@ -136,8 +136,8 @@ function readPair(
 type Search = { charsLeft: number }
 
 /** Whether a refused text is searched for an address. */
-function isSearched({ length }: string, search: Search): boolean {
-  search.charsLeft -= length
+function isSearched(text: string, search: Search): boolean {
+  search.charsLeft -= plainCharsOf(text)
   return search.charsLeft >= 0
 }
 
