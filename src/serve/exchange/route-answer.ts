@@ -65,7 +65,7 @@ function withFile(problem: Problem, { path, rawQuery }: Visit, router: Router): 
   const ending = problem.code === 'unknown-parameter' ? FORMAT.exec(rawQuery)?.[1] : undefined
   // The files of pages are outside the API.
   const page = path.startsWith(API) ? path.slice(API.length) : path
-  // A variable part would take any ending: `/events/5.csv` leads back to `/events/{seq}`.
+  // A variable part takes any ending: `/api/v1/events/5.csv` leads back to `/api/v1/events/{seq}`.
   const file = [path, page]
     .map((at) => (ending === undefined ? undefined : router(`${at}.${ending}`)))
     .find((found) => found?.route.path.endsWith(`.${ending}`))
