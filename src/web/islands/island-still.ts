@@ -76,9 +76,10 @@ function startSwitches(): void {
   for (const field of form.querySelectorAll<HTMLSelectElement | HTMLInputElement>('select, input')) {
     const { name } = field
     const choice = storedSetting(name)
-    if (field instanceof HTMLInputElement)
-      field.checked = choice === null ? field.defaultChecked : choice === 'on'
-    else if (choice !== null) field.value = choice
+    if (choice !== null) {
+      if (field instanceof HTMLInputElement) field.checked = choice === 'on'
+      else field.value = choice
+    }
     field.addEventListener('change', () => {
       storeSetting(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
       if (name === 'theme') setTheme(field.value)
