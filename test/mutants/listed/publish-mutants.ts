@@ -120,10 +120,10 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'held-rollback-forgets-touched',
     file: `${HELD}/release.ts`,
-    from: 'for (const group of before.touched) touched.add(group)\n',
+    from: 'due = bothOf(due, begun)\n',
     to: '',
     promise: 'A release whose commit failed goes on',
-    tests: [`${HELD}/held-limits.test.ts`],
+    tests: [`${HELD}/held-limits.test.ts`, `${HELD}/release.test.ts`],
   },
   {
     id: 'correction-twice',

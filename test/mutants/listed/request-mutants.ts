@@ -1,32 +1,33 @@
 import type { ListedMutant } from './listed-mutant.ts'
 
 const HTTP = 'src/serve/http'
+const QUERY = 'src/serve/query'
 
 /** Bugs of answers to requests. */
 export const REQUEST_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'query-unknown-ignored',
-    file: `${HTTP}/query.ts`,
+    file: `${QUERY}/query.ts`,
     from: 'return sent.some(looksLikeAddress) ? forbidden(null) : unknown(name, table)',
     to: 'return sent.some(looksLikeAddress) ? forbidden(null) : undefined',
     promise: 'An unknown parameter is refused',
-    tests: [`${HTTP}/query.test.ts`],
+    tests: [`${QUERY}/query.test.ts`],
   },
   {
     id: 'query-repeated-last-wins',
-    file: `${HTTP}/query.ts`,
+    file: `${QUERY}/query.ts`,
     from: 'if (values.has(parameter.name)) {',
     to: "if (values.has(parameter.name) && values.get(parameter.name)?.text === '') {",
     promise: 'A repeated parameter is refused',
-    tests: [`${HTTP}/query.test.ts`],
+    tests: [`${QUERY}/query.test.ts`],
   },
   {
     id: 'query-error-echoes-name',
-    file: `${HTTP}/query.ts`,
+    file: `${QUERY}/query.ts`,
     from: 'return sent.some(looksLikeAddress) ? forbidden(null) : unknown(name, table)',
     to: 'return sent.some(looksLikeAddress) ? forbidden(name ?? null) : unknown(name, table)',
     promise: 'A refusal repeats nothing of an address',
-    tests: [`${HTTP}/query.test.ts`],
+    tests: [`${QUERY}/query.test.ts`],
   },
   {
     id: 'csv-unquoted',
