@@ -101,6 +101,8 @@ export async function openProgram(surroundings: Surroundings, words: readonly st
   const called = ROOMS.find(({ commands }) => commands.some((command) => command === words[0]))
   for (const { add } of called === undefined ? ROOMS : [called]) await add(program, surroundings)
   if (called === undefined) await addCompletion(program, world, done)
+  // A command that is added takes over no settings, such as the hint after an error.
+  for (const command of program.commands) command.copyInheritedSettings(program)
   return program
 }
 

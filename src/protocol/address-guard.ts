@@ -20,26 +20,27 @@ export type TextPlace = 'prose' | 'url' | 'tx'
 /** Characters of the shortest address, bech32 of two bytes. Most kinds are shorter. */
 const CHARS_MIN = 14
 /**
- * Checksums of base58 that a text may cost: a few milliseconds. Prose of 500 characters needs fewer than 50. Only a text of
- * hundreds of single letters with blanks or dots between them, where each letter may begin an address, needs more.
+ * Checksums of base58 that a reading of a text may cost. 500 characters of prose need fewer than 50, and of single letters
+ * with blanks between them, where each letter may begin an address, 1,500.
  */
-const PROOFS_MAX = 512
+const PROOFS_MAX = 1_536
 // The shortest bech32 address has 13 letters and digits in a row, which is rare in prose.
 const LONG_WORD = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
 
 /**
  * Whether a text contains a wallet address (PROTOCOL.md, "The address guard"). Accepts any text and takes linear time.
  * A title, reason or URL is read as people would read it; a transaction only as it is. A text that hides its letters
- * under too many layers of encoding counts as an address, and so does one that needs more than `PROOFS_MAX` checksums.
+ * under too many layers of encoding counts as an address, and so does one of which a reading needs more than `proofsMax`
+ * checksums.
  */
-export function findsAddress(text: string, place: TextPlace): boolean {
+export function findsAddress(text: string, place: TextPlace, proofsMax: number = PROOFS_MAX): boolean {
   if (text.length < CHARS_MIN) return false
-  const budget = { left: PROOFS_MAX }
-  if (place === 'tx') return holdsWhole(withoutDigests(text), place, budget)
+  if (place === 'tx') return holdsWhole(withoutDigests(text), place, { left: proofsMax })
   const readings = readingsOf(text)
   if (readings === null) return true
   const last = readings.at(-1) ?? text
   return readings.some((reading) => {
+    const budget = { left: proofsMax }
     const rest = withoutDigests(reading)
     if (holdsWhole(rest, place, budget)) return true
     // Only the first and the last reading are searched inside words and between groups.

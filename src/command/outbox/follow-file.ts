@@ -62,15 +62,19 @@ export async function* followFile(
         }
         const next = isEnded ? openTail(path) : null
         if (next !== null) {
-          const old = tail.file
-          tail = next
+          const files = { path, old: tail.file, present: next.file, cursor, now: world.now() }
+          let isClear = false
           try {
-            refuseSkipped(path, old, next.file, cursor)
+            isClear = refuseSkipped(files)
           } finally {
-            closeSync(old)
+            if (!isClear) closeSync(next.file)
           }
-          silentMs = 0
-          continue
+          if (isClear) {
+            closeSync(tail.file)
+            tail = next
+            silentMs = 0
+            continue
+          }
         }
       }
       silentMs += LOOK_MS

@@ -3,12 +3,16 @@ import { closeSync, mkdtempSync, openSync, rmSync, utimesSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { msOf } from '../../protocol/moment.ts'
 import { refuseSkipped } from './follow-skipped.ts'
 
 const OLD_S = 1_700_000_000
 
-/** Whether a file is reported in a folder with the old and the present one. */
-function skipped(name: string, writtenS: number, text = '{}\n'): boolean {
+/** Seconds since the last write of the present file, at which the files are looked at. */
+const LATER_S = 120
+
+/** Whether a file is reported in a folder with the old and the present one; `later` while that cannot be told. */
+function skipped(name: string, writtenS: number, text = '{}\n'): boolean | 'later' {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-skipped-'))
   const put = (file: string, seconds: number, content: string): string => {
     const path = join(folder, file)
@@ -20,8 +24,10 @@ function skipped(name: string, writtenS: number, text = '{}\n'): boolean {
   const files = [old, present].map((path) => openSync(path, 'r'))
   const other = put(name, writtenS, text)
   try {
-    refuseSkipped(present, files[0] ?? 0, files[1] ?? 0, join(folder, 'drafts.jsonl.cursor'))
-    return false
+    const cursor = join(folder, 'drafts.jsonl.cursor')
+    const now = msOf((OLD_S + 60 + LATER_S) * 1_000)
+    const settings = { path: present, old: files[0] ?? 0, present: files[1] ?? 0, cursor, now }
+    return refuseSkipped(settings) ? false : 'later'
   } catch (error) {
     assert.ok(error instanceof Error && error.message.includes(other), String(error))
     return true
@@ -47,6 +53,14 @@ suite('a file between two followed ones', () => {
 
   test('may be written by a program that noticed its new name late', () => {
     assert.equal(skipped('drafts.jsonl.1', OLD_S + 90), true)
+  })
+
+  test('may be a compressed copy in the making while it was written less than ten seconds ago', () => {
+    const now = OLD_S + 60 + LATER_S
+    assert.equal(skipped('drafts.jsonl.1.gz', now - 1), 'later')
+    assert.equal(skipped('drafts.jsonl.1.gz', now - 9), 'later')
+    assert.equal(skipped('drafts.jsonl.1.gz', now - 10), true)
+    assert.equal(skipped('drafts.jsonl.1.gz', now + 60), true)
   })
 
   test('is none that was written before, a compressed copy of the older one, or empty', () => {

@@ -3,9 +3,12 @@ import { readingsOf } from '../../protocol/addresses/readings.ts'
 import type { ParameterForm } from '../../protocol/parameters.ts'
 import { isTx } from '../../protocol/tx.ts'
 
+/** Checksums that the search of a request may cost: a few milliseconds. */
+const PROOFS_MAX = 512
+
 /** Whether a text that was sent looks like a wallet address. If so, no answer repeats it. */
 export function looksLikeAddress(text: string): boolean {
-  return findsAddress(text, 'prose')
+  return findsAddress(text, 'prose', PROOFS_MAX)
 }
 
 /** Characters of a text whose encodings are undone, which is what a search costs. Zero under too many layers of them. */

@@ -118,12 +118,12 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     tests: [`${HELD}/operator-word.test.ts`],
   },
   {
-    id: 'held-rollback-forgets-touched',
+    id: 'held-lead-asks-nothing',
     file: `${HELD}/release.ts`,
-    from: 'due = bothOf(due, begun)\n',
-    to: '',
-    promise: 'A release whose commit failed goes on',
-    tests: [`${HELD}/held-limits.test.ts`, `${HELD}/release.test.ts`],
+    from: 'touchAll: () => void (due.all = true),',
+    to: 'touchAll: () => undefined,',
+    promise: 'A node that begins to lead asks all held drafts',
+    tests: [`${HELD}/release.test.ts`],
   },
   {
     id: 'correction-twice',

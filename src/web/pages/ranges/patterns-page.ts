@@ -144,8 +144,8 @@ function leadOf(patterns: Patterns, spent: Heat | undefined, view: View): Html {
           ${view.site.token} in that hour of the week. `
   return html`<p class="lead">
     ${most}From <span data-at="/from">${rangeEnd(from)}</span> up to
-    <span data-at="/to">${rangeEnd(to)}</span>, by a clock at UTC${expressed('offset /tz', offsetText(tz))}
-    the whole year. Trades of the token are not counted.
+    <span data-at="/to">${rangeEnd(to)}</span>, UTC. Hours are by a clock at
+    UTC${expressed('offset /tz', offsetText(tz))} the whole year. Trades of the token are not counted.
   </p>`
 }
 
