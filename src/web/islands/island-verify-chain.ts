@@ -127,8 +127,8 @@ async function* paidBy(log: Log, event: ProvedEvent, now: SignedCheckpoint): Che
   const { seq, tx, kots } = event
   // One more than is added up: a full page does not tell whether it is the last.
   const path = `events?tx=${encodeURIComponent(tx ?? '')}&type=payout&limit=${PAYOUTS_MAX + 1}`
-  const { events }: EventsPage = JSON.parse(await servedText(log, path))
-  const isWhole = events.length <= PAYOUTS_MAX
+  const { events, page }: EventsPage = JSON.parse(await servedText(log, path))
+  const isWhole = events.length <= PAYOUTS_MAX && !page.hasMore
   const own = events.find((listed) => listed.seq === seq)
   if (own === undefined ? isWhole : own.kots !== kots || own.tx !== tx) {
     return yield* failed(`The server lists event #${seq} otherwise than it is proved, or not at all`)

@@ -21,26 +21,14 @@ export function rangeControls(view: View, range: ShownRange): Html {
   return html`<div class="controls" data-chrome>
     ${rangePresets(view, range)}
     <form method="get" action="${path}">
-      <label
-        >By
-        <select name="bucket">
-          ${BUCKETS.map((bucket) =>
-            bucket === range.bucket
-              ? html`<option selected>${bucket}</option>`
-              : isChosen && isTooShort(bucket, range)
-                ? html`<option disabled>${bucket}</option>`
-                : html`<option>${bucket}</option>`,
-          )}
-        </select></label
-      >
-      ${isChosen ? hiddenDates(range, now) : null}
+      ${bucketChoice(range, isChosen)} ${isChosen ? hiddenDates(range, now) : null}
       <button>Show</button>
     </form>
     <form method="get" action="${path}">
       <details>
         <summary>${datesOf(range)}</summary>
-        <input type="hidden" name="bucket" value="${range.bucket}" />
         <div class="ask">
+          ${bucketChoice(range, false)}
           <label>From, UTC <input type="datetime-local" name="from" value="${fieldOf(range.from)}" /></label>
           <label
             >To, UTC <input type="datetime-local" name="to" value="${fieldOf(endOf(range, now))}"
@@ -51,6 +39,23 @@ export function rangeControls(view: View, range: ShownRange): Html {
       </details>
     </form>
   </div>`
+}
+
+/** Choice of a bucket. With `isFixed`, those of which the range holds too many cannot be chosen. */
+function bucketChoice(range: ShownRange, isFixed: boolean): Html {
+  const options = BUCKETS.map((bucket) =>
+    bucket === range.bucket
+      ? html`<option selected>${bucket}</option>`
+      : isFixed && isTooShort(bucket, range)
+        ? html`<option disabled>${bucket}</option>`
+        : html`<option>${bucket}</option>`,
+  )
+  return html`<label
+    >By
+    <select name="bucket">
+      ${options}
+    </select></label
+  >`
 }
 
 /** Lengths of the buckets of which a range may hold too many. */
