@@ -23,22 +23,36 @@ type Room = Readonly<{
 
 /** All commands except `completion`, in the order of the help. A start loads the room of its command only. */
 const ROOMS: readonly Room[] = [
-  longRoom('serve', async () => (await import('./operator/serve-program.ts')).serveCommand),
-  longRoom('demo', async () => (await import('./demo/demo-program.ts')).demoCommand),
-  longRoom('mirror', async () => (await import('./mirror/mirror-program.ts')).mirrorCommand),
-  longRoom('witness', async () => (await import('./witness/witness-program.ts')).witnessCommand),
-  room('import', async () => (await import('./operator/import-command.ts')).importCommand),
-  {
-    commands: ['publish'],
-    async add(program, { world, input, done }) {
-      const { publishCommand } = await import('./outbox/publish-program.ts')
-      program.addCommand(publishCommand(world, input, done))
-    },
-  },
-  room('keygen', async () => (await import('./operator/keygen-command.ts')).keygenCommand),
-  room('check', async () => (await import('./operator/check-command.ts')).checkCommand),
-  room('backup', async () => (await import('./backups/backup-program.ts')).backupCommand),
-  room('restore', async () => (await import('./backups/restore-command.ts')).restoreCommand),
+  room('serve', async ({ world, lines, done }) =>
+    (await import('./operator/serve-program.ts')).serveCommand(world, lines, done),
+  ),
+  room('demo', async ({ world, lines, done }) =>
+    (await import('./demo/demo-program.ts')).demoCommand(world, lines, done),
+  ),
+  room('mirror', async ({ world, lines, done }) =>
+    (await import('./mirror/mirror-program.ts')).mirrorCommand(world, lines, done),
+  ),
+  room('witness', async ({ world, lines, done }) =>
+    (await import('./witness/witness-program.ts')).witnessCommand(world, lines, done),
+  ),
+  room('import', async ({ world, done }) =>
+    (await import('./operator/import-command.ts')).importCommand(world, done),
+  ),
+  room('publish', async ({ world, input, done }) =>
+    (await import('./outbox/publish-program.ts')).publishCommand(world, input, done),
+  ),
+  room('keygen', async ({ world, done }) =>
+    (await import('./operator/keygen-command.ts')).keygenCommand(world, done),
+  ),
+  room('check', async ({ world, done }) =>
+    (await import('./operator/check-command.ts')).checkCommand(world, done),
+  ),
+  room('backup', async ({ world, done }) =>
+    (await import('./backups/backup-program.ts')).backupCommand(world, done),
+  ),
+  room('restore', async ({ world, done }) =>
+    (await import('./backups/restore-command.ts')).restoreCommand(world, done),
+  ),
   {
     commands: ['tail', 'get', 'pull', 'export'],
     async add(program, { world, done }) {
@@ -46,38 +60,32 @@ const ROOMS: readonly Room[] = [
       addConsumerCommands(program, world, done)
     },
   },
-  room('verify', async () => (await import('./consumer/verify-command.ts')).verifyCommand),
-  room('held', async () => (await import('./operator/held-program.ts')).heldCommand),
-  room('upgrade', async () => (await import('./operator/upgrade-command.ts')).upgradeCommand),
-  room('cluster', async () => (await import('./cluster/cluster-program.ts')).clusterCommand),
-  room('correct', async () => (await import('./operator/correct-program.ts')).correctCommand),
-  room('doctor', async () => (await import('./doctor/doctor-program.ts')).doctorCommand),
+  room('verify', async ({ world, done }) =>
+    (await import('./consumer/verify-command.ts')).verifyCommand(world, done),
+  ),
+  room('held', async ({ world, done }) =>
+    (await import('./operator/held-program.ts')).heldCommand(world, done),
+  ),
+  room('upgrade', async ({ world, done }) =>
+    (await import('./operator/upgrade-command.ts')).upgradeCommand(world, done),
+  ),
+  room('cluster', async ({ world, done }) =>
+    (await import('./cluster/cluster-program.ts')).clusterCommand(world, done),
+  ),
+  room('correct', async ({ world, done }) =>
+    (await import('./operator/correct-program.ts')).correctCommand(world, done),
+  ),
+  room('doctor', async ({ world, done }) =>
+    (await import('./doctor/doctor-program.ts')).doctorCommand(world, done),
+  ),
 ]
 
-/** Room of one command that runs until it is stopped, and writes log lines. */
-function longRoom(
-  command: string,
-  load: () => Promise<(world: World, lines: MainLines, done: Surroundings['done']) => Command>,
-): Room {
+/** Room of one command. */
+function room(command: string, load: (surroundings: Surroundings) => Promise<Command>): Room {
   return {
     commands: [command],
-    async add(program, { world, lines, done }) {
-      const make = await load()
-      program.addCommand(make(world, lines, done))
-    },
-  }
-}
-
-/** Room of one command that ends by itself. */
-function room(
-  command: string,
-  load: () => Promise<(world: World, done: Surroundings['done']) => Command>,
-): Room {
-  return {
-    commands: [command],
-    async add(program, { world, done }) {
-      const make = await load()
-      program.addCommand(make(world, done))
+    async add(program, surroundings) {
+      program.addCommand(await load(surroundings))
     },
   }
 }
