@@ -118,6 +118,33 @@ suite('a release', () => {
     await queue.close()
   })
 
+  test('publishes again what a commit had taken over from the one before, and that was undone', async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] })
+    using stage = openStage()
+    let undone = 0
+    const commitOf: CommitOf =
+      ({ appender, commits }, embedded) =>
+      (work, done) => {
+        if (commits.length !== 1 || undone > 0) return embedded.commit(work, done)
+        undone += 1
+        appender.begin()
+        work.build()
+        appender.rollback()
+        work.undone()
+        done({ is: 'failed', outcome: UNKNOWN })
+      }
+    const queue = stage.open(commitOf, 2)
+    await queue.submit(REFS.slice(0, 3).map((ref) => tradeDraft(ref, { tx: txOf(ref) })))
+    await queue.held.settle(finals(REFS.slice(0, 3)), 'chain')
+    await turns()
+    assert.equal(undone, 1)
+    assert.deepEqual(stage.seqs(REFS.slice(0, 3)), [1, 2, undefined])
+    context.mock.timers.tick(1_000)
+    await turns()
+    assert.deepEqual(stage.seqs(REFS.slice(0, 3)), [1, 2, 3])
+    await queue.close()
+  })
+
   test('asks all drafts when the node began to lead during a commit that was undone', async (context) => {
     context.mock.timers.enable({ apis: ['setTimeout'] })
     using stage = openStage()

@@ -118,6 +118,14 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     tests: [`${HELD}/operator-word.test.ts`],
   },
   {
+    id: 'held-undone-release-forgotten',
+    file: `${HELD}/release.ts`,
+    from: '      due = bothOf(due, begun)\n',
+    to: '',
+    promise: 'A release that was undone is tried again',
+    tests: [`${HELD}/release.test.ts`],
+  },
+  {
     id: 'held-lead-asks-nothing',
     file: `${HELD}/release.ts`,
     from: 'touchAll: () => void (due.all = true),',
