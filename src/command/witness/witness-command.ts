@@ -43,10 +43,11 @@ export async function runWitness(
   const beganMs = world.monotonicMs()
   if (hasStore(settings.data))
     throw new CommandError(2, '--data: the directory holds a log; a witness has a directory of its own')
-  using _lock = takeDirectory(settings.data)
+  await using stack = new AsyncDisposableStack()
+  stack.use(takeDirectory(settings.data))
   const choice = { ...settings, keyBase: settings.data, keyOption: '--key-file' } as const
   const keys = readWitnessKeys(choice, world)
-  const witness = await startWitness(settings, keys, world, lines)
+  const witness = stack.use(await startWitness(settings, keys, world, lines))
   lines.say('witnessing', {
     of: settings.name,
     url: `http://${hostInUrl(settings.host)}:${witness.port}`,
@@ -56,7 +57,10 @@ export async function runWitness(
     logs: settings.logs.length,
     ms: Math.round(world.monotonicMs() - beganMs),
   })
-  return await runToEnd(witness, { world, lines, drainMs: WITNESS_DRAIN_MS })
+  // The lock ends with the node: a stop that is cut leaves both to the end of the process.
+  const owned = stack.move()
+  const node = { broken: witness.broken, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return await runToEnd(node, { world, lines, drainMs: WITNESS_DRAIN_MS })
 }
 
 /** Starts both listeners of a witness. The caller holds the lock of the directory. */
