@@ -22,7 +22,7 @@ const waiting: Route = {
 }
 
 /** Far longer than a stop whose answers are cut after 200 ms. */
-const STOP_MS_MAX = 5_000
+const STOP_MS_MAX = 30_000
 /** More than the kernel buffers for a caller that does not read. */
 const LARGE_BYTES = 32 * 1024 * 1024
 

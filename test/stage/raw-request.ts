@@ -4,8 +4,8 @@ import { assertDescribed } from './described.ts'
 /** Bytes received over one connection, and the time until it closed. */
 type RawAnswer = Readonly<{ text: string; closedMs: number }>
 
-/** Time after which the connection is closed; the answer is what has arrived. */
-const WAIT_MS_MAX = 10_000
+/** Default time after which the connection is closed; the answer is what has arrived. */
+const WAIT_MS_MAX = 30_000
 
 /**
  * Sends bytes as they are and waits until the server closes or resets the connection. `more` is sent again and again
@@ -14,14 +14,14 @@ const WAIT_MS_MAX = 10_000
 export function sendRaw(
   port: number,
   bytes: string,
-  more?: Readonly<{ text: string; everyMs: number }>,
+  more?: Readonly<{ text: string; everyMs: number; waitMs?: number }>,
 ): Promise<RawAnswer> {
   const startedMs = performance.now()
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     let text = ''
     const trickle = more === undefined ? undefined : setInterval(() => socket.write(more.text), more.everyMs)
-    const limit = setTimeout(() => socket.destroy(), WAIT_MS_MAX)
+    const limit = setTimeout(() => socket.destroy(), more?.waitMs ?? WAIT_MS_MAX)
     socket.setEncoding('latin1')
     socket.on('data', (chunk: string) => (text += chunk))
     socket.on('error', () => socket.destroy())
