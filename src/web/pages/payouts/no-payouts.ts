@@ -1,11 +1,14 @@
-import type { Contest, Payouts } from '../../../protocol/resources.ts'
+import type { Contest, ContestLedger, Payouts } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
-import { isPositive } from '../../markup/amount-html.ts'
+import { amountHtml, isPositive } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
+import { askCancelled } from '../contests/contest-timeline.ts'
+import { mayYetPay } from '../contests/contest-verdict.ts'
 
 /** The contest of the query; null without one, or if none has the number. */
 export async function askContest(view: View): Promise<LinkedAnswer<Contest> | null> {
@@ -27,7 +30,7 @@ export async function nothingHeading({ asOf }: Payouts, view: View): Promise<Htm
   return contest === null ? html`<h1>No contest has this number</h1>` : headingOf(contest, view)
 }
 
-function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Html {
+async function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Promise<Html> {
   const { id, title, status, opensAt, closesAt, prizesOwed, prizesRedeemed } = answer
   const named = html`<p data-at="${address}#/title ${address}#/id">Unpaid of ${contestLink(id, title)}</p>`
   if (status === 'upcoming') {
@@ -45,14 +48,32 @@ function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Html
       </p>`
   }
   if (!isPositive(prizesOwed)) {
-    return html`${named}
-      <h1>No prize was won in this contest</h1>`
+    const ledger = await askToPay(answer, view)
+    return ledger === null
+      ? html`${named}
+          <h1>No prize was won in this contest</h1>`
+      : html`${named}
+          <h1>No prize is won yet</h1>
+          <p class="lead">
+            The contest has closed, and its prizes are still to be published.
+            <span data-at="${ledger.address}#/pool/balance">${amountHtml(ledger.answer.pool.balance)}</span>
+            ${view.site.token} are in its pool.
+          </p>
+          ${jsonLinks([['its ledger', ledger]])}`
   }
   return html`${named}
     <h1>No prize of this contest is unpaid</h1>
     <p class="lead">
       Everything that was won is paid${prizesRedeemed === prizesOwed ? '' : ', or has expired'}.
     </p>`
+}
+
+/** Ledger of a closed contest without prizes that may still publish some; null if it will not. */
+async function askToPay(contest: Contest, view: View): Promise<LinkedAnswer<ContestLedger> | null> {
+  if (contest.status !== 'paying' || (await askCancelled([contest], view)).size > 0) return null
+  const segments = { id: String(contest.id) }
+  const ledger = await askEndpoint(view, 'contestLedger', { segments, query: 'limit=1' })
+  return mayYetPay(ledger.answer) ? ledger : null
 }
 
 /** Further way from a page without unpaid prizes. */

@@ -133,7 +133,21 @@ suite('the page of unpaid prizes', () => {
   const unwon: readonly (readonly [state: string, story: readonly StoryEvent[], said: RegExp])[] = [
     ['is planned', CLOSED.slice(0, 2), /No prize has been won yet.*The contest opens .*, as planned/],
     ['is running', CLOSED.slice(0, 3), /No prize has been won yet.*Prizes are won once it has closed/],
-    ['closed without a winner', CLOSED, /No prize was won in this contest/],
+    [
+      'closed, and whose prizes are still to be published',
+      CLOSED,
+      /No prize is won yet .*its prizes are still to be published\. 500 KOTS are in its pool\./,
+    ],
+    [
+      'closed, and whose pool was taken back',
+      [...CLOSED, { type: 'pool', kind: 'returned', contestId: 1, kots: '500' }],
+      /No prize was won in this contest/,
+    ],
+    [
+      'was cancelled',
+      [...CLOSED.slice(0, -1), { type: 'contest', kind: 'cancelled', contestId: 1 }],
+      /No prize was won in this contest/,
+    ],
   ]
   for (const [state, story, said] of unwon) {
     test(`does not say so of a contest that ${state}`, async () => {
