@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { markHighWater } from '../../log/store/high-water.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
 import { formatCompact } from '../../protocol/moment.ts'
@@ -93,6 +94,7 @@ async function replace(plan: RestorePlan, { data }: RestoreSettings, world: Worl
       verify(copy) {
         progress.end()
         verifyCopy(copy, plan)
+        raiseMark(plan, data)
       },
     })
     world.stdout.write(`${shellQuoted(data)} holds ${content.events} events of ${path}\n`)
@@ -120,6 +122,14 @@ function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan): void {
   } finally {
     db.close()
   }
+}
+
+/**
+ * Leaves the loss to the next start in the high-water mark, before the store that knows of it is gone. Without that, a
+ * start would go on under the same origin: a fork. A mirror signs nothing, and refuses such a mark.
+ */
+function raiseMark({ raised }: RestorePlan, data: string): void {
+  if (raised !== null && mirrorIn(data) === null) markHighWater(data, raised)
 }
 
 /** Commands to run after a restore. */

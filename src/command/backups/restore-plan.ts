@@ -20,7 +20,6 @@ import {
 } from '../../log/store/store.ts'
 import { readPosition } from '../../log/stream/engine-position.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
-import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { note, ok, warn, wrong } from '../doctor/diagnosis.ts'
 import { keyDiagnosis, mirrorKeyDiagnosis } from '../doctor/doctor-directory.ts'
@@ -30,6 +29,7 @@ import { shellQuoted } from '../terminal/output.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
+import { lossOf } from './restore-loss.ts'
 
 export type RestoreSettings = Readonly<{
   from: string
@@ -43,6 +43,8 @@ export type RestoreSettings = Readonly<{
 export type RestorePlan = Readonly<{
   backup: ChosenBackup
   mark: HighWater | null
+  /** The mark to write before the restore, when the present store alone knows of a loss. */
+  raised: HighWater | null
   /** The present store: null when there is none, or when it cannot be read. */
   present: StoreContent | null
   /** Whether readers have seen more than the backup holds. */
@@ -64,7 +66,8 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
   const age = atMs === null ? '' : `, made ${formatAge(world.now() - atMs)} ago`
   const shared = engineLog(backup)
   const isOnEngine = shared !== null
-  const { lost, found: lossFound } = lossOf(content, present, mark, { shared, isAccepted: acceptLoss })
+  const known = { data, mark, present }
+  const { lost, raised, found: lossFound } = lossOf(content, known, { shared, isAccepted: acceptLoss })
   const found = [
     note('backup', `${backup.path}${age}: ${content.events} events, ${formatBytes(bytes)}`),
     ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
@@ -77,7 +80,7 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
     diskFound(data, bytes),
     ...lockFound(data),
   ]
-  return { backup, mark, present, isLoss: lost, isOnEngine, found }
+  return { backup, mark, raised, present, isLoss: lost, isOnEngine, found }
 }
 
 /** The present store; null when it is damaged. One that this user may not read is no damaged one. */
@@ -179,51 +182,6 @@ function engineLog({ path, content: { schema } }: ChosenBackup): LogIdentity | n
   } finally {
     db.close()
   }
-}
-
-/** Whether published events are missing in the backup, by the high-water mark and by the present store. */
-function lossOf(
-  { log, events, origin }: StoreContent,
-  present: StoreContent | null,
-  mark: HighWater | null,
-  { isAccepted, shared }: Readonly<{ isAccepted: boolean; shared: LogIdentity | null }>,
-): Readonly<{ lost: boolean; found: readonly Diagnosis[] }> {
-  const loss = isAccepted ? warn : wrong
-  const remedy = isAccepted
-    ? 'the next start begins a new log without them'
-    : 'use a newer backup, or --accept-loss to give them up'
-  if (mark?.former.some(({ id }) => id === log) === true) {
-    const says = `the log ${mark.log} continues this one since a loss was accepted: ${remedy}`
-    return { lost: true, found: [loss('loss', says)] }
-  }
-  const other = mark?.log ?? present?.log ?? log
-  if (shared?.former.some(({ id }) => id === other) === true) {
-    const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and daybook cluster reclaim lists its drafts`
-    return { lost: false, found: [warn('loss', says)] }
-  }
-  if (other !== log) {
-    const says = `the directory belongs to another log, ${other}: restore into an empty directory`
-    return { lost: false, found: [wrong('loss', says)] }
-  }
-  const published = mark === null ? 0 : sizeOf(mark)
-  const stored = present?.log === log ? present.events : 0
-  const missing = Math.max(published, stored) - events
-  if (missing > 0) {
-    const known = published >= stored ? 'were published' : 'are in the present store'
-    const says = `${missing} events after seq ${events} ${known} and are not in the backup`
-    if (shared !== null)
-      return { lost: true, found: [warn('loss', `${says}: the node fetches them from its engine`)] }
-    return { lost: true, found: [loss('loss', `${says}: ${remedy}`)] }
-  }
-  if (mark !== null) return { lost: false, found: [ok('loss', 'the backup holds every published event')] }
-  const says =
-    'without a high-water mark nothing tells what was published after the backup: ask a reader for a checkpoint, and run daybook verify --since with it after the start'
-  return { lost: false, found: [warn('loss', says)] }
-}
-
-function sizeOf({ checkpoint }: HighWater): number {
-  const read = readCheckpoint(Buffer.from(checkpoint))
-  return read.ok ? read.value.checkpoint.size : 0
 }
 
 function keysFound(
