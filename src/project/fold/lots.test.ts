@@ -4,11 +4,14 @@ import * as fc from 'fast-check'
 import type { EventSketch } from '../../../test/story/story.ts'
 import { correcting, logOf, time } from '../../../test/story/story.ts'
 import type { MemoryLog } from '../../../test/story/memory-log.ts'
-import { formatAmount } from '../../protocol/amount.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
+import { billionths, formatAmount, ZERO } from '../../protocol/amount.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import type { Lot, Take } from './contest.ts'
 import { availableAt, kindKey, underHold } from './contest.ts'
 import { apply } from './fold.ts'
+import type { LotShelf } from './lots.ts'
+import { addLot, cancelLot, openLotBook, takeFromLots } from './lots.ts'
 import { groupsOf } from './unpaid-groups.ts'
 import { formatTerms } from './unpaid.ts'
 
@@ -210,4 +213,46 @@ suite('the lots of a contest', () => {
       }),
     )
   })
+})
+
+/** A prize of 2 for each seq from 1 to `count`. */
+const prizeLot = (seq: number): Lot => {
+  const [amount, atMs] = [billionths(2n), msOf(seq)]
+  const terms = { unlocksAt: null, reviewUntil: null, heldFrom: seqOf(seq), claim: false }
+  return { seq: seqOf(seq), contestId: CONTEST, kind: 'winner', atMs, amount, unpaid: amount, ...terms }
+}
+
+/** A shelf in memory, and the lots whose takes were read from it. */
+function countingShelf(): Readonly<{ shelf: LotShelf; read: number[] }> {
+  const lots = new Map<number, Lot>()
+  const takes = new Map<string, Take>()
+  const standing = (): Take[] => [...takes.values()].filter(({ amount }) => amount !== ZERO)
+  const read: number[] = []
+  const shelf: LotShelf = {
+    lot: (seq) => lots.get(seq),
+    takesBy: (seq) => standing().filter((take) => take.seq === seq),
+    takesFrom(lot) {
+      read.push(lot)
+      return standing().filter((take) => take.lot === lot)
+    },
+    putLot: (lot) => void lots.set(lot.seq, lot),
+    putTake: (take) => void takes.set(`${take.seq}/${take.lot}`, take),
+    noteRow: () => undefined,
+  }
+  return { shelf, read }
+}
+
+test('a new prize reads the payments of one overpaid prize, however many there are', () => {
+  const { shelf, read } = countingShelf()
+  const book = openLotBook([], undefined)
+  const prizes = Array.from({ length: 200 }, (_, index) => prizeLot(index + 1))
+  for (const lot of prizes) addLot(book, shelf, lot)
+  for (const { seq, amount } of prizes) {
+    takeFromLots(book, shelf, seqOf(seq + 200), amount, () => assert.fail('each payment finds its prize'))
+  }
+  for (const { seq } of prizes) cancelLot(book, shelf, seq)
+  assert.deepEqual(read, [])
+  addLot(book, shelf, prizeLot(401))
+  assert.deepEqual(read, [1])
+  assert.equal(book.open.size, 199)
 })

@@ -113,6 +113,8 @@ function settle(book: LotBook, shelf: LotShelf): void {
   if (book.queue.length === 0 || book.queue.length === book.open.size) return
   const overpaid = [...book.open.values()].filter((lot) => lot.unpaid < ZERO).toSorted(bySeq)
   for (const lot of overpaid) {
+    // Without this, each new prize would read the takes of every overpaid lot.
+    if (book.queue.length === 0) return
     for (const take of [...shelf.takesFrom(lot.seq)].toSorted(bySeq)) moveTake(book, shelf, lot.seq, take)
   }
 }
