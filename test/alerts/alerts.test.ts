@@ -16,7 +16,7 @@ import { nodeCauses } from './node-causes.ts'
 import { witnessedCauses } from './witnessed-causes.ts'
 import { dashboardQueries, ruleQueries, seriesNames, unknownIn } from './queries.ts'
 import type { Cause } from './rule-test.ts'
-import { endOf, inputSeries, promtool, runRuleTests, shows, testOf } from './rule-test.ts'
+import { calmTest, endOf, inputSeries, promtool, runRuleTests, shows, testOf } from './rule-test.ts'
 import type { ScrapedSeries } from './scrape.ts'
 import { labelNames } from './scrape.ts'
 
@@ -105,6 +105,15 @@ suite(
       assert.deepEqual([...new Set(caused)].toSorted(), ALERTS.toSorted())
       const { ok, said } = await runRuleTests(causes.map(testOf))
       assert.ok(ok, `${said}\nThe causes: ${causes.map(({ alert, by }) => `${alert}: ${by}`).join('; ')}`)
+    })
+
+    test('no alert fires for a healthy mirror or witness', async () => {
+      for (const alert of ['MirrorLate', 'WitnessFoundContradiction']) {
+        const cause = causes.find((one) => one.alert === alert)
+        assert.ok(cause !== undefined)
+        const { ok, said } = await runRuleTests([calmTest(cause.healthy)])
+        assert.ok(ok, `${alert}: ${said}`)
+      }
     })
 
     test('each query names series, labels and values that a service has', () => {

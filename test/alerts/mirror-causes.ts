@@ -15,6 +15,8 @@ import { scrape } from './scrape.ts'
 
 const NEW_LOG = { origin: 'daybook.test/mirrored', chain: 'opaque', simulated: false } as const
 const WAIT_MS_MAX = 30_000
+const PROVED_AND_AUDITED =
+  /^(?=[^]*\ndaybook_mirror_proved_timestamp_seconds [1-9])(?=[^]*\ndaybook_audits_total [1-9])/
 /** Age that a scrape has when the origin has been away for long. */
 const AWAY_MS = 3_600_000
 
@@ -39,7 +41,7 @@ export async function mirrorCauses(folder: string): Promise<readonly Cause[]> {
   const { port } = origin
   await publish(origin, 'a')
   await using mirror = await startMirrorNode(join(folder, 'mirror'), `http://127.0.0.1:${port}`, clock.now)
-  const healthy = await scrapeUntil(mirror, /\ndaybook_mirror_proved_timestamp_seconds [1-9]/)
+  const healthy = await scrapeUntil(mirror, PROVED_AND_AUDITED)
   await origin[Symbol.asyncDispose]()
   const away = { ...healthy, atMs: healthy.atMs + AWAY_MS }
   await askBeyond(mirror)

@@ -70,6 +70,31 @@ export function testOf(cause: Cause): RuleTest {
   }
 }
 
+/** Days for which a healthy node is watched: longer than any alert waits. */
+const CALM_MINUTES = 3 * 24 * 60
+
+/** Unit test of a healthy node, whose values stay as they are for days: no alert fires but the one that always does. */
+export function calmTest({ atMs, series }: Scrape): RuleTest {
+  const input = (series ?? []).map((one) => {
+    const value = isMoment(one) ? one.value - atMs / 1000 : one.value
+    return {
+      series: `${one.name}{${one.labels === '' ? LABELS : `${LABELS},${one.labels}`}}`,
+      values: part(value, isAge(one) ? 60 : 0, CALM_MINUTES),
+    }
+  })
+  return {
+    interval: '1m',
+    input_series: [{ series: `up{${LABELS}}`, values: part(1, 0, CALM_MINUTES) }, ...input],
+    promql_expr_test: [
+      {
+        expr: `count by (alertname) (count_over_time(ALERTS{alertstate="firing",alertname!="Watchdog"}[${CALM_MINUTES}m]))`,
+        eval_time: `${lastEvaluation(CALM_MINUTES)}m`,
+        exp_samples: [],
+      },
+    ],
+  }
+}
+
 /** Expects that an expression has a value at a minute, or that it has none. */
 export function shows(expr: string, minute: number, isShown: boolean): ExpressionTest {
   return {

@@ -95,7 +95,7 @@ export async function startMirror(
   stack.use(threads)
   const serving: Serving = { reader: front.reader, threads }
   const report = openNodeReport({ memory, registry, lines, serving: () => serving, told: told.checks })
-  watchNode(registry, front, report, () => false)
+  watchNode(registry, front, report, null)
   const opening = startOperations({
     host: settings.opsHost,
     port: settings.opsPort,

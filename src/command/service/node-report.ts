@@ -72,12 +72,15 @@ export function openNodeRegistry({
   return registry
 }
 
-/** Registers the metrics of the whole node that are read at each collection. */
+/**
+ * Registers the metrics of the whole node that are read at each collection. `accepting` is null when no draft is ever
+ * accepted, as on a mirror: a check that never holds would look like a fault.
+ */
 export function watchNode(
   registry: Registry,
   { reader, limiterKeys }: Pick<Front, 'reader' | 'limiterKeys'>,
   { readiness }: Pick<NodeAnswers, 'readiness'>,
-  accepting: () => boolean,
+  accepting: (() => boolean) | null,
 ): void {
   openStateMetrics(registry, {
     version: VERSION,
@@ -87,7 +90,7 @@ export function watchNode(
     limiterKeys,
     async checks() {
       const { store, serving } = await readiness()
-      return { store, serving, accepting_publishes: accepting() }
+      return { store, serving, ...(accepting === null ? {} : { accepting_publishes: accepting() }) }
     },
   })
 }
