@@ -13,7 +13,7 @@ import { openHeldCounts } from './held/held-counts.ts'
 import { openPrefixReader } from './books/prefix-reader.ts'
 import type { KindSeen, LogReader, Snapshot } from './store/reader.ts'
 import { readKeys } from './tree/signing-keys.ts'
-import { openForReading, readIdentity, storePath } from './store/store.ts'
+import { openBeside, readIdentity, storePath } from './store/store.ts'
 import { openDetailedWalk } from './detailed-walk.ts'
 import { openReadTransactions } from './read-transactions.ts'
 import { openTreeReader } from './tree/tree-reader.ts'
@@ -26,7 +26,7 @@ import { openWitnessedVersion } from './witnessed/witnessed-file.ts'
  * Opens the log of a data directory for one reading thread. `cell` is the writer's head cell, null without a writer.
  */
 export function openReader(dataDirectory: string, cell: HeadCell | null): LogReader {
-  const db = openForReading(storePath(dataDirectory))
+  const db = openBeside(storePath(dataDirectory))
   const transactions = openReadTransactions(db, snapshots(db, dataDirectory))
   const witnessedVersion = openWitnessedVersion(dataDirectory)
   const listeners = new Set<(head: Head) => void>()
@@ -88,6 +88,7 @@ function snapshots(db: DatabaseSync, dataDirectory: string): () => Snapshot {
   const line = db.prepare('SELECT CAST(line AS BLOB) AS line FROM events WHERE seq = ?')
   const details = db.prepare('SELECT line FROM details WHERE seq = ?')
   const kindsUpTo = openKinds(db)
+  const newestMove = db.prepare('SELECT max(seq) AS seq FROM moves')
   const witnessed = openWitnessed(db, dataDirectory)
   const held = openHeldCounts(db)
 
@@ -112,6 +113,10 @@ function snapshots(db: DatabaseSync, dataDirectory: string): () => Snapshot {
       walk,
       detailedWalk,
       kinds: () => kindsUpTo(head.seq),
+      newestMove() {
+        const seq = newestMove.get()?.['seq']
+        return typeof seq === 'number' ? seqOf(seq) : BEFORE_FIRST
+      },
       months: () => archive.months(head.seq),
       month: (month) => archive.month(month, head.seq),
       monthLayout: (month, file) => archive.layout(month, file, head.seq),

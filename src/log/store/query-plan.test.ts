@@ -90,6 +90,7 @@ function askEverything(snapshot: Snapshot): void {
   snapshot.line(head.seq)
   snapshot.detailsLine(head.seq)
   snapshot.kinds()
+  snapshot.newestMove()
   snapshot.months()
   for (const file of MONTH_FILES) {
     const layout = snapshot.monthLayout(monthOf(first), file)

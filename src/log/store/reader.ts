@@ -168,6 +168,8 @@ export type Snapshot = Readonly<{
   /** Walks with details. The bytes and details together have `bytesMax` at most, unless the first event has more. */
   detailedWalk(walk: Walk, framing: Framing, bytesMax: number): DetailedWalk
   kinds(): readonly KindSeen[]
+  /** Seq of the newest event that created a contest or changed the status of one; 0 when there is none. */
+  newestMove(): Seq
   /** All months from the first event's to the head's, ascending, with empty months. */
   months(): readonly MonthState[]
   month(month: Month): MonthState | undefined

@@ -1,4 +1,4 @@
-import type { KindSeen } from '../../log/store/reader.ts'
+import type { KindSeen, Snapshot } from '../../log/store/reader.ts'
 import type { Books } from '../../project/fold/books.ts'
 import type { EventType, RuleKind } from '../../protocol/rules.ts'
 import { ruleKind } from '../../protocol/rules.ts'
@@ -17,7 +17,7 @@ const CHANGED_BY: Readonly<Record<EventType, readonly Changed[]>> = {
   play: ['contests'],
   pool: ['contests'],
   prize: ['contests', 'prizes'],
-  hold: ['prizes'],
+  hold: ['contests', 'prizes'],
   payout: ['contests', 'prizes', 'loyalty', 'schedule'],
   expiry: ['contests', 'prizes'],
   burn: [],
@@ -39,6 +39,15 @@ export function newestOf(kinds: readonly KindSeen[], isMeant: (kind: Kind) => bo
   return kinds
     .filter(isMeant)
     .reduce((newest, { lastSeq }) => (lastSeq > newest ? lastSeq : newest), BEFORE_FIRST)
+}
+
+/**
+ * Seq of the newest event that can change the schedule. The first event of a contest that was never scheduled counts, of
+ * whatever type it is: it creates the contest.
+ */
+export function newestOfSchedule({ kinds, newestMove }: Pick<Snapshot, 'kinds' | 'newestMove'>): Seq {
+  const [ofKinds, move] = [newestOf(kinds(), changesSchedule), newestMove()]
+  return ofKinds > move ? ofKinds : move
 }
 
 /** Seq of a contest's newest event; 0 when there is no such contest. */
@@ -67,7 +76,7 @@ export function changesLoyalty(kind: Kind): boolean {
 }
 
 /** Planned times, states, and the loyalty payments to come. */
-export function changesSchedule(kind: Kind): boolean {
+function changesSchedule(kind: Kind): boolean {
   return changedBy(kind).includes('schedule')
 }
 

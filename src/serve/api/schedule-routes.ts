@@ -3,7 +3,7 @@ import { parsed } from '../../protocol/problem.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, project } from '../http/projection.ts'
 import { CALENDAR_TYPE } from './icalendar.ts'
-import { changesSchedule, newestOf } from './changing-events.ts'
+import { newestOfSchedule } from './changing-events.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 import { openScheduleCalendar } from './calendar.ts'
 
@@ -12,16 +12,17 @@ export function scheduleReplies(desk: Desk): EndpointReplies<'schedule' | 'sched
   const calendar = openScheduleCalendar(desk.reader.identity.origin)
   return {
     schedule: (ask) =>
-      project(desk, ask, ({ books, kinds }) => {
-        const changedBy = newestOf(kinds(), changesSchedule)
-        return parsed({ ground: 'log', changedBy, compute: () => parsed(jsonProjection(schedule(books))) })
+      project(desk, ask, (snapshot) => {
+        const compute = () => parsed(jsonProjection(schedule(snapshot.books)))
+        return parsed({ ground: 'log', changedBy: newestOfSchedule(snapshot), compute })
       }),
     scheduleCalendar: (ask) =>
-      project(desk, ask, ({ books, kinds }) =>
+      project(desk, ask, (snapshot) =>
         parsed({
           ground: 'log',
-          changedBy: newestOf(kinds(), changesSchedule),
+          changedBy: newestOfSchedule(snapshot),
           compute() {
+            const { books } = snapshot
             const body = Buffer.from(calendar(schedule(books)))
             return parsed({ body, type: CALENDAR_TYPE, seq: books.head.seq })
           },

@@ -45,7 +45,7 @@ const ANSWERS: readonly (readonly [
   ['/contests/1', [trade, sponsor(2), plan(3, 'Third', 0)], [sponsor(1), corrected, hold]],
   ['/contests/1/ledger', [trade, sponsor(2), burn], [sponsor(1), prize]],
   ['/contests/1/ledger?limit=1', [trade, sponsor(2)], [corrected]],
-  ['/contests', [trade, burn], [sponsor(2), corrected, plan(3, 'Third', 0)]],
+  ['/contests', [trade, burn], [sponsor(2), corrected, plan(3, 'Third', 0), { ...hold, contestId: 99 }]],
   ['/contests?status=paid', [trade, burn], [sponsor(2)]],
   ['/payouts', [trade, sponsor(2), entry], [prize, hold, { ...prize, type: 'expiry' }]],
   ['/payouts?contestId=1', [trade, { ...prize, contestId: 2 }], [prize, hold]],
@@ -54,9 +54,15 @@ const ANSWERS: readonly (readonly [
   [
     '/schedule',
     [trade, sponsor(1), entry, prize],
-    [plan(3, 'Third', 0), { type: 'loyalty', kind: 'scheduled', details: { ...monthOfRun, paysAt: LAUNCH } }],
+    [
+      plan(3, 'Third', 0),
+      { type: 'loyalty', kind: 'scheduled', details: { ...monthOfRun, paysAt: LAUNCH } },
+      // The first event of a contest that was never scheduled, which `--balances report` publishes.
+      sponsor(99),
+      { ...entry, contestId: 98 },
+    ],
   ],
-  ['/schedule.ics', [trade, prize], [{ type: 'contest', kind: 'opened', contestId: 2 }]],
+  ['/schedule.ics', [trade, prize], [{ type: 'contest', kind: 'opened', contestId: 2 }, sponsor(99)]],
   [
     '/loyalty/runs',
     [trade, prize, plan(3, 'Third', 0)],
