@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { faultAtStart } from '../../log/tree/log-fault.ts'
+import type { LogFault } from '../../log/tree/log-fault.ts'
+import { faultAtStart, isBehindEngine } from '../../log/tree/log-fault.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
@@ -85,9 +86,7 @@ function diagnoseOpenStore(
   const mirror = readMirrorMeta(db)
   const found = [
     note('log', `${identity.origin} (${identity.chain})${purpose}, ${head.seq} events${age}`),
-    fault === null
-      ? ok('high-water', 'the log agrees with the last signed tree and the high-water mark')
-      : wrong('high-water', textOfFault(fault)),
+    highWaterOf(db, fault),
     clockOf(head.atMs, world),
     heldDiagnosis({ ...waiting, oldestAtMs: waiting.oldestMs }, world.now()),
     ...(mirror === null
@@ -97,6 +96,14 @@ function diagnoseOpenStore(
       : [mirrorKeyDiagnosis(mirror)]),
   ]
   return { id: identity.id, found }
+}
+
+function highWaterOf(db: DatabaseSync, fault: LogFault | null): Diagnosis {
+  if (fault === null)
+    return ok('high-water', 'the log agrees with the last signed tree and the high-water mark')
+  return isBehindEngine(db, fault)
+    ? note('high-water', `${textOfFault(fault)}; its engine has the rest`)
+    : wrong('high-water', textOfFault(fault))
 }
 
 function diskOf(data: string): Diagnosis {

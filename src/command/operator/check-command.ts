@@ -5,7 +5,8 @@ import { Command } from 'commander'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { faultAtStart, faultOfGivenKeys } from '../../log/tree/log-fault.ts'
+import { faultAtStart, faultOfGivenKeys, isBehindEngine } from '../../log/tree/log-fault.ts'
+import { tryRead } from '../../log/tree/signed-trees.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { faultOfKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
@@ -65,13 +66,28 @@ export async function check(
   // A running service would publish while tables are compared. A backup of its log can be checked instead.
   using _lock = takeDirectory(data)
   const scratch = join(data, 'daybook.db.checking')
-  const checked = { store: storePath(data), scratch, mark: readHighWater(data), keys }
+  const checked = { store: storePath(data), scratch, mark: comparedMark(data, keys, world), keys }
   const { events, faults } = await checkStore(checked, world)
   if (faults === 0)
     world.stdout.write(`${events} events: every table agrees with the log, and the log with its signatures\n`)
   const { store } = checked
   const others = logStore === null ? 0 : await checkEngine({ logStore, store, stream: null }, world)
   return faults + others > 0 ? 1 : 0
+}
+
+/** The mark of a directory to compare its store with; null, with a notice, when the store is only behind its engine. */
+function comparedMark(data: string, keys: readonly SigningKey[], world: World): HighWater | null {
+  const mark = readHighWater(data)
+  const db = openForReading(storePath(data))
+  try {
+    // The check itself reports a store that cannot be read.
+    const fault = tryRead(() => faultAtStart(db, mark, keys)) ?? null
+    if (fault === null || !isBehindEngine(db, fault)) return mark
+    tell(world, `${textOfFault(fault)}; its engine has the rest`)
+    return null
+  } finally {
+    db.close()
+  }
 }
 
 /** Store to check, path of the store to compare it with, which is removed, and what must agree with it. */

@@ -38,6 +38,11 @@ export function faultAtStart(
   return faultOfNewest(db, head) ?? faultOfSignatures(db, head, own) ?? faultOfMark(db, mark, head, own)
 }
 
+/** Whether a store is only behind the engine of its log, which still has what the store lacks, as after a restore. */
+export function isBehindEngine(db: DatabaseSync, fault: LogFault): boolean {
+  return fault.lost && readPosition(db) !== null
+}
+
 export function headOf(db: DatabaseSync): number {
   return Number(db.prepare('SELECT max(seq) AS seq FROM events').get()?.['seq'] ?? 0)
 }
