@@ -15,7 +15,7 @@ import { readClosedMonth, readOriginMonths } from '../months/origin-months.ts'
 import type { Origin } from '../origin/open-origin.ts'
 import { pageEntries } from '../origin/page-entries.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
-import type { ProvenTree } from '../proof/proven-tree.ts'
+import type { MonthEnd, ProvenTree } from '../proof/proven-tree.ts'
 
 /** Parts of a catch-up. The book's transaction has begun, and is open again when the catch-up ends. */
 export type CatchUp = Readonly<{
@@ -30,7 +30,7 @@ export type CatchUp = Readonly<{
   /** Called after each batch, with the events since the last commit. Returns whether it has committed and begun again. */
   onBatch(uncommitted: number): boolean
   /** Called when a month of the origin ends here and its signed end is right. May commit it, and begin again. */
-  onMonthEnd(end: ProvenTree): void
+  onMonthEnd(end: MonthEnd): void
 }>
 
 /** Entries that are taken before they are written. */
@@ -172,7 +172,7 @@ async function takeMonth(
   taker: EntryTaker,
   fetched: FetchedMonth,
   target: ProvenTree,
-): Promise<ProvenTree | null> {
+): Promise<MonthEnd | null> {
   const { month, files, closed } = fetched
   // Another node may answer for the details of an open month, and be behind.
   const upTo = Math.min(target.size, closed?.manifest.lastSeq ?? files.details.lastSeq ?? 0)

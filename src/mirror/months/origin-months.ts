@@ -7,14 +7,14 @@ import type { Manifest } from '../../verify/reading/manifest.ts'
 import { parseServedManifest } from '../../verify/reading/manifest.ts'
 import type { Origin } from '../origin/open-origin.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
-import type { ProvenTree } from '../proof/proven-tree.ts'
+import type { MonthEnd } from '../proof/proven-tree.ts'
 import { provenMonthEnd } from '../proof/proven-tree.ts'
 
 /** A month in the origin's list. `lastSeq` is null in a month without events. */
 export type OriginMonth = Readonly<{ month: Month; closed: boolean; lastSeq: number | null }>
 
 /** A closed month with its signed end, and its manifest as served. */
-export type ClosedMonth = Readonly<{ manifest: Manifest; end: ProvenTree; served: JsonObject }>
+export type ClosedMonth = Readonly<{ manifest: Manifest; end: MonthEnd; served: JsonObject }>
 
 /** Bytes of the list of 12,000 months. */
 const LIST_BYTES_MAX: number = 8 * 1024 * 1024

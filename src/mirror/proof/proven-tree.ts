@@ -23,14 +23,30 @@ export async function provenTree(place: string, served: Uint8Array, keys: Origin
   return ofLog(place, served, checkpoint, keys)
 }
 
+/**
+ * Signed tree at the end of a month. `isTrusted`: a trusted key of the log has signed it. Any other listed key proves
+ * nothing by itself, but a larger tree can.
+ */
+export type MonthEnd = ProvenTree & Readonly<{ isTrusted: boolean }>
+
 /** Opens the checkpoint of a month's end, which a retired key or one of a former log may have signed. */
-export async function provenMonthEnd(place: string, note: string, keys: OriginKeys): Promise<ProvenTree> {
+export async function provenMonthEnd(place: string, note: string, keys: OriginKeys): Promise<MonthEnd> {
   const served = formatUtf8(note)
   const opened = await openListed(served, keys.trust, NODE_PRIMITIVES)
   if (!opened.ok) throw new WrongError(place, DOUBTS[opened.doubt])
   const tree = ofLog(place, served, opened.value, keys)
   if (tree.note !== note) throw new WrongError(place, 'its checkpoint has a signature of an unknown key')
-  return tree
+  return { ...tree, isTrusted: await isByTrustedKey(place, served, keys) }
+}
+
+async function isByTrustedKey(place: string, served: Uint8Array, { trust }: OriginKeys): Promise<boolean> {
+  try {
+    await openTrusted(place, served, trust, NODE_PRIMITIVES)
+    return true
+  } catch (error) {
+    if (!(error instanceof WrongError)) throw error
+    return false
+  }
 }
 
 function ofLog(
