@@ -27,6 +27,10 @@ suite('the picture of a contest', () => {
     ['No prize was won', [{ type: 'pool', kind: 'returned', contestId: 1, kots: '3000000' }]],
     ['Nothing is left to pay', [prize('1000'), paid('600'), { ...prize('400'), type: 'expiry' }]],
     ['Overpaid', [prize('1000'), paid('1000'), correction('-1000')]],
+    [
+      'Overpaid 1,000 KOTS more are paid than were won. 1,000 KOTS of prizes still wait.',
+      [prize('1000'), paid('1000'), prize('1000', 'voter_share'), correction('-1000')],
+    ],
     ['1.23 million', [prize('2000000'), paid('1239999.999999999')]],
   ]
   for (const [said, more] of verdicts) {
@@ -79,8 +83,8 @@ suite('the picture of a contest', () => {
   })
 })
 
-function prize(kots: string): StoryEvent {
-  return { type: 'prize', kind: 'winner', contestId: 1, kots }
+function prize(kots: string, kind = 'winner'): StoryEvent {
+  return { type: 'prize', kind, contestId: 1, kots }
 }
 
 function paid(kots: string): StoryEvent {

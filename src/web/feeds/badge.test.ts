@@ -11,15 +11,17 @@ before(async () => {
 after(() => stage[Symbol.asyncDispose]())
 
 suite('a badge', () => {
-  const contest = (prizesRedeemed: string, prizesNotRedeemed: string, prizesOwed: string): never =>
+  const contest = (prizesRedeemed: string, prizesOwed: string, ...notRedeemed: readonly string[]): never =>
     ({
-      contest: { id: 42, status: 'paying', prizesRedeemed, prizesNotRedeemed, prizesOwed },
+      contest: { id: 42, status: 'paying', prizesRedeemed, prizesOwed },
       pool: { out: {} },
+      prizes: notRedeemed.map((one) => ({ notRedeemed: one })),
     }) as never
   const nothing = '0.000000000'
   const unwon = (status: string, out: Readonly<Record<string, string>>, balance = nothing): string => {
-    const figures = { prizesRedeemed: nothing, prizesNotRedeemed: nothing, prizesOwed: nothing }
-    return badgeOf({ contest: { id: 42, status, ...figures }, pool: { out, balance } } as never, REAL).markup
+    const figures = { prizesRedeemed: nothing, prizesOwed: nothing }
+    const ledger = { contest: { id: 42, status, ...figures }, pool: { out, balance }, prizes: [] }
+    return badgeOf(ledger as never, REAL).markup
   }
   const REAL = { token: 'KOTS', simulated: false }
 
@@ -32,21 +34,27 @@ suite('a badge', () => {
 
   test('cuts off decimals and groups thousands', () => {
     assert.match(
-      badgeOf(contest('1204.900000000', '0.000000000', '1204.900000000'), REAL).markup,
+      badgeOf(contest('1204.900000000', '1204.900000000', '0.000000000'), REAL).markup,
       />contest 42<[^]*>paid 1,204 \/ 1,204 KOTS</,
     )
   })
 
   test('shows every digit if cutting would hide an unpaid part', () => {
-    const { markup } = badgeOf(contest('1204.100000000', '0.800000000', '1204.900000000'), REAL)
+    const { markup } = badgeOf(contest('1204.100000000', '1204.900000000', '0.800000000'), REAL)
     assert.match(markup, />paid 1204\.100000000 \/ 1204\.900000000 KOTS</)
   })
 
   test('shows what was paid of a prize that a correction took back', () => {
-    const { markup } = badgeOf(contest('60.000000000', '-60.000000000', '0.000000000'), REAL)
+    const { markup } = badgeOf(contest('60.000000000', '0.000000000', '-60.000000000'), REAL)
     assert.match(markup, />paid 60 \/ 0 KOTS</)
     assert.match(markup, /<title>Contest 42: paid 60\.000000000 of 0\.000000000 KOTS</)
     assert.doesNotMatch(markup, /fill="#1b6a45"/)
+  })
+
+  test('is not that of a paid contest when more was paid of one prize and another is open', () => {
+    const { markup } = badgeOf(contest('50.000000000', '50.000000000', '-50.000000000', '50.000000000'), REAL)
+    assert.match(markup, /<title>Contest 42: 50\.000000000 KOTS unpaid<[^]*>50\.00 KOTS unpaid<\/text>/)
+    assert.doesNotMatch(markup, /fill="#1b6a45"|>paid /)
   })
 
   test('says that nothing was won', () => {

@@ -1,8 +1,10 @@
+import { billionths, formatAmount } from '../../protocol/amount.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
 import { shortAmount } from '../markup/amount-html.ts'
 import { digitsOf, grouped } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
+import { openDigits } from '../pages/contests/contest-prizes.ts'
 import { mayYetPay } from '../pages/contests/contest-verdict.ts'
 
 const HEIGHT = 24
@@ -13,21 +15,30 @@ const LABEL = '#17202b'
 const PAID = '#1b6a45'
 const OPEN = '#875100'
 
-type BadgeLedger = Pick<ContestLedger, 'contest' | 'pool'>
+type BadgeLedger = Pick<ContestLedger, 'contest' | 'pool' | 'prizes'>
 
 type BadgeLabel = Readonly<{ token: string; simulated: boolean }>
 
 /** Badge of a contest as SVG: the paid part of its prizes, for embedding in other sites. */
 export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): Html {
-  const { id, prizesOwed, prizesRedeemed, prizesNotRedeemed } = ledger.contest
+  const { id, prizesOwed, prizesRedeemed } = ledger.contest
   // Payments of a prize that a correction took back are left when nothing is owed.
   const nothing = digitsOf(prizesOwed) === 0n && digitsOf(prizesRedeemed) === 0n
-  const done = digitsOf(prizesNotRedeemed) === 0n
-  const message = nothing ? unwon(ledger, token) : `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
+  const { waits, over } = openDigits(ledger.prizes)
+  const done = waits === 0n && over === 0n
+  // What was paid too much of one prize would fill up the paid part of the others.
+  const unpaid = waits > 0n && over > 0n ? formatAmount(billionths(waits)) : null
+  const message = nothing
+    ? unwon(ledger, token)
+    : unpaid === null
+      ? `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
+      : `${shortAmount(unpaid)} ${token} unpaid`
   const label = `${simulated ? 'simulated ' : ''}contest ${id}`
   const [left, right] = [label, message].map((text) => Math.ceil(text.length * CHAR_WIDTH + 2 * PADDING))
   const [from = 0, rest = 0] = [left, right]
-  const title = `${simulated ? 'Simulated contest' : 'Contest'} ${id}: ${nothing ? message : `paid ${prizesRedeemed} of ${prizesOwed} ${token}`}`
+  const exact =
+    unpaid === null ? `paid ${prizesRedeemed} of ${prizesOwed} ${token}` : `${unpaid} ${token} unpaid`
+  const title = `${simulated ? 'Simulated contest' : 'Contest'} ${id}: ${nothing ? message : exact}`
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
     width="${from + rest}"

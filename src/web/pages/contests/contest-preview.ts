@@ -7,7 +7,7 @@ import type {
 } from '../../../protocol/resources.ts'
 import { billionths, formatAmount } from '../../../protocol/amount.ts'
 import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
-import { isPositive, isZero } from '../../markup/amount-html.ts'
+import { isPositive } from '../../markup/amount-html.ts'
 import { digitsOf, grouped } from '../../markup/chart-scale.ts'
 import { stateWords, waitsForDate } from '../../markup/kind-words.ts'
 import { capitalized } from '../../markup/prose.ts'
@@ -17,6 +17,7 @@ import type { PreviewCard, PreviewPart, PreviewSegment } from '../../preview/pre
 import { drawableText, drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText, winnersOf } from '../../preview/preview-words.ts'
 import { askCancelled } from './contest-timeline.ts'
+import { openDigits } from './contest-prizes.ts'
 import { mayYetPay } from './contest-verdict.ts'
 
 /** Open prizes that a sentence names; more of them are summed. */
@@ -32,9 +33,9 @@ export async function contestPreview(ledger: ContestLedger, view: View): Promise
     state: asOf.at === null ? '' : minuteText(asOf.at),
   }
   const cancelled = (await askCancelled([contest], view)).size > 0
-  const { prizesOwed, prizesNotRedeemed } = contest
   // Payments of a corrected prize are left when nothing is owed.
-  if (isPositive(prizesOwed) || !isZero(prizesNotRedeemed)) return { ...card, ...(await wonOf(ledger, view)) }
+  if (isPositive(contest.prizesOwed) || openDigits(ledger.prizes).over > 0n)
+    return { ...card, ...(await wonOf(ledger, view)) }
   return { ...card, ...unwonOf(ledger, cancelled, view) }
 }
 
@@ -86,27 +87,41 @@ function playOf({ entries, plays, spentOnPlay }: ContestWire, token: string): Pr
 
 /** Words for a contest with prizes. */
 async function wonOf({ contest, prizes }: ContestLedger, view: View): Promise<Words> {
-  const { prizesOwed, prizesRedeemed, prizesNotRedeemed } = contest
+  const { prizesOwed, prizesRedeemed } = contest
   const token = drawableToken(view.site)
   const lapsed = prizes.reduce((sum, { expired }) => sum + digitsOf(expired), 0n)
-  if (!isPositive(prizesNotRedeemed)) {
-    const over = isZero(prizesNotRedeemed)
-      ? null
-      : `${cutAmount(prizesNotRedeemed.slice(1))} ${token} more are paid than were won.`
+  const { waits, over } = openDigits(prizes)
+  const open = waits > 0n ? await askOpen(contest, view) : null
+  const part = barOf(contest, lapsed, open)
+  if (over > 0n) {
+    const more = `${cutDigits(over)} ${token} more are paid than were won.`
     return {
-      headline: over !== null ? 'Overpaid' : lapsed > 0n ? 'Nothing is left to pay' : 'Paid in full',
-      sentence:
-        over ??
-        `${cutAmount(prizesRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes are paid${lapsed > 0n ? ', the rest has expired' : ''}.`,
-      part: barOf(contest, lapsed, null),
+      headline: 'Overpaid',
+      sentence: open === null ? more : `${more} ${cutDigits(waits)} ${token} of prizes still wait.`,
+      part,
     }
   }
-  const { answer: open } = await askEndpoint(view, 'payouts', { query: `contestId=${contest.id}&limit=50` })
-  return {
-    headline: paidShare(prizesRedeemed, prizesOwed),
-    sentence: waitingOf(open, contest, token),
-    part: barOf(contest, lapsed, open),
+  if (open !== null) {
+    return {
+      headline: paidShare(prizesRedeemed, prizesOwed),
+      sentence: waitingOf(open, contest, token),
+      part,
+    }
   }
+  return {
+    headline: lapsed > 0n ? 'Nothing is left to pay' : 'Paid in full',
+    sentence: `${cutAmount(prizesRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes are paid${lapsed > 0n ? ', the rest has expired' : ''}.`,
+    part,
+  }
+}
+
+async function askOpen({ id }: ContestWire, view: View): Promise<Payouts> {
+  return (await askEndpoint(view, 'payouts', { query: `contestId=${id}&limit=50` })).answer
+}
+
+/** Amount of digits, cut as in a headline. */
+function cutDigits(digits: bigint): string {
+  return cutAmount(formatAmount(billionths(digits)))
 }
 
 /** The paid share in whole per cent, cut. */
@@ -122,7 +137,7 @@ function waitingOf(
   { prizesNotRedeemed, prizesOwed }: ContestWire,
   token: string,
 ): string {
-  if (next !== null || unpaid.length > NAMED_MAX || unpaid.some(({ status }) => status === 'overpaid')) {
+  if (next !== null || unpaid.length > NAMED_MAX) {
     return `${cutAmount(prizesNotRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes still wait.`
   }
   return `Unpaid: ${unpaid.map((one) => prizeWords(one, token)).join('; ')}.`
@@ -162,7 +177,7 @@ function barOf(
             ),
             tone,
             word,
-            amount: cutAmount(formatAmount(billionths(digits))),
+            amount: cutDigits(digits),
           },
         ]
   const states = UNPAID_STATUSES.flatMap((state) =>

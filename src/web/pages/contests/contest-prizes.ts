@@ -1,6 +1,7 @@
 import type { ContestLedger, PrizeLine } from '../../../protocol/resources.ts'
 import { amountHtml, isZero } from '../../markup/amount-html.ts'
 import { shareBar } from '../../markup/book.ts'
+import { digitsOf } from '../../markup/chart-scale.ts'
 import { derived, sumOfAll } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -13,6 +14,16 @@ type Column = 'owed' | 'redeemed' | 'expired' | 'notRedeemed'
 /** Whether a contest has prizes. A prize that a correction took back before anything was paid is a line of zeros. */
 export function hasPrizes({ prizes }: ContestLedger): boolean {
   return prizes.some(({ owed, redeemed, expired }) => ![owed, redeemed, expired].every(isZero))
+}
+
+/** Digits of what waits, and of what was paid too much. Their difference may be zero, though both are not. */
+export function openDigits(prizes: readonly PrizeLine[]): Readonly<{ waits: bigint; over: bigint }> {
+  const open = prizes.map(({ notRedeemed }) => digitsOf(notRedeemed))
+  const sumOf = (some: readonly bigint[]): bigint => some.reduce((sum, digits) => sum + digits, 0n)
+  return {
+    waits: sumOf(open.filter((digits) => digits > 0n)),
+    over: -sumOf(open.filter((digits) => digits < 0n)),
+  }
 }
 
 /** Table of the prizes by kind: won, paid, expired and unpaid, and the sums. */
