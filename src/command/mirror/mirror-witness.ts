@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
 import type { HeadCell } from '../../log/store/head-cell.ts'
-import { openForReading, readIdentity, storePath } from '../../log/store/store.ts'
+import { openBeside, readIdentity, storePath } from '../../log/store/store.ts'
 import { sha256 } from '../../log/tree/signer.ts'
 import { signingVkeys } from '../../log/tree/signing-keys.ts'
 import { openStoredTree } from '../../log/tree/stored-tree.ts'
@@ -62,7 +62,7 @@ export function openMirrorWitness(
   lines: LogLines,
 ): MirrorWitness {
   using stack = new DisposableStack()
-  const db = openForReading(storePath(data))
+  const db = openBeside(storePath(data))
   stack.defer(() => db.close())
   const tree = openStoredTree(db)
   const { origin } = readIdentity(db)

@@ -79,16 +79,16 @@ export async function startMirror(
   const broken = Promise.withResolvers<string>()
   const told = openTold(settings, openReportCell<MirrorWords>(memory.mirror), registry, lines)
 
-  const isStopped = (): boolean => !told.checks().origin_agrees
-  const witnessParts = { data, head: openHeadCell(memory.head), isStopped, registry }
-  const witness = settings.witness && openMirrorWitness(settings.witness, witnessParts, world, lines)
-  if (witness !== null) stack.use(witness)
-
-  // The thread starts first, because it sets the head that the fronts begin with.
+  // The thread starts first, because it sets the head that the fronts begin with. Its connection, which writes, is the
+  // first of the process.
   const { head, barrier } = memory
   const followed = { ...settings.followed, head, barrier }
   const worker = await startMirrorWorker(followed, { onMessage: told.take, onBroken: broken.resolve })
   stack.use(worker)
+  const isStopped = (): boolean => !told.checks().origin_agrees
+  const witnessParts = { data, head: openHeadCell(memory.head), isStopped, registry }
+  const witness = settings.witness && openMirrorWitness(settings.witness, witnessParts, world, lines)
+  if (witness !== null) stack.use(witness)
   const front = await openMainFront(plan, { world, lines, registry })
   stack.use(front)
   const threads = await startThreads(plan, front, { lines, broken: broken.resolve })

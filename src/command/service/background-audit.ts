@@ -10,7 +10,7 @@ import { readPosition } from '../../log/stream/engine-position.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
-import { hasStore, openForReading, storePath, StoreError } from '../../log/store/store.ts'
+import { hasStore, openBeside, openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { AuditLines } from '../log-lines/audit-lines.ts'
 import type { World } from '../terminal/world.ts'
@@ -96,7 +96,7 @@ export function startAudits(
   async function audit(): Promise<void> {
     // A failure to open the file says nothing about it, but a service must not go on without its store.
     if (!hasStore(data)) throw new StoreError(`${storePath(data)} is gone`)
-    const db = openForReading(storePath(data))
+    const db = openBeside(storePath(data))
     try {
       for (const { begun } of listeners) begun?.()
       const next = openAudit(db, { mark: () => readHighWater(data), keys, everySignature: false })

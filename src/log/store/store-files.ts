@@ -23,7 +23,11 @@ export function removeCompanions(path: string): void {
 const WRITE_VERSION_AT = 18
 const NO_WAL = 1
 
-/** Whether a SQLite file uses no write-ahead log. */
+/**
+ * Whether a SQLite file uses no write-ahead log. No connection of this process may be open on the file: to close it here
+ * ends all locks that the process has on it. A program with an older SQLite, which the locks kept away, would then remove
+ * the write-ahead log of a running service when it ends, and later commits would be lost.
+ */
 export function hasNoWal(path: string): boolean {
   const header = new Uint8Array(WRITE_VERSION_AT + 1)
   const file = openSync(path, 'r')

@@ -91,9 +91,12 @@ export function createStore(
   renameDurably(making, path)
 }
 
-/** Opens the writer's connection. Every commit is on the disk before it returns. */
+/**
+ * Opens the writer's connection. Every commit is on the disk before it returns. This process must have no other connection
+ * to the store, because its locks would end (`hasNoWal`).
+ */
 export function openForWriting(path: string): DatabaseSync {
-  const db = open(path, { readOnly: false })
+  const db = ofPresentSchema(openAnySchema(path, { readOnly: false }))
   try {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF`)
@@ -120,9 +123,16 @@ function syncNames(directory: string): void {
   }
 }
 
-/** Opens a reader's connection, which cannot write. */
+/** Opens a reader's connection, which cannot write. This process must have no other connection to the store. */
 export function openForReading(path: string): DatabaseSync {
-  const db = open(path, { readOnly: true })
+  refuseForeignJournal(path)
+  return openBeside(path)
+}
+
+/** Opens a reader's connection in a process that may have others to the store, such as a service. */
+export function openBeside(path: string): DatabaseSync {
+  rollBackLeft(path)
+  const db = ofPresentSchema(connect(path, { readOnly: true }))
   db.exec(
     `PRAGMA query_only = ON; PRAGMA mmap_size = ${MAPPED_BYTES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
   )
@@ -136,7 +146,7 @@ export function openForReading(path: string): DatabaseSync {
  */
 export function openForBulk(path: string): DatabaseSync {
   // SQLite refuses to run without a journal on a defensive connection, which is Node's default.
-  const db = open(path, { readOnly: false, defensive: false })
+  const db = ofPresentSchema(openAnySchema(path, { readOnly: false, defensive: false }))
   setJournal(db, 'off')
   db.exec(`PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -${BULK_CACHE_KIB}; PRAGMA temp_store = FILE`)
@@ -228,8 +238,8 @@ function refuseForeignJournal(path: string): void {
   if (hasNoWal(path)) throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
 }
 
-function open(path: string, options: OpenOptions): DatabaseSync {
-  const db = openAnySchema(path, options)
+/** The same connection. Closes it and throws when the store has another schema. */
+function ofPresentSchema(db: DatabaseSync): DatabaseSync {
   try {
     const schema = storeSchema(db)
     if (schema !== SCHEMA_VERSION) throw new StoreError(refusalOf(db, schema))
@@ -242,10 +252,17 @@ function open(path: string, options: OpenOptions): DatabaseSync {
 
 type OpenOptions = Readonly<{ readOnly: boolean; defensive?: false }>
 
-/** Opens a store of any schema. Only an upgrade reads others than the present one. */
+/**
+ * Opens a store of any schema. Only an upgrade reads others than the present one. This process must have no other
+ * connection to the store.
+ */
 export function openAnySchema(path: string, options: OpenOptions): DatabaseSync {
-  if (options.readOnly) rollBackLeft(path)
   refuseForeignJournal(path)
+  if (options.readOnly) rollBackLeft(path)
+  return connect(path, options)
+}
+
+function connect(path: string, options: OpenOptions): DatabaseSync {
   const db = new DatabaseSync(path, { ...options, timeout: 5000 })
   checkSqlite(db)
   return db

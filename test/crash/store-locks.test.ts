@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { startAudits } from '../../src/command/service/background-audit.ts'
+import { openReader } from '../../src/log/open-reader.ts'
+import { openHeadCell } from '../../src/log/store/head-cell.ts'
+import { openForWriting, storePath } from '../../src/log/store/store.ts'
+import { fetchDescribed } from '../stage/described.ts'
+import { startNode } from '../stage/node-process.ts'
+import { skipUnless, skipWithout } from '../stage/test-needs.ts'
+import { openDirectory } from '../story/store-run.ts'
+
+const LOCKS = '/proc/locks'
+
+/** Number of file locks that a process has on a store, as the system lists them. */
+function locksOn(store: string, pid: number | undefined): number {
+  const { ino } = statSync(store)
+  return readFileSync(LOCKS, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(` ${pid} `) && line.includes(`:${ino} `)).length
+}
+
+suite('the locks on a store', { skip: skipUnless(existsSync(LOCKS), LOCKS) }, () => {
+  test('stay with the writer while readers and audits of its process come and go', async () => {
+    using directory = openDirectory()
+    const store = storePath(directory.path)
+    using writer = openForWriting(store)
+    writer.exec("INSERT INTO meta VALUES ('a', 'commit')")
+    assert.ok(statSync(`${store}-wal`).size > 0)
+    const before = locksOn(store, process.pid)
+    assert.ok(before > 0)
+
+    openReader(directory.path, openHeadCell()).close()
+    assert.equal(locksOn(store, process.pid), before, 'after a reader')
+
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const listener = { audited: ({ done }: { done: boolean }) => (done ? resolve('right') : undefined) }
+    await using _audits = startAudits(directory.path, { pauseMs: 1, repeatMs: 60_000 }, [listener], resolve)
+    assert.equal(await promise, 'right')
+    assert.equal(locksOn(store, process.pid), before, 'after an audit')
+  })
+
+  test(
+    'stay with a service, so that no other program removes its write-ahead log',
+    { skip: skipWithout('python3') },
+    async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'daybook-locks-'))
+      const data = join(folder, 'data')
+      const store = storePath(data)
+      const visit = `import sqlite3
+db = sqlite3.connect(${JSON.stringify(store)})
+print(db.execute('select count(*) from events').fetchone()[0])
+db.close()`
+      try {
+        const node = await startNode(data)
+        t.after(() => node.child.kill('SIGKILL'))
+        const draft = { type: 'treasury', kind: 'deposit', kots: '1' }
+        assert.equal((await node.publish([{ ...draft, ref: 'a' }])).status, 200)
+        // An answer thread opens the store to answer.
+        assert.equal((await fetchDescribed(`${node.url}/api/v1/contests`)).status, 200)
+        assert.ok(locksOn(store, node.child.pid) > 0)
+        const visited = spawnSync('python3', ['-c', visit], { encoding: 'utf8' })
+        assert.equal(visited.stdout.trim(), '1', visited.stderr)
+        assert.ok(existsSync(`${store}-wal`))
+        assert.equal((await node.publish([{ ...draft, ref: 'b' }])).status, 200)
+        await node.end('SIGKILL')
+        const again = await startNode(data)
+        t.after(() => again.child.kill('SIGKILL'))
+        const [receipt] = (await again.publish([{ ...draft, ref: 'b' }])).drafts
+        assert.deepEqual(receipt, { ref: 'b', status: 'duplicate', seq: 2 })
+        await again.end('SIGTERM')
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  )
+})
