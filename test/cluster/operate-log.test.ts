@@ -191,7 +191,8 @@ suite('the operation of a log on an engine', { timeout: 400_000, ...ready }, () 
       '/var/lib/daybook/adopted': second,
       '"$ENGINE"': log.engine[1],
       'running.seed': log.engine[3],
-      '/backups/adopted.db': join(log.folder, 'adopted.db'),
+      '/etc/daybook/signing-key': `${second}.key`,
+      '/var/lib/daybook/backups/adopted.db': join(log.folder, 'adopted.db'),
       'lost.jsonl': join(log.folder, 'lost.jsonl'),
       token: `${second}.token`,
     })
@@ -268,10 +269,12 @@ function forgetWriters(data: string): void {
 function documented(words: Readonly<Record<string, string>>): readonly (readonly string[])[] {
   const [, section = ''] = textOf('docs/clusters.md').split('\n## When the engine lost its tail\n')
   const [own = ''] = section.split('\n## ')
-  const commands = own.split('\n').filter((line) => /^ *daybook /.test(line))
+  const lines = own.replaceAll(/ \\\n +/g, ' ').split('\n')
+  const commands = lines.filter((line) => /^ *(?:runuser -u daybook -- )?daybook /.test(line))
   assert.equal(commands.length, 7)
   return commands.map((line) => {
     const [, ...rest] = line
+      .replace('runuser -u daybook -- ', '')
       .replace(/ > \S+$/, '')
       .trim()
       .split(' ')

@@ -6,6 +6,7 @@ import { directoryOption, requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
 import { logStoreOptions, requireLogStore } from '../operator/log-store-options.ts'
 import { readClusterKeys } from '../operator/signing-key-file.ts'
+import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { takeDirectory } from '../terminal/world.ts'
@@ -44,6 +45,7 @@ async function adopt(branch: BranchName, options: AdoptOptions, world: World): P
   const { data, signingKeyFile } = options
   const logStore = requireLogStore(options)
   requireLog(data)
+  refuseOtherOwner(data, world)
   using _lock = takeDirectory(data)
   const { adoptBranch } = await import('../../publish/stream/adopt-branch.ts')
   const words = { verb: 'reading', stopped: 'stopped: the same command goes on' }

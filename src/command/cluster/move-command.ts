@@ -4,6 +4,7 @@ import { directoryOption, requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
 import { logStoreOptions, requireLogStore } from '../operator/log-store-options.ts'
 import { readClusterKeys } from '../operator/signing-key-file.ts'
+import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { takeDirectory } from '../terminal/world.ts'
@@ -36,6 +37,7 @@ async function move(options: MoveOptions, world: World): Promise<ExitCode> {
   const { data, back, signingKeyFile } = options
   const logStore = requireLogStore(options)
   requireLog(data)
+  refuseOtherOwner(data, world)
   using _lock = takeDirectory(data)
   const { moveFromEngine, moveToEngine } = await import('../../publish/cluster/move-log.ts')
   const words = { verb: 'moving', stopped: 'stopped: the same command goes on' }

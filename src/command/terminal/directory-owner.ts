@@ -4,8 +4,8 @@ import type { World } from './world.ts'
 import { CommandError } from './world.ts'
 
 /**
- * Refuses that root serves or loads the data directory of another user. That user could not use the files of root, so
- * the service would not start any more.
+ * Refuses that root serves, loads or moves the data directory of another user. That user could not use the files of root,
+ * so the service would not start any more.
  */
 export function refuseOtherOwner(data: string, { isRoot }: World): void {
   const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0
