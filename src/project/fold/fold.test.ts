@@ -3,11 +3,9 @@ import { test } from 'node:test'
 import { openMemoryLog } from '../../../test/story/memory-log.ts'
 import type { EventSketch } from '../../../test/story/story.ts'
 import { correcting, logOf } from '../../../test/story/story.ts'
-import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { Lot } from './contest.ts'
-import { apply, correctionOf, restatementOf, settled } from './fold.ts'
-import type { LotBook } from './lots.ts'
+import { apply, correctionOf, openFold, restatementOf, settled } from './fold.ts'
+import { emptyTally } from './tally.ts'
 
 test('a fold keeps in memory the prizes that are owed, and nothing of contests that are paid', () => {
   const story = (contest: number, paid: boolean): readonly EventSketch[] => [
@@ -22,20 +20,36 @@ test('a fold keeps in memory the prizes that are owed, and nothing of contests t
   )
 })
 
-test('a fold keeps at most 200,000 prizes that are owed in memory', () => {
-  const fold = logOf([{ at: '2026-10-02', is: 'prize/winner', contest: 1, kots: '90' }]).fold()
-  const lot = fold.shelf.lot(seqOf(1))
-  assert.ok(lot !== undefined)
-  const bookOf = (lots: number): LotBook => {
-    const open = new Map(Array.from({ length: lots }, (_, index): [Seq, Lot] => [seqOf(index + 1), lot]))
-    return { open, queue: [], groups: new Map(), hold: undefined }
+/** Contests whose prizes are read, when each payout is a batch of its own and at most two lots are cached. */
+function contestsRead(owed: readonly number[], payouts: readonly number[]): readonly number[] {
+  const prizes = owed.map(
+    (contest) => ({ at: '2026-10-02', is: 'prize/winner', contest, kots: '9' }) as const,
+  )
+  const paid = payouts.map(
+    (contest) => ({ at: '2026-10-03', is: 'payout/winner', contest, kots: '1' }) as const,
+  )
+  const { shelf } = logOf(prizes).fold()
+  const read: number[] = []
+  const openLots: typeof shelf.openLots = (contest, kind) => {
+    read.push(contest)
+    return shelf.openLots(contest, kind)
   }
-  const [many, one] = [bookOf(100_000), bookOf(1)]
-  const kept = (...books: readonly LotBook[]): number =>
-    settled({ ...fold, lotBooks: new Map(books.map((book, index) => [`${index}/winner`, book])) }).lotBooks
-      .size
-  assert.equal(kept(many, many), 2)
-  assert.equal(kept(many, many, one), 0)
+  let fold = openFold(emptyTally(), { ...shelf, openLots }, 2)
+  for (const entry of logOf([...prizes, ...paid])
+    .entries()
+    .slice(prizes.length)) {
+    apply(fold, entry)
+    fold = settled(fold)
+  }
+  return read
+}
+
+test('a fold reads the prizes of a contest beyond its limit once, also with small contests in between', () => {
+  assert.deepEqual(contestsRead([1, 1, 1, 2], [1, 1, 2, 1, 2]), [1, 2, 2])
+})
+
+test('a fold forgets the prizes that were used first when later ones reach its limit', () => {
+  assert.deepEqual(contestsRead([1, 1, 1, 2, 2, 3], [1, 2, 3, 2, 1, 3]), [1, 2, 3, 1, 3])
 })
 
 test('a fold knows the correction of an event and its replacement, in a batch and after it', () => {

@@ -12,6 +12,8 @@ import type { ContestMove } from './figure-counts.ts'
 import { countContest, countFigures } from './figure-counts.ts'
 import type { Effect } from './ledger.ts'
 import { effectOf, post, postingOf, postToContest } from './ledger.ts'
+import type { LotBooks } from './lot-books.ts'
+import { forgetLotBooks, lotBookIn } from './lot-books.ts'
 import type { LotBook, LotShelf } from './lots.ts'
 import { addLot, cancelLot, giveBack, moveHold, openLotBook, takeFromLots } from './lots.ts'
 import type { LoyaltyState } from './loyalty.ts'
@@ -71,14 +73,15 @@ export type Fold = Readonly<{
   shelf: Shelf
   changes: Changes
   /** Cache across batches, because payouts of one contest come together. */
-  lotBooks: Map<string, LotBook>
+  lotBooks: LotBooks
+  /** Lots in the cached books beyond which the books used longest ago are forgotten. */
+  lotsCached: number
 }>
 
-/** Lots in the cached lot books at most; beyond that the cache is cleared. */
-const LOTS_CACHED_MAX = 200_000
+const LOTS_CACHED = 200_000
 
-export function openFold(tally: Tally, shelf: Shelf): Fold {
-  return { tally, shelf, changes: noChanges(), lotBooks: new Map() }
+export function openFold(tally: Tally, shelf: Shelf, lotsCached: number = LOTS_CACHED): Fold {
+  return { tally, shelf, changes: noChanges(), lotBooks: new Map(), lotsCached }
 }
 
 function noChanges(): Changes {
@@ -101,13 +104,8 @@ function noChanges(): Changes {
 
 /** The fold without changes; for use after the changes are on the shelf. */
 export function settled(fold: Fold): Fold {
-  let lots = 0
-  for (const [key, book] of fold.lotBooks) {
-    // Without open lots a book is useless, and every contest and kind would leave one behind.
-    if (book.open.size === 0) fold.lotBooks.delete(key)
-    lots += book.open.size
-  }
-  return { ...fold, changes: noChanges(), lotBooks: lots > LOTS_CACHED_MAX ? new Map() : fold.lotBooks }
+  forgetLotBooks(fold.lotBooks, fold.lotsCached)
+  return { ...fold, changes: noChanges() }
 }
 
 export function entryOf(fold: Fold, seq: Seq): Entry | undefined {
@@ -261,12 +259,10 @@ function applyHold({ book, shelf, contestId, fold }: Lots, { cause: { event, det
 
 function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
   const key = kindKey(contestId, kind)
-  const known = fold.lotBooks.get(key)
-  if (known !== undefined) return known
-  const hold = fold.changes.holds.get(key) ?? fold.shelf.hold(contestId, kind)
-  const book = openLotBook(fold.shelf.openLots(contestId, kind), hold)
-  fold.lotBooks.set(key, book)
-  return book
+  return lotBookIn(fold.lotBooks, key, () => {
+    const hold = fold.changes.holds.get(key) ?? fold.shelf.hold(contestId, kind)
+    return openLotBook(fold.shelf.openLots(contestId, kind), hold)
+  })
 }
 
 /** Lots on the shelf, with the changes of this batch on top. */
