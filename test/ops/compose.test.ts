@@ -12,8 +12,6 @@ import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 
 const SITE = 'site.example'
 const PYTHON = '/usr/bin/python3'
-/** Seconds over which streams end at a stop, by default. */
-const DRAIN_SECONDS = 10
 const run = promisify(execFile)
 
 type Part = Readonly<{
@@ -28,7 +26,6 @@ type Part = Readonly<{
   networks: Readonly<Record<string, Readonly<{ ipv4_address?: string }> | null>>
   ports?: readonly unknown[]
   volumes: readonly string[]
-  stop_grace_period?: string
   healthcheck?: Readonly<{ test: readonly string[] }>
   secrets?: readonly Readonly<{ source: string }>[]
 }>
@@ -116,14 +113,13 @@ suite('compose.yaml', { skip: skipWithout('docker-compose', 'promtool') }, () =>
     assert.equal(variable('DAYBOOK_TRUST_PROXY'), `${proxy}/32`)
   })
 
-  test('runs the image of this clone as the image says, and lets it end its streams', () => {
-    const { image, user, volumes, healthcheck, stop_grace_period: grace = '' } = part('daybook')
+  test('runs the image of this clone as the image says', () => {
+    const { image, user, volumes, healthcheck } = part('daybook')
     assert.equal(image, `daybook:${versionOf()}`)
     assert.equal(user, SETTINGS.User)
     assert.deepEqual(healthcheck?.test, SETTINGS.Healthcheck.Test)
     const mounted = volumes.map((volume) => volume.split(':')[1])
     for (const path of Object.keys(SETTINGS.Volumes)) assert.ok(mounted.includes(path), path)
-    assert.ok(Number.parseInt(grace, 10) > DRAIN_SECONDS)
   })
 
   test('shows the containers only files of the project, which they cannot change, and the backups', () => {

@@ -5,7 +5,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 type RunningNode = AsyncDisposable & Readonly<{ broken: Promise<string> }>
 
 /** Milliseconds of a stop beyond the drain. With the default of `--drain`, a stop takes 60 s at most. */
-const STOP_HEADROOM_MS = 50_000
+export const STOP_HEADROOM_MS = 50_000
 
 type EndSettings = Readonly<{
   world: World
