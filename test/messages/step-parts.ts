@@ -63,6 +63,7 @@ export function stepParts(cluster: BookCluster, state: Partial<ReplicaState>): T
     },
     isOpen: fail,
     hasRoom: fail,
+    reserve: fail,
     sizeOf: fail,
     sizeOfDecision: fail,
     sizeOfWord: fail,

@@ -18,8 +18,10 @@ export type GatheredCommit = Readonly<{
   segmentOf: SegmentOf
   /** Content of the commit; null when nothing was kept. */
   commit(): Pick<Commit, 'lines' | 'details' | 'refs' | 'held' | 'segments'> | null
-  /** Bytes that the message of the commit has left. */
+  /** Bytes that the message of the commit has left, without those that are kept. */
   bytesLeft(): number
+  /** Keeps so many bytes for what the commit will gather, in place of those that were kept before. */
+  reserve(bytes: number): void
   clear(): void
 }>
 
@@ -32,6 +34,7 @@ export function openGatheredCommit(held: GatheredHeld): GatheredCommit {
   let segments: CarriedSegment[] = []
   let bytes = 0
   let unkeptBytes = 0
+  let reserved = 0
 
   function keep(): void {
     for (const line of unkept.lines) kept.lines.push(line)
@@ -46,7 +49,7 @@ export function openGatheredCommit(held: GatheredHeld): GatheredCommit {
     unkeptBytes = 0
   }
 
-  const bytesLeft = (): number => COMMIT_BYTES_MAX - bytes - unkeptBytes - held.bytes()
+  const bytesLeft = (): number => COMMIT_BYTES_MAX - bytes - unkeptBytes - held.bytes() - reserved
 
   return {
     lines(line, details) {
@@ -76,11 +79,12 @@ export function openGatheredCommit(held: GatheredHeld): GatheredCommit {
       return { lines, details, refs, held: held.changes(), segments }
     },
     bytesLeft,
+    reserve: (size) => void (reserved = size),
     clear() {
       kept = noEvents()
       drop()
       segments = []
-      bytes = 0
+      bytes = reserved = 0
       held.clear()
     },
   }

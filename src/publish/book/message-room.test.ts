@@ -57,6 +57,11 @@ function openTwo(asksChain = false): BookCluster {
   return openCluster({ nodes: 2, asksChain, balances: 'report', now: () => msOf(NOW) })
 }
 
+/** Every second draft has details of random text. */
+function halfRandom(index: number): Draft {
+  return index % 2 === 0 ? randomOutput(`${index}`) : tradeDraft(`plain-${index}`)
+}
+
 /** Asserts that every message fits, and that the other node has the same tables. Returns the number of messages. */
 function assertCarried(cluster: BookCluster): number {
   for (const { bytes } of cluster.messages)
@@ -68,7 +73,10 @@ function assertCarried(cluster: BookCluster): number {
 
 suite('the size of a draft', () => {
   test('is never less than its bytes in a message, published or held', () => {
-    const { sizeOf } = messageRoom(() => 0)
+    const { sizeOf } = messageRoom(
+      () => 0,
+      () => undefined,
+    )
     const refs = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 })
     const seqs = fc.integer({ min: 1, max: 10 ** 12 })
     fc.assert(
@@ -136,6 +144,45 @@ suite('a message', () => {
     await cluster.node(0).queue().held.release([])
     assert.ok(assertCarried(cluster) >= 5)
     assert.equal(cluster.node(1).book().appender.head().seq, 9_000)
+  })
+
+  test('keeps room for the requests behind a release', async () => {
+    using cluster = openTwo(true)
+    const queue = cluster.node(0).queue()
+    const tx = 'transaction-of-many'
+    const played = (index: number): Draft =>
+      tradeDraft(`${String(index).padStart(6, '0')}-${'é'.repeat(120)}`, { tx })
+    for (let at = 0; at < 9_000; at += 3_000) {
+      await queue.submit(Array.from({ length: 3_000 }, (_, index) => played(at + index)))
+    }
+    const [settled, published] = await Promise.all([
+      queue.held.settle([{ tx, is: 'final', place: 'slot 1' }], 'chain'),
+      queue.submit(
+        Array.from({ length: 7_000 }, (_, index) => tradeDraft(`${index}`.padStart(40, 'x'), { tx: null })),
+      ),
+    ])
+    assert.ok(settled.ok && settled.published > 1_000)
+    assert.ok(published.ok)
+    await queue.close()
+    await cluster.node(0).queue().held.release([])
+    assertCarried(cluster)
+    assert.equal(cluster.node(1).book().appender.head().seq, 16_000)
+  })
+
+  test('keeps room behind a segment, for held drafts of the same request and for further requests', async () => {
+    using cluster = openTwo(true)
+    const queue = cluster.node(0).queue()
+    for (let at = 0; at < 4_000; at += 500) {
+      await queue.submit(Array.from({ length: 500 }, (_, index) => halfRandom(at + index)))
+    }
+    const tx = (index: number): string => String(index).padStart(88, 'x')
+    const published = Array.from({ length: 100 }, (_, index) => halfRandom(4_000 + index))
+    const held = Array.from({ length: 2_500 }, (_, index) => tradeDraft(`paid-${index}`, { tx: tx(index) }))
+    const further = Array.from({ length: 3_500 }, (_, index) => tradeDraft(`${index}`.padStart(54, 'x')))
+    const outcomes = await Promise.all([queue.submit([...published, ...held]), queue.submit(further)])
+    assert.ok(outcomes.every(({ ok }) => ok))
+    assert.equal(assertCarried(cluster), 9)
+    assert.equal(cluster.node(1).book().held.size(), 2_500)
   })
 
   test('tells the fate of 50,000 drafts of one transaction', async () => {

@@ -77,9 +77,13 @@ export function changeBytes(change: HeldChange): number {
   }
 }
 
-/** Limits of a commit that one message carries, in bytes at most. `bytesLeft` are those of the one that is being built. */
-export function messageRoom(bytesLeft: () => number): CommitRoom {
+/**
+ * Limits of a commit that one message carries, in bytes at most. `bytesLeft` are those of the one that is being built, and
+ * `reserve` keeps some of them.
+ */
+export function messageRoom(bytesLeft: () => number, reserve: (bytes: number) => void): CommitRoom {
   return {
+    reserve,
     hasRoom: () => bytesLeft() >= RELEASE_BYTES,
     sizeOf: (drafts) => drafts.reduce((sum, draft) => sum + draftBytes(draft), 0),
     sizeOfDecision: (drafts, reason) => drafts * (CHANGE_BYTES + jsonBytes(reason)),

@@ -96,7 +96,7 @@ export function openBook(settings: BookSettings): StoreBook {
     kept: stream.kept,
     begin,
     rollback,
-    room: messageRoom(log.gathered.bytesLeft),
+    room: messageRoom(log.gathered.bytesLeft, log.gathered.reserve),
     checkpoint: committedNote(settings.db, log),
     build: (operatorStep) => void (step = bodyOfStep(settings.db, operatorStep, parts.present())),
     message() {

@@ -47,6 +47,8 @@ export type BatchSettings = Readonly<{
   onIrregular(refusal: BooksRefusal): void
   /** Whether the open commit has room for a further held draft. */
   hasRoom(): boolean
+  /** Keeps room of this size in the open commit. */
+  reserve(size: number): void
 }>
 
 /** Held drafts in memory, their release, and the moment of the commit that is being built. */
@@ -89,7 +91,7 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
         moment = settings.now()
         before = stateOf(appender, held)
         release.begin()
-        const answers = batch.map((request) => request.run())
+        const answers = runAll(batch, settings.reserve)
         release.run()
         after = stateOf(appender, held)
         return answers
@@ -112,6 +114,16 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
     undone,
     applied: earlier.clear,
   }
+}
+
+/** Runs the requests of a commit. Each leaves room for those behind it, as what it releases could fill the commit. */
+function runAll(batch: readonly WaitingRequest[], reserve: (size: number) => void): readonly (() => void)[] {
+  let rest = batch.reduce((sum, { size }) => sum + size, 0)
+  return batch.map(({ size, run }) => {
+    rest -= size
+    reserve(rest)
+    return run()
+  })
 }
 
 /** Head of the log and number of held drafts. */

@@ -27,6 +27,8 @@ export type CommitEnd<Built> =
 export type CommitRoom = Readonly<{
   /** Whether the open commit has room for a further held draft. */
   hasRoom(): boolean
+  /** Keeps room of this size in the open commit, for its requests that have not run yet. */
+  reserve(size: number): void
   /** Size of a request with these drafts, or with a decision about so many held ones. */
   sizeOf(drafts: readonly Draft[]): number
   sizeOfDecision(drafts: number, reason: string): number

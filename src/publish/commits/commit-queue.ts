@@ -26,7 +26,7 @@ export type CommitQueue = Readonly<{
   close(): Promise<void>
 }>
 
-type CommitQueueSettings = Omit<BatchSettings, 'hasRoom'> &
+type CommitQueueSettings = Omit<BatchSettings, 'hasRoom' | 'reserve'> &
   CommitFailureSettings &
   Readonly<{
     /** The way of the commits; the embedded store if absent. */
@@ -42,7 +42,7 @@ type CommitQueueSettings = Omit<BatchSettings, 'hasRoom'> &
  */
 export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const { appender, tables, path = openEmbeddedPath(settings) } = settings
-  const work = openBatchWork({ ...settings, hasRoom: path.hasRoom })
+  const work = openBatchWork({ ...settings, hasRoom: path.hasRoom, reserve: path.reserve })
   const { parts } = work
   const changes = openHeldChanges({ ...parts, published: appender.published })
   const commits = openCommits(settings, path, work)

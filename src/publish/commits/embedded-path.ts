@@ -14,6 +14,7 @@ export function openEmbeddedPath(settings: EmbeddedSettings): CommitPath {
     commit: (work, done) => done(commit(settings, work)),
     isOpen: () => false,
     hasRoom: () => true,
+    reserve: () => undefined,
     sizeOf: ({ length }) => length,
     sizeOfDecision: (drafts) => drafts,
     sizeOfWord: (drafts) => drafts,

@@ -41,8 +41,9 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
     }
     all.push(outcome)
   }
-  appender.keep()
+  // The appender may end a segment, which takes the room that is left.
   held.keep()
+  appender.keep()
   for (const { irregular } of all) if (irregular !== null) settings.onIrregular(irregular)
   return { ok: true, receipts: all.map(({ receipt }) => receipt) }
 }
