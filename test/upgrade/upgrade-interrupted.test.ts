@@ -112,17 +112,13 @@ suite('an upgrade', () => {
     assert.equal((await upgrade(folder.data))?.events, 300)
   })
 
-  test('of a damaged log, or of an older copy, is refused before anything is built', async () => {
+  test('of a damaged log is refused before anything is built', async () => {
     using folder = openFolder()
     makeLog(folder.data, [300])
     change(folder.data, (db) =>
       db.exec(`UPDATE events SET line = replace(line, '0.000000005', '0.000000007') WHERE seq = 5`),
     )
     await assert.rejects(upgrade(folder.data), /seq 5: the event is not what was published/)
-    using copy = openFolder()
-    makeLog(copy.data, [300, 400])
-    change(copy.data, (db) => db.exec('DELETE FROM events WHERE seq > 300'))
-    await assert.rejects(upgrade(copy.data), /seq 301: .*the store is an older copy or was cut/)
   })
 
   test('does not replace the old store of an earlier upgrade', async () => {

@@ -3,6 +3,7 @@ import { LockedError } from '../../log/store/lock.ts'
 import { removeKept } from '../../publish/upgrade/swap-stores.ts'
 import type { UpgradeForecast, UpgradeProgress, UpgradeReport } from '../../publish/upgrade/upgrade.ts'
 import { upgradeStore } from '../../publish/upgrade/upgrade.ts'
+import { textOfFault } from '../service/background-audit.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -138,9 +139,11 @@ function openTelling(world: World) {
   }
 
   return {
-    onForecast({ from, to, events, needBytes, freeBytes }: UpgradeForecast) {
+    onForecast({ from, to, events, lost, needBytes, freeBytes }: UpgradeForecast) {
       const room = `${formatBytes(needBytes)} of disk at most; ${formatBytes(freeBytes)} are free`
       tell(world, `upgrading ${events} events from schema ${from} to schema ${to} needs ${room}`)
+      if (lost !== null)
+        tell(world, `${textOfFault(lost)}: the next start needs a newer backup, or --accept-loss`)
     },
     onProgress(at: UpgradeProgress) {
       if (at.stage === 'waiting' && !isWaiting) {

@@ -34,7 +34,8 @@ export function proveUpgrade(
   demand(head === oldHead, `it ends at seq ${head} and the old one at ${oldHead}`)
   demand(haveSameTree(db, old, head), 'its tree has another root')
   const fault = faultAtStart(db, mark)
-  demand(fault === null, fault?.reason ?? '')
+  // A loss is of the old store too, and the next start judges it.
+  demand(fault === null || fault.lost, fault?.reason ?? '')
   const wrong = openSignedTrees(db).firstWrong()
   demand(wrong === null, `the tree at seq ${wrong?.upTo} is not the one that was signed`)
   for (const [name, differing] of COMPARISONS)

@@ -4,6 +4,7 @@ import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import { isFull } from '../../log/store/sqlite-error.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/store.ts'
+import type { LogFault } from '../../log/tree/log-fault.ts'
 import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import type { BuildProgress } from './build-steps.ts'
 import { buildSteps, catchUp, followLog } from './build-steps.ts'
@@ -25,8 +26,12 @@ export type UpgradeProgress =
   | BuildProgress
   | Readonly<{ stage: 'waiting' | 'proving' | 'linking' | 'renaming'; done: number; total: number }>
 
-/** Plan of an upgrade and its need of disk, told before it begins. */
-export type UpgradeForecast = UpgradeRoom & Readonly<{ from: number; to: number; events: number }>
+/**
+ * Plan of an upgrade and its need of disk, told before it begins. `lost`: the published events that the store lacks. The
+ * mark stays, so the next start refuses them or has them accepted; only a store of the present schema can begin a new log.
+ */
+export type UpgradeForecast = UpgradeRoom &
+  Readonly<{ from: number; to: number; events: number; lost: LogFault | null }>
 
 export type UpgradeSettings = Readonly<{
   dataDirectory: string
@@ -89,11 +94,11 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
   // The mark is read first: it is never ahead of the store.
   const mark = readHighWater(settings.dataDirectory)
   const fault = faultAtStart(old.db, mark)
-  if (fault !== null)
+  if (fault !== null && !fault.lost)
     throw new StoreError(`seq ${fault.seq}: ${fault.reason}. Restore the newest backup first`)
   const path = buildingPath(old.path)
   const room = roomFor(old.path, path)
-  settings.onForecast({ from: old.schema, to: SCHEMA_VERSION, events: headOf(old.db), ...room })
+  settings.onForecast({ from: old.schema, to: SCHEMA_VERSION, events: headOf(old.db), lost: fault, ...room })
   refuseSmallDisk(room)
   const building = openBuilding(path, old, settings.version)
   try {
