@@ -4,6 +4,7 @@ import type { Checklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
 import type { ListedMonth } from './reading/manifest.ts'
 import { listMonths, sha256SumsOf } from './reading/manifest.ts'
+import { askedAgain } from './reading/node-lag.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Samples } from './samples.ts'
@@ -59,7 +60,14 @@ export async function askLive(
   // A node may be a few seconds behind another one, whose tree the witnesses have seen.
   const known = Math.max(covered, savedSize, ...sizesOf(witnesses))
   const served = await askCheckpoint(source, trust, known, primitives)
-  return { served, covered, figures, samples, months: await monthsOf(source, list), witnesses }
+  return {
+    served,
+    covered,
+    figures,
+    samples,
+    months: await monthsOf(source, served.checkpoint.size, list),
+    witnesses,
+  }
 }
 
 /** Reads a folder: its checkpoint, or that of its last manifest, and the saved answers. */
@@ -69,7 +77,7 @@ export async function askFolder(
   list: Checklist,
 ): Promise<CollectedAnswers> {
   const { source, primitives } = settings
-  const months = await monthsOf(source, list)
+  const months = await monthsOf(source, 0, list)
   const has = (await source.read('log/checkpoint')) !== undefined
   const served = has
     ? await askCheckpoint(source, trust, 0, primitives)
@@ -105,9 +113,13 @@ function figureSettingsOf({ source, chance, now, onProgress }: AskAllSettings): 
   }
 }
 
-async function monthsOf(source: Source, list: Checklist): Promise<readonly ListedMonth[] | null> {
+async function monthsOf(
+  source: Source,
+  size: number,
+  list: Checklist,
+): Promise<readonly ListedMonth[] | null> {
   try {
-    const months = await listMonths(source)
+    const months = await listMonths(source, size)
     await checkSums(source, months, list)
     return months
   } catch (error) {
@@ -119,12 +131,19 @@ async function monthsOf(source: Source, list: Checklist): Promise<readonly Liste
 /** Checks that `SHA256SUMS` agrees with the manifests. It may have one more month that has just closed. */
 async function checkSums(source: Source, months: readonly ListedMonth[], list: Checklist): Promise<void> {
   const place = 'archive/SHA256SUMS'
-  const body = await source.read(place)
+  const expected = sha256SumsOf(months)
+  const body = await askedAgain(
+    source.pause,
+    () => source.read(place),
+    // A node that is behind the list may lack the month that has just closed.
+    (sums) => source.is === 'service' && !textOf(sums).startsWith(expected),
+  )
   if (body === undefined && source.is === 'folder') return
-  const text = parseUtf8(body ?? new Uint8Array(0)) ?? ''
   const isLacking =
     source.is === 'folder' && months.some(({ closed, manifest }) => closed && manifest === null)
-  if (!isLacking && !text.startsWith(sha256SumsOf(months))) {
+  if (!isLacking && !textOf(body).startsWith(expected)) {
     list.wrong('archive', { place, what: 'contradicts the manifests' })
   }
 }
+
+const textOf = (body: Uint8Array | undefined): string => parseUtf8(body ?? new Uint8Array(0)) ?? ''

@@ -52,7 +52,7 @@ export async function askSamples(
 
   async function page(path: string, first: number | null): Promise<void> {
     try {
-      const lines = linesOf(path, await source.read(path), first, size)
+      const lines = linesOf(path, await source.read(path, size), first, size)
       for (const { seq, ...sample } of lines) show(seq, { path, ...sample })
       pages += 1
     } catch (error) {

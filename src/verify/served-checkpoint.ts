@@ -2,6 +2,7 @@ import type { Checkpoint } from '../tlog/checkpoint.ts'
 import { parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
 import type { ListedMonth } from './reading/manifest.ts'
+import { askedAgain } from './reading/node-lag.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
 import type { KeyList, Trust, TrustBasis } from './trust.ts'
@@ -17,10 +18,6 @@ export type ServedCheckpoint = Readonly<{
 
 /** The user's own keys as vkeys: given now, which come first, or kept by earlier runs. */
 export type OwnKeys = Readonly<{ given: readonly string[]; keptOf(origin: string): readonly string[] }>
-
-/** Most requests to a node whose checkpoint is behind its answers, and the wait between them. */
-const LAG_ATTEMPTS = 5
-const LAG_MS = 1_000
 
 const PLACE = 'log/checkpoint'
 
@@ -52,14 +49,15 @@ export async function askCheckpoint(
   coversSize: number,
   primitives: Primitives,
 ): Promise<ServedCheckpoint> {
-  for (let attempt = 1; ; attempt++) {
-    const note = await source.read(PLACE)
-    if (note === undefined) throw new WrongError(PLACE, 'is missing')
-    const served = await openServed(PLACE, note, trust, primitives)
-    if (served.checkpoint.size >= coversSize || attempt >= LAG_ATTEMPTS || source.is === 'folder')
-      return served
-    await source.pause(LAG_MS)
-  }
+  return askedAgain(
+    source.pause,
+    async () => {
+      const note = await source.read(PLACE)
+      if (note === undefined) throw new WrongError(PLACE, 'is missing')
+      return openServed(PLACE, note, trust, primitives)
+    },
+    ({ checkpoint }) => source.is === 'service' && checkpoint.size < coversSize,
+  )
 }
 
 /** Checkpoint of the last manifest, for a folder without the newest checkpoint. */

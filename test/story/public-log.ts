@@ -102,11 +102,14 @@ export type PublicLog = Readonly<{
 
 export type Change = (path: string, body: Uint8Array | undefined) => Uint8Array | undefined
 
-export function publicLog(entries: readonly Entry[], key: LogKey = newKey()): PublicLog {
+export function publicLog(
+  entries: readonly Entry[],
+  key: LogKey = newKey(),
+  now: Ms = msOf((entries.at(-1)?.event.atMs ?? 0) + 90_000),
+): PublicLog {
   const log = openMemoryLog()
   for (const entry of entries) log.add(entry)
   const books = log.books()
-  const now = msOf((entries.at(-1)?.event.atMs ?? 0) + 90_000)
   const files = archiveFiles(entries, key)
   const checkpoint = checkpointOver(entries, entries.length, key)
   const fixed = new Map<string, string>([

@@ -5,6 +5,7 @@ import type { Finding } from '../reading/finding.ts'
 import { findingOf, WrongError } from '../reading/finding.ts'
 import type { JsonObject } from '../reading/json-values.ts'
 import { objectsOf, readObject, jsonInteger } from '../reading/json-values.ts'
+import { askedAgain } from '../reading/node-lag.ts'
 import type { Source } from '../reading/source.ts'
 import type { QuestionPages } from './figure-questions.ts'
 import { CONTEST_PAGES, FIGURE_QUESTIONS } from './figure-questions.ts'
@@ -93,7 +94,12 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
   function ask(question: VerifyQuestion, left: number): Promise<PublishedAnswer | null> {
     const { check, path } = question
     return trying(check, async () => {
-      const body = await source.read(path)
+      const body = await askedAgain(
+        source.pause,
+        () => source.read(path, question.seq ?? 0),
+        // A node that is behind the list of contests may lack the newest one.
+        (answer) => source.is === 'service' && answer === undefined,
+      )
       onAnswer(left)
       if (body === undefined && source.is === 'service') throw new WrongError(path, 'is missing')
       if (body === undefined) {

@@ -3,6 +3,7 @@ import { readBytes } from '../../client/body.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { openSameLog } from '../../client/event-pages.ts'
 import { WrongError } from './finding.ts'
+import { askedCovering } from './node-lag.ts'
 import { FILE_BYTES_MAX } from './source.ts'
 import type { Source } from './source.ts'
 
@@ -19,18 +20,24 @@ export function openLiveSource(
   signal: AbortSignal,
 ): Source {
   const sameLog = openSameLog()
+  const pause = (ms: number): Promise<void> => sleep(ms, signal)
 
-  async function read(path: string): Promise<Uint8Array | undefined> {
+  async function read(path: string, covers = 0): Promise<Uint8Array | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { headers, stream } = await ask.open(`/api/v1/${path}`, { signal })
-        sameLog(headers)
+        const { stream } = await askedCovering(pause, path, covers, async () => {
+          const answer = await ask.open(`/api/v1/${path}`, { signal })
+          sameLog(answer.headers)
+          return answer
+        })
         return await readBytes(stream, FILE_BYTES_MAX)
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof DaybookError)) throw error
         const { status, code } = error
         if (status === 404) return undefined
+        // A node that lacks an event says nothing about the log.
+        if (code === 'behind') throw error
         if (status >= 400 && status !== 429)
           throw new WrongError(path, `is answered with status ${status}`, { cause: error })
         // The client has already retried failures before the body. Only a body that broke off is requested again here.
@@ -39,5 +46,5 @@ export function openLiveSource(
       }
     }
   }
-  return { is: 'service', read, months: () => Promise.resolve([]), pause: (ms) => sleep(ms, signal) }
+  return { is: 'service', read, months: () => Promise.resolve([]), pause }
 }

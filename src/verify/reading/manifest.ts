@@ -31,9 +31,9 @@ export type ListedMonth = Readonly<{ month: Month; closed: boolean; manifest: Ma
 /** Most months of an archive: a thousand years. */
 const MONTHS_MAX = 12_000
 
-/** Reads the list of months, in order, with the manifests of the closed ones. */
-export async function listMonths(source: Source): Promise<readonly ListedMonth[]> {
-  const body = await source.read('archive')
+/** Reads the list of months with the first `size` events, in order, with the manifests of the closed ones. */
+export async function listMonths(source: Source, size = 0): Promise<readonly ListedMonth[]> {
+  const body = await source.read('archive', size)
   const rows =
     body === undefined ? await unlistedRows(source) : objectsOf(readObject('archive', body)['months'])
   if (rows === undefined || rows.length > MONTHS_MAX) throw new WrongError('archive', 'lacks its months')
@@ -47,7 +47,7 @@ export async function listMonths(source: Source): Promise<readonly ListedMonth[]
     }
     if (before?.closed === false) throw new WrongError('archive', `${before.month} is open before ${month}`)
     const closed = row['state'] === 'closed'
-    const manifest = closed ? await readManifest(source, month) : null
+    const manifest = closed ? await readManifest(source, month, size) : null
     if (manifest !== null && body !== undefined) checkRow(row, closedRow(manifest))
     // A folder may lack the manifest that says where the open month begins.
     else if (!closed && body !== undefined && before?.manifest !== null)
@@ -66,9 +66,9 @@ async function unlistedRows(source: Source): Promise<readonly JsonObject[] | und
   return months.map((month) => ({ month, state: month !== last || lastClosed ? 'closed' : 'open' }))
 }
 
-async function readManifest(source: Source, month: Month): Promise<Manifest | null> {
+async function readManifest(source: Source, month: Month, size: number): Promise<Manifest | null> {
   const place = `archive/${month}.json`
-  const body = await source.read(place)
+  const body = await source.read(place, size)
   if (body !== undefined) return parseServedManifest(place, readObject(place, body), month)
   if (source.is === 'folder') return null
   throw new WrongError(place, 'is missing, though the month is closed')

@@ -34,7 +34,7 @@ async function read(
   const place = firstPosition()
   place.next = { ...place.next, seq: seqOf(seq) }
   const entries: Entry[] = []
-  for await (const some of monthEntries(from.source(change), one, place, NODE_PRIMITIVES))
+  for await (const some of monthEntries(from.source(change), one, place, NODE_PRIMITIVES, 0))
     entries.push(...some.map(({ entry }) => entry))
   return { entries, next: place.next.seq }
 }

@@ -13,6 +13,9 @@ import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
 import { unpackedLines, unpacked } from './unpacked.ts'
 
+/** Most events that are read one by one after the end of the archive: each needs a request for its details. */
+export const TAIL_EVENTS_MAX = 200
+
 /** Published entry with the bytes of its leaf. */
 export type PublishedEntry = Readonly<{ entry: Entry; leaf: Uint8Array }>
 
@@ -26,19 +29,23 @@ export function firstPosition(): ReadingPosition {
 
 /**
  * Entries of a month from its two files, in batches. Checks the digests of a closed month against its manifest, and each
- * line against the one before.
+ * line against the one before. The files of an open month must have the events that a checkpoint of `size` entries signs.
  */
 export async function* monthEntries(
   source: Source,
   { month, manifest }: ListedMonth,
   place: ReadingPosition,
   primitives: Primitives,
+  size: number,
 ): AsyncGenerator<readonly PublishedEntry[]> {
   const eventsFile = `archive/${month}.jsonl.gz`
   const detailsFile = `archive/${month}.details.jsonl.gz`
   const expected = manifest === null ? null : { ...manifest.details, of: manifest.details.lines }
-  const packedDetails = await readFile(source, detailsFile, expected, primitives)
-  const packedEvents = await readFile(source, eventsFile, manifest?.gzip ?? null, primitives)
+  // Each file may come from another node. The month is closed where a node has the event after it.
+  const covers = manifest === null ? size : manifest.size + 1
+  const fewer = manifest === null ? Math.max(1, size - TAIL_EVENTS_MAX) : covers
+  const packedDetails = await readFile(source, detailsFile, covers, expected, primitives)
+  const packedEvents = await readFile(source, eventsFile, fewer, manifest?.gzip ?? null, primitives)
   const first = place.next.seq
   if (manifest !== null && manifest.firstSeq !== null && manifest.firstSeq !== first) {
     throw new WrongError(`archive/${month}.json`, `firstSeq is not ${first}, the next seq`)
@@ -84,10 +91,11 @@ export function leafOf(seq: number, line: string, details: string | null): Uint8
 async function readFile(
   source: Source,
   place: string,
+  covers: number,
   digest: Digest | null,
   { sha256 }: Primitives,
 ): Promise<Uint8Array> {
-  const file = await source.read(place)
+  const file = await source.read(place, covers)
   if (file === undefined) throw new WrongError(place, 'is missing')
   if (digest === null) return file
   if (file.length !== digest.bytes) throw new WrongError(place, 'its size is not that of its manifest')

@@ -8,8 +8,11 @@ export type Source = Readonly<{
   /**
    * Body at a path with query below `/api/v1/`; undefined when there is none. Rejects with a `WrongError` for an error
    * status, and with another error when the source cannot be read.
+   *
+   * `covers` is a seq that the log is known to have. A service may have several nodes, and the one that answers may lack
+   * it: the service gets a few seconds, and then `read` rejects with `behind`. A folder has one answer only.
    */
-  read(path: string): Promise<Uint8Array | undefined>
+  read(path: string, covers?: number): Promise<Uint8Array | undefined>
   /** Months that have a file in a folder, ascending, for a folder without the list of months; empty for a service. */
   months(): Promise<readonly string[]>
   /** Waits before a question is repeated. A folder does not wait. */

@@ -3,14 +3,11 @@ import { readDetailsLine, readEventLine } from './entry-lines.ts'
 import { jsonAgain, objectsOf, readObject } from './json-values.ts'
 import type { ListedMonth } from './manifest.ts'
 import type { ReadingPosition, PublishedEntry } from './month-entries.ts'
-import { firstPosition, leafOf, monthEntries } from './month-entries.ts'
+import { firstPosition, leafOf, monthEntries, TAIL_EVENTS_MAX } from './month-entries.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
 import { nextSeq } from '../../protocol/seq.ts'
 import { parseUtf8 } from '../../tlog/text.ts'
-
-/** Most events that are read one by one after the end of the archive: each needs a request for its details. */
-const TAIL_EVENTS_MAX = 200
 
 /**
  * First `size` entries of the log, in batches: month by month from the archive, then one by one where the archive of a
@@ -27,7 +24,7 @@ export async function* entriesOf(
   for (const month of months) {
     if (left() < 0) return
     // A month is read to its end, where its digests are checked, even if the checkpoint ends before.
-    for await (const entries of monthEntries(source, month, place, primitives)) {
+    for await (const entries of monthEntries(source, month, place, primitives, size)) {
       const tooMany = Math.min(entries.length, Math.max(0, -left()))
       yield entries.slice(0, entries.length - tooMany)
     }
@@ -45,7 +42,7 @@ async function tail(
   if (count > TAIL_EVENTS_MAX)
     throw new WrongError(missing, 'and later ones are missing: the archive ends before')
   const address = `events?after=${after}&limit=${count}`
-  const body = await source.read(address)
+  const body = await source.read(address, after + count)
   if (body === undefined)
     throw new WrongError(missing, 'is missing: the archive ends before the checkpoint does')
   const events = objectsOf(readObject(address, body)['events'])

@@ -1,0 +1,41 @@
+import type { PublicLog } from './public-log.ts'
+
+/** Answer of a node that has this log, with the headers that say whether it may change, and up to which event it counts. */
+export function answerOfNode(log: PublicLog, path: string): Response {
+  const body = log.body(path)
+  if (body === undefined) return new Response('{}', { status: 404 })
+  const asOf = /"asOf":\{"seq":(\d+)/.exec(Buffer.from(body).toString('latin1'))?.[1]
+  const caching = isSettled(log, path)
+    ? 'public, max-age=31536000, immutable'
+    : 'public, max-age=0, must-revalidate'
+  const seq = asOf ?? (isSettled(log, path) ? null : String(sizeOf(log)))
+  return new Response(Buffer.from(body), {
+    headers: { 'cache-control': caching, ...(seq === null ? {} : { 'daybook-seq': seq }) },
+  })
+}
+
+/** Number of events that the checkpoint of a log covers. */
+export function sizeOf(log: PublicLog): number {
+  return Number(
+    Buffer.from(log.body('log/checkpoint') ?? [])
+      .toString()
+      .split('\n')[1],
+  )
+}
+
+function lastMsOf(log: PublicLog): number {
+  const page = Buffer.from(log.body('events?order=desc&limit=1') ?? []).toString()
+  return Number(/"atMs":(\d+)/.exec(page)?.[1] ?? 0)
+}
+
+/** Whether an answer never changes, as PROTOCOL.md says in section 5. */
+function isSettled(log: PublicLog, path: string): boolean {
+  const month = /^archive\/(\d{4}-\d{2})\./.exec(path)?.[1]
+  if (month !== undefined) return log.body(`archive/${month}.json`) !== undefined
+  const page = /^events\?after=(\d+)&limit=(\d+)/.exec(path)
+  if (page !== null) return Number(page[1]) + Number(page[2]) < sizeOf(log)
+  const [, at, to] = /^summary\?at=(\d+)|^(?:flows|patterns)\?.*\bto=(\d+)/.exec(path) ?? []
+  if (at !== undefined) return Number(at) < lastMsOf(log)
+  if (to !== undefined) return Number(to) <= lastMsOf(log)
+  return /^events\/\d+(?:\/details)?$|^log\/tile\//.test(path)
+}
