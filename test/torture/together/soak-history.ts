@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -15,22 +16,43 @@ import { clockEnvironment } from './soak-node.ts'
 /** Name of the log. */
 export const SOAK_ORIGIN = 'soak.example/log'
 /**
- * Events of the log before a soak. Their store is larger than the cache of pages of a connection, and their answers than
- * the cache of answers. A log that begins empty would fill both during the soak, which looks like a leak.
+ * Events of the log before a soak. A log that begins empty would fill caches during the soak, which looks like a leak.
+ * The later ones are published, because the cache of pages of a connection holds what that connection has read or written:
+ * 60,000 events fill its 32 MiB.
  */
-export const HISTORY_EVENTS = 80_000
+export const HISTORY_EVENTS = 140_000
+const IMPORTED_EVENTS = 80_000
+const REQUEST_DRAFTS = 500
 const HISTORY_DAYS = 60
 /** Events of which each node is asked once in the warm-up: their answers fill the cache of those that never change. */
 const ASKED_EVENTS = 26_000
 const ASKED_AT_ONCE = 16
 
-/** Imports a history that ends at `to` into an empty directory. */
-export async function importHistory(data: string, to: Ms, clockFile: string): Promise<void> {
+/** Imports a history that ends at `to` into an empty directory. Returns the drafts that follow it. */
+export async function importHistory(data: string, to: Ms, clockFile: string): Promise<readonly string[]> {
   const file = `${data}.drafts.jsonl`
   const span = { from: msOf(to - HISTORY_DAYS * DAY_MS), to }
-  writeFileSync(file, [...bulkLines({ seed: 'soak', ...span, count: HISTORY_EVENTS })].join('\n'))
+  const lines = [...bulkLines({ seed: 'soak', ...span, count: HISTORY_EVENTS })]
+  writeFileSync(file, lines.slice(0, IMPORTED_EVENTS).join('\n'))
   const words = ['import', file, '--data', data, '--origin', SOAK_ORIGIN, '--chain', 'opaque']
   await promisify(execFile)(process.execPath, [MAIN, ...words], { env: clockEnvironment(clockFile) })
+  return lines.slice(IMPORTED_EVENTS)
+}
+
+/** Publishes drafts of a history at a door. Their moment is the present one. */
+export async function publishHistory(door: string, token: string, lines: readonly string[]): Promise<void> {
+  const drafts = lines.map((line) => {
+    const { at: _imported, ...draft } = JSON.parse(line) as Record<string, unknown>
+    return draft
+  })
+  for (let from = 0; from < drafts.length; from += REQUEST_DRAFTS) {
+    const answer = await fetch(`${door}/publish`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(drafts.slice(from, from + REQUEST_DRAFTS)),
+    })
+    assert.equal(answer.status, 200, await answer.text())
+  }
 }
 
 /** Asks each node for many events, so that its caches are as full as on a platform that has been busy for long. */

@@ -17,6 +17,8 @@ const STEPPED_CLOCK = join(import.meta.dirname, 'stepped-clock.ts')
 export type NodeSample = Readonly<{
   rss: number
   heap: number
+  /** Bytes of the main thread's heap that V8 keeps although nothing is in them. */
+  idleHeap: number
   files: number
   wal: number
   store: number
@@ -107,9 +109,11 @@ export async function openSoakNode(
       if (child === null) return null
       try {
         const metric = await metrics()
+        const heap = metric('nodejs_heap_size_used_bytes')
         return {
           rss: metric('process_resident_memory_bytes'),
-          heap: metric('nodejs_heap_size_used_bytes'),
+          heap,
+          idleHeap: metric('nodejs_heap_size_total_bytes') - heap,
           files: readdirSync(`/proc/${child.pid}/fd`).length,
           wal: metric('daybook_store_wal_bytes'),
           store: statSync(join(data, 'daybook.db')).size,

@@ -11,7 +11,7 @@ import type { SoakLoad, SoakReport } from './soak-clients.ts'
 import { openSoakClients } from './soak-clients.ts'
 import type { SoakCourse } from './soak-course.ts'
 import { openSoakCourse } from './soak-course.ts'
-import { fillCaches, HISTORY_EVENTS, importHistory } from './soak-history.ts'
+import { fillCaches, HISTORY_EVENTS, importHistory, publishHistory } from './soak-history.ts'
 import type { NodeSample, SoakNode } from './soak-node.ts'
 import { openSoakNode } from './soak-node.ts'
 import { openSoakPlatform } from './soak-platform.ts'
@@ -75,16 +75,21 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   const writer = stack.use(await openSoakNode(join(folder, 'writer'), '--publish-port', clockFile))
   const mirror = stack.use(await openSoakNode(join(folder, 'mirror'), '--ops-port', clockFile))
   const course = openSoakCourse({ folder, writer, hours, onStart: clock.step })
-  await importHistory(writer.data, clock.from, clockFile)
+  const later = await importHistory(writer.data, clock.from, clockFile)
   await course.begin()
+  await mirror.start(mirrorWords(writer))
+  await publishHistory(writer.ops, course.token(), later)
+  await until(
+    'the mirror has the history',
+    async () => (await headOf(mirror)) === HISTORY_EVENTS,
+    SETTLED_MS_MAX,
+  )
   const platform = openSoakPlatform({
     seed,
     door: writer.ops,
     token: course.token,
     eventsPerSecond: EVENTS_PER_SECOND * factor,
   })
-  await until('the first event is published', async () => platform.counts.drafts > 0)
-  await mirror.start(mirrorWords(writer))
   const nodes = { writer, mirror }
   const load = {
     seed,
