@@ -173,6 +173,39 @@ suite('a restore', () => {
     assert.match(several.stderr, /--from: \S+backups holds backups of 2 logs: give the file of one/)
   })
 
+  test('takes the backup with the most events, also when a wrong clock named it earlier', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    const { backups } = await backedUp(data, folder.path)
+    publishUpTo(data, [20])
+    const wrongClock = () => msOf(Date.UTC(2026, 4, 20))
+    await runBackup(data, `${backups}/`, {}, wrongClock)
+    const { code, said } = await runRestore(backups, data)
+    assert.equal(code, 0, said)
+    assert.match(said, /20260520T000000Z\.db, made 12 days ago: 20 events, /)
+    assert.equal(eventsOf(data), 20)
+  })
+
+  test('takes the later of two backups with as many events, and none of a former log', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    const { backups } = await backedUp(data, folder.path)
+    const later = () => msOf(Date.UTC(2026, 5, 3))
+    await runBackup(data, `${backups}/`, {}, later)
+    assert.match((await dryRun(backups, data)).stdout, /20260603T000000Z\.db, /)
+    publishUpTo(data, [20])
+    await runBackup(data, `${backups}/`, {}, () => msOf(Date.UTC(2026, 5, 5)))
+    const cut = join(folder.path, 'cut')
+    mkdirSync(cut)
+    copyFileSync(join(backups, backupName(readStoreIdentity(data).id, later())), storePath(cut))
+    copyFileSync(join(data, HIGH_WATER_FILE), join(cut, HIGH_WATER_FILE))
+    assert.equal(refusalAtStart(cut, ACCEPT), undefined)
+    await runBackup(cut, `${backups}/`, {}, later)
+    const { stdout } = await dryRun(backups, cut)
+    assert.match(stdout, /^ok +loss +the backup holds every published event$/m)
+    assert.match(stdout, new RegExp(`id ${readStoreIdentity(cut).id}$`, 'm'))
+  })
+
   test('is refused for the directory of another log, a wrong path, and a file that is no store', async () => {
     using folder = openFolder()
     using other = openFolder()

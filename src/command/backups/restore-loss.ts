@@ -8,7 +8,7 @@ import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { ok, warn, wrong } from '../doctor/diagnosis.ts'
 
-/** What is known of the log of a data directory. */
+/** Traces of the log in a data directory. */
 type Known = Readonly<{
   data: string
   mark: HighWater | null

@@ -115,8 +115,8 @@ function logsOf(present: StoreContent | null, mark: HighWater | null): readonly 
 type Chosen = Readonly<{ backup: ChosenBackup; damaged: readonly FolderBackup[] }>
 
 /**
- * The given file, or the newest backup in the given folder of the first of `logs` that has one. Without `logs`, the newest
- * backup of a folder that has those of one log only.
+ * The given file, or the backup in the given folder with the most events of the first of `logs` that has one. Without
+ * `logs`, that of a folder that has backups of one log only.
  */
 function chooseBackup(from: string, logs: readonly string[]): Chosen {
   if (!isFolder(from)) return { backup: chosen(from, null, contentOf(from)), damaged: [] }
@@ -124,7 +124,7 @@ function chooseBackup(from: string, logs: readonly string[]): Chosen {
   if (logs.length === 0) refuseSeveralLogs(from, named)
   const wanted = logs.length > 0 ? logs : named.flatMap(({ content }) => content?.log ?? []).slice(0, 1)
   for (const log of wanted) {
-    const at = named.findIndex(({ content }) => content?.log === log)
+    const at = newestOf(log, named)
     const { path, atMs, content } = named[at] ?? { path: '', atMs: null, content: null }
     if (content === null) continue
     const damaged = named.slice(0, at).filter((newer) => newer.content === null)
@@ -132,6 +132,16 @@ function chooseBackup(from: string, logs: readonly string[]): Chosen {
   }
   const whose = logs[0] === undefined ? '' : ` of the log ${logs[0]}`
   throw new CommandError(2, `--from: ${shellQuoted(from)} holds no backup${whose}`)
+}
+
+/**
+ * Index of the backup with the most events of a log, and of these of the one with the latest name; -1 without any. Events
+ * of one log only grow, and a name is only as good as the clock that gave it.
+ */
+function newestOf(log: string, named: readonly FolderBackup[]): number {
+  const events = named.map(({ content }) => (content?.log === log ? content.events : -1))
+  const most = Math.max(-1, ...events)
+  return most < 0 ? -1 : events.indexOf(most)
 }
 
 function chosen(path: string, atMs: number | null, content: StoreContent): ChosenBackup {
