@@ -10,8 +10,8 @@ export type ModelDraft = Readonly<{ ref: string; needs: string | null; attempt: 
 /** Answer to a publication: the seq of each ref, or the ref that is missing. */
 export type ModelAnswer = Readonly<{ seqs: readonly number[] } | { missing: string }>
 
-/** The disk of a model writer. It survives crashes. */
-export type ModelDisk = { messages: Uint8Array[]; isFull: boolean }
+/** The disk of a model writer. It survives crashes. `isTight`: it was too full for a commit, before it was offered. */
+export type ModelDisk = { messages: Uint8Array[]; isFull: boolean; isBroken: boolean; isTight: boolean }
 
 export type MemoryBook = Book &
   Readonly<{
@@ -58,6 +58,7 @@ export function openMemoryBook(disk: ModelDisk, onSigned: (size: number, root: s
 
   function keep(bytes: readonly Uint8Array[]): void {
     if (disk.isFull) throw new DiskFull('the disk is full')
+    if (disk.isBroken) throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
     for (const message of bytes) {
       disk.messages.push(message)
       take(message)

@@ -49,7 +49,7 @@ export function openModelWriter(
   claims: Readonly<{ node?: string; key?: string }> = {},
 ): ModelWriter {
   const { engine, timers, random, onSigned, mutant } = settings
-  const disk: ModelDisk = { messages: [], isFull: false }
+  const disk: ModelDisk = { messages: [], isFull: false, isBroken: false, isTight: false }
   const keys: MarkKeys = { node: modelSigner(claims.key ?? name), verifier: MODEL_VERIFIER }
   const evidence = new Map<string, readonly EngineMessage[]>()
   const known = new Set<string>()
@@ -98,6 +98,7 @@ export function openModelWriter(
         },
       },
       mayRetry: (error) => error instanceof DiskFull,
+      accepts: () => !disk.isTight,
       onBooks: () => undefined,
       onNotice: () => undefined,
     })

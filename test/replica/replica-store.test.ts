@@ -83,6 +83,7 @@ function openWriter({ clock, random, engine, cluster, failing }: World, index: n
         known: { names: () => [...known], add: (name) => void known.add(name) },
         evidence: { keep: () => undefined },
         mayRetry: (error) => error instanceof DiskFull,
+        accepts: () => true,
         onBooks: () => undefined,
         onNotice: () => undefined,
       })

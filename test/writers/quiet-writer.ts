@@ -45,6 +45,7 @@ export async function openQuietWriter(folder: string, logStore: LogStoreSettings
     random: Math.random,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     signal: stop.signal,
+    accepts: () => true,
     onNotice: (notice) => void notices.push(notice),
     onRefused: (reason) => void refusals.push(reason),
   })

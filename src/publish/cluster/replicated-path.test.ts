@@ -120,6 +120,7 @@ function openWriter(cluster: BookCluster) {
     known: { names: () => [], add: () => undefined },
     evidence: { keep: () => assert.fail('there is no fork') },
     mayRetry: () => false,
+    accepts: () => true,
     onBooks: queue.changed,
     onNotice: () => undefined,
   })

@@ -54,6 +54,8 @@ type SharedSettings = CommitFailureSettings &
     sleep(ms: number, signal: AbortSignal): Promise<unknown>
     /** Aborted when the node stops. */
     signal: AbortSignal
+    /** Whether this node takes drafts, as far as its disk, its clock and its stop are concerned. */
+    accepts(): boolean
     onNotice(notice: ReplicaNotice): void
     /** Called after each attempt to reach the engine that failed. */
     onRefused(reason: string): void

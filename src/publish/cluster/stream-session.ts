@@ -32,6 +32,7 @@ type SessionSettings = Readonly<{
   known: KnownWriters
   evidence: ForkEvidence
   mayRetry(error: unknown): boolean
+  accepts(): boolean
   onBooks(change: BookChange): void
   onNotice(notice: ReplicaNotice): void
   onRefused(reason: string): void

@@ -43,6 +43,7 @@ export async function openSharedOf(
       run: Math.floor(clocks.random() * RUNS).toString(36),
       ...clocks,
       signal: state.stopped,
+      accepts: state.accepting,
       isDiskFull: (bytes) => isDiskFull(dataDirectory, bytes),
       onFull: state.full,
       onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),

@@ -12,7 +12,13 @@ export type Leading = Readonly<{
 /** Silence of the node of the newest message after which another node does its work, in milliseconds. */
 const LEADER_SILENCE_MS = 2000
 
-export function openLeading(node: string, writers: OtherWriters, clock: RunningClock): Leading {
+/** Opens the decision. A node that cannot publish claims nothing: its claim would keep the others from the work. */
+export function openLeading(
+  node: string,
+  writers: OtherWriters,
+  clock: RunningClock,
+  canPublish: () => boolean,
+): Leading {
   let isOurs = false
   let othersMs = clock.now()
 
@@ -30,6 +36,7 @@ export function openLeading(node: string, writers: OtherWriters, clock: RunningC
       if (!isOurs) othersMs = clock.now()
     },
     claim() {
+      if (!canPublish()) return null
       if (isOurs) return 'newest'
       return clock.now() - othersMs < LEADER_SILENCE_MS || isPreceded() ? null : 'silence'
     },

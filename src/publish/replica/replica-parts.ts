@@ -50,6 +50,8 @@ export type ReplicaSettings = Readonly<{
   stopped?: StopCause | null
   /** Whether the books can be used after this failure of the disk. */
   mayRetry(error: unknown): boolean
+  /** Whether this node takes drafts, apart from what the replica knows. One that does not leaves the lead to others. */
+  accepts(): boolean
   /** Called after each change of the books, before anything else uses them. */
   onBooks(change: BookChange): void
   onNotice(notice: ReplicaNotice): void
@@ -75,7 +77,7 @@ type ReplicaParts = Readonly<{
 
 /** Opens the parts of a replica and connects them. Nothing runs yet. */
 export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal): ReplicaParts {
-  const { book, connection, random, own } = settings
+  const { book, connection, random, own, mayRetry } = settings
   const clock = openReplicaClock(settings.timers, closing)
   const isClosed = (): boolean => closing.aborted
   const guard = openEngineGuard({ connection, clock })
@@ -84,7 +86,8 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
   let last = book.applied().place
   const log = boundedLog(connection.log, clock, (place) => void (last = Math.max(last, place)))
   const bell = openLoopBell()
-  const leading = openLeading(own().node, writers, clock)
+  const canPublish = (): boolean => settings.accepts() && hasNoFault({ loop, guard, writers })
+  const leading = openLeading(own().node, writers, clock, canPublish)
   const pace = openAppendPace(writers, random, clock)
   const hearing = openHearing(own().run, writers, clock)
   const jobs = openCommitJobs(clock, bell.ring)
@@ -129,7 +132,6 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
     isClosed,
     onFork: (cause) => loop.stopSoon(cause),
   })
-  const { mayRetry } = settings
   const onNotice = (notice: ReplicaNotice): void => {
     // The others must not wait for the next mark to hear of a fork.
     if (notice.is === 'stopped') marking.tell()
@@ -142,6 +144,12 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
   const appending = { ...followed, catchUp, jobs, writers, ask }
   const loop = openReplicaLoop({ ...appending, pace, mayRetry })
   return { ...followed, jobs, writers, marking, catchUp, loop, last: () => last }
+}
+
+/** Whether a replica may append, as far as its own state and the engine's are concerned. */
+function hasNoFault({ loop, guard, writers }: Pick<ReplicaParts, 'loop' | 'guard' | 'writers'>): boolean {
+  if (loop.stopped() !== null || loop.isFailing() || guard.refusal() !== null) return false
+  return !writers.twins().some(({ isOurs }) => isOurs)
 }
 
 function openWriters(settings: ReplicaSettings, time: RunClock, clock: ReplicaClock): OtherWriters {
