@@ -37,7 +37,8 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
     const outcome = known(settings, sent) ?? publishOrHold(settings, sent)
     if ('ok' in outcome) {
       forget(settings, drafts.slice(0, index))
-      return outcome
+      // Counted now: the request may have held drafts of its own.
+      return withHeld(outcome, held.size())
     }
     all.push(outcome)
   }
@@ -69,7 +70,7 @@ function publishOrHold(settings: RequestSettings, sent: SentDraft): Accepted | F
   const { appender, held, earlier, release, balances } = settings
   const { draft, ref, digest, index } = sent
   const decision = decide(appender.fold(), draft, earlier.of(draft.contestId), balances)
-  if (decision.is === 'refuse') return refusedByBooks(index, decision.refusal, held.size())
+  if (decision.is === 'refuse') return { ok: false, index, ...decision.refusal }
   const asked = draft.tx !== null && settings.asksChain
   if (decision.is === 'publish' && !asked) {
     const event = appender.append(draft, { ref, digest }, settings.now())
@@ -90,9 +91,9 @@ function accepted(receipt: DraftReceipt, irregular: BooksRefusal | null = null):
 }
 
 /** A refusal for order or balance may pass by itself while anything is held. */
-function refusedByBooks(index: number, refusal: BooksRefusal, held: number): FailedOutcome {
+function withHeld(refusal: FailedOutcome, held: number): FailedOutcome {
   const passes = refusal.code === 'wrong-state' || refusal.code === 'insufficient-balance'
-  return { ok: false, index, ...refusal, ...(passes && held > 0 && { held }) }
+  return passes && held > 0 ? { ...refusal, held } : refusal
 }
 
 function conflict(index: number): FailedOutcome {

@@ -120,4 +120,15 @@ suite('a draft with a transaction', () => {
     assert.match(statuses.join('; '), /^a held; 1: insufficient-balance .*; y held; z published$/)
     assert.deepEqual(stage.held(), ['a', 'y'])
   })
+
+  test('is not counted in the refusal of its own request, which drops it', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING)
+    const request = [sent('a', 'pool/top_up', '50'), moved('x', 'prize/winner', '1000')]
+    const alone = await stage.outcome(request)
+    assert.ok(!alone.ok && alone.code === 'insufficient-balance' && alone.held === undefined)
+    await stage.send(sent('b', 'pool/top_up', '50'))
+    const beside = await stage.outcome(request)
+    assert.ok(!beside.ok && beside.held === 1)
+  })
 })
