@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import type { Command, Option } from 'commander'
@@ -11,6 +11,11 @@ const DOCUMENT = 'docs/commands.md'
 /** Rewrites the rows of the document from the commands, after a change of their options or help texts. */
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
+const PAGES = ['docs', 'docs/runbook'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+)
 const program = await programOf({}, () => undefined)
 const document = textOf(DOCUMENT)
 const sections = new Map(
@@ -72,10 +77,49 @@ suite('the document of the commands', () => {
     })
   }
 
+  test('says from which variables the options of cluster and held are read', () => {
+    const [cluster = '', held = ''] = ['cluster', 'held'].map((name) => sections.get(name) ?? '')
+    const named = (text: string): readonly string[] => text.match(/(?<=`)--[a-z-]+(?=`)/g) ?? []
+    const [, common = '', variables = ''] =
+      /^- (.+?) from those of `serve`: (.+?)\.\n- /ms.exec(cluster) ?? []
+    const [, none = ''] = /^- (.+), from none\.$/m.exec(cluster) ?? []
+    assert.equal(named(common).length, variables.match(/DAYBOOK_\w+/g)?.length)
+    assert.match(held, /^Each option is also read from `DAYBOOK_HELD_…`/m)
+
+    const told = (command: Command, step: Command, long: string): string | undefined => {
+      if (named(common).includes(long)) return variableOf('', long)
+      const isInit = step.name() === 'init' && long === '--single-database'
+      if (named(none).includes(long) && !isInit) return undefined
+      const own = ['roll', 'keys', 'version'].includes(step.name()) ? `${step.name()}-` : ''
+      return variableOf(`${command.name()}-${own}`, long)
+    }
+    for (const command of program.commands.filter((one) => ['cluster', 'held'].includes(one.name())))
+      for (const step of everyCommand(command))
+        for (const { long, envVar } of step.options)
+          assert.equal(envVar, told(command, step, long ?? ''), `${step.name()} ${long}`)
+  })
+
+  test('is not alone: the other documents too name only options that a command has', () => {
+    const own = everyCommand(program).flatMap(({ options }) => options.map(({ long }) => long))
+    const known = new Set([...own, '--help'])
+    // These explain options of other programs too: of containers, of the benchmarks and of the project's own tests.
+    const others = new Set(
+      ['container', 'reliability', 'limits', 'upgrading'].map((name) => `docs/${name}.md`),
+    )
+    for (const path of ['README.md', 'PROTOCOL.md', ...PAGES].filter((one) => !others.has(one)))
+      for (const [, flag = ''] of textOf(path).matchAll(/`(--[a-z][a-z-]*)/g))
+        assert.ok(known.has(flag), `${path}: ${flag}`)
+  })
+
   after(() => {
     if (UPDATES) writeFileSync(join(ROOT, DOCUMENT), program.commands.reduce(withRowsOf, document))
   })
 })
+
+/** The variable of an option. */
+function variableOf(prefix: string, long: string): string {
+  return `DAYBOOK_${prefix}${long.slice('--'.length)}`.toUpperCase().replaceAll('-', '_')
+}
 
 /** The document with the correct rows of a command. A row is found in its section by its first cell. */
 function withRowsOf(text: string, command: Command): string {

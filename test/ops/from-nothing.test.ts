@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
+import type { Block } from '../stage/document.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { SAMPLE } from '../stage/places.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
@@ -21,9 +22,10 @@ const PROGRAMS = [
   'setpriv',
 ] as const
 
-const steps = blocksOf(textOf('docs/operating.md')).filter(
-  ({ before: line }) => line === '<!-- run: machine -->',
-)
+const stepsOf = (path: string): readonly Block[] =>
+  blocksOf(textOf(path)).filter(({ before: line }) => line === '<!-- run: machine -->')
+const steps = stepsOf('docs/operating.md')
+const SHOW_VKEY = `runuser -u daybook -- daybook keygen --show /etc/daybook/signing-key --origin ${SITE}/book`
 
 /** Script that runs the steps, and then what a reader and the operator do. */
 function scriptOf(): string {
@@ -37,6 +39,21 @@ function scriptOf(): string {
     'systemctl stop daybook',
     'stat -c "%a %U %n" /var/lib/daybook /var/lib/daybook/log/* /var/lib/daybook/backups/*',
   ].join('\n')
+}
+
+/** Holds that a unit has made no system call and no socket but those that it allows. */
+function assertAllowed(machine: Machine, unit: string): void {
+  const families =
+    /^RestrictAddressFamilies=(.*)$/m.exec(textOf(`ops/systemd/${unit}`))?.[1]?.split(' ') ?? []
+  const traced = readFileSync(machine.at(`trace/${unit}`), 'utf8').matchAll(/^\d+ +(\w+)\((\w*)/gm)
+  const others = [...traced].filter(
+    ([, call, family = '']) => call !== 'socket' || !families.includes(family),
+  )
+  assert.deepEqual(
+    others.map(([line]) => line),
+    [],
+    unit,
+  )
 }
 
 const isRoot = process.getuid?.() === 0
@@ -100,18 +117,24 @@ suite(
 
     test('start units that need no system call and no socket but those that they allow', () => {
       for (const unit of ['daybook.service', 'daybook-backup.service']) {
-        const families =
-          /^RestrictAddressFamilies=(.*)$/m.exec(textOf(`ops/systemd/${unit}`))?.[1]?.split(' ') ?? []
-        const traced = readFileSync(machine.at(`trace/${unit}`), 'utf8').matchAll(/^\d+ +(\w+)\((\w*)/gm)
-        const others = [...traced].filter(
-          ([, call, family = '']) => call !== 'socket' || !families.includes(family),
-        )
-        assert.deepEqual(
-          others.map(([line]) => line),
-          [],
-          unit,
-        )
+        assertAllowed(machine, unit)
       }
+    })
+  },
+)
+
+suite(
+  'the steps of a witness',
+  { skip: skipUnless(isRoot, 'root') || skipWithout('bwrap', 'strace', 'curl', 'runuser', 'setpriv') },
+  () => {
+    test('start a witness whose files no other user may read', async () => {
+      using machine = openMachine(SITE)
+      const own = stepsOf('docs/witnesses.md').map(({ text }) => text.replace('cat vkey', SHOW_VKEY))
+      const [makeUser, makeKey] = steps.map(({ text }) => text)
+      const look = 'systemctl stop daybook-witness\nstat -c "%a %U" /var/lib/daybook-witness/* | sort -u'
+      const { stdout } = await machine.run([makeUser, makeKey, ...own, look].join('\n'))
+      assert.match(stdout, /"ready":true.*\n?600 daybook-witness\n700 daybook-witness\n$/)
+      assertAllowed(machine, 'daybook-witness.service')
     })
   },
 )

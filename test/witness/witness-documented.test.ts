@@ -46,6 +46,8 @@ suite('the documents of a witness', () => {
       assert.ok(text.includes(limit), limit)
     }
     assert.ok(textOf('docs/witnesses.md').includes(`more than ${CLOCK_BEHIND_SECONDS_MAX} s behind`))
+    const runbook = textOf('docs/runbook/WitnessFoundContradiction.md')
+    assert.ok(runbook.includes(`At most ${CONTRADICTIONS_MAX} of each log are kept`))
   })
 })
 

@@ -163,8 +163,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   clock: {
     meaning:
-      'The clock of the node was set by a minute or more, or the newest event is ahead of it. Nothing is published.',
-    cure: 'Set the clock of the machine. If the clock is right now, start `serve` again, with `--accept-clock` where the newest event is ahead.',
+      'The clock of the node was set by a minute or more, or the newest event is ahead of it. With several nodes, it may also differ from the clock of the engine by 5 seconds or more, or not have been compared with it exactly for 30 seconds. Nothing is published.',
+    cure: 'Set the clock of the machine. If the clock is right now, start `serve` again, with `--accept-clock` where the newest event is ahead. A difference from the engine ends by itself when the clocks agree, and the option does nothing about it.',
   },
   'store-full': {
     meaning: 'The disk of the node is full. Nothing of the request is published.',
