@@ -179,6 +179,7 @@ function openMemoryShelf(): MemoryShelf {
         ),
       hold: (contestId, kind) => holds.get(kindKey(contestId, kind)),
       lot: (seq) => lots.get(seq),
+      take: (seq, lot) => takes.get(seq)?.get(lot),
       takesBy: (seq) => [...(takes.get(seq)?.values() ?? [])],
       takesFrom: (lot) => [...takes.values()].flatMap((byLot) => byLot.get(lot) ?? []),
       loyalty: (month) => loyalty.get(month),

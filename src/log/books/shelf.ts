@@ -1,6 +1,6 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../../project/fold/books.ts'
-import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
+import type { ContestState, Hold, Lot } from '../../project/fold/contest.ts'
 import type { Changes, Shelf, StandingPrice } from '../../project/fold/fold.ts'
 import type { ContestMove } from '../../project/fold/figure-counts.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
@@ -17,21 +17,15 @@ import { CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import {
-  formatLoyalty,
-  LOT_COLUMNS,
-  lotOfRow,
-  number,
-  parseLoyalty,
-  takeOfRow,
-  text,
-} from '../store/codec.ts'
+import { formatLoyalty, LOT_COLUMNS, lotOfRow, number, parseLoyalty, text } from '../store/codec.ts'
 import type { Row } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
 import type { ContestCache } from './contest-cache.ts'
 import { openContestCache } from './contest-cache.ts'
 import type { BlockEnd } from './contest-list.ts'
 import { openContestList } from './contest-list.ts'
+import type { StoredTakes } from './stored-takes.ts'
+import { openTakesReader } from './stored-takes.ts'
 import { openUnpaidWriter } from './unpaid-writer.ts'
 
 /** The tables of the books, as the writer's fold reads them and as its changes are written to them. */
@@ -92,7 +86,8 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
   const contests = openContestCache(db)
   const unpaid = openUnpaidWriter(db)
   const write = changesWriter(db)
-  const shelf = storeShelf(db, contests.get)
+  const takes = openTakesReader(db)
+  const shelf = storeShelf(db, contests.get, takes)
   const list = openContestList(db, shelf.contest)
   return {
     shelf,
@@ -101,6 +96,7 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
       list.put(changes.contests, blockEnd, seq)
       if (atMs !== null) unpaid.write(changes, atMs)
       write(changes)
+      takes.forget()
     },
     flush() {
       contests.flush()
@@ -110,11 +106,12 @@ export function openStoreShelf(db: DatabaseSync): StoreShelf {
       contests.forget()
       list.reload()
       unpaid.forget()
+      takes.forget()
     },
   }
 }
 
-function storeShelf(db: DatabaseSync, cached: ContestCache['get']): Shelf {
+function storeShelf(db: DatabaseSync, cached: ContestCache['get'], takes: StoredTakes): Shelf {
   const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
   const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
   const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
@@ -123,19 +120,10 @@ function storeShelf(db: DatabaseSync, cached: ContestCache['get']): Shelf {
   )
   const hold = db.prepare('SELECT seq, review_until FROM holds WHERE contest = ? AND kind = ?')
   const lot = db.prepare(`SELECT ${LOT_COLUMNS} FROM lots WHERE seq = ?`)
-  const takesBy = db.prepare(
-    `SELECT seq, lot, amount FROM takes
-     WHERE contest = (SELECT contest FROM events WHERE seq = ?1) AND seq = ?1 AND lot > 0`,
-  )
-  // Scans all takes of the contest. That is rare: only the correction of a prize looks takes up by lot.
-  const takesFrom = db.prepare(
-    'SELECT seq, lot, amount FROM takes WHERE contest = (SELECT contest FROM lots WHERE seq = ?1) AND lot = ?1',
-  )
   const loyalty = db.prepare('SELECT body FROM loyalty WHERE month = ?')
   const price = db.prepare(
     'SELECT seq, price FROM prices WHERE seq < ? AND cancelled = 0 ORDER BY seq DESC LIMIT 1',
   )
-  const takes = (select: StatementSync, seq: Seq): Take[] => select.all(seq).map(takeOfRow)
   return {
     entry: entryReader(db),
     correctionOf(seq): Seq | undefined {
@@ -163,8 +151,9 @@ function storeShelf(db: DatabaseSync, cached: ContestCache['get']): Shelf {
       const row = lot.get(seq)
       return row === undefined ? undefined : lotOfRow(row)
     },
-    takesBy: (seq) => takes(takesBy, seq),
-    takesFrom: (seq) => takes(takesFrom, seq),
+    take: takes.take,
+    takesBy: takes.takesBy,
+    takesFrom: takes.takesFrom,
     loyalty(month): LoyaltyState | undefined {
       const row = loyalty.get(month)
       return row === undefined ? undefined : parseLoyalty(text(row, 'body'))

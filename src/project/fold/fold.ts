@@ -5,7 +5,7 @@ import type { Entry } from '../../protocol/event.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
 import { ruleKind } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
-import type { ContestState, Hold, Lot, Take } from './contest.ts'
+import type { ContestState, Hold, Lot } from './contest.ts'
 import { kindKey } from './contest.ts'
 import { moveContest } from './contest-state.ts'
 import type { ContestMove } from './figure-counts.ts'
@@ -14,58 +14,53 @@ import type { Effect } from './ledger.ts'
 import { effectOf, post, postingOf, postToContest } from './ledger.ts'
 import type { LotBooks } from './lot-books.ts'
 import { forgetLotBooks, lotBookIn } from './lot-books.ts'
+import type { LotChanges, StoredLots } from './lot-shelf.ts'
+import { openLotShelf } from './lot-shelf.ts'
 import type { LotBook, LotShelf } from './lots.ts'
 import { addLot, cancelLot, giveBack, moveHold, openLotBook, takeFromLots } from './lots.ts'
 import type { LoyaltyState } from './loyalty.ts'
 import { applyToLoyalty } from './loyalty.ts'
 import type { Tally } from './tally.ts'
 import { NO_PRICE } from './tally.ts'
-import type { RowChange } from './unpaid-groups.ts'
 
 /** A price and the event that published it. */
 export type StandingPrice = Readonly<{ seq: Seq; price: Price }>
 
 /** Stored state of the fold: a store, or maps in memory. The fold only reads it. */
-export type Shelf = Readonly<{
-  entry(seq: Seq): Entry | undefined
-  /** Seq of the correction that cancels an event. */
-  correctionOf(seq: Seq): Seq | undefined
-  /** Seq of the event that replaces a cancelled one. */
-  restatementOf(seq: Seq): Seq | undefined
-  contest(id: ContestId): ContestState | undefined
-  openLots(contestId: ContestId, kind: string): readonly Lot[]
-  hold(contestId: ContestId, kind: string): Hold | undefined
-  lot(seq: Seq): Lot | undefined
-  takesBy(seq: Seq): readonly Take[]
-  takesFrom(lot: Seq): readonly Take[]
-  loyalty(month: Month): LoyaltyState | undefined
-  /** Newest uncancelled price event before `seq`. */
-  priceBefore(seq: Seq): StandingPrice | undefined
-}>
+export type Shelf = StoredLots &
+  Readonly<{
+    entry(seq: Seq): Entry | undefined
+    /** Seq of the correction that cancels an event. */
+    correctionOf(seq: Seq): Seq | undefined
+    /** Seq of the event that replaces a cancelled one. */
+    restatementOf(seq: Seq): Seq | undefined
+    contest(id: ContestId): ContestState | undefined
+    openLots(contestId: ContestId, kind: string): readonly Lot[]
+    hold(contestId: ContestId, kind: string): Hold | undefined
+    loyalty(month: Month): LoyaltyState | undefined
+    /** Newest uncancelled price event before `seq`. */
+    priceBefore(seq: Seq): StandingPrice | undefined
+  }>
 
 /** Changes that are not yet on the shelf. */
-export type Changes = Readonly<{
-  entries: Map<Seq, Entry>
-  corrections: Map<Seq, Seq>
-  /** Replacements by cancelled event. */
-  restatements: Map<Seq, Seq>
-  contests: Map<ContestId, ContestState>
-  lots: Map<Seq, Lot>
-  /** Holds by contest and kind. */
-  holds: Map<string, Hold>
-  /** Changes of unpaid rows, by contest, kind and terms: from before the first change to after the last. */
-  unpaid: Map<string, RowChange>
-  /** Moment of the last event that may have changed lots of a contest. */
-  lotMoments: Map<ContestId, Ms>
-  /** Takes by payout or expiry, then by lot; a zero take is to be removed. */
-  takes: Map<Seq, Map<Seq, Take>>
-  loyalty: Map<Month, LoyaltyState>
-  prices: Map<Seq, Price>
-  /** Price after each event that changed it; undefined without a price. */
-  standing: Map<Seq, Price | undefined>
-  /** Changes of a contest's status, by event. */
-  moves: Map<Seq, ContestMove>
-}>
+export type Changes = LotChanges &
+  Readonly<{
+    entries: Map<Seq, Entry>
+    corrections: Map<Seq, Seq>
+    /** Replacements by cancelled event. */
+    restatements: Map<Seq, Seq>
+    contests: Map<ContestId, ContestState>
+    /** Holds by contest and kind. */
+    holds: Map<string, Hold>
+    /** Moment of the last event that may have changed lots of a contest. */
+    lotMoments: Map<ContestId, Ms>
+    loyalty: Map<Month, LoyaltyState>
+    prices: Map<Seq, Price>
+    /** Price after each event that changed it; undefined without a price. */
+    standing: Map<Seq, Price | undefined>
+    /** Changes of a contest's status, by event. */
+    moves: Map<Seq, ContestMove>
+  }>
 
 /** Fold from the log to every figure. It reads its own changes first, then the shelf. */
 export type Fold = Readonly<{
@@ -95,6 +90,7 @@ function noChanges(): Changes {
     unpaid: new Map(),
     lotMoments: new Map(),
     takes: new Map(),
+    takers: new Map(),
     loyalty: new Map(),
     prices: new Map(),
     standing: new Map(),
@@ -227,7 +223,8 @@ function applyToLots(fold: Fold, effect: Effect, change: (lots: Lots, effect: Ef
   const { contestId, kind } = effect.cause.event
   if (contestId === null) return
   fold.changes.lotMoments.set(contestId, effect.entry.event.atMs)
-  change({ book: lotBookOf(fold, contestId, kind), shelf: lotShelf(fold), contestId, fold }, effect)
+  const shelf = openLotShelf(fold.shelf, fold.changes)
+  change({ book: lotBookOf(fold, contestId, kind), shelf, contestId, fold }, effect)
 }
 
 function applyPrize({ book, shelf, contestId }: Lots, { cause: { event, details }, sign }: Effect): void {
@@ -263,33 +260,4 @@ function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
     const hold = fold.changes.holds.get(key) ?? fold.shelf.hold(contestId, kind)
     return openLotBook(fold.shelf.openLots(contestId, kind), hold)
   })
-}
-
-/** Lots on the shelf, with the changes of this batch on top. */
-function lotShelf(fold: Fold): LotShelf {
-  const { lots, takes, unpaid } = fold.changes
-  const overlaid = (stored: readonly Take[], changed: Iterable<Take>): Take[] => {
-    const byLot = new Map(stored.map((take) => [`${take.seq}/${take.lot}`, take]))
-    for (const take of changed) byLot.set(`${take.seq}/${take.lot}`, take)
-    return [...byLot.values()].filter((take) => take.amount !== ZERO)
-  }
-  return {
-    lot: (seq) => lots.get(seq) ?? fold.shelf.lot(seq),
-    takesBy: (seq) => overlaid(fold.shelf.takesBy(seq), takes.get(seq)?.values() ?? []),
-    takesFrom: (lot) =>
-      overlaid(
-        fold.shelf.takesFrom(lot),
-        [...takes.values()].flatMap((byLot) => byLot.get(lot) ?? []),
-      ),
-    putLot: (lot) => lots.set(lot.seq, lot),
-    putTake(take) {
-      const byLot = takes.get(take.seq) ?? new Map<Seq, Take>()
-      takes.set(take.seq, byLot.set(take.lot, take))
-    },
-    noteRow(terms, change) {
-      const key = `${kindKey(change.contestId, change.kind)} ${terms}`
-      const noted = unpaid.get(key)
-      unpaid.set(key, noted === undefined ? change : { ...change, before: noted.before })
-    },
-  }
 }

@@ -230,6 +230,7 @@ function countingShelf(): Readonly<{ shelf: LotShelf; read: number[] }> {
   const read: number[] = []
   const shelf: LotShelf = {
     lot: (seq) => lots.get(seq),
+    taken: (seq, lot) => takes.get(`${seq}/${lot}`)?.amount ?? ZERO,
     takesBy: (seq) => standing().filter((take) => take.seq === seq),
     takesFrom(lot) {
       read.push(lot)

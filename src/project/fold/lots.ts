@@ -5,7 +5,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { Hold, Lot, Take } from './contest.ts'
 import { availableAt, reviewOf, underHold } from './contest.ts'
 import type { NoteRow, UnpaidGroups } from './unpaid-groups.ts'
-import { groupsOf, noteAll, regroup } from './unpaid-groups.ts'
+import { firstOverpaid, groupsOf, noteAll, regroup } from './unpaid-groups.ts'
 
 /**
  * The unpaid and overpaid lots of one contest and kind. Payouts and expiries take from them in the order in which they
@@ -23,6 +23,8 @@ export type LotBook = {
 /** Storage of a lot book: closed lots, takes and changes. */
 export type LotShelf = Readonly<{
   lot(seq: Seq): Lot | undefined
+  /** Amount that a payout or expiry took from a lot. */
+  taken(seq: Seq, lot: Seq): Amount
   /** Takes by a payout or expiry, and takes from a lot; never zero. */
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]
@@ -110,12 +112,12 @@ export function moveHold(book: LotBook, shelf: LotShelf, hold: Hold): void {
 
 /** Moves takes from overpaid lots to unpaid ones. */
 function settle(book: LotBook, shelf: LotShelf): void {
-  if (book.queue.length === 0 || book.queue.length === book.open.size) return
-  const overpaid = [...book.open.values()].filter((lot) => lot.unpaid < ZERO).toSorted(bySeq)
-  for (const lot of overpaid) {
-    // Without this, each new prize would read the takes of every overpaid lot.
-    if (book.queue.length === 0) return
-    for (const take of [...shelf.takesFrom(lot.seq)].toSorted(bySeq)) moveTake(book, shelf, lot.seq, take)
+  // One overpaid lot at a time: the first one often uses the unpaid lots up, and thousands may follow it.
+  while (book.queue.length > 0 && book.queue.length < book.open.size) {
+    const from = firstOverpaid(book.groups)
+    assert(from !== undefined, 'an open lot outside the queue is overpaid')
+    for (const take of [...shelf.takesFrom(from)].toSorted(bySeq)) moveTake(book, shelf, from, take)
+    assert(book.queue.length === 0 || !book.open.has(from), `lot ${from} is overpaid without takes`)
   }
 }
 
@@ -131,13 +133,9 @@ function moveTake(book: LotBook, shelf: LotShelf, from: Seq, take: Take): void {
     shelf.putTake({ ...take, amount: left })
     put(book, shelf, { ...lot, unpaid: add(lot.unpaid, part) })
     put(book, shelf, { ...next, unpaid: subtract(next.unpaid, part) })
-    addTake(shelf, { seq: take.seq, lot: front, amount: part })
+    // The payout may have taken from this lot before.
+    shelf.putTake({ seq: take.seq, lot: front, amount: add(shelf.taken(take.seq, front), part) })
   }
-}
-
-function addTake(shelf: LotShelf, take: Take): void {
-  const already = shelf.takesBy(take.seq).find((other) => other.lot === take.lot)
-  shelf.putTake(already === undefined ? take : { ...take, amount: add(already.amount, take.amount) })
 }
 
 function put(book: LotBook, shelf: LotShelf, lot: Lot): void {

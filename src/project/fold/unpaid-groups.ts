@@ -41,6 +41,16 @@ export function groupsOf(lots: Iterable<Lot>): UnpaidGroups {
   return groups
 }
 
+/** Overpaid lot with the lowest seq. */
+export function firstOverpaid(groups: UnpaidGroups): Seq | undefined {
+  let first: Seq | undefined
+  for (const { terms, seqs } of groups.values()) {
+    const [seq] = seqs
+    if (terms.overpaid && seq !== undefined && (first === undefined || seq < first)) first = seq
+  }
+  return first
+}
+
 /** Moves a changed lot from its former group to its present one. A fully paid lot is in no group. */
 export function regroup(groups: UnpaidGroups, before: Lot | undefined, after: Lot, note: NoteRow): void {
   const from = before === undefined || before.unpaid === ZERO ? null : termsOf(before)

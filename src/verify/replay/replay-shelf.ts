@@ -55,6 +55,7 @@ export function openReplayShelf(): ReplayShelf {
       openLots: lots.open,
       hold: lots.hold,
       lot: lots.lot,
+      take: lots.take,
       takesBy: lots.takesBy,
       takesFrom: lots.takesFrom,
       loyalty: (month) => loyalty.get(month),
@@ -94,6 +95,7 @@ type Lots = Readonly<{
   hold(contestId: ContestId, kind: string): Hold | undefined
   /** Open lots by seq, with their review holds applied; null for all contests. */
   allOpen(contestId: ContestId | null): readonly Lot[]
+  take(seq: Seq, lot: Seq): Take | undefined
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]
   putLot(lot: Lot): void
@@ -105,9 +107,9 @@ function openLots(): Lots {
   const lots = new Map<Seq, Lot>()
   const open = new Map<string, Map<Seq, Lot>>()
   const holds = new Map<string, Hold>()
-  const takes = new Map<Seq, Take[]>()
+  const takes = new Map<Seq, Map<Seq, Take>>()
   const takers = new Map<Seq, Set<Seq>>()
-  const takesBy = (seq: Seq): readonly Take[] => takes.get(seq) ?? []
+  const takeOf = (seq: Seq, lot: Seq): Take | undefined => takes.get(seq)?.get(lot)
   return {
     lot: (seq) => lots.get(seq),
     hold: (contestId, kind) => holds.get(kindKey(contestId, kind)),
@@ -119,9 +121,9 @@ function openLots(): Lots {
         .map((lot) => underHold(lot, holds.get(kindKey(lot.contestId, lot.kind))))
         .toSorted((a, b) => a.seq - b.seq)
     },
-    takesBy,
-    takesFrom: (lot) =>
-      [...(takers.get(lot) ?? [])].flatMap((seq) => takesBy(seq).filter((take) => take.lot === lot)),
+    take: takeOf,
+    takesBy: (seq) => [...(takes.get(seq)?.values() ?? [])],
+    takesFrom: (lot) => [...(takers.get(lot) ?? [])].flatMap((seq) => takeOf(seq, lot) ?? []),
     putLot(lot) {
       lots.set(lot.seq, lot)
       const key = kindKey(lot.contestId, lot.kind)
@@ -133,9 +135,18 @@ function openLots(): Lots {
     },
     putHold: (hold) => void holds.set(kindKey(hold.contestId, hold.kind), hold),
     putTake(take) {
-      const others = takesBy(take.seq).filter((other) => other.lot !== take.lot)
-      takes.set(take.seq, take.amount === ZERO ? others : [...others, take])
-      takers.set(take.lot, (takers.get(take.lot) ?? new Set<Seq>()).add(take.seq))
+      const { seq, lot, amount } = take
+      const byLot = takes.get(seq) ?? new Map<Seq, Take>()
+      const ofLot = takers.get(lot) ?? new Set<Seq>()
+      if (amount === ZERO) {
+        byLot.delete(lot)
+        ofLot.delete(seq)
+      } else {
+        byLot.set(lot, take)
+        ofLot.add(seq)
+      }
+      takes.set(seq, byLot)
+      takers.set(lot, ofLot)
     },
   }
 }
