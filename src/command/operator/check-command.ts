@@ -10,6 +10,7 @@ import { tryRead } from '../../log/tree/signed-trees.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { faultOfKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
+import { faultsOfStore } from '../../log/store-faults.ts'
 import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
 import { recompute } from '../../publish/recompute.ts'
 import { auditWhole, textOfFault } from '../service/background-audit.ts'
@@ -117,6 +118,9 @@ export async function checkStore(
   const progress = openProgress('checking', 'events', world)
   removeStore(scratch)
   try {
+    const found = readFaults(store)
+    // Told first: what follows may not be able to read the store.
+    for (const one of found) tell(world, one)
     const fault = await auditFault(store, mark, keys, world)
     if (fault !== null) tell(world, fault)
     const steps = recompute(store, scratch)
@@ -136,10 +140,19 @@ export async function checkStore(
     for (const { table, rows, first } of differences) {
       tell(world, `${table}: ${rows} rows differ from those recomputed from the log, the first at ${first}`)
     }
-    return { events, faults: differences.length + (fault === null ? 0 : 1) }
+    return { events, faults: found.length + differences.length + (fault === null ? 0 : 1) }
   } finally {
     progress.end()
     removeStore(scratch)
+  }
+}
+
+function readFaults(store: string): readonly string[] {
+  const db = openForReading(store)
+  try {
+    return faultsOfStore(db)
+  } finally {
+    db.close()
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Tables of drafts that were accepted and are not published. They are the operator's, like `refs`: nothing of them is
- * ever published but counts and ages, and `daybook check` does not compare them. A draft is JSON in the form in which it
- * was sent.
+ * ever published but counts and ages, and `daybook check` compares them only with each other. A draft is JSON in the form
+ * in which it was sent.
  *
  * - `held`: drafts that wait. `id` is the order of acceptance. `chain` is `asked` while a blockchain decides, `final` or
  *   `vouched` afterwards, and `none` when no blockchain is asked. `place` is where the chain has the transaction,
