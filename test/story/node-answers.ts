@@ -5,12 +5,17 @@ export function answerOfNode(log: PublicLog, path: string): Response {
   const body = log.body(path)
   if (body === undefined) return new Response('{}', { status: 404 })
   const asOf = /"asOf":\{"seq":(\d+)/.exec(Buffer.from(body).toString('latin1'))?.[1]
+  const type = body[0] === '{'.charCodeAt(0) ? 'application/json' : 'application/octet-stream'
   const caching = isSettled(log, path)
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=0, must-revalidate'
   const seq = asOf ?? (isSettled(log, path) ? null : String(sizeOf(log)))
   return new Response(Buffer.from(body), {
-    headers: { 'cache-control': caching, ...(seq === null ? {} : { 'daybook-seq': seq }) },
+    headers: {
+      'content-type': type,
+      'cache-control': caching,
+      ...(seq === null ? {} : { 'daybook-seq': seq }),
+    },
   })
 }
 

@@ -1,6 +1,5 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { keysOf } from '../../src/protocol/brand.ts'
 import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
@@ -230,7 +229,10 @@ function pageOf(entries: readonly Entry[], path: string): string | undefined {
   const found = (query.get('order') === 'desc' ? asked.toReversed() : asked).slice(0, limit)
   const members = found.map(({ event, details: own }) => own && `"${event.seq}":${formatDetails(own)}`)
   const further = query.has('details') ? `"details":{${members.filter(Boolean).join(',')}},` : ''
-  return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],${further}"page":{}}`
+  const scannedTo = found.at(-1)?.event.seq ?? after
+  const next = found.length < asked.length ? `/api/v1/events?after=${scannedTo}` : null
+  const page = { scannedTo, hasMore: next !== null, next }
+  return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],${further}"page":${JSON.stringify(page)}}`
 }
 
 /** An answer's question: the number in its path, its query, and the present. */

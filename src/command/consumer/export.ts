@@ -3,8 +3,10 @@ import type { EventFilter } from '../../client/filter.ts'
 import { isWanted } from '../../client/filter.ts'
 import { ARCHIVE_EVENTS_MIN } from '../../client/follow.ts'
 import { noGap } from '../../client/event-pages.ts'
+import { SURROUNDINGS } from '../../client/surroundings.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/node-lag.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
@@ -52,7 +54,7 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
     // The header is printed even without events.
     await print(text([]), world)
     for (const part of exportParts(months, after, end)) {
-      for await (const events of eventsOf(daybook, part, world.stop)) {
+      for await (const events of wholePart(daybook, part, world.stop)) {
         const due = events.filter(({ seq }) => seq <= part.end)
         const wanted = due.filter((event) => isWanted(filter, event))
         for (const { seq } of due) {
@@ -64,7 +66,6 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
         progress.at(run.seq - after, end - after)
         if (run.seq >= part.end) break
       }
-      noGap(run.seq, part.end + 1)
     }
     progress.end()
     tell(
@@ -118,6 +119,24 @@ export function exportParts(months: readonly Month[], after: number, end: number
     else parts.push({ month: isFile ? month : null, after: from, end: to })
   }
   return parts
+}
+
+/** Events of a part up to its end. Another node has shown the end: one that ends before it is asked again for a few seconds. */
+async function* wholePart(
+  daybook: Daybook,
+  part: ExportPart,
+  signal: AbortSignal,
+): AsyncGenerator<readonly EventWire[], void, undefined> {
+  let last = part.after
+  for (let attempt = 1; ; attempt++) {
+    for await (const events of eventsOf(daybook, { ...part, after: last }, signal)) {
+      last = events.at(-1)?.seq ?? last
+      yield events
+    }
+    if (last >= part.end) return
+    if (attempt >= LAG_ATTEMPTS) throw nodeBehind('the list of events', last, part.end)
+    await SURROUNDINGS.sleep(LAG_MS, signal)
+  }
 }
 
 function eventsOf(

@@ -5,11 +5,21 @@ import type { Ask, OpenAnswer } from '../../client/ask.ts'
 import { ATTEMPTS_MAX, waitMsAfter } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
+import { askedCovering } from '../../verify/reading/node-lag.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
 /** Size and digest of a file from its manifest; null while the file still grows. */
 export type ExpectedFile = Readonly<{ bytes: number; sha256: string }> | null
+
+/** A file of the archive, and its place in the folder. */
+type PulledFile = Readonly<{
+  path: string
+  file: string
+  expected: ExpectedFile
+  /** Seq of an event that the answering node must have: another node may be behind. */
+  covers: number
+}>
 
 /** Bytes of one read while a file is hashed. */
 const CHUNK_BYTES = 1024 * 1024
@@ -26,9 +36,7 @@ export async function isIntact(file: string, { bytes, sha256 }: NonNullable<Expe
  */
 export async function pullFile(
   ask: Ask,
-  path: string,
-  file: string,
-  expected: ExpectedFile,
+  { path, file, expected, covers }: PulledFile,
   world: World,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
@@ -36,7 +44,7 @@ export async function pullFile(
   let wrong = 0
   for (let attempt = 1; ; attempt++) {
     try {
-      await download(ask, path, part, world.stop, onBytes)
+      await download(ask, { path, part, covers }, world.stop, onBytes)
       if (expected === null || (await isIntact(part, expected))) break
       // The part of an earlier run may be wrong, so one new start is allowed.
       await remove(part)
@@ -65,8 +73,7 @@ async function remove(part: string): Promise<void> {
 /** Requests the rest of a part, or the whole file, and writes the answer. */
 async function download(
   ask: Ask,
-  path: string,
-  part: string,
+  { path, part, covers }: Readonly<{ path: string; part: string; covers: number }>,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
@@ -74,7 +81,9 @@ async function download(
   const has = (await stat(part).catch(() => undefined))?.size ?? 0
   const isResumed = has > 0 && etag !== ''
   const headers = isResumed ? { Range: `bytes=${has}-`, 'If-Range': etag } : {}
-  const answer = await ask.open(path, { signal, headers }).catch((error: unknown) => {
+  const pause = (ms: number): Promise<void> => SURROUNDINGS.sleep(ms, signal)
+  const opened = askedCovering(pause, path, covers, () => ask.open(path, { signal, headers }))
+  const answer = await opened.catch((error: unknown) => {
     // The part is complete, or belongs to another file. Its digest decides.
     if (error instanceof DaybookError && error.status === 416) return null
     throw error

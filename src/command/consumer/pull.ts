@@ -1,11 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Answer } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
+import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { parseMonth } from '../../protocol/moment.ts'
-import type { ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
+import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
+import { askedAgain, askedCovering } from '../../verify/reading/node-lag.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -49,26 +52,15 @@ async function pullAll(
   counts: PullCounts,
   world: World,
 ): Promise<readonly ArchiveMonth[]> {
-  const signal = world.stop
   const { ask } = daybook
-  // Fetched first, so that the checkpoint covers what the witnesses vouch for.
+  // Each answer may come from another node. The checkpoint covers what the witnesses vouch for.
   const witnessed = await pullWitnessed(daybook, world)
-  // Fetched before the files, so that the files contain every event that it signs.
-  const newest = (await ask.get(endpointPath('logCheckpoint', ''), { signal })).bytes()
-  const keys = (await ask.get(endpointPath('logKeys', ''), { signal })).bytes()
-  const { months: all } = await daybook.archive({ signal })
-  const months = all.filter(
-    ({ month }) => (range.from ?? month) <= month && month <= (range.to ?? month) && isMonth(month),
-  )
-  if (months.length === 0) {
-    const [first, last] = [all[0]?.month, all.at(-1)?.month]
-    throw new CommandError(
-      2,
-      first === undefined
-        ? 'the archive has no months yet'
-        : `the archive has no such month; it has ${first} to ${last}`,
-    )
-  }
+  const newest = await getCovering(daybook, endpointPath('logCheckpoint', ''), headOf(witnessed), world)
+  // The files contain every event that it signs.
+  const size = headOf(newest)
+  const keys = (await ask.get(endpointPath('logKeys', ''), { signal: world.stop })).bytes()
+  const listed = await getCovering(daybook, endpointPath('archive', ''), size, world)
+  const months = monthsOf(listed.json(), range)
   const progress = openProgress('pulling', 'bytes', world)
   const archive = join(to, 'archive')
   for (const folder of [archive, join(to, 'log')]) makeFolder(folder, '--to')
@@ -81,8 +73,9 @@ async function pullAll(
     let manifest: ArchiveManifest | null = null
     total = months.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
     for (const { month, state } of months) {
-      manifest = state === 'closed' ? await pullManifest(daybook, month, archive, world) : null
-      // Details come second, so that an open month may have details of later events but lacks none.
+      manifest = state === 'closed' ? await pullManifest(daybook, month, archive, size, world) : null
+      // A month is closed where a node has the event after it.
+      const covers = manifest === null ? size : manifest.size + 1
       const files: readonly (readonly [name: string, expected: ExpectedFile])[] = [
         [`${month}.jsonl.gz`, manifest?.gzip ?? null],
         [`${month}.details.jsonl.gz`, manifest?.details ?? null],
@@ -93,25 +86,41 @@ async function pullAll(
           counts.intact += 1
           continue
         }
-        await pullFile(ask, endpointPath('archiveFile', name), file, expected, world, onBytes)
+        const path = endpointPath('archiveFile', name)
+        await pullFile(ask, { path, file, expected, covers }, world, onBytes)
         counts.downloaded += 1
       }
     }
-    await pullSums(daybook, archive, world)
+    await pullSums(daybook, months, archive, world)
     await replace(join(to, 'log', 'keys'), keys)
     const isLatest = monthsIn(archive).at(-1) === months.at(-1)?.month
     if (isLatest) {
       // Without the open month, the files end where the checkpoint of the last manifest does.
-      const checkpoint = manifest === null ? newest : Buffer.from(manifest.checkpoint)
+      const checkpoint = manifest === null ? newest.bytes() : Buffer.from(manifest.checkpoint)
       await replace(join(to, 'log', 'checkpoint'), checkpoint)
       // The files reach the tree that the witnesses have seen only when they have the open month.
       if (manifest === null && witnessed !== null)
-        await replace(join(to, 'log', 'checkpoint.witnessed'), witnessed)
+        await replace(join(to, 'log', 'checkpoint.witnessed'), witnessed.bytes())
     }
   } finally {
     progress.end()
   }
   return months
+}
+
+/** Months of the list that are in the range, at least one. */
+function monthsOf({ months: all }: ArchiveIndex, range: MonthRange): readonly ArchiveMonth[] {
+  const months = all.filter(
+    ({ month }) => (range.from ?? month) <= month && month <= (range.to ?? month) && isMonth(month),
+  )
+  if (months.length > 0) return months
+  const [first, last] = [all[0]?.month, all.at(-1)?.month]
+  throw new CommandError(
+    2,
+    first === undefined
+      ? 'the archive has no months yet'
+      : `the archive has no such month; it has ${first} to ${last}`,
+  )
 }
 
 /** Whether a name from the service is a month, and so safe as the name of a file. */
@@ -120,31 +129,62 @@ function isMonth(month: string): boolean {
 }
 
 /** The newest checkpoint with cosignatures of witnesses; null when the log has none. */
-async function pullWitnessed({ ask }: Daybook, { stop }: World): Promise<Uint8Array | null> {
+async function pullWitnessed({ ask }: Daybook, { stop }: World): Promise<Answer | null> {
   try {
-    return (await ask.get(endpointPath('logWitnessedCheckpoint', ''), { signal: stop })).bytes()
+    return await ask.get(endpointPath('logWitnessedCheckpoint', ''), { signal: stop })
   } catch (error) {
     if (error instanceof DaybookError && error.status === 404) return null
     throw error
   }
 }
 
+/** Answer that counts the event `covers`. Asks again for a few seconds while a node is behind it. */
+function getCovering({ ask }: Daybook, path: string, covers: number, { stop }: World): Promise<Answer> {
+  return askedCovering(pauseOf(stop), path, covers, () => ask.get(path, { signal: stop }))
+}
+
+const pauseOf =
+  (stop: AbortSignal) =>
+  (ms: number): Promise<void> =>
+    SURROUNDINGS.sleep(ms, stop)
+
+/** Events that an answer of the log counts; 0 without one. */
+function headOf(answer: Answer | null): number {
+  return Number(answer?.headers.get('daybook-seq') ?? 0)
+}
+
 async function pullManifest(
-  { ask }: Daybook,
+  daybook: Daybook,
   month: string,
   archive: string,
-  { stop }: World,
+  size: number,
+  world: World,
 ): Promise<ArchiveManifest> {
   const name = `${month}.json`
-  const answer = await ask.get(endpointPath('archiveFile', name), { signal: stop })
+  const answer = await getCovering(daybook, endpointPath('archiveFile', name), size, world)
   const manifest: ArchiveManifest = answer.json()
   await replace(join(archive, name), answer.bytes())
   return manifest
 }
 
 /** Writes `SHA256SUMS` with the digests of the closed files in the folder only, so that `sha256sum -c` misses none. */
-async function pullSums({ ask }: Daybook, archive: string, { stop }: World): Promise<void> {
-  const sums = (await ask.get(endpointPath('archiveFile', 'SHA256SUMS'), { signal: stop })).text()
+async function pullSums(
+  { ask }: Daybook,
+  months: readonly ArchiveMonth[],
+  archive: string,
+  { stop }: World,
+): Promise<void> {
+  const path = endpointPath('archiveFile', 'SHA256SUMS')
+  const lacking = (text: string): string | undefined =>
+    months.find(({ month, state }) => state === 'closed' && !text.includes(`  ${month}.jsonl.gz\n`))?.month
+  const sums = await askedAgain(
+    pauseOf(stop),
+    async () => (await ask.get(path, { signal: stop })).text(),
+    (text) => lacking(text) !== undefined,
+  )
+  const lacks = lacking(sums)
+  if (lacks !== undefined)
+    throw new CommandError(1, `the node that answered is behind: ${path} lacks ${lacks}; try again later`)
   const here = sums.split(/(?<=\n)/).filter((line) => {
     const name = /^[0-9a-f]{64} {2}(\d{4}-\d{2}\.(?:details\.)?jsonl\.gz)\n$/.exec(line)?.[1]
     return (

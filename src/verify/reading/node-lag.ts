@@ -3,7 +3,7 @@ import { DaybookError } from '../../client/daybook-error.ts'
 
 /** Most questions to a service whose answer may come from a node that is behind, and the wait between them. */
 export const LAG_ATTEMPTS = 5
-const LAG_MS = 1_000
+export const LAG_MS = 1_000
 
 type Pause = (ms: number) => Promise<void>
 
