@@ -6,9 +6,9 @@ import type { AuditState } from '../../log/audit-store.ts'
 import { openAudit } from '../../log/audit-store.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { readPosition } from '../../log/stream/engine-position.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
+import { isBehindEngine } from '../../log/tree/log-fault.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openBeside, openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -103,7 +103,7 @@ export function startAudits(
       while (!stop.signal.aborted) {
         const state = next()
         // The engine still has what a restored node lacks. The writer compares it with what was served.
-        if (state.fault?.lost !== true || readPosition(db) === null) throwFault(state.fault)
+        if (state.fault !== null && !isBehindEngine(db, state.fault)) throwFault(state.fault)
         for (const { audited } of listeners) audited(state)
         if (state.done) return
         await pause(pauseMs)
