@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
 import {
   fstatSync,
   openSync,
@@ -18,7 +19,22 @@ import { CommandError } from '../terminal/world.ts'
 const MARK_BYTES = 256
 
 /** Place in a file: all lines before it are in the log. */
-export type FilePlace = Readonly<{ inode: number; offset: number; line: number; mark: string }>
+export type FilePlace = Readonly<{
+  inode: number
+  /** Birth time of the file in nanoseconds; null in the cursor of an older Daybook. */
+  born: string | null
+  offset: number
+  line: number
+  mark: string
+}>
+
+/** What tells a file from one that gets its inode after it. */
+export function fileIdentityOf({
+  ino,
+  birthtimeNs,
+}: Pick<BigIntStats, 'ino' | 'birthtimeNs'>): Readonly<{ inode: number; born: string }> {
+  return { inode: Number(ino), born: String(birthtimeNs) }
+}
 
 /** Digest of the bytes before an offset. */
 export function markOf(file: number, offset: number): string {
@@ -49,9 +65,10 @@ export function readPlace(path: string): FilePlace | null {
     throw asPathError(error, '--cursor')
   }
   try {
-    const { inode, offset, line, mark }: FilePlace = JSON.parse(text)
+    const { inode, born = null, offset, line, mark }: FilePlace = JSON.parse(text)
     const isWhole = [inode, offset, line].every((value) => Number.isSafeInteger(value) && value >= 0)
-    if (isWhole && typeof mark === 'string') return { inode, offset, line, mark }
+    const isMarked = typeof mark === 'string' && (born === null || typeof born === 'string')
+    if (isWhole && isMarked) return { inode, born, offset, line, mark }
   } catch {
     // Reported below, like any other content.
   }
@@ -60,7 +77,8 @@ export function readPlace(path: string): FilePlace | null {
 
 /**
  * Opens the file of a saved place, also when it has been renamed within its folder since. A file that was cut begins
- * again. Throws when the file is gone, because its last lines may not have been published.
+ * again. Throws when the file is gone, because its last lines may not have been published. Another file may have got its
+ * inode, but was born later.
  */
 export function openAtPlace(
   path: string,
@@ -69,8 +87,10 @@ export function openAtPlace(
   const folder = dirname(path)
   const others = readdirSync(folder).map((name) => join(folder, name))
   for (const candidate of [path, ...others]) {
-    const found = statSync(candidate, { throwIfNoEntry: false })
-    if (found?.isFile() !== true || found.ino !== place.inode) continue
+    const found = statSync(candidate, { throwIfNoEntry: false, bigint: true })
+    if (found?.isFile() !== true) continue
+    const { inode, born } = fileIdentityOf(found)
+    if (inode !== place.inode || (place.born !== null && born !== place.born)) continue
     const file = openSync(candidate, 'r')
     if (fstatSync(file).size < place.offset) return { file, offset: 0, line: 0 }
     if (markOf(file, place.offset) === place.mark) return { file, offset: place.offset, line: place.line }

@@ -7,7 +7,7 @@ import type { World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import type { DraftRow } from './draft-sender.ts'
 import type { FilePlace } from './follow-cursor.ts'
-import { markOf, openAtPlace, readPlace } from './follow-cursor.ts'
+import { fileIdentityOf, markOf, openAtPlace, readPlace } from './follow-cursor.ts'
 import { refuseSkipped } from './follow-skipped.ts'
 
 /** Time between two looks at a file that has no new lines. */
@@ -24,7 +24,7 @@ type FollowedLine = DraftRow & Readonly<{ place(): FilePlace }>
  * An open file, and the place after its last finished line. The bytes of an unfinished line are not kept: a writer that
  * starts again after a crash may cut them away and write another line in their place.
  */
-type Tail = { file: number; inode: number; offset: number; line: number }
+type Tail = { file: number; inode: number; born: string; offset: number; line: number }
 
 /**
  * Yields the lines of a file, as `tail -F` reads it: it waits for new lines, follows the name to a new file after the old
@@ -95,7 +95,7 @@ function openTail(path: string): Tail | null {
 }
 
 function tailOf({ file, offset, line }: Readonly<{ file: number; offset: number; line: number }>): Tail {
-  return { file, inode: fstatSync(file).ino, offset, line }
+  return { file, ...fileIdentityOf(fstatSync(file, { bigint: true })), offset, line }
 }
 
 /** Whether the name belongs to another file now. A name that is gone for a moment will belong to the next file. */
@@ -133,7 +133,7 @@ function lineOf(tail: Tail, bytes: Buffer, length: number): readonly FollowedLin
   tail.offset += length
   tail.line += 1
   const text = bytes.toString().trim()
-  const { file, inode, offset, line } = tail
-  const place = (): FilePlace => ({ inode, offset, line, mark: markOf(file, offset) })
+  const { file, inode, born, offset, line } = tail
+  const place = (): FilePlace => ({ inode, born, offset, line, mark: markOf(file, offset) })
   return text === '' ? [] : [{ name: `line ${line}`, line: text, place }]
 }
