@@ -164,7 +164,7 @@ suite('daybook held', () => {
         '1 published, 0 duplicates skipped, 2 held, 0 failed, 1 dropped\n',
         [
           'line 2: dropped; it will not be published',
-          'held drafts wait until the chain has settled their transactions: daybook held lists them',
+          'held drafts wait until the chain has settled their transactions: daybook held --token-file FILE lists them',
           '',
         ],
       ],

@@ -87,7 +87,7 @@ suite('a service that asks the blockchain', () => {
     assert.equal(code, 0)
     assert.equal(
       stdout,
-      'seq 2 corrects seq 1\nthe draft that restates seq 1 is held until the chain says that its transaction is final: daybook held shows it\n',
+      'seq 2 corrects seq 1\nthe draft that restates seq 1 is held until the chain says that its transaction is final: daybook held --token-file FILE shows it\n',
     )
     assert.equal((await finality()).held, 1)
   })

@@ -15,16 +15,23 @@ import { keysInside } from './doctor-files.ts'
 /** Greatest age of the last backup in milliseconds: a day, and two hours for a backup that takes long. */
 const BACKUP_AGE_MS_MAX: number = 26 * 60 * 60 * 1_000
 
-const OLD = 'look why no newer one was made, or run daybook backup --to FOLDER now'
-
 /** Whether the last backup of a data directory is recent. */
-export function lastBackupDiagnosis(data: string, nowMs: number): Diagnosis {
+export function lastBackupDiagnosis(data: string, world: World): Diagnosis {
   const last = readLastBackup(data)
-  if (last === null)
-    return warn('backup', 'no verified backup was made: run daybook backup --to FOLDER each night')
-  const ageMs = nowMs - last.at
+  const command = backupCommand(world, data, 'FOLDER')
+  if (last === null) return warn('backup', `no verified backup was made: run ${command} each night`)
+  const ageMs = world.now() - last.at
   const says = `the last verified one is ${formatAge(ageMs)} old: ${last.events} events, ${formatBytes(last.bytes)}`
-  return ageMs > BACKUP_AGE_MS_MAX ? warn('backup', `${says}; ${OLD}`) : ok('backup', says)
+  return ageMs > BACKUP_AGE_MS_MAX ? warn('backup', `${says}; ${orMake(command)}`) : ok('backup', says)
+}
+
+function orMake(command: string): string {
+  return `look why no newer one was made, or run ${command} now`
+}
+
+/** Command that makes a backup. */
+function backupCommand({ program }: World, data: string, to: string): string {
+  return `${program} backup --data ${shellQuoted(data)} --to ${shellQuoted(to)}`
 }
 
 /** The log whose backups a folder should have, and its data directory; null for any log. */
@@ -42,7 +49,7 @@ export function backupsDiagnosis(
   )
   const isSameDisk = log !== null && statSync(folder).dev === statSync(log.data).dev
   return [
-    newestOf(folder, backups, world.now()),
+    newestOf(folder, backups, backupCommand(world, log?.data ?? 'DIR', folder), world.now()),
     ...(world.hasFileModes ? modesOfBackups(folder, backups) : []),
     ...keysInside(folder),
     ...(isSameDisk
@@ -58,12 +65,12 @@ export function backupsDiagnosis(
 
 type Backups = readonly FolderBackup[]
 
-function newestOf(folder: string, backups: Backups, nowMs: number): Diagnosis {
+function newestOf(folder: string, backups: Backups, command: string, nowMs: number): Diagnosis {
   const [newest] = backups
   if (newest === undefined) return wrong('backups', `${folder} has no backup of this log`)
   const ageMs = nowMs - newest.atMs
   const says = `${backups.length} in ${folder}, the newest ${formatAge(ageMs)} old with ${newest.content?.events ?? 0} events`
-  return ageMs > BACKUP_AGE_MS_MAX ? warn('backups', `${says}; ${OLD}`) : ok('backups', says)
+  return ageMs > BACKUP_AGE_MS_MAX ? warn('backups', `${says}; ${orMake(command)}`) : ok('backups', says)
 }
 
 function modesOfBackups(folder: string, backups: Backups): readonly Diagnosis[] {

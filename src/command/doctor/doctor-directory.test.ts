@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { run } from '../../../test/stage/command-stage.ts'
+import { everyCommand, programOf, run } from '../../../test/stage/command-stage.ts'
 import { change, makeLog, openFolder, runBackup, writeKey } from '../../../test/story/damaged-log.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { storePath } from '../../log/store/store.ts'
@@ -27,6 +27,37 @@ async function backedUp(folder: Folder): Promise<string> {
   return backups
 }
 
+/** Holds that each command in findings is one of the program, with the options that it demands. */
+async function assertRunnable(said: string, count: number): Promise<void> {
+  const program = await programOf({}, () => undefined)
+  const commands = [...said.matchAll(/\bdaybook ((?:backup|upgrade|held) .*?)(?= each night| now|$)/gm)]
+  assert.equal(commands.length, count, said)
+  for (const [, text = ''] of commands) {
+    const words = text.split(' ')
+    const command = everyCommand(program).find((one) => one.name() === words[0])
+    const given = words.filter((word) => word.startsWith('--'))
+    const known = everyCommand(command ?? program).flatMap(({ options }) => options)
+    for (const flag of given)
+      assert.ok(
+        known.some(({ long }) => long === flag),
+        text,
+      )
+    const needed = NEEDED[words[0] ?? ''] ?? []
+    assert.deepEqual(
+      needed.filter((flag) => !given.includes(flag)),
+      [],
+      text,
+    )
+  }
+}
+
+/** Options without which a command ends with 2. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  backup: ['--data', '--to'],
+  upgrade: ['--data'],
+  held: ['--token-file'],
+}
+
 suite('a data directory', () => {
   test('with a backup of the last day has no fault', async () => {
     using folder = openFolder()
@@ -46,9 +77,13 @@ suite('a data directory', () => {
     const said = await examined(words, 27)
     assert.match(
       said,
-      /^warn +backup +the last verified one is 27 h old: .* run daybook backup --to FOLDER now/m,
+      /^warn +backup +the last verified one is 27 h old: .* run daybook backup --data \S+ --to FOLDER now/m,
     )
-    assert.match(said, /^warn +backups +1 in \S+, the newest 27 h old .* run daybook backup --to FOLDER now/m)
+    assert.match(
+      said,
+      /^warn +backups +1 in \S+, the newest 27 h old .* run daybook backup --data \S+ --to \S+ now/m,
+    )
+    await assertRunnable(said, 2)
   })
 
   test('without a backup is told to make one', async () => {
@@ -57,7 +92,10 @@ suite('a data directory', () => {
     const empty = join(folder.path, 'empty')
     mkdirSync(empty)
     const said = await examined(['--data', folder.data, '--backups', empty])
-    assert.match(said, /^warn +backup +no verified backup was made: run daybook backup --to FOLDER/m)
+    assert.match(
+      said,
+      /^warn +backup +no verified backup was made: run daybook backup --data \S+ --to FOLDER each night/m,
+    )
     assert.match(said, /^wrong +backups +\S+empty has no backup of this log/m)
   })
 
@@ -120,8 +158,9 @@ suite('a data directory', () => {
     const said = await examined(['--data', folder.data])
     assert.match(
       said,
-      /^note +kept store +\S+schema-8 was kept by an upgrade: .* daybook upgrade --remove-old/m,
+      /^note +kept store +\S+schema-8 was kept by an upgrade: .* daybook upgrade --data \S+ --remove-old/m,
     )
+    await assertRunnable(said, 2)
     assert.match(said, /^note +kept store +\S+replaced-\S+ was kept by a restore: .*, with rm/m)
   })
 })

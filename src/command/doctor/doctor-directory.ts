@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { readHighWater } from '../../log/store/high-water.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
 import { faultAtStart, isBehindEngine } from '../../log/tree/log-fault.ts'
@@ -21,6 +21,8 @@ import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import { freeBytes } from '../../log/store/disk-probe.ts'
 import { namesNoSite, requireLog } from '../operator/log-options.ts'
 import { defaultKeyFile, readKeyFile, vkeyOf } from '../operator/signing-key-file.ts'
+import { TOKEN_FILE } from '../operator/token-file.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError, outsideReason } from '../terminal/world.ts'
 
@@ -44,10 +46,10 @@ export function diagnoseDirectory(settings: DirectorySettings, world: World): re
   return [
     ...found,
     diskOf(data),
-    lastBackupDiagnosis(data, world.now()),
+    lastBackupDiagnosis(data, world),
     ...(backups === null ? [] : backupsDiagnosis(backups, id === null ? null : { id, data }, world)),
     ...keysInside(data),
-    ...keptStores(data, world.now()),
+    ...keptStores(data, world),
     ...(world.hasFileModes ? modesOf(data) : []),
     openFilesOf(streamsMax, world),
   ]
@@ -88,7 +90,11 @@ function diagnoseOpenStore(
     note('log', `${identity.origin} (${identity.chain})${purpose}, ${head.seq} events${age}`),
     highWaterOf(db, fault),
     clockOf(head.atMs, world),
-    heldDiagnosis({ ...waiting, oldestAtMs: waiting.oldestMs }, world.now()),
+    heldDiagnosis(
+      { ...waiting, oldestAtMs: waiting.oldestMs },
+      world.now(),
+      `${world.program} held --token-file ${shellQuoted(join(data, TOKEN_FILE))}`,
+    ),
     ...(mirror === null
       ? (keyFiles ?? [defaultKeyFile(data)]).map((file) =>
           keyDiagnosis(file, identity.origin, readKeys(db), world),

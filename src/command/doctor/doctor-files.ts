@@ -5,8 +5,9 @@ import { STORE_FILE } from '../../log/store/store.ts'
 import { OTHERS } from '../operator/signing-key-file.ts'
 import { TOKEN_FILE } from '../operator/token-file.ts'
 import { readStart } from '../terminal/option-paths.ts'
-import { printable } from '../terminal/output.ts'
+import { printable, shellQuoted } from '../terminal/output.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
+import type { World } from '../terminal/world.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { note, ok, warn, wrong } from './diagnosis.ts'
 
@@ -60,12 +61,14 @@ function isPrivateKey(path: string): boolean {
 }
 
 /** Stores that an upgrade or a restore has kept, which only take space now. */
-export function keptStores(data: string, nowMs: number): readonly Diagnosis[] {
+export function keptStores(data: string, { program, now }: World): readonly Diagnosis[] {
   return filesIn(data, (name) => /^daybook\.db\.(?:schema-|replaced-)/.test(name)).map(
     ({ path, size, mtimeMs }) => {
       const by = path.includes('.db.schema-') ? 'an upgrade' : 'a restore'
-      const remedy = `remove it when all is well, with ${by === 'an upgrade' ? 'daybook upgrade --remove-old' : 'rm'}`
-      const age = formatAge(nowMs - mtimeMs)
+      const remove =
+        by === 'an upgrade' ? `${program} upgrade --data ${shellQuoted(data)} --remove-old` : 'rm'
+      const remedy = `remove it when all is well, with ${remove}`
+      const age = formatAge(now() - mtimeMs)
       return note('kept store', `${path} was kept by ${by}: ${formatBytes(size)}, ${age} old; ${remedy}`)
     },
   )

@@ -16,7 +16,7 @@ suite('doctor says of held drafts', () => {
       0,
       150,
       'warn',
-      '2 drafts are held; the oldest has waited for 3 h: see daybook held',
+      '2 drafts are held; the oldest has waited for 3 h: see LIST',
     ],
     [
       'that some are refused',
@@ -24,13 +24,13 @@ suite('doctor says of held drafts', () => {
       1,
       1,
       'warn',
-      '2 drafts are held, 1 of them refused: see daybook held --state refused',
+      '2 drafts are held, 1 of them refused: see LIST --state refused',
     ],
   ] as const
   for (const [name, held, refused, minutes, is, says] of cases) {
     test(name, () => {
       const oldestAtMs = minutes === null ? null : NOW - minutes * MINUTE_MS
-      assert.deepEqual(heldDiagnosis({ held, refused, oldestAtMs }, NOW), { is, what: 'held', says })
+      assert.deepEqual(heldDiagnosis({ held, refused, oldestAtMs }, NOW, 'LIST'), { is, what: 'held', says })
     })
   }
 })

@@ -5,16 +5,16 @@ import { formatAge } from '../terminal/rounded-quantity.ts'
 /** Age in milliseconds after which a draft should no longer wait for the blockchain. */
 const STUCK_MS = 60 * 60 * 1_000
 
-/** Whether held drafts need the operator: refused by the books, or held for more than an hour. */
+/** Whether held drafts need the operator: refused by the books, or held for more than an hour. `list` lists them. */
 export function heldDiagnosis(
   { held, refused, oldestAtMs }: Readonly<{ held: number; refused: number; oldestAtMs: number | null }>,
   nowMs: number,
+  list: string,
 ): Diagnosis {
   const ageMs = oldestAtMs === null ? 0 : nowMs - oldestAtMs
   const says = held === 1 ? '1 draft is held' : `${held} drafts are held`
   const whose = held === 1 ? 'it has waited' : 'the oldest has waited'
-  if (refused > 0)
-    return warn('held', `${says}, ${refused} of them refused: see daybook held --state refused`)
-  if (ageMs > STUCK_MS) return warn('held', `${says}; ${whose} for ${formatAge(ageMs)}: see daybook held`)
+  if (refused > 0) return warn('held', `${says}, ${refused} of them refused: see ${list} --state refused`)
+  if (ageMs > STUCK_MS) return warn('held', `${says}; ${whose} for ${formatAge(ageMs)}: see ${list}`)
   return ok('held', held === 0 ? 'no draft is held' : `${says}; ${whose} for ${formatAge(ageMs)}`)
 }

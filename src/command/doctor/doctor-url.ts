@@ -60,7 +60,7 @@ export async function* diagnoseUrl(url: string, waitMs: number, world: World): A
   yield* await Promise.all([stream, live].map((one) => streamDiagnosis(daybook, one, waitMs, signal)))
   yield* await rangesOf(daybook, signal)
   yield await exposureOf(daybook, signal)
-  yield heldDiagnosis(status.finality, status.now.atMs)
+  yield heldDiagnosis(status.finality, status.now.atMs, `${world.program} held --token-file FILE`)
 }
 
 /** Turns an error of the client into a value; any other error is thrown on. */

@@ -80,11 +80,17 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   }
   const [correction, restatement] = sent.receipts
   const outcomes = [
-    receiptText(correction, `corrects seq ${seq}`, 'until the held drafts of its contest are settled'),
+    receiptText(
+      world.program,
+      correction,
+      `corrects seq ${seq}`,
+      'until the held drafts of its contest are settled',
+    ),
     ...(restatement === undefined
       ? []
       : [
           receiptText(
+            world.program,
             restatement,
             `restates seq ${seq}`,
             'until the chain says that its transaction is final',
@@ -95,8 +101,9 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   return sent.receipts.some(({ status }) => status === 'failed' || status === 'dropped') ? 1 : 0
 }
 
-/** Outcome of one draft; `until` says how long a held one waits. */
+/** Outcome of one draft; `until` says how long a held one waits, and `program` is that of the user. */
 function receiptText(
+  program: string,
   receipt: Readonly<{ status: string; seq: number | null }> | undefined,
   what: string,
   until: string,
@@ -106,7 +113,7 @@ function receiptText(
     case 'published':
       return `seq ${seq} ${what}`
     case 'held':
-      return `the draft that ${what} is held ${until}: daybook held shows it`
+      return `the draft that ${what} is held ${until}: ${program} held --token-file FILE shows it`
     case 'failed':
       return `the draft that ${what} is never published: its transaction failed`
     case 'dropped':

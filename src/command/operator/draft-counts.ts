@@ -51,7 +51,7 @@ export function openDraftCounts(world: World, output: Writable): DraftCounts {
       if (counts.held > 0)
         tell(
           world,
-          'held drafts wait until the chain has settled their transactions: daybook held lists them',
+          `held drafts wait until the chain has settled their transactions: ${world.program} held --token-file FILE lists them`,
         )
     },
     ended: () => counts.failed + counts.dropped,
