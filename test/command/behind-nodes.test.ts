@@ -98,6 +98,16 @@ suite('a service of which one node lacks the last event', { concurrency: true },
     assert.equal(stdout.split('\n').length - 1, size)
   })
 
+  test('gives export every event before a moment, though that node looks the moment up at first', async () => {
+    let looks = 0
+    await using service = await serviceOf((path) => path.startsWith('events?from') && ++looks === 1)
+    const to = new Date((RICH_LOG[size - 1]?.event.atMs ?? 0) + 1).toISOString()
+    const { code, stdout, stderr } = await run(['export', service.url, '--to', to])
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout.split('\n').length - 1, size)
+    assert.equal(looks, 2)
+  })
+
   test('ends export with a sentence that blames no log when that node stays behind', async () => {
     await using service = await serviceOf((path) => path.startsWith('events'))
     const { code, stderr } = await run(['export', service.url])

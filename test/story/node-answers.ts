@@ -2,7 +2,7 @@ import type { PublicLog } from './public-log.ts'
 
 /** Answer of a node that has this log, with the headers that say whether it may change, and up to which event it counts. */
 export function answerOfNode(log: PublicLog, path: string): Response {
-  const body = log.body(path)
+  const body = pageFrom(log, path) ?? log.body(path)
   if (body === undefined) return new Response('{}', { status: 404 })
   const asOf = /"asOf":\{"seq":(\d+)/.exec(Buffer.from(body).toString('latin1'))?.[1]
   const type = body[0] === '{'.charCodeAt(0) ? 'application/json' : 'application/octet-stream'
@@ -17,6 +17,17 @@ export function answerOfNode(log: PublicLog, path: string): Response {
       ...(seq === null ? {} : { 'daybook-seq': seq }),
     },
   })
+}
+
+/** Page of the events from a moment on, as export asks for it: the seq before the moment, and one event. */
+function pageFrom(log: PublicLog, path: string): Uint8Array | undefined {
+  const from = /^events\?from=(\d+)&limit=1$/.exec(path)?.[1]
+  if (from === undefined) return undefined
+  const { events }: { events: { atMs: number }[] } = JSON.parse(
+    Buffer.from(log.body('events?limit=10000') ?? []).toString(),
+  )
+  const after = events.filter(({ atMs }) => atMs < Number(from)).length
+  return Buffer.from(JSON.stringify({ events: events.slice(after, after + 1), page: { after } }))
 }
 
 /** Number of events that the checkpoint of a log covers. */

@@ -6,7 +6,7 @@ import { noGap } from '../../client/event-pages.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/node-lag.ts'
+import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/node-lag.ts'
 import { asCommandError, openClient } from '../terminal/client.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
@@ -96,8 +96,19 @@ async function boundsOf(
 ): Promise<Bounds> {
   const { months } = await daybook.archive({ signal })
   const head = months.at(-1)?.lastSeq ?? 0
-  const seqBefore = async (time: Ms): Promise<number> =>
-    (await daybook.page({ from: time, limit: 1, signal })).page.after ?? 0
+  const seqBefore = async (time: Ms): Promise<number> => {
+    const { after: seq, ends } = await askedAgain(
+      (ms) => SURROUNDINGS.sleep(ms, signal),
+      async () => {
+        const { events, page } = await daybook.page({ from: time, limit: 1, signal })
+        return { after: page.after ?? 0, ends: events.length === 0 }
+      },
+      // A node without an event from then on must know the whole log, or it may lack events before that moment.
+      (found) => found.ends && found.after < head,
+    )
+    if (ends && seq < head) throw nodeBehind('the list of events', seq, head)
+    return seq
+  }
   return {
     after: Math.max(after, from === null ? 0 : await seqBefore(from)),
     end: Math.min(head, to === null ? head : await seqBefore(to)),
