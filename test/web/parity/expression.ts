@@ -5,6 +5,7 @@ import { lengthWords } from './shown-words.ts'
  * Evaluates an expression of a page over its answers, exactly and with the decimals of the figures:
  *
  * - `count /a`: number of elements of a list
+ * - `payments /a`: number of the types that are `payout`
  * - `distinct /a`: number of different values
  * - `beyond-8 /a`: number of elements after the first eight, or another number
  * - `minus /a /b`: difference
@@ -43,6 +44,8 @@ export function evaluate(
     case 'count':
       assert.ok(Array.isArray(first))
       return String(first.length)
+    case 'payments':
+      return String(found.flat().filter((type) => type === 'payout').length)
     case 'distinct':
       return String(new Set(found.flat()).size)
     case 'minus':

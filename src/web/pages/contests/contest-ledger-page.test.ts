@@ -133,6 +133,17 @@ suite("a contest's page", () => {
     }
   })
 
+  test('calls no correction a payment', async () => {
+    const story = [...running, closed, prize, payout('60'), correction('payout', '-60', 7)]
+    const one = wordsOf(await seeContest('/contests/1/ledger', story))
+    assert.match(one, /First payment 2 min after it closed to come Paid in full/)
+    assert.doesNotMatch(one, /Newest payment/)
+    assert.match(one, /Payments and corrections 2, newest first/)
+    const again = [...running, closed, prize, payout('60'), payout('20'), correction('payout', '-60', 7)]
+    const two = wordsOf(await seeContest('/contests/1/ledger', again))
+    assert.match(two, /1 Oct 00:07 Newest payment of 2 so far/)
+  })
+
   test('has what is still to come as soft lines', async () => {
     const page = await seeContest('/contests/1/ledger', [plan(1, 'First', HOUR_MS)])
     const soft = [...page.matchAll(/<li class="soft">([^]*?)<\/li>/g)].map(([, line = '']) => wordsOf(line))

@@ -26,13 +26,13 @@ export function paymentsOf(ledger: ContestLedger, view: View): Html {
     const shown = all.toReversed().slice(0, PAYMENTS_SHOWN)
     const isCut = shown.length < all.length
     const count = expressed('count /payouts', String(all.length))
-    return html`${sectionHead('Payments', html`<span>${count}, newest first</span>`)}
+    return html`${sectionHead(nameOf(ledger), html`<span>${count}, newest first</span>`)}
     ${paymentTable(shown.slice(0, NEWEST_SHOWN), view, isCut ? NEWEST_SHOWN : null)}
     ${earlier(shown.slice(NEWEST_SHOWN), isCut, ledger, view)} ${explorersNote(view.site)}`
   }
   const shown = all.slice(0, PAYMENTS_SHOWN)
   const more = shown.length < all.length || ledger.next !== null
-  return html`${sectionHead('Payments', html`<span>a part of them, in the order of their events</span>`)}
+  return html`${sectionHead(nameOf(ledger), html`<span>a part of them, in the order of their events</span>`)}
     <p class="quiet">
       This is a part of the payments: only all of them add up to what is paid.
       <a href="/contests/${ledger.contest.id}/ledger">See them from the first on</a>, or
@@ -42,28 +42,38 @@ export function paymentsOf(ledger: ContestLedger, view: View): Html {
     ${pager(ledger.contest.id, shown.at(-1)?.event.seq, more, view)}`
 }
 
+/** Name of the lines. The corrections of payments are among them. */
+function nameOf(ledger: ContestLedger): string {
+  return isPlain(ledger) ? 'Payments' : 'Payments and corrections'
+}
+
+function isPlain({ payouts }: ContestLedger): boolean {
+  return payouts.every(({ type }) => type === 'payout')
+}
+
 /** The payments before the newest, in a closed list. */
 function earlier(
   payments: readonly Payment[],
   isCut: boolean,
-  { contest: { id }, payouts }: ContestLedger,
+  ledger: ContestLedger,
   view: View,
 ): Html | null {
+  const { contest, payouts } = ledger
   if (payments.length === 0) return null
   const most = isCut ? PAYMENTS_SHOWN - NEWEST_SHOWN : null
   const rest = payouts.length - NEWEST_SHOWN
+  const line = isPlain(ledger) ? 'payment' : 'line'
   return html`<details>
     <summary>
-      ${expressed(`beyond-${NEWEST_SHOWN} /payouts`, String(rest))} earlier
-      ${rest === 1 ? 'payment' : 'payments'}
+      ${expressed(`beyond-${NEWEST_SHOWN} /payouts`, String(rest))} earlier ${rest === 1 ? line : `${line}s`}
     </summary>
     ${paymentTable(payments, view, most)}
     ${
       isCut
         ? html`<p>
             These are the newest of them.
-            <a href="/contests/${id}/ledger?limit=${PAYMENTS_SHOWN}">Read all from the first on</a>, or
-            <a href="/contests/${id}/ledger.csv">as CSV</a>.
+            <a href="/contests/${contest.id}/ledger?limit=${PAYMENTS_SHOWN}">Read all from the first on</a>,
+            or <a href="/contests/${contest.id}/ledger.csv">as CSV</a>.
           </p>`
         : null
     }

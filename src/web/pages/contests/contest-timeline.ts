@@ -124,7 +124,10 @@ function paying(course: Course, view: View): readonly BookLine[] {
   const { contest, payouts } = ledger
   const isWhole = isWholeList(ledger, view)
   const [first] = payouts
-  const last = payouts.at(-1)
+  // A correction among the payouts is no payment.
+  const count = payouts.filter(({ type }) => type === 'payout').length
+  const lastIndex = payouts.findLastIndex(({ type }) => type === 'payout')
+  const last = payouts[lastIndex]
   const lines: BookLine[] = []
   const cancelled = isCancelled(course.timeline)
   if (first !== undefined && !view.query.has('after')) {
@@ -134,13 +137,13 @@ function paying(course: Course, view: View): readonly BookLine[] {
       small: after('/payouts/0/at', first.at, contest, cancelled) ?? seqOf(first, '/payouts/0'),
     })
   }
-  if (last !== undefined && payouts.length > 1 && isWhole) {
-    const pointer = `/payouts/${payouts.length - 1}`
+  if (last !== undefined && count > 1 && isWhole) {
+    const pointer = `/payouts/${lastIndex}`
     lines.push({
       when: at(`${pointer}/at`, last.at, view),
       what: contest.paidAt === null ? 'Newest payment' : 'Last payment',
       small: html`of
-      ${expressed('count /payouts', String(payouts.length))}${contest.paidAt === null ? ' so far' : null}`,
+      ${expressed('payments /payouts/*/type', String(count))}${contest.paidAt === null ? ' so far' : null}`,
     })
   }
   const paid = stepOf(endOf(course), 'paid', course, view)
