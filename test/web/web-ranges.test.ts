@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../stage/api-stage.ts'
+import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import { openApiStage } from '../stage/api-stage.ts'
+import { LAUNCH } from '../story/api-story.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -70,6 +72,17 @@ suite('the preset ranges of a page', () => {
       'hour 2026-10-01T00:00:00.000Z',
       'day 2026-10-01T00:00:00.000Z',
     ])
+  })
+
+  test('end in the present hour, however long the log has been silent', async () => {
+    await using quiet = await openApiStage()
+    quiet.setNow(msOf(LAUNCH + 5 * DAY_MS + 23 * HOUR_MS))
+    for (const path of ['/flows', '/funds']) {
+      const page = plain(await (await quiet.get(path)).text())
+      const [, href = ''] = /<a href="([^"]*)"[^>]*>24 h<\/a>/.exec(page) ?? []
+      assert.equal(href, `${path}?from=2026-10-06T00:00:00.000Z&to=2026-10-07T00:00:00.000Z&bucket=hour`)
+      assert.equal((await quiet.get(href)).status, 200)
+    }
   })
 
   test('explain zeros before the launch', async () => {

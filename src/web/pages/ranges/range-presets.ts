@@ -68,11 +68,9 @@ export function beforeLaunch({ fromMs, bucket, launchedAt, launchedAtMs }: Range
   </p>`
 }
 
-/** A moment in the last shown bucket. For the present it is the newest event's, so that no link ends later. */
-function lastOf({ past }: View, { toMs, bucket, asOf }: ShownRange): Date {
-  if (past) return new Date(toMs - 1)
-  const start = INTERVALS[bucket].offset(new Date(toMs), -1)
-  return new Date(Math.max(asOf.atMs ?? 0, start.getTime()))
+/** A moment in the last shown bucket, but none after now: the API refuses a range that begins later buckets. */
+function lastOf({ now }: View, { toMs, asOf }: ShownRange): Date {
+  return new Date(Math.min(Math.max(now, asOf.atMs ?? 0), toMs - 1))
 }
 
 function endOf(bucket: Bucket, last: Date): Date {

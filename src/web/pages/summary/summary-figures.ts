@@ -1,5 +1,5 @@
 import type { Ms } from '../../../protocol/moment.ts'
-import { boundOf, ceilTo, DAY_MS, floorTo, formatAt } from '../../../protocol/moment.ts'
+import { boundOf, ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
 import type { Flows, Funds } from '../../../protocol/range-resources.ts'
 import { amountHtml, countHtml, isPositive, priceHtml } from '../../markup/amount-html.ts'
@@ -29,7 +29,8 @@ export async function askEarlier(summary: Summary, view: View): Promise<EarlierA
   const { atMs } = summary.asOf
   if (atMs === null) return null
   const asked = view.query.time('at')
-  const dayBefore = formatAt(boundOf(Math.max(0, (asked ?? atMs) - DAY_MS)))
+  // A page of the present is rendered for each minute, also when the log is silent.
+  const dayBefore = formatAt(boundOf(Math.max(0, (asked ?? floorTo(view.now, MINUTE_MS)) - DAY_MS)))
   const query = daysUpTo(asked, atMs, SLIDER_DAYS)
   return {
     dayBefore: await askEndpoint(view, 'summary', { query: `at=${dayBefore}` }),
@@ -186,9 +187,10 @@ function changeOf(now: Term | null, then: Term | null): Html {
 }
 
 function howComputed({ dayBefore, flows, funds }: EarlierAnswers, { query }: View): Html {
+  const sideBySide = `/compare${dayBefore.address.slice(dayBefore.address.indexOf('?'))}`
   return html`<p class="quiet">
       A change is the figure less that of twenty-four hours
-      before${query.has('at') ? null : html` (<a href="/compare">side by side</a>)`}.
+      before${query.has('at') ? null : html` (<a href="${sideBySide}">side by side</a>)`}.
     </p>
     ${jsonLinks([
       ['the day before', dayBefore],

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { LAUNCH } from '../../../../test/story/api-story.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
+import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -13,10 +15,28 @@ after(() => stage[Symbol.asyncDispose]())
 const see = async (path: string, on: ApiStage = stage): Promise<string> => (await on.get(path)).text()
 
 suite('the summary', () => {
-  test('shows each figure with its change in a day, signed', async () => {
-    const page = await see('/summary')
+  test('shows each figure with its change in the day before now, signed', async () => {
+    await using told = await openApiStage()
+    told.setNow(msOf(LAUNCH + HOUR_MS))
+    const page = await see('/summary', told)
     assert.match(page, /\+<span data-expr="minus \/spentOnPlay \/api\/v1\/summary\?at=[^#"]+#\/spentOnPlay">/)
     assert.match(page, /<tr data-key="Contests paying">\s*<th scope="row">Contests paying<\/th>/)
+  })
+
+  test('shows no change once the log has been silent for a day', async () => {
+    await using quiet = await openApiStage()
+    quiet.setNow(msOf(LAUNCH + 5 * DAY_MS))
+    const page = await see('/summary', quiet)
+    assertParity(page, await Promise.all(sourcesOf(page).map((source) => see(source, quiet))))
+    assert.match(page, /data-expr="minus \/spentOnPlay [^"]+"><data value="0\.000000000"/)
+    assert.match(page, /href="\/compare\?at=2026-10-05T00:00:00\.000Z">side by side</)
+  })
+
+  test('has no slider before there is a moment to choose', async () => {
+    assert.doesNotMatch(await see('/summary'), /data-slider/)
+    await using later = await openApiStage()
+    later.trade(60)
+    assert.match(await see('/summary', later), /data-slider="present"/)
   })
 
   test('has a permalink with the moment of its last event', async () => {

@@ -68,10 +68,12 @@ export function timeTravel(
 }
 
 /** Slider over the history. Hidden until a script shows it, since only a script can label its moments. */
-function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Html {
+function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Html | null {
   const step = shown - launch <= HOURLY_MS_MAX ? HOUR_MS : DAY_MS
   const from = boundOf(floorTo(launch, step) + step)
   const to = floorTo(shown, step)
+  // Before the first full step after the launch there is no moment to choose.
+  if (from > to) return null
   return html`<form method="get" action="/summary" data-slider="${present ? 'present' : 'past'}" hidden>
     <label for="moment"
       >Moment: <output for="moment">${present ? 'now' : momentText(formatAt(to))}</output>. Drag and let go,
