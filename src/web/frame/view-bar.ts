@@ -50,7 +50,10 @@ export function viewBar(view: View, bar: ViewBar): Html | null {
 export function copyButton(label: string, copied: Readonly<{ text: string } | { curl: string }>): Html {
   return 'text' in copied
     ? html`<button type="button" hidden data-copy="${copied.text}">${label}</button>`
-    : html`<button type="button" hidden data-copy-curl="${copied.curl}">${label}</button>`
+    : // The command has the address in single quotes.
+      html`<button type="button" hidden data-copy-curl="${copied.curl.replaceAll("'", '%27')}">
+        ${label}
+      </button>`
 }
 
 /** Cursors of one page, which the address of a whole CSV leaves out. */

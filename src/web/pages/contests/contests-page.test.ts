@@ -135,6 +135,11 @@ suite('one list of contests', () => {
     assert.doesNotMatch(ofClosed, /data-label="closes"/)
   })
 
+  test('gives the shell an address without a quote', async () => {
+    const page = await seeContest("/contests?q=O'Brien", running)
+    assert.match(page, /data-copy-curl="\/api\/v1\/contests\?q=O%27Brien"/)
+  })
+
   test('isolates and escapes titles', async () => {
     const story = [deposit, plan(1, 'Round <b>', HOUR_MS), opened, pool]
     for (const path of ['/contests', '/contests?status=running', '/contests?q=round']) {

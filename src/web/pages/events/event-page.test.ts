@@ -131,7 +131,7 @@ suite('the page of an event', () => {
   test('links no event that is not published yet', async () => {
     const page = await pageAt(9)
     assert.doesNotMatch(page, /rel="next"|\/events\/10/)
-    assert.match(textOf(page), /The next event appears here/)
+    assert.match(textOf(page), /No event had followed it when this page was made\./)
   })
 
   test('is revalidated, and sent again once it is corrected', async () => {

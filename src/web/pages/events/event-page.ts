@@ -126,7 +126,7 @@ function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections): Html {
     ${
       seq < asOf.seq
         ? html`<a class="button" rel="next" href="/events/${seq + 1}">${named(seq + 1)} →</a>`
-        : html`<span class="quiet">The next event appears here once it is published.</span>`
+        : html`<span class="quiet">No event had followed it when this page was made.</span>`
     }
   </nav>`
 }
