@@ -3,24 +3,26 @@ import type { Socket } from 'node:net'
 
 /** Connections of a listener that is never full. */
 export type CrowdedConnections = Readonly<{
-  /** Keeps the connection until the returned function is called, which must be soon: its answer is being made. */
+  /** Ends other connections before this one until the returned function is called: its answer is being made. */
   hold(socket: Socket): () => void
 }>
 
 /**
- * Makes room for each new connection of a server: beyond `max`, the oldest one that is not held is ended. A listener that
- * refuses new ones instead could be kept full with idle connections and bodies that never end.
+ * Makes room for each new connection of a server: beyond `max`, the oldest one that is not held is ended, or the oldest of
+ * all when every one is held. A listener that refuses new ones instead could be kept full with idle connections, with
+ * bodies that never end, and with submissions that wait for their tree.
  */
 export function endOldConnections(server: Server, max: number): CrowdedConnections {
   const open = new Set<Socket>()
   const held = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
+    if (open.size >= max) {
+      const oldest = open.values().find((one) => !held.has(one)) ?? [...open][0]
+      if (oldest !== undefined) open.delete(oldest)
+      oldest?.destroy()
+    }
     open.add(socket)
     socket.once('close', () => open.delete(socket))
-    if (open.size <= max) return
-    const oldest = open.values().find((one) => !held.has(one)) ?? socket
-    open.delete(oldest)
-    oldest.destroy()
   })
   return {
     hold(socket) {
