@@ -6,7 +6,7 @@ import { verifyKeyChain } from '../tlog/key-chain.ts'
 import { parseNote } from '../tlog/note.ts'
 import type { Verdict } from '../tlog/verdict.ts'
 import { DOUBTS, doubted, proved } from '../tlog/verdict.ts'
-import { parseVkey } from '../tlog/vkey.ts'
+import { formatVkey, parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
 import type { JsonObject } from './reading/json-values.ts'
 import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json-values.ts'
@@ -64,6 +64,8 @@ export function readKeyList(body: Uint8Array, { sha256 }: Pick<Primitives, 'sha2
       throw malformed('a key belongs to another log')
     return { key: parsed, fromSize, toSize, statement: jsonString(key['statement']) ?? null }
   })
+  if (new Set(listed.map(({ key }) => formatVkey(key))).size < listed.length)
+    throw malformed('a key is listed twice')
   return { origin, keys: listed, formerLogs }
 }
 
@@ -138,6 +140,11 @@ function listedTrustedKeys(
 
 const NO_KEY = new Uint8Array(0)
 
+/** Whether a key signs trees of this size. */
+export function signsTreesOf({ fromSize, toSize }: KeyRange, size: number): boolean {
+  return fromSize <= size && (toSize === null || size <= toSize)
+}
+
 /** Opens a note that a trusted key has signed, if the key signs trees of its size. Throws a `WrongError` otherwise. */
 export async function openTrusted(
   place: string,
@@ -150,10 +157,7 @@ export async function openTrusted(
   if (!opened.ok) throw new WrongError(place, DOUBTS[opened.doubt])
   const { checkpoint, signers } = opened.value
   if (checkpoint.extensions.length > 0) throw new WrongError(place, 'has more than origin, size and root')
-  const inTime = keys.some(
-    ({ key, fromSize, toSize }) =>
-      signers.includes(key) && fromSize <= checkpoint.size && (toSize === null || checkpoint.size <= toSize),
-  )
+  const inTime = keys.some((range) => signers.includes(range.key) && signsTreesOf(range, checkpoint.size))
   if (!inTime) throw new WrongError(place, 'is signed by a key that does not sign trees of this size')
   return opened.value
 }

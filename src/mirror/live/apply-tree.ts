@@ -70,9 +70,9 @@ export async function applyFromPages(parts: ApplyParts, tree: ProvenTree): Promi
               ...parts,
               book,
               onBatch: () => false,
-              onMonthEnd(end) {
+              onMonthEnd({ trusted: end }) {
                 // The target proves every other end, in one transaction with it: anyone can list a retired key.
-                if (!end.isTrusted || end.size >= tree.size) return
+                if (end === null || end.size >= tree.size) return
                 if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
                 store.putKeys(keys)
                 store.commit(end)

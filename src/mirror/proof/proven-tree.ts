@@ -7,7 +7,8 @@ import { parseNote } from '../../tlog/note.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
-import { openListed, openTrusted } from '../../verify/trust.ts'
+import type { Trust } from '../../verify/trust.ts'
+import { openListed, openTrusted, signsTreesOf } from '../../verify/trust.ts'
 import { NODE_PRIMITIVES } from './node-primitives.ts'
 import type { OriginKeys } from './origin-keys.ts'
 
@@ -15,52 +16,55 @@ import type { OriginKeys } from './origin-keys.ts'
 export type ProvenTree = Tree & Readonly<{ origin: string; note: string; signature: Uint8Array }>
 
 /**
- * Opens a served checkpoint of the log. Throws a `WrongError` unless a trusted key has signed it, and every signature of a
- * listed key is valid. Signatures of others, such as witnesses, are left out.
+ * Opens a served checkpoint of the log. Throws a `WrongError` unless a trusted key has signed it, and every signature of
+ * such a key is valid. Keeps one signature of each trusted key that signs trees of its size: anyone can add others, and
+ * the note must fit the high-water mark.
  */
 export async function provenTree(place: string, served: Uint8Array, keys: OriginKeys): Promise<ProvenTree> {
   const { checkpoint } = await openTrusted(place, served, keys.trust, NODE_PRIMITIVES)
-  return ofLog(place, served, checkpoint, keys)
+  const signing = keys.trust.keys.filter((range) => signsTreesOf(range, checkpoint.size))
+  return signedBy(place, served, checkpoint, signing)
 }
 
 /**
- * Signed tree at the end of a month. `isTrusted`: a trusted key of the log has signed it. Any other listed key proves
- * nothing by itself, but a larger tree can.
+ * Signed tree at the end of a month. `trusted`: the same tree with the signatures of trusted keys; null without any.
+ * Another listed key proves nothing by itself, but a larger tree can.
  */
-export type MonthEnd = ProvenTree & Readonly<{ isTrusted: boolean }>
+export type MonthEnd = ProvenTree & Readonly<{ trusted: ProvenTree | null }>
 
 /** Opens the checkpoint of a month's end, which a retired key or one of a former log may have signed. */
 export async function provenMonthEnd(place: string, note: string, keys: OriginKeys): Promise<MonthEnd> {
   const served = formatUtf8(note)
+  const { listed } = keys.trust
   const opened = await openListed(served, keys.trust, NODE_PRIMITIVES)
   if (!opened.ok) throw new WrongError(place, DOUBTS[opened.doubt])
-  const tree = ofLog(place, served, opened.value, keys)
-  if (tree.note !== note) throw new WrongError(place, 'its checkpoint has a signature of an unknown key')
-  return { ...tree, isTrusted: await isByTrustedKey(place, served, keys) }
+  const tree = signedBy(place, served, opened.value, listed)
+  if (tree.note !== note)
+    throw new WrongError(place, 'its checkpoint has a repeated signature, or one of an unknown key')
+  return { ...tree, trusted: await provenOrNull(place, served, keys) }
 }
 
-async function isByTrustedKey(place: string, served: Uint8Array, { trust }: OriginKeys): Promise<boolean> {
+async function provenOrNull(place: string, served: Uint8Array, keys: OriginKeys): Promise<ProvenTree | null> {
   try {
-    await openTrusted(place, served, trust, NODE_PRIMITIVES)
-    return true
+    return await provenTree(place, served, keys)
   } catch (error) {
     if (!(error instanceof WrongError)) throw error
-    return false
+    return null
   }
 }
 
-function ofLog(
+/** The tree of a note with the first signature of each of these keys. Throws a `WrongError` when one is invalid. */
+function signedBy(
   place: string,
   served: Uint8Array,
   { origin, size, root }: Checkpoint,
-  keys: OriginKeys,
+  ranges: Trust['listed'],
 ): ProvenTree {
   const parsed = parseNote(served)
   if (!parsed.ok) throw new WrongError(place, DOUBTS[parsed.doubt])
-  const known = keys.trust.listed.map(({ key }) => key)
-  const own = parsed.value.signatures.filter(
-    (line) => line.name === origin && known.some((key) => key.name === line.name && key.keyId === line.keyId),
-  )
+  const known = ranges.map(({ key }) => key).filter(({ name }) => name === origin)
+  const missing = new Set(known.map(({ keyId }) => keyId))
+  const own = parsed.value.signatures.filter(({ name, keyId }) => name === origin && missing.delete(keyId))
   const note: Note = { text: parsed.value.text, signatures: own }
   if (!isSignedNote(note, known)) throw new WrongError(place, DOUBTS['bad-signature'])
   const signature = Buffer.concat(own.flatMap(({ keyId, signature: bytes }) => [hex.decode(keyId), bytes]))

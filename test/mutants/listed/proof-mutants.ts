@@ -73,8 +73,8 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'verify-retired-key',
     file: `${VERIFY}/trust.ts`,
-    from: 'fromSize <= checkpoint.size && (toSize === null || checkpoint.size <= toSize),',
-    to: 'fromSize <= checkpoint.size,',
+    from: 'return fromSize <= size && (toSize === null || size <= toSize)',
+    to: 'return fromSize <= size',
     promise: 'A retired key signs no new tree',
     tests: [`${VERIFY}/attacks.test.ts`, `${VERIFY}/audit.test.ts`, `${VERIFY}/history.test.ts`],
   },
