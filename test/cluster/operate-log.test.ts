@@ -208,7 +208,7 @@ suite('the operation of a log on an engine', { timeout: 400_000, ...ready }, () 
     await done(...(backup ?? []))
     await assert.rejects(log.start(first, 'first'), /adopted another branch of this log, which goes on as/)
     const restored = await done(...(restore ?? []))
-    assert.match(restored.stdout, /daybook cluster reclaim lists its drafts/)
+    assert.match(restored.stdout, /daybook cluster reclaim --data \S+ lists its drafts/)
     const other = await log.start(first, 'first')
     nodes = [winner, other]
     writeFileSync(join(log.folder, 'lost.jsonl'), (await done(...(reclaim ?? []))).stdout)

@@ -7,6 +7,7 @@ import { openSignedTrees, tryRead } from '../../log/tree/signed-trees.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { ok, warn, wrong } from '../doctor/diagnosis.ts'
+import { shellQuoted } from '../terminal/output.ts'
 
 /** Traces of the log in a data directory. */
 type Known = Readonly<{
@@ -20,6 +21,8 @@ type LossSettings = Readonly<{
   isAccepted: boolean
   /** Identity of the log of the backup when an engine carries it; null otherwise. */
   shared: LogIdentity | null
+  /** Words with which the user starts this program. */
+  program: string
 }>
 
 /**
@@ -32,7 +35,7 @@ type Loss = Readonly<{ lost: boolean; raised: HighWater | null; found: readonly 
 export function lossOf(
   { log, events, origin }: StoreContent,
   { data, mark, present }: Known,
-  { isAccepted, shared }: LossSettings,
+  { isAccepted, shared, program }: LossSettings,
 ): Loss {
   const loss = isAccepted ? warn : wrong
   const remedy = isAccepted
@@ -44,7 +47,7 @@ export function lossOf(
   }
   const other = mark?.log ?? present?.log ?? log
   if (shared?.former.some(({ id }) => id === other) === true) {
-    const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and daybook cluster reclaim lists its drafts`
+    const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and ${program} cluster reclaim --data ${shellQuoted(data)} lists its drafts`
     return nothingLost(warn('loss', says))
   }
   if (other !== log) {
@@ -63,14 +66,15 @@ export function lossOf(
     return lostWith(loss('loss', `${says}: ${remedy}`), raised)
   }
   if (mark !== null) return nothingLost(ok('loss', 'the backup holds every published event'))
-  return nothingLost(warn('loss', NOTHING_TELLS))
+  return nothingLost(warn('loss', nothingTells(program)))
 }
 
 const UNPROVEN =
   'Its newest tree is not the one that was signed, so the next start would not know of the loss: move the present store away, restore, and ask a reader for a checkpoint before the start'
 
-const NOTHING_TELLS =
-  'without a high-water mark nothing tells what was published after the backup: ask a reader for a checkpoint, and run daybook verify --since with it after the start'
+function nothingTells(program: string): string {
+  return `without a high-water mark nothing tells what was published after the backup: ask a reader for a checkpoint, and run ${program} verify URL --since FILE with it after the start`
+}
 
 function lostWith(found: Diagnosis, raised: HighWater | null = null): Loss {
   return { lost: true, raised, found: [found] }

@@ -67,7 +67,8 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
   const shared = engineLog(backup)
   const isOnEngine = shared !== null
   const known = { data, mark, present }
-  const { lost, raised, found: lossFound } = lossOf(content, known, { shared, isAccepted: acceptLoss })
+  const accepted = { shared, isAccepted: acceptLoss, program: world.program }
+  const { lost, raised, found: lossFound } = lossOf(content, known, accepted)
   const found = [
     note('backup', `${backup.path}${age}: ${content.events} events, ${formatBytes(bytes)}`),
     ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
