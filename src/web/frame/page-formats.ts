@@ -86,7 +86,7 @@ export async function formatReply(
   // Permalinks name the defaults, such as the range, so that they stay the same.
   const permalink = permalinkOf(page, view, answer)
   const body = JSON.stringify({
-    title: page.title(answer, view),
+    title: await page.title(answer, view),
     page: permalink,
     api: `/api/v1${permalink}`,
     csv: table === null ? null : suffixedOf(permalink, '.csv'),

@@ -236,7 +236,7 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewPa
 }
 
 async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<string> {
-  const title = page.title(answer, view)
+  const title = await page.title(answer, view)
   const asOf = asOfIn(answer)
   const heading = await page.heading?.(answer, view)
   const content = await page.render(answer, view)

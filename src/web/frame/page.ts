@@ -64,7 +64,7 @@ export type Page<Answer> = Readonly<{
   /** Canonical path, for a page that must not repeat its query; its own path and query if absent. */
   canonical?: string
   /** Heading, and first part of the document's title. */
-  title(answer: Answer, view: View): string
+  title(answer: Answer, view: View): string | Promise<string>
   /** Link-preview text; the page's first text if absent or null. */
   description?(answer: Answer, view: View): string | null
   /** Top of the page with its `h1`; the title as `h1` if absent. */

@@ -1,7 +1,16 @@
-import type { Contests, ContestStatus, ContestWire, Schedule, Summary } from '../../../protocol/resources.ts'
-import { amountHtml, countHtml } from '../../markup/amount-html.ts'
+import type {
+  Contests,
+  ContestStatus,
+  ContestWire,
+  Payouts,
+  Schedule,
+  Summary,
+} from '../../../protocol/resources.ts'
+import { amountHtml, countHtml, isPositive } from '../../markup/amount-html.ts'
 import { sectionHead, shareBar } from '../../markup/book.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'
+import { derived } from '../../markup/derived.ts'
+import { waitingSum } from '../../markup/waiting-sum.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
@@ -32,11 +41,13 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
   const running = await askContests({ status: 'running', most: RUNNING_SHOWN, sort: 'closesAt' }, view)
   const paying = await askContests({ status: 'paying', most: PAYING_SHOWN, sort: 'prizesNotRedeemed' }, view)
   const paid = await askContests({ status: 'paid', most: PAID_SHOWN }, view)
+  const unpaid =
+    paying.answer.contests.length > 0 ? null : await askEndpoint(view, 'payouts', { query: 'limit=1' })
   const schedule = await askEndpoint(view, 'schedule')
   const cancelled = await askCancelled(paid.answer.contests, view)
   return html`${runningCards(running, summary, view)}
     <div class="two">
-      <section>${payingTable(paying, summary, view)}</section>
+      <section>${unpaid === null ? payingTable(paying, summary, view) : nonePays(unpaid, view)}</section>
       <aside aria-label="Contests to come">${toCome(schedule, view)}</aside>
     </div>
     ${paidSection({ paid, cancelled, summary, view })}
@@ -44,6 +55,7 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
       ['the numbers', summary],
       ['running', running],
       ['paying out', paying],
+      ...(unpaid === null ? [] : [['what waits', unpaid] as const]),
       ['to come', schedule],
       ['paid in full', paid],
       ...[...new Set([...cancelled.values()].map(({ from }) => from))].map(
@@ -83,14 +95,14 @@ function runningCards(
   }
   return html`<section>
     ${sectionHead('Running now', html`<span>first to close first</span>`)}
-    <ul
+    <ol
       class="open-now"
       data-list="${address}#/contests"
       data-fields="closesAt title id? pool entries openedAt|opensAt closesAt"
       data-most="${RUNNING_SHOWN}"
     >
       ${contests.map((one) => card(one, view))}
-    </ul>
+    </ol>
     ${moreOf('running', RUNNING_SHOWN, summary)}
   </section>`
 }
@@ -98,7 +110,7 @@ function runningCards(
 function card(one: ContestWire, view: View): Html {
   const { id, title, pool, entries, closesAt, closesAtMs } = one
   const verb = closesAtMs <= view.now ? 'was to close' : 'closes'
-  return html`<li>
+  return html`<li data-key="${id}">
     <p>${verb} <b>${untilMoment(closesAt, view)}</b></p>
     <h3>${contestTitleLink(id, title)}</h3>
     <p>
@@ -121,19 +133,23 @@ export function runningBar(
   return shareBar((now - from) / Math.max(1, closesAtMs - from), 'ink')
 }
 
+/** Words for a list without contests that pay. A correction can open a prize of one that was paid. */
+function nonePays(unpaid: LinkedAnswer<Payouts>, { site }: View): Html {
+  const sum = waitingSum(unpaid)
+  const said = isPositive(sum.figure)
+    ? html`A correction left <a href="/payouts">${derived(sum)} ${site.token}</a> unpaid in contests that had
+        been paid.`
+    : 'Nothing waits: no closed contest has prizes to pay.'
+  return html`<h2>Paying out</h2>
+    <p>${said} <a href="/contests?status=paid">See those that are paid</a>.</p>`
+}
+
 function payingTable(
   { answer, address }: LinkedAnswer<Contests>,
   summary: LinkedAnswer<Summary>,
   view: View,
 ): Html {
   const { contests } = answer
-  if (contests.length === 0) {
-    return html`<h2>Paying out</h2>
-      <p>
-        Nothing waits: no closed contest has prizes to pay.
-        <a href="/contests?status=paid">See those that are paid</a>.
-      </p>`
-  }
   return html`${sectionHead('Paying out', html`<a href="/payouts">All that waits</a>`)}
     <table class="cards paying" data-list="${address}#/contests" data-most="${PAYING_SHOWN}">
       <thead>

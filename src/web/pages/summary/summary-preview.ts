@@ -1,22 +1,25 @@
-import type { Summary } from '../../../protocol/resources.ts'
+import type { Payouts, Summary } from '../../../protocol/resources.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
 import { isPositive } from '../../markup/amount-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'
 import type { PreviewCard } from '../../preview/preview-card.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText } from '../../preview/preview-words.ts'
+import { waitingSum } from '../../markup/waiting-sum.ts'
 import { headline } from './today-top.ts'
 
 /** Link preview of the start page: how many closed contests are paid in full, and what still waits. */
-export function summaryPreview(summary: Summary, { site, query }: View): PreviewCard {
-  const token = drawableToken(site)
-  const { asOf, spentOnPlay, paidInPrizes, burned, runningPools, prizesNotRedeemed } = summary
+export async function summaryPreview(summary: Summary, view: View): Promise<PreviewCard> {
+  const token = drawableToken(view.site)
+  const { asOf, spentOnPlay, paidInPrizes, burned, runningPools } = summary
+  const isPast = view.query.has('at')
+  const payouts = isPast ? null : await askUnpaidTotals(view)
   return {
-    above: query.has('at') ? 'As it stood then' : null,
-    headline: plainText(headline(summary, { token })),
-    sentence: isPositive(prizesNotRedeemed)
-      ? `${cutAmount(prizesNotRedeemed)} ${token} of prizes still wait. This book says which, and why.`
-      : 'No prize waits to be paid. Every event is in this book.',
+    above: isPast ? 'As it stood then' : null,
+    headline: plainText(headline(summary, { token }, payouts)),
+    sentence: sentenceOf(summary, payouts, token),
     part: {
       is: 'figures',
       figures: [
@@ -28,4 +31,22 @@ export function summaryPreview(summary: Summary, { site, query }: View): Preview
     },
     state: asOf.at === null ? 'Nothing is published yet' : minuteText(asOf.at),
   }
+}
+
+/** The totals of the prizes that are unpaid now. */
+export function askUnpaidTotals(view: View): Promise<LinkedAnswer<Payouts>> {
+  return askEndpoint(view, 'payouts', { query: 'limit=1' })
+}
+
+function sentenceOf(
+  { prizesNotRedeemed }: Summary,
+  payouts: LinkedAnswer<Payouts> | null,
+  token: string,
+): string {
+  const waits = payouts === null ? prizesNotRedeemed : waitingSum(payouts).figure
+  if (isPositive(waits)) {
+    return `${cutAmount(waits)} ${token} of prizes still wait. This book says which, and why.`
+  }
+  // Of a past moment only the net is known.
+  return `${payouts === null ? '' : 'No prize waits to be paid. '}Every event is in this book.`
 }

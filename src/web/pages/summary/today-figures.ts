@@ -9,6 +9,8 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { waitsForDate } from '../../markup/kind-words.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import { waitingSum } from '../../markup/waiting-sum.ts'
+import { waitingHtml } from './today-top.ts'
 
 type Asked = Readonly<{
   payouts: LinkedAnswer<Payouts>
@@ -27,6 +29,7 @@ export function fourFigures(summary: Summary, { payouts, payments, dayBefore }: 
     figure: dayBefore.answer[key],
   })
   const inADay = (key: FigureKey): Html => derived(minus(now(key), then(key)))
+  const hasOnlyOverpaid = !isPositive(waitingSum(payouts).figure) && !isZero(payouts.answer.totals.overpaid)
   const playsInADay = summary.plays - dayBefore.answer.plays
   return figures([
     {
@@ -36,10 +39,10 @@ export function fourFigures(summary: Summary, { payouts, payments, dayBefore }: 
     },
     {
       label: 'Unpaid now',
-      figure: html`<span data-at="/prizesNotRedeemed">${amountHtml(summary.prizesNotRedeemed)}</span>`,
-      note: summary.prizesNotRedeemed.startsWith('-')
-        ? 'More was paid than was won'
-        : unpaidNote(payouts, view),
+      figure: hasOnlyOverpaid
+        ? html`<span data-at="/prizesNotRedeemed">${amountHtml(summary.prizesNotRedeemed)}</span>`
+        : waitingHtml(summary, payouts),
+      note: hasOnlyOverpaid ? 'More was paid than was won' : unpaidNote(payouts, view),
     },
     {
       label: 'In running pools',

@@ -19,6 +19,7 @@ import { fourFigures, totalsAside } from './today-figures.ts'
 import { askTitles, newestPayments } from './today-lines.ts'
 import { closingNext, openingNext } from './today-next.ts'
 import { proofStrip } from './today-proof.ts'
+import { askUnpaidTotals } from './summary-preview.ts'
 import { headline, unpaidSentence } from './today-top.ts'
 
 const PAYMENTS_SHOWN = 7
@@ -29,7 +30,7 @@ export const todayPage: EndpointPage<'summary'> = {
   ...summaryPage,
   path: '/',
   island: 'frame',
-  title: (summary, { site }) => plainText(headline(summary, site)),
+  title: async (summary, view) => plainText(headline(summary, view.site, await askUnpaidTotals(view))),
   // The content has the heading, beside the contests that close next.
   heading: () => html``,
   description: () => null,
@@ -49,7 +50,7 @@ export const todayPage: EndpointPage<'summary'> = {
     const proof = await proofStrip(view)
     const top = html`<div class="two today">
       <section>
-        <h1>${headline(summary, view.site)}</h1>
+        <h1>${headline(summary, view.site, payouts)}</h1>
         ${unpaidSentence(summary, payouts, view)} ${searchBox(suggested.answer)}
       </section>
       <aside aria-label="Closing next">${closingNext(closing, summary, view)}</aside>

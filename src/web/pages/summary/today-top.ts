@@ -1,40 +1,58 @@
 import type { Payouts, Summary } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
-import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
+import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { derived, derivedSum, negated } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
+import { waitingSum } from '../../markup/waiting-sum.ts'
 
-/** The answer to "is everybody paid?" in a sentence, from the summary alone. */
+/**
+ * The answer to "is everybody paid?" in a sentence. `payouts` is null for a past moment, of which nobody knows whether
+ * overpaid prizes hide others that wait.
+ */
 export function headline(
-  { asOf, contests, prizesNotRedeemed }: Summary,
+  summary: Summary,
   { token }: Pick<Site, 'token'>,
+  payouts: LinkedAnswer<Payouts> | null,
 ): Html {
+  const { asOf, contests } = summary
   const { upcoming, running, paying, paid } = contests
   if (asOf.seq === 0) return html`Nothing has happened yet`
   if (paying + paid === 0) return beforeAnyClose(running, upcoming)
-  if (paying === 0 && prizesNotRedeemed.startsWith('-')) {
-    const over = negated({ pointer: '/prizesNotRedeemed', figure: prizesNotRedeemed })
-    return html`A correction left ${derived(over)} ${token} more paid than was won`
-  }
-  if (paying === 0 && !isZero(prizesNotRedeemed)) {
-    return html`A correction left
-      <span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span> ${token} unpaid in contests
-      that had been paid`
-  }
+  const corrected = paying === 0 ? leftByCorrections(summary, token, payouts) : null
+  if (corrected !== null) return corrected
   const closed = derivedSum([
     { pointer: '/contests/paid', figure: paid },
     { pointer: '/contests/paying', figure: paying },
   ])
   const all = closed === null ? null : derived(closed)
-  if (paying + paid === 1)
+  const isKnown = payouts !== null
+  if (paying + paid === 1) {
+    if (paying === 0 && !isKnown) return html`The only closed contest has been paid`
     return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}paid in full`
-  if (paying === 0) return html`All ${all} closed contests are paid in full`
+  }
+  if (paying === 0) return html`All ${all} closed contests ${isKnown ? 'are paid in full' : 'have been paid'}`
   if (paid === 0) return html`None of ${all} closed contests is paid in full yet`
   return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests
     ${paid === 1 ? 'is' : 'are'} paid in full`
+}
+
+/** What corrections left open after all contests had been paid; null if nothing. */
+function leftByCorrections(
+  summary: Summary,
+  token: string,
+  payouts: LinkedAnswer<Payouts> | null,
+): Html | null {
+  const { prizesNotRedeemed: figure } = summary
+  if (isPositive(payouts === null ? figure : waitingSum(payouts).figure)) {
+    return html`A correction left ${waitingHtml(summary, payouts)} ${token} unpaid in contests that had been
+    paid`
+  }
+  if (isZero(figure)) return null
+  const over = negated({ pointer: '/prizesNotRedeemed', figure })
+  return html`A correction left ${derived(over)} ${token} more paid than was won`
 }
 
 function beforeAnyClose(running: number, upcoming: number): Html {
@@ -77,7 +95,7 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
     ${
       parts.length === 0
         ? null
-        : html`<a href="/payouts">${waiting(summary, payouts)} ${token} of prizes still wait</a>:
+        : html`<a href="/payouts">${waitingHtml(summary, payouts)} ${token} of prizes still wait</a>:
             ${listed(parts)}.`
     }
     ${overpaid(payouts, token)}
@@ -85,14 +103,10 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
 }
 
 /** Sum of what waits. The figure of the summary is less by what was paid too much. */
-function waiting({ prizesNotRedeemed }: Summary, { answer, address }: LinkedAnswer<Payouts>): Html {
-  if (isZero(answer.totals.overpaid)) {
-    return html`<span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span>`
-  }
-  const sum = derivedSum(
-    WAITING.map(([status]) => ({ pointer: `${address}#/totals/${status}`, figure: answer.totals[status] })),
-  )
-  return sum === null ? html`` : derived(sum)
+export function waitingHtml({ prizesNotRedeemed }: Summary, payouts: LinkedAnswer<Payouts> | null): Html {
+  return payouts === null || isZero(payouts.answer.totals.overpaid)
+    ? html`<span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span>`
+    : derived(waitingSum(payouts))
 }
 
 /** Parts with commas, and "and" before the last. */

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { linesOf } from '../../../../test/previews/picture-lines.ts'
+import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import type { StoryEvent } from '../../../../test/story/api-story.ts'
+import { plan } from '../../../../test/story/api-story.ts'
+import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
+import { HOUR_MS } from '../../../protocol/moment.ts'
+import { seqOf } from '../../../protocol/seq.ts'
+import { plainText } from '../../markup/page-lead.ts'
+
+/** A contest that is paid in full, in seven events. */
+const paid = (id: number): readonly StoryEvent[] => [
+  plan(id, `Contest of ${id}`, HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: id },
+  { type: 'pool', kind: 'top_up', contestId: id, kots: '10' },
+  { type: 'contest', kind: 'closed', contestId: id },
+  { type: 'prize', kind: 'winner', contestId: id, kots: '10' },
+  { type: 'payout', kind: 'winner', contestId: id, kots: '10', tx: `transaction-of-${id}` },
+  { type: 'contest', kind: 'paid', contestId: id },
+]
+
+suite('overpaid prizes that hide others that wait', () => {
+  test('never make a page say that all are paid', async () => {
+    const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
+    await using stage = await openApiStage({ story: [deposit, ...paid(1), ...paid(2)] })
+    // The payment of one contest and the prize of the other: their sum is zero.
+    stage.append([
+      { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
+      { type: 'correction', kind: 'prize', contestId: 2, kots: '-10', details: { corrects: seqOf(13) } },
+    ])
+    const see = async (path: string): Promise<string> => {
+      const page = await (await stage.get(path)).text()
+      const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+      assertParity(page, await Promise.all(answers))
+      return page
+    }
+    const headline = 'A correction left 10.00 KOTS unpaid in contests that had been paid'
+    const page = await see('/')
+    assert.ok(page.includes(`<title>${headline} · Daybook</title>`))
+    const words = plainText({ markup: page })
+    assert.ok(
+      words.includes(`${headline} 10.00 KOTS of prizes still wait: 10.00 payable. More was paid`),
+      words,
+    )
+    assert.match(words, /Unpaid now 10\.00 10\.00 can be paid now/)
+    const picture = (await linesOf('/summary.png', stage)).join(' ')
+    assert.ok(picture.includes(`${headline} 10.00 KOTS of prizes still wait.`), picture)
+    const past = (await linesOf('/summary.png?at=2026-10-01T00:18Z', stage)).join(' ')
+    assert.match(past, /All 2 closed contests have been paid Every event is in this book\./)
+    assert.match(
+      plainText({ markup: await see('/contests') }),
+      /Paying out A correction left 10\.00 KOTS unpaid in contests that had been paid\./,
+    )
+  })
+})
