@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { priced, month, logOf, correcting } from '../../test/story/story.ts'
 import type { EventSketch } from '../../test/story/story.ts'
@@ -106,29 +105,6 @@ function change(directory: string, sql: string): void {
   assert.ok(Number(changes) > 0, `${sql} changes something`)
 }
 
-/** Each index, with definitions that leave out an entry and that change one. */
-const INDEXES = {
-  events_code: {
-    right: '(code)',
-    missing: '(code) WHERE seq <> 7',
-    changed: '(code + (seq = 7))',
-  },
-  events_contest: {
-    right: '(contest, code) WHERE contest IS NOT NULL',
-    missing: '(contest, code) WHERE contest IS NOT NULL AND seq <> 7',
-    changed: '(contest + (seq = 7), code) WHERE contest IS NOT NULL',
-  },
-} as const
-
-/** Builds an index by one definition and then says that it has another, as damaged pages would. */
-function replaceIndex(directory: string, index: string, made: string, claimed: string): void {
-  const db = new DatabaseSync(storePath(directory), { defensive: false })
-  db.exec(`DROP INDEX ${index}; CREATE INDEX ${index} ON events ${made}; PRAGMA writable_schema = ON`)
-  const sql = `CREATE INDEX ${index} ON events ${claimed}`
-  db.prepare('UPDATE sqlite_schema SET sql = ? WHERE name = ?').run(sql, index)
-  db.close()
-}
-
 suite('recomputing a store', () => {
   test('finds every table equal to the recomputed one', () => {
     using directory = openStory()
@@ -153,21 +129,6 @@ suite('recomputing a store', () => {
       using directory = openStory()
       change(directory.path, `DELETE FROM ${table} WHERE ${KEYS[table] ?? 'seq'} = (${newestOf(table)})`)
       assert.ok(tablesOf(directory.path).length > 0)
-    })
-  }
-
-  for (const [index, { right, missing, changed }] of Object.entries(INDEXES)) {
-    test(`finds a missing and a changed entry of the index ${index}`, () => {
-      for (const [made, rows] of [
-        [right, 0],
-        [missing, 1],
-        [changed, 2],
-      ] as const) {
-        using directory = openStory()
-        replaceIndex(directory.path, index, made, right)
-        const differences = rows === 0 ? [] : [{ table: index, rows, first: 'seq 7' }]
-        assert.deepEqual(recomputed(directory.path).differences, differences)
-      }
     })
   }
 

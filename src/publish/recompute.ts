@@ -39,23 +39,16 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['segments', 'month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes'],
 ]
 
-/** The indexes that answers read, with their columns and the events that they hold. They are compared with `events`. */
-const COMPARED_INDEXES: readonly (readonly [index: string, columns: string, where: string])[] = [
-  ['events_code', 'seq, code', 'true'],
-  ['events_contest', 'seq, contest, code', 'contest IS NOT NULL'],
-]
-
-/** A table or index with rows that differ from those computed from the log's lines: how many, and the first. */
+/** A table with rows that differ from those computed from the log's lines: how many, and the first. */
 export type Difference = Readonly<{ table: string; rows: number; first: string }>
 
 export type Recomputed = Readonly<{ events: number; differences: readonly Difference[] }>
 
 /**
  * Publishes the lines of a store again into a second store, and compares every table of the two. Segments of month files
- * that hold their lines are right, whichever zlib has compressed them. It also compares the
- * indexes of the first store with its events. A line that cannot be published is reported as the only difference,
- * because nothing after it can be computed. `scratch` is the path of the second store, which the caller removes. Yields
- * the number of events done.
+ * that hold their lines are right, whichever zlib has compressed them. A line that cannot be published is reported as the
+ * only difference, because nothing after it can be computed. `scratch` is the path of the second store, which the caller
+ * removes. Yields the number of events done.
  */
 export function* recompute(store: string, scratch: string): Generator<number, Recomputed> {
   const stored = openForReading(store)
@@ -70,17 +63,7 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
     // Bulk mode takes exclusive locks, also on the attached store, which others are reading.
     computed.exec('PRAGMA locking_mode = NORMAL')
     computed.exec(`ATTACH '${store.replaceAll("'", "''")}' AS stored`)
-    const differences = [
-      ...COMPARED.flatMap(([table, columns]) =>
-        compare(computed, table, columns, { stored: `stored.${table}`, computed: `main.${table}` }),
-      ),
-      ...COMPARED_INDEXES.flatMap(([index, columns, where]) =>
-        compare(computed, index, columns, {
-          stored: `stored.events INDEXED BY ${index} WHERE ${where}`,
-          computed: `stored.events NOT INDEXED WHERE ${where}`,
-        }),
-      ),
-    ]
+    const differences = COMPARED.flatMap(([table, columns]) => compare(computed, table, columns))
     return { events, differences }
   } finally {
     computed.close()
@@ -120,20 +103,15 @@ function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<num
   return { events: done, broken: null }
 }
 
-/** Compares the rows of two sources in both directions, so that surplus rows are found too. */
-function compare(
-  db: DatabaseSync,
-  table: string,
-  columns: string,
-  from: Readonly<{ stored: string; computed: string }>,
-): Difference[] {
+/** Compares the rows of a table in both directions, so that surplus rows are found too. */
+function compare(db: DatabaseSync, table: string, columns: string): Difference[] {
   const key = columns.split(', ')[0] ?? ''
   const row = db
     .prepare(
       `SELECT count(*) AS rows, min(${key}) AS first FROM (
-         SELECT * FROM (SELECT ${columns} FROM ${from.stored} EXCEPT SELECT ${columns} FROM ${from.computed})
+         SELECT * FROM (SELECT ${columns} FROM stored.${table} EXCEPT SELECT ${columns} FROM main.${table})
          UNION ALL
-         SELECT * FROM (SELECT ${columns} FROM ${from.computed} EXCEPT SELECT ${columns} FROM ${from.stored}))`,
+         SELECT * FROM (SELECT ${columns} FROM main.${table} EXCEPT SELECT ${columns} FROM stored.${table}))`,
     )
     .get()
   const rows = Number(row?.['rows'] ?? 0)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { closeSync, openSync, writeSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { storePath } from '../../src/log/store/store.ts'
 import { change, makeLog, openFolder, runCheck } from '../story/damaged-log.ts'
@@ -28,11 +29,30 @@ function destroy(data: string, name: string): void {
   }
 }
 
+/** Builds an index of the codes by one definition and then says that it has its own, as damaged pages would. */
+function replaceIndex(data: string, made: string): void {
+  const db = new DatabaseSync(storePath(data), { defensive: false })
+  db.exec(`DROP INDEX events_code; CREATE INDEX events_code ON events ${made}; PRAGMA writable_schema = ON`)
+  const sql = 'CREATE INDEX events_code ON events (code)'
+  db.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'events_code'").run(sql)
+  db.close()
+}
+
 suite('a store that is damaged where no line shows it', () => {
   for (const name of ['refs', 'contest_list_pool', 'lots_open', 'settled_state']) {
     test(`is found by the check: ${name} without its first page`, async () => {
       const said = await saidAfter((data) => destroy(data, name))
       assert.match(said, /^the store has a damaged page, table or index: /m)
+    })
+  }
+
+  for (const [name, made] of [
+    ['lacks an entry', '(code) WHERE seq <> 7'],
+    ['has a wrong entry', '(code + (seq = 7))'],
+  ] as const) {
+    test(`is found by the check when an index ${name}`, async () => {
+      const said = await saidAfter((data) => replaceIndex(data, made))
+      assert.match(said, /row 7 missing from index events_code|wrong # of entries in index events_code/)
     })
   }
 
