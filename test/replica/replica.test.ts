@@ -223,35 +223,3 @@ suite('a writer of a log on an engine', () => {
     })
   })
 })
-
-suite('three writers that compete', () => {
-  for (const delayMs of [1, 20]) {
-    test(`all progress, with ${delayMs} ms to the engine`, (t) =>
-      withCluster(NO_MUTANT, async ({ engine, now, publish, writers }) => {
-        engine.setFaults({ ...NO_FAULTS, delayMs })
-        const until = now() + 10_000
-        const own = await Promise.all(
-          writers.map(async (writer) => {
-            let count = 0
-            let slowestMs = 0
-            for (; now() < until; count += 1) {
-              const began = now()
-              assert.equal(await publish(writer, `${writer.name} ${count}`), 'committed')
-              slowestMs = Math.max(slowestMs, now() - began)
-            }
-            return { count, slowestMs }
-          }),
-        )
-        const all = own.reduce((sum, { count }) => sum + count, 0)
-        t.diagnostic(
-          own
-            .map(({ count, slowestMs }) => `${count} commits, ${Math.round(slowestMs)} ms at most`)
-            .join('; '),
-        )
-        for (const { count, slowestMs } of own) {
-          assert.ok(count > all * 0.2, `${count} of ${all}`)
-          assert.ok(slowestMs < 50 * delayMs + 200, `${slowestMs} ms`)
-        }
-      }))
-  }
-})

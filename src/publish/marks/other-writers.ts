@@ -1,3 +1,4 @@
+import { openContention } from './contention.ts'
 import type { OpenedMark } from './sealed-mark.ts'
 import type { WriterMark } from './writer-mark.ts'
 import type { OwnRun, Twins } from './writer-twins.ts'
@@ -32,6 +33,8 @@ export type OtherWriters = Readonly<{
   farthest(): number
   /** Whether another writer has lost a place within the last second. */
   contend(): boolean
+  /** Longest time for which one of the others has lost places and won none, in milliseconds. */
+  inVainMs(): number
   /** Nodes that share what each must have alone, as heard lately. */
   twins(): readonly Twins[]
 }>
@@ -40,8 +43,6 @@ export type OtherWriters = Readonly<{
 export const SILENCE_MS = 10_000
 /** Silence after which a writer counts as away: two marks in a row did not come. In milliseconds. */
 export const AWAY_MS: number = 2 * SILENCE_MS
-/** Time for which a lost place of another writer counts. */
-const CONTENTION_MS = 1000
 /** Most runs of writers that are kept in mind. One that is away gives its room to another. */
 const WRITERS_MAX = 32
 
@@ -55,7 +56,7 @@ export function openOtherWriters(
   /** The last question that each writer has answered, by its name. */
   const answered = new Map<string, string>()
   const twins = openWriterTwins(own, clock)
-  let contendedMs = Number.NEGATIVE_INFINITY
+  const contention = openContention(clock)
   const names = new Set(known.names())
 
   function remember(name: string): void {
@@ -90,7 +91,7 @@ export function openOtherWriters(
       runs.set(mark.run, { ...told, atMs: clock.now() })
       for (const question of mark.answers)
         if (question.startsWith(`${own.run} `)) answered.set(mark.node, question)
-      if (mark.contends) contendedMs = clock.now()
+      contention.note(mark)
       return true
     },
     heard: () => [
@@ -106,7 +107,8 @@ export function openOtherWriters(
     hasAnswered: (question) => [...answered.values()].includes(question),
     aheadOf: (place) => recent().flatMap((mark) => (mark.place > place ? [mark.node] : [])),
     farthest: () => recent().reduce((farthest, { place }) => Math.max(farthest, place), 0),
-    contend: () => clock.now() - contendedMs < CONTENTION_MS,
+    contend: contention.isOn,
+    inVainMs: contention.inVainMs,
     twins: twins.found,
   }
 }
