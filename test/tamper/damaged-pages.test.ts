@@ -7,7 +7,7 @@ import { change, makeLog, openFolder, runCheck } from '../story/damaged-log.ts'
 
 const PAGE_BYTES = 1_024
 
-/** What the check of a log says after a damage. */
+/** Findings of the check of a log after a damage. */
 async function saidAfter(damage: (data: string) => void): Promise<string> {
   using folder = openFolder()
   makeLog(folder.data, [3, 10, 50])

@@ -28,7 +28,7 @@ export type FilePlace = Readonly<{
   mark: string
 }>
 
-/** What tells a file from one that gets its inode after it. */
+/** Identity of a file, which one that gets its inode later does not share. */
 export function fileIdentityOf({
   ino,
   birthtimeNs,
