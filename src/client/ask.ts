@@ -95,8 +95,9 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
 
   async function once(path: string, options: AskOptions): Promise<OpenAnswer> {
     const { accept = '*/*', headers, signal, silenceMs = SILENCE_MS } = options
-    const url = new URL(path, origin)
     // A path from an answer, such as `next`, must not lead to another service.
+    if (!URL.canParse(path, origin)) throw unexpected('the path is no path')
+    const url = new URL(path, origin)
     if (url.origin !== origin) throw unexpected('the path leads to another origin')
     const connection = new AbortController()
     const watch = watched(around, connection, silenceMs, signal)

@@ -111,6 +111,23 @@ suite('the events of the log', () => {
     })
   }
 
+  for (const body of [
+    'null',
+    '[]',
+    '{"error":"busy"}',
+    '{"events":[null],"page":{"scannedTo":1,"hasMore":false,"next":null}}',
+    '{"events":[],"page":{"scannedTo":1,"hasMore":true,"next":"//["}}',
+    '{"events":[],"page":{"scannedTo":1,"hasMore":true,"next":7}}',
+  ]) {
+    test(`end with an error of the client at the answer ${body}`, async () => {
+      const { daybook } = clientOf({ '/events?limit=10000&kind=vote': [{ body }] })
+      await assert.rejects(seqsOf(daybook.events({ kind: 'vote' })), (error) => {
+        assert.ok(error instanceof DaybookError)
+        return error.code === 'unexpected-answer'
+      })
+    })
+  }
+
   test('end with an error when the service changes its log', async () => {
     const { daybook } = clientOf({
       '/events?limit=10000': [page([1], '/api/v1/events?after=1')],

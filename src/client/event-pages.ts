@@ -42,10 +42,10 @@ export async function* pagesOf(
   while (path !== null) {
     const answer = await ask.get(path, { signal })
     sameLog(answer.headers)
-    const { events, page, details: found = {} }: DetailedPage = answer.json()
+    const { events, page, details: found } = pageOf(answer.json())
     for (const event of events) {
       const { seq } = event
-      const own = found[seq]
+      const own = found?.[seq]
       if (own !== undefined) details?.set(event, own)
       if (last !== undefined && !((seq - last) * step > 0)) throw stuck()
       if (isWhole) noGap(last, seq, step)
@@ -56,7 +56,7 @@ export async function* pagesOf(
     if (isWhole && step > 0 && to === undefined) noGap(last, scannedTo + 1, step)
     if (events.length > 0) yield events
     const advances = reached === undefined || (scannedTo - reached) * step > 0
-    if (hasMore && (next === null || !advances)) throw stuck()
+    if (hasMore && (typeof next !== 'string' || !advances)) throw stuck()
     reached = scannedTo
     path = hasMore ? next : null
   }
@@ -64,6 +64,16 @@ export async function* pagesOf(
 
 /** A page with `details=1`: details by seq. */
 type DetailedPage = EventsPage & Readonly<{ details?: Readonly<Record<number, DetailsWire>> }>
+
+/** The page in an answer. Throws `unexpected-answer` when it is none: a proxy may have answered. */
+function pageOf(json: ReturnType<typeof JSON.parse>): DetailedPage {
+  const { events, page } = json ?? {}
+  const isPage = Array.isArray(events) && events.every((event) => isSeq(event?.seq)) && isSeq(page?.scannedTo)
+  if (!isPage) throw unexpected('the answer is no page of events')
+  return json
+}
+
+const isSeq = Number.isSafeInteger
 
 const stuck = (): DaybookError => unexpected('a page does not lead to the next one')
 

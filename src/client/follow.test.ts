@@ -164,6 +164,22 @@ suite('following a log', () => {
     await assert.rejects(followed(clientOf({ '/events': other }).daybook, {}), { code: 'another-log' })
   })
 
+  for (const [path, from] of [
+    ['/archive', undefined],
+    ['/events', '2026-08'],
+    ['/status', 'head'],
+  ] as const) {
+    for (const body of ['null', '{"error":"busy"}', '{"months":[null],"asOf":{},"page":{}}']) {
+      test(`ends with an error of the client when ${path} answers ${body}`, async () => {
+        const { daybook } = clientOf({ [path]: () => new Response(body) })
+        await assert.rejects(followed(daybook, from === undefined ? {} : { from }), {
+          name: 'DaybookError',
+          code: 'unexpected-answer',
+        })
+      })
+    }
+  }
+
   test('yields each event with its details, from files, pages and the stream', async () => {
     const { daybook, asked } = clientOf()
     let seq = 0

@@ -1,7 +1,7 @@
 import type { ArchiveIndex } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
 import { mayPass } from './ask.ts'
-import { DaybookError } from './daybook-error.ts'
+import { DaybookError, unexpected } from './daybook-error.ts'
 import { isWanted } from './filter.ts'
 import { readMonth } from './months.ts'
 import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './event-pages.ts'
@@ -54,7 +54,7 @@ export async function* followOf(
   try {
     const { headers, json } = await ask.get(endpointPath('archive', ''), { signal })
     sameLog(headers)
-    const { months }: ArchiveIndex = json()
+    const months = monthsOf(json())
     const head = months.at(-1)?.lastSeq ?? 0
     if (head - cursor >= ARCHIVE_EVENTS_MIN) {
       for (const { month, lastSeq } of months) {
@@ -69,6 +69,13 @@ export async function* followOf(
     if (!(error instanceof DaybookError && canStreamMend(error))) throw error
   }
   yield* streamOf(ask, around, { ...rest, after: cursor }, sameLog)
+}
+
+/** The months in an answer. Throws `unexpected-answer` when it has none: a proxy may have answered. */
+function monthsOf(json: ReturnType<typeof JSON.parse>): ArchiveIndex['months'] {
+  const { months } = json ?? {}
+  if (Array.isArray(months) && months.every((one) => typeof one?.month === 'string')) return months
+  throw unexpected('the answer is no list of months')
 }
 
 /** Whether the stream can go on after a failure of a file or a page. A node that is behind lacks the newest files. */

@@ -1,5 +1,5 @@
-import type { EventsPage } from '../protocol/resources.ts'
 import type { Ask } from './ask.ts'
+import { unexpected } from './daybook-error.ts'
 import type { Time } from './endpoint-query.ts'
 import { endpointPath } from './endpoint-query.ts'
 import type { SameLog } from './event-pages.ts'
@@ -21,7 +21,8 @@ export async function startCursor(
   const path = isHead ? endpointPath('status', '') : endpointPath('events', '', { after, from, limit: 1 })
   const { headers, json } = await get(path, options)
   sameLog(headers)
-  if (isHead) return json().asOf.seq
-  const { page }: EventsPage = json()
-  return page.after ?? after
+  const body = json()
+  const seq = isHead ? body?.asOf?.seq : body?.page?.after === null ? after : body?.page?.after
+  if (!Number.isSafeInteger(seq)) throw unexpected('the answer names no seq')
+  return seq
 }

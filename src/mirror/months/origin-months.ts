@@ -6,6 +6,7 @@ import { jsonInteger, jsonString, objectsOf } from '../../verify/reading/json-va
 import type { Manifest } from '../../verify/reading/manifest.ts'
 import { parseServedManifest } from '../../verify/reading/manifest.ts'
 import type { Origin } from '../origin/open-origin.ts'
+import { noDaybook } from '../origin/open-origin.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
 import type { MonthEnd } from '../proof/proven-tree.ts'
 import { provenMonthEnd } from '../proof/proven-tree.ts'
@@ -24,7 +25,10 @@ const MONTHS_MAX = 12_000
 
 /** Reads the list of months, ascending. Throws a `WrongError` when it is malformed. */
 export async function readOriginMonths(origin: Origin, signal: AbortSignal): Promise<readonly OriginMonth[]> {
-  const rows = objectsOf((await origin.json('archive', { bytesMax: LIST_BYTES_MAX }, signal))['months'])
+  const { months: listed } = await origin.json('archive', { bytesMax: LIST_BYTES_MAX }, signal)
+  // A gateway may have answered in place of the origin.
+  if (listed === undefined) throw noDaybook()
+  const rows = objectsOf(listed)
   if (rows === undefined || rows.length > MONTHS_MAX) throw new WrongError('archive', 'lacks its months')
   let before: Month | null = null
   const months: OriginMonth[] = []
@@ -51,6 +55,7 @@ export async function readClosedMonth(
 ): Promise<ClosedMonth> {
   const place = `archive/${month}.json`
   const served = await origin.json(place, { bytesMax: MANIFEST_BYTES_MAX }, signal)
+  if (served['month'] === undefined) throw noDaybook()
   const manifest = parseServedManifest(place, served, month)
   const end = await provenMonthEnd(place, manifest.checkpoint, keys)
   if (end.size !== manifest.size || Buffer.compare(end.root, manifest.root) !== 0)

@@ -71,14 +71,14 @@ export async function readKeysBody(
   attempts: Pick<BodyLimits, 'attemptsMax'> = {},
 ): Promise<Uint8Array> {
   const body = await origin.read('log/keys', { bytesMax: KEYS_BYTES_MAX, ...attempts }, signal)
-  if (body === undefined || !isJson(body)) throw noDaybook()
+  if (body === undefined || !hasKeys(body)) throw noDaybook()
   return body
 }
 
-function isJson(body: Uint8Array): boolean {
+/** Whether a body may be a list of keys, right or wrong. A gateway may have answered in place of the origin. */
+function hasKeys(body: Uint8Array): boolean {
   try {
-    readObject('', body)
-    return true
+    return readObject('', body)['keys'] !== undefined
   } catch {
     return false
   }

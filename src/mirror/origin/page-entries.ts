@@ -8,6 +8,7 @@ import { isJsonObject, jsonAgain, objectsOf } from '../../verify/reading/json-va
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import { readEntry } from '../proof/mirror-entry.ts'
 import type { Origin } from './open-origin.ts'
+import { noDaybook } from './open-origin.ts'
 
 /** Bytes of a page of `/events` with details. */
 const PAGE_BYTES_MAX: number = 64 * 1024 * 1024
@@ -26,6 +27,8 @@ export async function* pageEntries(
     const limit = Math.min(PAGE_EVENTS, upTo - expected.seq + 1)
     const path = `events?after=${expected.seq - 1}&limit=${limit}&details=1`
     const page = await origin.json(path, { bytesMax: PAGE_BYTES_MAX }, signal)
+    // A gateway may have answered in place of the origin.
+    if (page['events'] === undefined) throw noDaybook()
     const events = objectsOf(page['events'])
     const details = page['details']
     if (events === undefined || events.length > limit || !isJsonObject(details))
