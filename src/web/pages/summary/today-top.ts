@@ -39,7 +39,7 @@ export function headline(
     ${paid === 1 ? 'is' : 'are'} paid in full`
 }
 
-/** What corrections left open after all contests had been paid; null if nothing. */
+/** Words for what corrections left open after all contests had been paid; null if nothing. */
 function leftByCorrections(
   summary: Summary,
   token: string,
