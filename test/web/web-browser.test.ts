@@ -169,6 +169,23 @@ suite('in a browser', () => {
     assert.equal(await time.getAttribute('datetime'), '2026-10-01T00:05:00.000Z')
   })
 
+  test('a distance is the same in local time, also when the clocks change within it', async () => {
+    await using sight = await pages.see('/about', { timezoneId: 'Europe/Berlin' })
+    const { page } = sight
+    await page.clock.setFixedTime('2026-10-25T00:30:00Z')
+    await page.goto(pages.urlOf('/'))
+    // The page's own moments are of another day: this one stands in their place.
+    const time = page.locator('main time[data-form=until], main time[data-form=near]').first()
+    await time.evaluate((element) => {
+      element.setAttribute('datetime', '2026-10-25T01:00:00Z')
+      element.dataset['form'] = 'until'
+    })
+    for (const zone of ['local', 'utc']) {
+      await page.locator('select[name=time]').selectOption(zone)
+      assert.equal(await time.innerText(), 'in 30 min', zone)
+    }
+  })
+
   test('no page names UTC beside a moment in local time', async () => {
     await using sight = await pages.see('/about', { timezoneId: 'Pacific/Chatham' })
     let converted = 0

@@ -17,7 +17,7 @@ const STREAM = '**/live'
 /** A page of the service that is not live, to prepare from. */
 const NOWHERE = '/nothing'
 
-const focusedText = (page: Page): Promise<string> => page.evaluate(() => document.activeElement.textContent)
+const focusedText = (page: Page): Promise<string> => page.evaluate(() => document.activeElement.textContent.trim())
 
 suite('an open page', () => {
   for (const [told, header, waits] of [
@@ -107,6 +107,68 @@ suite('an open page', () => {
     await asked
     await sleep(500)
     await countsUpTo(page, last)
+  })
+
+  test('requests the page again when an answer is lost', async () => {
+    await using sight = await stage.browser.see(`${base}${NOWHERE}`)
+    const { page } = sight
+    await page.clock.install()
+    await page.goto(`${base}/summary`)
+    await says(page, /^Live$/)
+    let asked = 0
+    await page.route('**/summary', (route) => {
+      asked += 1
+      return asked === 1 ? undefined : route.continue()
+    })
+    await stage.publish(1)
+    const last = stage.published()
+    await page.waitForRequest('**/summary', { timeout: 60_000 })
+    await page.clock.fastForward(31_000)
+    await countsUpTo(page, last)
+    assert.ok(asked > 1)
+  })
+
+  test('takes no earlier list for the newest one', async () => {
+    await using sight = await stage.browser.see(`${base}/stream`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    const earlier = await (await fetch(`${base}/stream`)).text()
+    let asked = 0
+    await page.route('**/stream', (route) => {
+      asked += 1
+      return asked === 1 ? route.fulfill({ contentType: 'text/html', body: earlier }) : route.continue()
+    })
+    await stage.publish(1)
+    await shows(page, stage.published())
+    assert.ok(asked > 1)
+  })
+
+  test('calls no service busy that it cannot reach', async () => {
+    await using sight = await stage.browser.see(`${base}${NOWHERE}`)
+    const { page } = sight
+    await page.goto(`${base}/summary`)
+    await says(page, /^Live$/)
+    let asked = 0
+    await page.route('**/summary', (route) => {
+      asked += 1
+      return asked === 1
+        ? route.fulfill({ status: 503, headers: { 'retry-after': '1' }, body: '' })
+        : route.abort()
+    })
+    await stage.publish(1)
+    await says(page, /^Waiting$/)
+    await says(page, /^(Live|Behind)$/)
+    assert.equal(await page.locator('.notice').count(), 0)
+  })
+
+  test('of a future event counts on with the log', async () => {
+    const ahead = stage.published() + 1_000
+    await using sight = await stage.browser.see(`${base}/events/${ahead}`)
+    const { page } = sight
+    await says(page, /^Live$/)
+    await stage.publish(1)
+    const newest = stage.published().toLocaleString('en')
+    await page.locator('#ahead', { hasText: `#${newest}` }).waitFor({ timeout: 60_000 })
   })
 
   test('has its own stream if the browser has no locks', async () => {

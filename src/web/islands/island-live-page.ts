@@ -11,6 +11,8 @@ const OVERDUE_MS = REFRESH_MS + 2_000
 /** Lowest status after which refreshes are delayed, and the delay when the service states none. */
 const BUSY = 429
 const BUSY_MS = 20_000
+/** Longest wait for a page: an answer may be lost. */
+const ANSWER_MS_MAX = 30_000
 /** Least time between announcements to screen readers: ten seconds, and some for their delay. */
 const SAY_MS = 10_500
 
@@ -51,13 +53,14 @@ export function openLivePage(main: HTMLElement): LivePage {
   const more = document.createElement('button')
   more.type = 'button'
   more.className = 'more'
-  const never = -Math.max(REFRESH_MS, SAY_MS)
+  // The longest of the least times.
+  const never = -SAY_MS
   const page: LivePage = {
     main,
     more,
     onChange: () => undefined,
     signal: AbortSignal.abort(),
-    shown: seqIn(document.querySelector('#live')?.outerHTML),
+    shown: seqIn(document.body.outerHTML),
     head: 0,
     paused: false,
     held: undefined,
@@ -126,14 +129,24 @@ async function refresh(page: LivePage): Promise<void> {
   const { head, signal } = page
   page.asking = true
   page.stale = false
+  // What the service said before is over, also when it cannot be reached now.
+  page.refused = undefined
   page.askedAt = performance.now()
   try {
     // The same URL, so that there is one renderer. An unchanged page costs a 304.
-    const answer = await fetch(location.href, { cache: 'no-cache', priority: 'low', signal })
-    page.refused = undefined
+    const answer = await fetch(location.href, {
+      cache: 'no-cache',
+      priority: 'low',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
+    })
+    const isAhead = document.querySelector('#ahead') !== null
     if (answer.status >= BUSY) refuse(page, answer)
-    // A page that is not there is requested again after the next event.
-    else if (!answer.ok) page.shown = head
+    else if (!answer.ok) {
+      // A page that is not there is requested again after the next event.
+      page.shown = head
+      if (isAhead) show(page, await answer.text())
+      // The page of a future event exists now.
+    } else if (isAhead) location.reload()
     else take(page, await answer.text(), head)
   } catch {
     // The stream shows whether the service is there. The next refresh is scheduled anyway.
@@ -151,8 +164,6 @@ function refuse(page: LivePage, answer: Response): void {
 
 /** Takes the page of an answer. `head` was the newest event when the page was requested. */
 function take(page: LivePage, text: string, head: number): void {
-  // The page of a future event exists now.
-  if (document.querySelector('#ahead') !== null) return location.reload()
   const seq = seqIn(text)
   // An older page comes from a cache or from a node that lags.
   if (seq < page.shown || page.paused) return
@@ -206,7 +217,6 @@ function announce(page: LivePage, count: number, what: string): boolean {
 const eventsOf = (count: number): string => `${count} new ${count === 1 ? 'event' : 'events'}`
 
 /** Newest seq that a page counts; NaN when it states none. */
-function seqIn(page = ''): number {
-  const [, seq = ''] = /data-live="(\d*)"/.exec(page) ?? []
-  return seq === '' ? Number.NaN : Number(seq)
+function seqIn(page: string): number {
+  return Number(/data-live="(\d+)"/.exec(page)?.[1])
 }

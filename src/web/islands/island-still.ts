@@ -33,23 +33,18 @@ export function put(element: Element | null | undefined, text = ''): void {
   if (element && element.textContent !== text) element.textContent = text
 }
 
-const FORMS: ReadonlySet<string> = new Set([
-  'near',
-  'clock',
-  'dayname',
-  'short',
-  'hour',
-  'full',
-  'until',
-  'span',
-])
+const ZONED: ReadonlySet<string> = new Set(['near', 'clock', 'hour', 'full'])
+/**
+ * Forms that are the same in each time zone. A list is by days of UTC, so the local time of a line has its day. A distance
+ * does not change with the clocks.
+ */
+const UNSHIFTED: ReadonlySet<string> = new Set(['dayname', 'short', 'until', 'span'])
 
-const isForm = (form: string): form is TimeForm => FORMS.has(form)
+const isForm = (form: string): form is TimeForm => ZONED.has(form) || UNSHIFTED.has(form)
 
 /** Writes the moments of the page in the chosen time zone and for the present. The exact moment stays in the element. */
 function writeTimes(part: ParentNode): void {
   const local = storedSetting('time') === 'local'
-  const offset = (ms: number): number => (local ? -new Date(ms).getTimezoneOffset() * MINUTE_MS : 0)
   const now = Date.now()
   const isPast = document.querySelector('main[data-now]') === null
   for (const time of part.querySelectorAll('time')) {
@@ -57,9 +52,9 @@ function writeTimes(part: ParentNode): void {
     // A page of the past keeps its words.
     if (!isForm(form) || (isPast && form !== 'full')) continue
     const at = Date.parse(time.dateTime)
-    // A list is by days of UTC, so the local time of a line has its day.
-    if (form === 'dayname' || form === 'short') put(time, timeWords(form, at, now))
-    else put(time, timeWords(local && form === 'hour' ? 'clock' : form, at + offset(at), now + offset(now)))
+    const offset = (ms: number): number =>
+      local && ZONED.has(form) ? -new Date(ms).getTimezoneOffset() * MINUTE_MS : 0
+    put(time, timeWords(local && form === 'hour' ? 'clock' : form, at + offset(at), now + offset(now)))
   }
   for (const zone of part.querySelectorAll('[data-zone]')) put(zone, local ? 'your time' : 'UTC')
 }

@@ -36,7 +36,7 @@ export function eventsTable(
           <th scope="col" class="fold" data-field="tx">Transaction</th>
         </tr>
       </thead>
-      <tbody ${live ? html`data-live-rows` : null}>
+      <tbody ${live ? html`data-live-rows data-live="${events[0]?.seq ?? ''}"` : null}>
         ${events.map((event) => rowOf(event, view, detailed))}
       </tbody>
     </table>
