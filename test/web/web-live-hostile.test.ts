@@ -17,7 +17,8 @@ const STREAM = '**/live'
 /** A page of the service that is not live, to prepare from. */
 const NOWHERE = '/nothing'
 
-const focusedText = (page: Page): Promise<string> => page.evaluate(() => document.activeElement.textContent.trim())
+const focusedText = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement.textContent.trim())
 
 suite('an open page', () => {
   for (const [told, header, waits] of [
