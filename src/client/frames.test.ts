@@ -16,12 +16,12 @@ async function framesOf(...pieces: readonly string[]): Promise<readonly StreamFr
 }
 
 const event = (seq: number): StreamFrame => JSON.parse(`{"event":{"seq":${seq}}}`)
-const position = (seq: number): StreamFrame => JSON.parse(`{"position":{"seq":${seq}}}`)
+const position = (seq: number): StreamFrame => JSON.parse(`{"position":{"seq":${seq},"head":9}}`)
 
 const details = (seq: number): StreamFrame => ({ details: { seq, details: { count: 2 } } })
 
 const TEXT =
-  'retry: 4133\n\nevent: details\ndata: {"seq":5,"details":{"count":2}}\n\nevent: position\nid: 6\ndata: {"seq":6}\n\nid: 7\ndata: {"seq":7}\n\n: comment\n\ndata:{"seq":8}\n\n'
+  'retry: 4133\n\nevent: details\ndata: {"seq":5,"details":{"count":2}}\n\nevent: position\nid: 6\ndata: {"seq":6,"head":9}\n\nid: 7\ndata: {"seq":7}\n\n: comment\n\ndata:{"seq":8}\n\n'
 const FRAMES = [{ retryMs: 4133 }, details(5), position(6), event(7), event(8)]
 
 suite('the frames of a stream', () => {
@@ -67,6 +67,12 @@ suite('the frames of a stream', () => {
   for (const data of ['{"seq":', 'null', '7', '{}', '{"seq":"7"}', '{"seq":1.5}', '[]']) {
     test(`are refused with the data ${data}`, async () => {
       await assert.rejects(framesOf(`data: ${data}\n\n`), { code: 'unexpected-answer' })
+    })
+  }
+
+  for (const data of ['{"seq":7}', '{"seq":7,"head":"7"}', '{"seq":7,"head":1e300}']) {
+    test(`are refused when they are a position with the data ${data}`, async () => {
+      await assert.rejects(framesOf(`event: position\ndata: ${data}\n\n`), { code: 'unexpected-answer' })
     })
   }
 

@@ -20,7 +20,8 @@ const RETRY_MS_MAX = 60_000
 
 /**
  * Parses Server-Sent Events (WHATWG HTML, section 9.2.6) line by line. Ignores comments, unknown fields and messages of
- * other types. Throws `unexpected-answer` on a message without a seq.
+ * other types. Throws `unexpected-answer` on a message without a seq, or a
+ * position without a head.
  */
 export function openFrames(): (line: string) => StreamFrame | undefined {
   let type = ''
@@ -32,6 +33,7 @@ export function openFrames(): (line: string) => StreamFrame | undefined {
     if (json.trim() === '') return undefined
     if (!/^(?:|message|position|details)$/.test(kind)) return undefined
     const content = parse(json)
+    if (kind === 'position' && !Number.isSafeInteger(content.head)) throw unexpected('a position has no head')
     return kind === 'position' || kind === 'details' ? { [kind]: content } : { event: content }
   }
 

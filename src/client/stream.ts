@@ -235,7 +235,8 @@ async function read(run: StreamRun): Promise<readonly EventWire[]> {
 /** Applies a position. Reports a heartbeat when it does not change the state. */
 function applyPosition(run: StreamRun, { seq, head, live }: StreamPosition): void {
   move(run, seq)
-  run.head = Math.max(run.head, head)
+  // Not the maximum of all: a wrong head must not stay.
+  run.head = Math.max(run.cursor, head)
   const before = run.state
   signalState(run, live ? 'level' : 'behind')
   if (run.state === before) report(run)

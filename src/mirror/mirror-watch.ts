@@ -21,7 +21,7 @@ export type MirrorState = Readonly<{
   pinnedOnFirstUse: boolean
   /** Moment at which the origin last showed a checkpoint that agrees with the whole mirror. Null before the first. */
   provedAt: Ms | null
-  /** Newest seq that the origin has shown, proved or not. */
+  /** Newest seq that the origin has shown of late, proved or not. */
   originHead: number
   /** Events that the origin has shown and the mirror has not proved. */
   behindEvents: number
@@ -63,10 +63,9 @@ export function openWatch(
   origin: Pick<Origin, 'url' | 'around'>,
   onFault: (fault: string | null) => void,
 ): Watch {
-  const head = (): number => store.book.head().seq
   const now = (): number => origin.around.now()
   const seen = openSeen(settings, store, now)
-  let originHead = store.shownSeq()
+  const originHead = openOriginHead(store)
   /** Moment since which the mirror may lack something; null while it lacks nothing. */
   let behindSince: number | null =
     now() - Math.max(0, settings.now() - (seen.read().provedAt ?? settings.now()))
@@ -76,12 +75,14 @@ export function openWatch(
   let contradicted: Contradicted | null = null
   const word = openOriginWord(settings, store, now)
 
+  function named(where: 'shown' | 'told', seq: number): void {
+    originHead[where](seq)
+    if (originHead.missing() > 0) behindSince ??= now()
+  }
+
   return {
     onContact: seen.contact,
-    onOriginHead(seq) {
-      originHead = Math.max(originHead, seq)
-      if (head() < originHead) behindSince ??= now()
-    },
+    onOriginHead: (seq) => named('shown', seq),
     onFault(reason, why) {
       behindSince ??= provedMs
       waits = why
@@ -91,12 +92,15 @@ export function openWatch(
     onProved(askedMs) {
       seen.proved()
       provedMs = askedMs
-      originHead = Math.max(originHead, head())
-      behindSince = head() >= originHead ? null : askedMs
+      originHead.proved()
+      behindSince = originHead.missing() > 0 ? askedMs : null
       waits = null
       fault.tell(null)
     },
-    onWord: word.take,
+    onWord(told) {
+      named('told', told.head)
+      word.take(told)
+    },
     onContradiction(found) {
       contradicted = found
       behindSince ??= provedMs
@@ -111,8 +115,8 @@ export function openWatch(
       pinned: store.pins.vkeys,
       pinnedOnFirstUse: store.pins.firstUse,
       provedAt: seen.read().provedAt,
-      originHead,
-      behindEvents: Math.max(0, originHead - head()),
+      originHead: originHead.read(),
+      behindEvents: originHead.missing(),
       behindMs: word.lateMs(now(), behindSince),
       lastContactAt: seen.read().contactAt,
       fault: fault.reason(),
@@ -121,6 +125,40 @@ export function openWatch(
       held: word.held(),
       upstream: word.upstream(),
     }),
+  }
+}
+
+/**
+ * Opens the newest seq that the origin has shown. Nothing proves it, so a seq counts until the second proof after it, and
+ * the one in the origin's word about itself until its next word.
+ */
+function openOriginHead(store: MirrorStore): Readonly<{
+  shown(seq: number): void
+  told(seq: number): void
+  proved(): void
+  read(): number
+  /** Events up to it that the mirror has not proved. */
+  missing(): number
+}> {
+  const head = (): number => store.book.head().seq
+  let newest: number = store.shownSeq()
+  let sinceProof = 0
+  let word = 0
+  return {
+    read: () => newest,
+    missing: () => Math.max(0, newest - head()),
+    shown(seq) {
+      sinceProof = Math.max(sinceProof, seq)
+      newest = Math.max(newest, seq)
+    },
+    told(seq) {
+      word = seq
+      newest = Math.max(newest, seq)
+    },
+    proved() {
+      newest = Math.max(sinceProof, word, head())
+      sinceProof = 0
+    },
   }
 }
 

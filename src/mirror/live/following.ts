@@ -31,7 +31,7 @@ export type FollowingParts = Readonly<{
   /** Called when a checkpoint that was asked for at this moment agrees with everything that the mirror has. */
   onProved(askedMs: number): void
   /** Called with the origin's word about itself. */
-  onWord(word: Pick<OriginStatus, 'held' | 'upstream'>): void
+  onWord(word: Pick<OriginStatus, 'head' | 'held' | 'upstream'>): void
 }>
 
 /** Follows an origin until something fails. */
@@ -86,9 +86,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
   async function askWord(): Promise<void> {
     if (now() - statusAt < STATUS_MS) return
     statusAt = now()
-    const { head, ...word } = await readOriginStatus(origin, signal, ONCE)
-    parts.onWord(word)
-    parts.onOriginHead(head)
+    parts.onWord(await readOriginStatus(origin, signal, ONCE))
     const keys = checkpoints.keys()
     if (keys !== null) await witnessed.ask(keys)
   }
@@ -220,6 +218,8 @@ function openJudge({ origin, store, signal }: FollowingParts): Judge {
     },
     wasRight: () => void (mistakes = 0),
     async judged(error) {
+      // Nobody knows what the origin would have shown meanwhile.
+      behindSince = null
       if (error instanceof AnotherLogError)
         return anotherLog(origin, store.identity, store.checkpoint(), signal)
       if (!(error instanceof WrongError)) return error

@@ -44,7 +44,7 @@ export function openStreamFeed(origin: Origin, next: ExpectedNext, stopped: Abor
       const wasBroken = isBroken
       isBroken = status.state === 'reconnecting' || status.state === 'offline'
       if (status.head > head || (isBroken && !wasBroken)) news.tell()
-      head = Math.max(head, status.head)
+      head = Math.max(expected.seq - 1, status.head)
     }
     const asked = { after: next.seq - 1, details, signal, onStatus }
     for await (const events of streamOf(origin.ask, origin.around, asked)) {
