@@ -106,13 +106,15 @@ async function openDetailsFile(
   let reached = 0
   return {
     async fill(events) {
-      const last = events.at(-1)?.seq ?? 0
+      const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0]
       if (last > complete) throw broken(undefined)
       while (reached < last) {
         const { value, done } = await lines.next()
         for (const line of value ?? []) {
           const { seq, details } = JSON.parse(line)
-          pending.set((reached = seq), details)
+          reached = seq
+          // Details of skipped events would stay for ever.
+          if (seq >= first) pending.set(seq, details)
         }
         if (done === true) reached = Infinity
       }
