@@ -10,11 +10,9 @@ const MAX = 4
 
 suite('a listener whose connections all wait for an answer', () => {
   test('answers a further one, and ends the oldest', async () => {
-    let waiting = 0
     const server = createServer((request, response) => {
       if (request.url === '/late') return void response.end('late')
       connections.hold(request.socket)
-      waiting += 1
     })
     const connections = endOldConnections(server, MAX)
     server.listen(0, '127.0.0.1')
@@ -24,12 +22,13 @@ suite('a listener whose connections all wait for an answer', () => {
     const ended: number[] = []
     const sockets: Socket[] = []
     for (let index = 0; index < MAX; index += 1) {
+      const asked = once(server, 'request')
       const socket = connect(address.port, '127.0.0.1', () =>
         socket.write('GET / HTTP/1.1\r\nHost: w\r\n\r\n'),
       )
       socket.on('error', () => {}).on('close', () => ended.push(index))
       sockets.push(socket)
-      while (waiting <= index) await once(server, 'request')
+      await asked
     }
     const late = await fetch(`http://127.0.0.1:${address.port}/late`)
     assert.equal(await late.text(), 'late')
