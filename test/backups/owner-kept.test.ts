@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { OLDEST_SCHEMA } from '../../src/log/store/store-schema.ts'
 import { storePath } from '../../src/log/store/store.ts'
-import { runRestore } from '../backups/restore-stage.ts'
+import { runRestore } from './restore-stage.ts'
 import { unpackKept } from '../books/kept-store.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 import { makeLog, openFolder, runBackup } from '../story/damaged-log.ts'
-import { upgrade } from './upgrade-stage.ts'
+import { upgrade } from '../upgrade/upgrade-stage.ts'
 
 /** Ids of a user and a group without a name. */
 const USER = 61_234
