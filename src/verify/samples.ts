@@ -62,7 +62,7 @@ export async function askSamples(
 
   async function one(seq: number): Promise<void> {
     const path = `events/${seq}`
-    const line = parseUtf8((await source.read(path)) ?? new Uint8Array(0)) ?? ''
+    const line = parseUtf8((await source.read(path, seq)) ?? new Uint8Array(0)) ?? ''
     show(seq, { path, line, leaf: null })
     pages += 1
   }
@@ -138,7 +138,7 @@ async function askReceipt(
   primitives: Primitives,
 ): Promise<SampledReceipt> {
   const place = `log/proof/${seq}`
-  const receipt = parseReceipt((await source.read(place)) ?? new Uint8Array(0))
+  const receipt = parseReceipt((await source.read(place, seq)) ?? new Uint8Array(0))
   if (!receipt.ok || receipt.value.index !== seq - 1)
     throw new WrongError(place, 'is not a receipt of this event')
   const { checkpoint } = await openTrusted(place, formatUtf8(receipt.value.checkpoint), trust, primitives)

@@ -141,6 +141,7 @@ suite('the list of keys of a log', () => {
       { origin: ORIGIN, keys: [keyRow(key, { toSize: 'x' })] },
       /a key is malformed/,
     ],
+    ['has a key twice', { origin: ORIGIN, keys: [keyRow(key), keyRow(key)] }, /a key is listed twice/],
     ['has a key of another log', { origin: 'other', keys: [keyRow(key)] }, /a key belongs to another log/],
   ]
   for (const [what, list, says] of table) {
@@ -149,7 +150,7 @@ suite('the list of keys of a log', () => {
   }
 
   test('may have as many keys as 256', () => {
-    const keys = Array.from({ length: 256 }, () => keyRow(key))
+    const keys = Array.from({ length: 256 }, () => keyRow(newKey()))
     const list = readKeyList(Buffer.from(JSON.stringify({ origin: ORIGIN, keys })), NODE_PRIMITIVES)
     assert.equal(list.keys.length, 256)
   })

@@ -239,6 +239,16 @@ suite('an open page', () => {
     await stage.append({ type: 'burn', kind: 'platform_income', kots: '1' })
     await shows(page, stage.published())
   })
+
+  test('of a filtered list counts the events that it does not show', async () => {
+    await using sight = await stage.browser.see(`${base}${NOWHERE}`)
+    const { page } = sight
+    await stage.append({ type: 'burn', kind: 'platform_income', kots: '1' })
+    await page.goto(`${base}/stream?type=burn`)
+    await says(page, /^Live$/)
+    await stage.publish(1)
+    await countsUpTo(page, stage.published())
+  })
 })
 
 /** The page's global object, for scripts that run in the page. */

@@ -58,7 +58,7 @@ async function pullAll(
   const newest = await getCovering(daybook, endpointPath('logCheckpoint', ''), headOf(witnessed), world)
   // The files contain every event that it signs.
   const size = headOf(newest)
-  const keys = (await ask.get(endpointPath('logKeys', ''), { signal: world.stop })).bytes()
+  const keys = (await getCovering(daybook, endpointPath('logKeys', ''), size, world)).bytes()
   const listed = await getCovering(daybook, endpointPath('archive', ''), size, world)
   const months = monthsOf(listed.json(), range)
   const progress = openProgress('pulling', 'bytes', world)

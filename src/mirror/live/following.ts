@@ -1,3 +1,5 @@
+import { mayPass } from '../../client/ask.ts'
+import { DaybookError } from '../../client/daybook-error.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import { AnotherLogError } from '../origin/open-origin.ts'
@@ -218,8 +220,8 @@ function openJudge({ origin, store, signal }: FollowingParts): Judge {
     },
     wasRight: () => void (mistakes = 0),
     async judged(error) {
-      // Nobody knows what the origin would have shown meanwhile.
-      behindSince = null
+      // During an outage nobody knows what the origin would have shown. A refused cursor is an answer of an older log.
+      if (error instanceof DaybookError && mayPass(error)) behindSince = null
       if (error instanceof AnotherLogError)
         return anotherLog(origin, store.identity, store.checkpoint(), signal)
       if (!(error instanceof WrongError)) return error

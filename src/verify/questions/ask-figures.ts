@@ -81,6 +81,8 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
   const answers: PublishedAnswer[] = []
   const absent: { check: FigureCheck; path: string }[] = []
   const wrong: { check: FigureCheck; finding: Finding }[] = []
+  /** Whether an answer has stayed missing: the nodes had their time, and no other answer gets it again. */
+  let isMissing = false
 
   async function trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null> {
     try {
@@ -98,8 +100,9 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
         source.pause,
         () => source.read(path, question.seq ?? 0),
         // A node that is behind the list of contests may lack the newest one.
-        (answer) => source.is === 'service' && answer === undefined,
+        (answer) => source.is === 'service' && answer === undefined && !isMissing,
       )
+      isMissing ||= body === undefined
       onAnswer(left)
       if (body === undefined && source.is === 'service') throw new WrongError(path, 'is missing')
       if (body === undefined) {

@@ -33,7 +33,7 @@ async function correctionsBefore(source: Source, before: number): Promise<readon
 
 async function correctedBy(source: Source, seq: number): Promise<number> {
   const path = `events/${seq}/details`
-  const { details } = readObject(path, (await source.read(path)) ?? new Uint8Array(0))
+  const { details } = readObject(path, (await source.read(path, seq)) ?? new Uint8Array(0))
   return seqIn(path, isJsonObject(details) ? details['corrects'] : undefined)
 }
 

@@ -52,7 +52,7 @@ async function tail(
     const line = jsonAgain(address, wire)
     const event = readEventLine(line, place.next)
     const detailsAddress = `events/${event.seq}/details`
-    const text = parseUtf8((await source.read(detailsAddress)) ?? new Uint8Array(0)) ?? ''
+    const text = parseUtf8((await source.read(detailsAddress, event.seq)) ?? new Uint8Array(0)) ?? ''
     const none = `{"seq":${event.seq},"details":null}`
     const found = text === none ? null : readDetailsLine(detailsAddress, text)
     if (found !== null && found.seq !== event.seq)

@@ -14,14 +14,14 @@ import { transaction } from '../../markup/transaction.ts'
 export const EVENTS_SHOWN = 100
 
 /**
- * Table of events in the given order. `detailed` is the answer with their details. `live` marks a list that a script
- * extends with new events. `address` is that of the answer if it is not the page's own.
+ * Table of events in the given order. `detailed` is the answer with their details. `upTo` marks a list that a
+ * script extends with new events: it knows all up to this seq. `address` is that of the answer if it is not the page's own.
  */
 export function eventsTable(
   events: readonly EventWire[],
   view: View,
   detailed: LinkedAnswer<EventsPage>,
-  { live = false, address = '' }: Readonly<{ live?: boolean; address?: string }> = {},
+  { upTo = null, address = '' }: Readonly<{ upTo?: number | null; address?: string }> = {},
 ): Html {
   return html`<div class="wide" role="region" aria-label="Events" tabindex="0">
     <table class="events cards" data-list="${address}#/events" data-most="${EVENTS_SHOWN}">
@@ -36,7 +36,7 @@ export function eventsTable(
           <th scope="col" class="fold" data-field="tx">Transaction</th>
         </tr>
       </thead>
-      <tbody ${live ? html`data-live-rows data-live="${events[0]?.seq ?? ''}"` : null}>
+      <tbody ${upTo === null ? null : html`data-live-rows data-live="${upTo}"`}>
         ${events.map((event) => rowOf(event, view, detailed))}
       </tbody>
     </table>

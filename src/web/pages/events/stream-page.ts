@@ -39,7 +39,7 @@ export const streamPage: Page<null> = {
       <noscript
         ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
       >
-      ${events.length === 0 ? noEvents(page, `${asked.address}#`, view) : eventsTable(events, view, asked, { live: true, address: asked.address })}
+      ${events.length === 0 ? noEvents(page, `${asked.address}#`, view) : eventsTable(events, view, asked, { upTo: (page.before ?? 1) - 1, address: asked.address })}
       ${events.length === 0 ? null : rangeNote(asked.answer, view, asked.address)}
       <nav aria-label="Older events" class="pager" data-chrome>
         ${page.hasMore ? html`<a href="/events${older}">Older: before #${page.scannedTo}</a>` : null}
