@@ -3,11 +3,10 @@ import type { EventFilter } from '../../client/filter.ts'
 import { isWanted } from '../../client/filter.ts'
 import { ARCHIVE_EVENTS_MIN } from '../../client/follow.ts'
 import { noGap } from '../../client/event-pages.ts'
-import { SURROUNDINGS } from '../../client/surroundings.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/node-lag.ts'
-import { asCommandError, openClient } from '../terminal/client.ts'
+import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
@@ -98,7 +97,7 @@ async function boundsOf(
   const head = months.at(-1)?.lastSeq ?? 0
   const seqBefore = async (time: Ms): Promise<number> => {
     const { after: seq, ends } = await askedAgain(
-      (ms) => SURROUNDINGS.sleep(ms, signal),
+      pauseOf(signal),
       async () => {
         const { events, page } = await daybook.page({ from: time, limit: 1, signal })
         return { after: page.after ?? 0, ends: events.length === 0 }
@@ -146,7 +145,7 @@ async function* wholePart(
     }
     if (last >= part.end) return
     if (attempt >= LAG_ATTEMPTS) throw nodeBehind('the list of events', last, part.end)
-    await SURROUNDINGS.sleep(LAG_MS, signal)
+    await pauseOf(signal)(LAG_MS)
   }
 }
 

@@ -4,8 +4,8 @@ import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { Ask, OpenAnswer } from '../../client/ask.ts'
 import { ATTEMPTS_MAX, waitMsAfter } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
-import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { askedCovering } from '../../verify/reading/node-lag.ts'
+import { pauseOf } from '../terminal/client.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
@@ -54,7 +54,7 @@ export async function pullFile(
       world.stop.throwIfAborted()
       const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, world.random) : undefined
       if (waitMs === undefined) throw error
-      await SURROUNDINGS.sleep(waitMs, world.stop)
+      await pauseOf(world.stop)(waitMs)
     }
   }
   await using handle = await open(part, 'r+')
@@ -81,8 +81,7 @@ async function download(
   const has = (await stat(part).catch(() => undefined))?.size ?? 0
   const isResumed = has > 0 && etag !== ''
   const headers = isResumed ? { Range: `bytes=${has}-`, 'If-Range': etag } : {}
-  const pause = (ms: number): Promise<void> => SURROUNDINGS.sleep(ms, signal)
-  const opened = askedCovering(pause, path, covers, () => ask.open(path, { signal, headers }))
+  const opened = askedCovering(pauseOf(signal), path, covers, () => ask.open(path, { signal, headers }))
   const answer = await opened.catch((error: unknown) => {
     // The part is complete, or belongs to another file. Its digest decides.
     if (error instanceof DaybookError && error.status === 416) return null

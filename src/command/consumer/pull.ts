@@ -5,11 +5,10 @@ import type { Answer } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
-import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
 import { askedAgain, askedCovering } from '../../verify/reading/node-lag.ts'
-import { asCommandError, openClient } from '../terminal/client.ts'
+import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExpectedFile } from './pull-file.ts'
@@ -142,11 +141,6 @@ async function pullWitnessed({ ask }: Daybook, { stop }: World): Promise<Answer 
 function getCovering({ ask }: Daybook, path: string, covers: number, { stop }: World): Promise<Answer> {
   return askedCovering(pauseOf(stop), path, covers, () => ask.get(path, { signal: stop }))
 }
-
-const pauseOf =
-  (stop: AbortSignal) =>
-  (ms: number): Promise<void> =>
-    SURROUNDINGS.sleep(ms, stop)
 
 /** Events that an answer of the log counts; 0 without one. */
 function headOf(answer: Answer | null): number {

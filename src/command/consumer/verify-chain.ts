@@ -3,13 +3,13 @@ import { ChainError } from '../../chain/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import { openRequestPace } from '../../verify/onchain/request-pace.ts'
 import type { TokenAccount } from '../../chain/tx-verdict.ts'
-import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
 import type { ChainQuestions } from '../../verify/ask-chain.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
 import { checkAddresses, readServers } from '../terminal/chain-words.ts'
+import { pauseOf } from '../terminal/client.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 
@@ -51,7 +51,7 @@ export async function openChainQuestions(
     throw new CommandError(2, `--tx is no transaction of ${chain}: give ${TX_FORM[chain]}`)
   const log = await askLog(source)
   if (log.chain !== null && log.chain !== chain) throw otherChain(log.chain, chain)
-  const sleep = (ms: number): Promise<void> => SURROUNDINGS.sleep(ms, world.stop)
+  const sleep = pauseOf(world.stop)
   try {
     const client = openChain({
       chain,

@@ -22,6 +22,12 @@ export function openClient(url: string, world: World): Daybook {
   })
 }
 
+/** Waits of a command, which end with a rejection when it is stopped. */
+export const pauseOf =
+  (stop: AbortSignal) =>
+  (ms: number): Promise<void> =>
+    SURROUNDINGS.sleep(ms, stop)
+
 /** `fetch` that reports the first failure once. The client retries for a while, and would wait in silence. */
 export function fetchWithNotice(base: URL, world: World): Surroundings['fetch'] {
   let isAnswered = false

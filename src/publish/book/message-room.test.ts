@@ -13,8 +13,10 @@ import type { Draft } from '../../protocol/draft.ts'
 import { formatEvent } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
+import type { CommitQueue } from '../commits/commit-queue.ts'
 import { messageRoom } from './message-room.ts'
 
+const TX_OF_MANY = 'transaction-of-many'
 const NOW = Date.UTC(2026, 5, 1)
 const ZEROS = new Uint8Array(32)
 const DIGEST = ZEROS.subarray(0, 16)
@@ -60,6 +62,15 @@ function openTwo(asksChain = false): BookCluster {
 /** Every second draft has details of random text. */
 function halfRandom(index: number): Draft {
   return index % 2 === 0 ? randomOutput(`${index}`) : tradeDraft(`plain-${index}`)
+}
+
+/** Holds 9,000 drafts for one transaction: more than a message carries. */
+async function holdMany(queue: CommitQueue): Promise<void> {
+  const played = (index: number): Draft =>
+    tradeDraft(`${String(index).padStart(6, '0')}-${'é'.repeat(120)}`, { tx: TX_OF_MANY })
+  for (let at = 0; at < 9_000; at += 3_000) {
+    await queue.submit(Array.from({ length: 3_000 }, (_, index) => played(at + index)))
+  }
 }
 
 /** Asserts that every message fits, and that the other node has the same tables. Returns the number of messages. */
@@ -132,13 +143,8 @@ suite('a message', () => {
   test('holds as many released drafts as fit, and the next ones the others', async () => {
     using cluster = openTwo(true)
     const queue = cluster.node(0).queue()
-    const tx = 'transaction-of-many'
-    const played = (index: number): Draft =>
-      tradeDraft(`${String(index).padStart(6, '0')}-${'é'.repeat(120)}`, { tx })
-    for (let at = 0; at < 9_000; at += 3_000) {
-      await queue.submit(Array.from({ length: 3_000 }, (_, index) => played(at + index)))
-    }
-    const outcome = await queue.held.settle([{ tx, is: 'final', place: 'slot 1' }], 'chain')
+    await holdMany(queue)
+    const outcome = await queue.held.settle([{ tx: TX_OF_MANY, is: 'final', place: 'slot 1' }], 'chain')
     assert.ok(outcome.ok && outcome.published < 9_000)
     await queue.close()
     await cluster.node(0).queue().held.release([])
@@ -149,14 +155,9 @@ suite('a message', () => {
   test('keeps room for the requests behind a release', async () => {
     using cluster = openTwo(true)
     const queue = cluster.node(0).queue()
-    const tx = 'transaction-of-many'
-    const played = (index: number): Draft =>
-      tradeDraft(`${String(index).padStart(6, '0')}-${'é'.repeat(120)}`, { tx })
-    for (let at = 0; at < 9_000; at += 3_000) {
-      await queue.submit(Array.from({ length: 3_000 }, (_, index) => played(at + index)))
-    }
+    await holdMany(queue)
     const [settled, published] = await Promise.all([
-      queue.held.settle([{ tx, is: 'final', place: 'slot 1' }], 'chain'),
+      queue.held.settle([{ tx: TX_OF_MANY, is: 'final', place: 'slot 1' }], 'chain'),
       queue.submit(
         Array.from({ length: 7_000 }, (_, index) => tradeDraft(`${index}`.padStart(40, 'x'), { tx: null })),
       ),

@@ -75,6 +75,12 @@ function openStage(): Stage {
 
 const toStore: CommitOf = (_, embedded) => embedded.commit
 
+/** Ends a commit whose outcome nobody knows. */
+const giveUp: CommitPath['commit'] = (work, done) => {
+  work.undone()
+  done({ is: 'failed', outcome: UNKNOWN })
+}
+
 /** Lets commits end that follow one another by themselves. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
@@ -104,8 +110,7 @@ suite('a release', () => {
         appender.begin()
         work.build()
         appender.commit()
-        work.undone()
-        done({ is: 'failed', outcome: UNKNOWN })
+        giveUp(work, done)
       }
     const queue = stage.open(commitOf, 2)
     await queue.submit(REFS.map((ref) => tradeDraft(ref, { tx: txOf(ref) })))
@@ -130,8 +135,7 @@ suite('a release', () => {
         appender.begin()
         work.build()
         appender.rollback()
-        work.undone()
-        done({ is: 'failed', outcome: UNKNOWN })
+        giveUp(work, done)
       }
     const queue = stage.open(commitOf, 2)
     await queue.submit(REFS.slice(0, 3).map((ref) => tradeDraft(ref, { tx: txOf(ref) })))
@@ -162,8 +166,7 @@ suite('a release', () => {
         work.build()
         undos.push(() => {
           appender.rollback()
-          work.undone()
-          done({ is: 'failed', outcome: UNKNOWN })
+          giveUp(work, done)
         })
       }
     const queue = stage.open(commitOf)

@@ -99,8 +99,8 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
       const body = await askedAgain(
         source.pause,
         () => source.read(path, question.seq ?? 0),
-        // A node that is behind the list of contests may lack the newest one.
-        (answer) => source.is === 'service' && answer === undefined && !isMissing,
+        // A node that is behind the list of contests may lack the newest one. With a seq, the source has waited.
+        (answer) => source.is === 'service' && answer === undefined && question.seq === null && !isMissing,
       )
       isMissing ||= body === undefined
       onAnswer(left)

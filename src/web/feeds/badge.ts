@@ -26,7 +26,7 @@ export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): 
   const nothing = digitsOf(prizesOwed) === 0n && digitsOf(prizesRedeemed) === 0n
   const { waits, over } = openDigits(ledger.prizes)
   const done = waits === 0n && over === 0n
-  // What was paid too much of one prize would fill up the paid part of the others.
+  // An overpaid prize would fill up the paid part of the others.
   const unpaid = waits > 0n && over > 0n ? formatAmount(billionths(waits)) : null
   const message = nothing
     ? unwon(ledger, token)

@@ -129,7 +129,7 @@ async function refresh(page: LivePage): Promise<void> {
   const { head, signal } = page
   page.asking = true
   page.stale = false
-  // What the service said before is over, also when it cannot be reached now.
+  // A new request ends the last refusal, also when the service cannot be reached now.
   page.refused = undefined
   page.askedAt = performance.now()
   try {

@@ -47,6 +47,6 @@ function sentenceOf(
   if (isPositive(waits)) {
     return `${cutAmount(waits)} ${token} of prizes still wait. This book says which, and why.`
   }
-  // Of a past moment only the net is known.
+  // A view of the past knows only the net.
   return `${payouts === null ? '' : 'No prize waits to be paid. '}Every event is in this book.`
 }
