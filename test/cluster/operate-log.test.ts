@@ -190,7 +190,7 @@ suite('the operation of a log on an engine', { timeout: 400_000, ...ready }, () 
       '/var/lib/daybook/log': first,
       '/var/lib/daybook/adopted': second,
       '"$ENGINE"': log.engine[1],
-      'running.seed': log.engine[3],
+      '/etc/daybook/running.seed': log.engine[3],
       '/etc/daybook/signing-key': `${second}.key`,
       '/var/lib/daybook/backups/adopted.db': join(log.folder, 'adopted.db'),
       'lost.jsonl': join(log.folder, 'lost.jsonl'),
@@ -272,6 +272,7 @@ function documented(words: Readonly<Record<string, string>>): readonly (readonly
   const lines = own.replaceAll(/ \\\n +/g, ' ').split('\n')
   const commands = lines.filter((line) => /^ *(?:runuser -u daybook -- )?daybook /.test(line))
   assert.equal(commands.length, 7)
+  for (const word of Object.keys(words)) assert.ok(own.includes(word), `the document has no ${word}`)
   return commands.map((line) => {
     const [, ...rest] = line
       .replace('runuser -u daybook -- ', '')
