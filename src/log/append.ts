@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../project/fold/books.ts'
 import type { Fold, Shelf } from '../project/fold/fold.ts'
-import { apply, openFold, settled } from '../project/fold/fold.ts'
+import { apply, openFold, settled, undone } from '../project/fold/fold.ts'
 import { activityOf, activityOfTotals, beginsChunk } from '../project/fold/prefix.ts'
 import type { Tally } from '../project/fold/tally.ts'
 import { copyTally } from '../project/fold/tally.ts'
@@ -113,8 +113,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
     inserts.forget()
     archive.drop()
     tree.drop()
-    // The dropped batch changed contests and lots in place, so they are read again.
-    state = withOwnTally({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })
+    state = withOwnTally({ ...kept, fold: undone(state.fold, kept.fold.tally) })
   }
 
   return {

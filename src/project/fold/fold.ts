@@ -104,6 +104,14 @@ export function settled(fold: Fold): Fold {
   return { ...fold, changes: noChanges() }
 }
 
+/** The fold with its former tally, after its changes were dropped. Books that they changed in place are read again. */
+export function undone(fold: Fold, tally: Tally): Fold {
+  const { lots, holds } = fold.changes
+  for (const { contestId, kind } of lots.values()) fold.lotBooks.delete(kindKey(contestId, kind))
+  for (const key of holds.keys()) fold.lotBooks.delete(key)
+  return { ...fold, tally, changes: noChanges() }
+}
+
 export function entryOf(fold: Fold, seq: Seq): Entry | undefined {
   return fold.changes.entries.get(seq) ?? fold.shelf.entry(seq)
 }

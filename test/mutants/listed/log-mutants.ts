@@ -39,8 +39,8 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'log-dropped-batch-in-fold',
     file: 'src/log/append.ts',
-    from: 'state = withOwnTally({ ...kept, fold: openFold(kept.fold.tally, shelf.shelf) })',
-    to: 'state = { ...kept, fold: openFold(state.fold.tally, shelf.shelf) }',
+    from: 'state = withOwnTally({ ...kept, fold: undone(state.fold, kept.fold.tally) })',
+    to: 'state = { ...kept, fold: undone(state.fold, state.fold.tally) }',
     promise: 'A refused request leaves no trace in the figures',
     tests: ['src/publish/commits/commit-queue.test.ts'],
   },
