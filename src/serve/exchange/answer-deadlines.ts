@@ -7,13 +7,14 @@ const SWEEP_MS = 1_000
 
 /** Answers that have not ended yet, each counted at its end or aborted at the time limit. */
 export type AnswerDeadlines = Readonly<{
-  /** Begins to watch an answer. Only a `limited` one is aborted. */
-  begin(response: ServerResponse, answer: Answer): void
-  /** Lifts the time limit of an answer, which is then counted without its duration. */
+  /** Begins to watch an answer. */
+  begin(response: ServerResponse, answer: Begun): void
+  /** Lifts the time limit of an answer that lasts as long as its caller reads. It is counted without its duration. */
   lift(response: ServerResponse): void
 }>
 
-type Answer = Readonly<{ method: string; tally: RequestTally; startedMs: number; limited: boolean }>
+type Begun = Readonly<{ method: string; tally: RequestTally; startedMs: number }>
+type Answer = Begun & Readonly<{ limited: boolean }>
 
 /** Opens the watch; `monotonicMs` is the clock of `startedMs`, and `onLate` is called for each answer that is aborted. */
 export function openAnswerDeadlines(
@@ -55,9 +56,9 @@ export function openAnswerDeadlines(
 
   return {
     begin(response, answer) {
-      answers.set(response, answer)
+      answers.set(response, { ...answer, limited: true })
       response.on('close', end)
-      if (answer.limited) arm()
+      arm()
     },
     lift(response) {
       const answer = answers.get(response)

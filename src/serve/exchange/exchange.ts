@@ -1,5 +1,6 @@
 import type { Problem } from '../../protocol/problem.ts'
 import { httpStatusOf } from '../http/problem-document.ts'
+import { isCopied } from '../http/ready-replies.ts'
 import { respond } from '../http/respond.ts'
 import type { Reply } from '../http/route.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
@@ -30,13 +31,11 @@ type ExchangeParts = Readonly<{
 export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
   const { steps, refuse, chargeRows, fail, report, deadlines, unread, monotonicMs } = parts
   return (visit) => {
-    const { request, response, tally, terms } = visit
-    // A stream lasts as long as its caller likes.
-    const limited = visit.found?.route.streaming !== true
+    const { request, response, caller, tally, terms } = visit
     const method = request.method ?? 'none'
     const startedMs = monotonicMs()
     let problem: Problem | null = null
-    deadlines.begin(response, { method, tally, startedMs, limited })
+    deadlines.begin(response, { method, tally, startedMs })
     const written = attempt(() => {
       const made = whenKnown(firstOf(steps, visit), (one) => {
         if (one.is === 'problem' || one.is === 'refused') ({ problem } = one)
@@ -47,10 +46,12 @@ export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
         if (response.destroyed) return undefined
         // The route writes the response itself, under limits of its own.
         if (reply.is === 'taken') return deadlines.lift(response)
+        // A file too: it is sent for as long as its caller reads it.
+        if (reply.is === 'file' && !terms.head) deadlines.lift(response)
         const [status, ms] = [statusOf(reply), monotonicMs() - startedMs]
         reportAnswer(report, visit, { status, code: problem?.code ?? null, ms, error: null })
         const handedOver = respond(response, terms, reply)
-        return whenKnown(handedOver, () => (limited ? unread.watch(response) : undefined))
+        return whenKnown(handedOver, () => unread.watch(response, caller, sharedBodyOf(reply)))
       })
     })
     if (written instanceof Promise)
@@ -63,6 +64,12 @@ function statusOf(reply: Exclude<Reply, { is: 'taken' }>): number {
   if (reply.is === 'problem') return httpStatusOf(reply.problem)
   if (reply.is === 'unchanged') return 304
   return reply.status ?? 200
+}
+
+/** Body that answers to other callers may have too. A short one is copied for each answer. */
+function sharedBodyOf(reply: Reply): Uint8Array | null {
+  if (reply.is !== 'coded' && reply.is !== 'body') return null
+  return typeof reply.body === 'string' || isCopied(reply.body) ? null : reply.body
 }
 
 /** The first reply of the steps, from step `from` on. */

@@ -31,15 +31,15 @@ type ReadyStepParts = Readonly<{
 export function openReadyStep(parts: ReadyStepParts): ReadyStep {
   const { ready, counters, unready, deadlines, unread, monotonicMs } = parts
 
-  function write(response: ServerResponse, found: FoundReady, startedMs: number): void {
+  function write(response: ServerResponse, caller: string, found: FoundReady, startedMs: number): void {
     writeReady(response, found)
-    const { tally } = found.reply
+    const { tally, body } = found.reply
     if (response.socket?.writableLength === 0) {
       tally.add('GET', response.statusCode, (monotonicMs() - startedMs) / 1000)
       return
     }
-    deadlines.begin(response, { method: 'GET', tally, startedMs, limited: true })
-    unread.watch(response)
+    deadlines.begin(response, { method: 'GET', tally, startedMs })
+    unread.watch(response, caller, typeof body === 'string' ? null : body)
   }
 
   return (request, response, caller) => {
@@ -51,7 +51,7 @@ export function openReadyStep(parts: ReadyStepParts): ReadyStep {
       const decision = attempt(() => decide(caller))
       if (decision instanceof Promise || !decision.allowed) return decision
     }
-    write(response, found, startedMs)
+    write(response, caller, found, startedMs)
     return 'written'
   }
 }

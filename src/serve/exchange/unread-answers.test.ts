@@ -9,12 +9,16 @@ import { openUnreadAnswers } from './unread-answers.ts'
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024, 'x')
 
-/** Server of 8 MiB answers: more than the kernel buffers for a caller that does not read. */
+/**
+ * Server of 8 MiB answers: more than the kernel buffers for a caller that does not read. The caller is the path, and
+ * answers to `?shared` have one array.
+ */
 async function serve(bytesMax: number) {
   const unread = openUnreadAnswers(bytesMax)
-  const server = createServer((_request, response) => {
+  const server = createServer(({ url = '' }, response) => {
+    const [caller = '', query] = url.split('?')
     response.end(ANSWER)
-    unread.watch(response)
+    unread.watch(response, caller, query === 'shared' ? ANSWER : null)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,13 +33,13 @@ async function serve(bytesMax: number) {
 }
 
 /** Sends a request and does not read. */
-async function ask(server: Server): Promise<Socket> {
+async function ask(server: Server, target = '/'): Promise<Socket> {
   const { port } = server.address() as AddressInfo
   const socket = connect(port, '127.0.0.1').pause()
   socket.on('error', () => {})
   await once(socket, 'connect')
   const answered = once(server, 'request')
-  socket.write('GET / HTTP/1.1\r\nHost: daybook.test\r\n\r\n')
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: daybook.test\r\n\r\n`)
   await answered
   return socket
 }
@@ -60,6 +64,42 @@ suite('unread answers', () => {
     first.resume()
     await ended
     for (const socket of sockets) socket.destroy()
+    await until(() => unread.bytes() === 0)
+  })
+
+  test('that share a body count it once, until the last of them is read', async () => {
+    using stage = await serve(20 * 1024 * 1024)
+    const { server, unread } = stage
+    const sockets: Socket[] = []
+    for (let asked = 0; asked < 20; asked += 1) sockets.push(await ask(server, `/${asked % 3}?shared`))
+    const bytes = unread.bytes()
+    assert.ok(bytes >= ANSWER.length && bytes < ANSWER.length + 20 * 1024, `${bytes} bytes`)
+    const [last, ...others] = sockets
+    for (const socket of others) socket.destroy()
+    await until(() => unread.bytes() < ANSWER.length + 1024)
+    assert.ok(unread.bytes() >= ANSWER.length)
+    last?.destroy()
+    await until(() => unread.bytes() === 0)
+  })
+
+  test('above the limit cost the caller that holds most its oldest connection, and no other caller', async () => {
+    using stage = await serve(36 * 1024 * 1024)
+    const { server, unread } = stage
+    // Equal questions hold one body, however many they are.
+    const others = [await ask(server, '/reader')]
+    for (let asked = 0; asked < 8; asked += 1) others.push(await ask(server, '/many?shared'))
+    const greedy = [await ask(server, '/greedy'), await ask(server, '/greedy')]
+    assert.ok(unread.bytes() > 32 * 1024 * 1024)
+    const closed = greedy[0] === undefined ? undefined : once(greedy[0].resume(), 'close')
+    greedy.push(await ask(server, '/greedy'))
+    await closed
+    assert.ok(unread.bytes() > 32 * 1024 * 1024 && unread.bytes() <= 36 * 1024 * 1024)
+    for (const socket of others) {
+      socket.resume()
+      await until(() => socket.bytesRead > ANSWER.length)
+      socket.destroy()
+    }
+    for (const socket of greedy) socket.destroy()
     await until(() => unread.bytes() === 0)
   })
 

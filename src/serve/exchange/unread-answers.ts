@@ -1,48 +1,107 @@
 import type { ServerResponse } from 'node:http'
+import { assert } from '../../protocol/brand.ts'
 
 /** Bytes of written answers that one thread holds at most for callers that do not read them. */
 export const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
 
 /** Answers that are written and wait in memory for their callers to read them. */
 export type UnreadAnswers = Readonly<{
-  /** Watches a completely written answer. Costs nothing when the caller has already read it. */
-  watch(response: ServerResponse): void
-  /** Bytes held at present. */
+  /**
+   * Watches a completely written answer. `body` is its array if other answers may have the same one. Costs nothing
+   * when the caller has already read the answer.
+   */
+  watch(response: ServerResponse, caller: string, body: Uint8Array | null): void
+  /** Bytes held at present. An array counts once for all answers that have it. */
   bytes(): number
 }>
 
+/** A waiting answer: its array, which other answers may have, and its other bytes. */
+type Unread = Readonly<{ body: Uint8Array | null; ownBytes: number }>
+
+/** Memory of several answers; changed in place. */
+type Memory = {
+  bytes: number
+  /** Number of the answers that have each array. */
+  readonly uses: Map<Uint8Array, number>
+}
+
+/** Waiting answers of one caller, in the order of their beginning: a Map keeps the order of insertion. */
+type Waiting = Readonly<{ answers: Map<ServerResponse, Unread>; memory: Memory }>
+
 /**
- * Limits the memory of answers that callers do not read. Above the limit, the connections of the answers
- * that have waited longest are closed.
+ * Limits the memory of answers that callers do not read. Above the limit, connections of the caller that holds most
+ * are closed, those first that have waited longest.
  */
 export function openUnreadAnswers(
   bytesMax: number = UNREAD_BYTES_MAX,
   onCut: () => void = () => undefined,
 ): UnreadAnswers {
-  // A Map keeps the order of insertion.
-  const waiting = new Map<ServerResponse, number>()
-  let held = 0
+  const memory = noMemory()
+  const callers = new Map<string, Waiting>()
 
-  function release(response: ServerResponse): void {
-    held -= waiting.get(response) ?? 0
-    waiting.delete(response)
+  function release(response: ServerResponse, caller: string): void {
+    const waiting = callers.get(caller)
+    const unread = waiting?.answers.get(response)
+    if (waiting === undefined || unread === undefined) return
+    waiting.answers.delete(response)
+    if (waiting.answers.size === 0) callers.delete(caller)
+    free(waiting.memory, unread)
+    free(memory, unread)
+  }
+
+  function cutOne(): void {
+    const [caller, { answers }] = largestOf(callers)
+    const [oldest] = answers.keys()
+    assert(oldest !== undefined, 'a caller is kept while one of its answers waits')
+    release(oldest, caller)
+    // The connection, because an answer that waits behind another has no socket of its own yet.
+    oldest.req.socket.destroy()
+    onCut()
   }
 
   return {
-    watch(response) {
+    watch(response, caller, body) {
       const bytes = response.writableLength
       if (bytes === 0 || response.destroyed) return
-      waiting.set(response, bytes)
-      held += bytes
-      response.once('close', () => release(response))
-      for (const oldest of waiting.keys()) {
-        if (held <= bytesMax) break
-        release(oldest)
-        // The connection, because an answer that waits behind another has no socket of its own yet.
-        oldest.req.socket.destroy()
-        onCut()
-      }
+      // HEAD and 304 are answered without the body.
+      const shared = body !== null && body.byteLength <= bytes ? body : null
+      const unread = { body: shared, ownBytes: bytes - (shared?.byteLength ?? 0) }
+      const waiting = callers.get(caller) ?? { answers: new Map(), memory: noMemory() }
+      callers.set(caller, waiting)
+      waiting.answers.set(response, unread)
+      hold(waiting.memory, unread)
+      hold(memory, unread)
+      response.once('close', () => release(response, caller))
+      while (memory.bytes > bytesMax) cutOne()
     },
-    bytes: () => held,
+    bytes: () => memory.bytes,
   }
+}
+
+function noMemory(): Memory {
+  return { bytes: 0, uses: new Map() }
+}
+
+function hold(memory: Memory, { body, ownBytes }: Unread): void {
+  memory.bytes += ownBytes
+  if (body === null) return
+  const uses = memory.uses.get(body) ?? 0
+  if (uses === 0) memory.bytes += body.byteLength
+  memory.uses.set(body, uses + 1)
+}
+
+function free(memory: Memory, { body, ownBytes }: Unread): void {
+  memory.bytes -= ownBytes
+  if (body === null) return
+  const uses = (memory.uses.get(body) ?? 0) - 1
+  if (uses > 0) memory.uses.set(body, uses)
+  else {
+    memory.uses.delete(body)
+    memory.bytes -= body.byteLength
+  }
+}
+
+/** The caller whose answers hold most memory. At least one caller has answers. */
+function largestOf(callers: ReadonlyMap<string, Waiting>): readonly [caller: string, waiting: Waiting] {
+  return [...callers].reduce((most, one) => (one[1].memory.bytes > most[1].memory.bytes ? one : most))
 }

@@ -23,8 +23,13 @@ const STRING_BYTES_MAX = 4 * 1024
 
 /** The body in the form that is cheapest to write with `BODY_ENCODING`. */
 export function bodyOf(bytes: Uint8Array): ReplyBody {
-  if (bytes.byteLength > STRING_BYTES_MAX) return bytes
+  if (!isCopied(bytes)) return bytes
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(BODY_ENCODING)
+}
+
+/** Whether `bodyOf` copies these bytes. */
+export function isCopied(bytes: Uint8Array): boolean {
+  return bytes.byteLength <= STRING_BYTES_MAX
 }
 
 /** Maps each byte to one character and back. */
