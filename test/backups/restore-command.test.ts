@@ -19,6 +19,7 @@ import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { openForWriting, readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { run } from '../stage/command-stage.ts'
+import { addKey } from '../story/changed-key.ts'
 import {
   change,
   flip,
@@ -30,6 +31,7 @@ import {
   runCheck,
   SIGNING,
 } from '../story/damaged-log.ts'
+import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 import { backedUp, filesOf, runRestore } from './restore-stage.ts'
 
 const ACCEPT = { ...SIGNING, acceptLoss: true }
@@ -148,6 +150,24 @@ suite('a restore', () => {
       again.said,
       /^wrong +loss +the log [0-9a-f]{32} continues this one since a loss was accepted/m,
     )
+  })
+
+  test('of a backup from before a change of the key takes the new key, and nothing is lost', async () => {
+    using folder = openFolder()
+    const { data, path } = folder
+    const { backups } = await backedUp(data, path)
+    const [, added = ''] = addKey(data, path)
+    rmSync(storePath(data))
+    await assert.rejects(
+      runRestore(backups, data),
+      /seq 1: no key of this log has signed the high-water mark/,
+    )
+    // The mark has a signature of the old key too, which the backup lists.
+    const { code, said } = await runRestore(backups, data, false, [join(path, 'missing'), added])
+    assert.equal(code, 0, said)
+    assert.match(said, /^ok +loss +the backup holds every published event$/m)
+    assert.equal(refusalAtStart(data, { ...SIGNING, keys: [TEST_KEY, OTHER_KEY] }), undefined)
+    assert.equal(eventsOf(data), 10)
   })
 
   test('takes the newest backup of its log, whatever else is in the folder', async () => {

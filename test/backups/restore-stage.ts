@@ -6,8 +6,13 @@ import { makeLog, runBackup, runCommand } from '../story/damaged-log.ts'
 type Ended = Awaited<ReturnType<typeof runCommand>>
 
 /** Restores a backup in this process. */
-export function runRestore(from: string, data: string, acceptLoss = false): Promise<Ended> {
-  return runCommand((world) => restore({ from, data, keyFiles: null, acceptLoss }, world))
+export function runRestore(
+  from: string,
+  data: string,
+  acceptLoss = false,
+  keyFiles: readonly string[] | null = null,
+): Promise<Ended> {
+  return runCommand((world) => restore({ from, data, keyFiles, acceptLoss }, world))
 }
 
 /** A log of ten events with a folder of one backup, and the path of the backup. */

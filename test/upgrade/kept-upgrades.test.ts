@@ -7,7 +7,8 @@ import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from '../books/kept-store.ts'
 import { run } from '../stage/command-stage.ts'
 import { daybook } from '../stage/service.ts'
-import { runCheck } from '../story/damaged-log.ts'
+import { makeLogBeforeKey } from '../story/changed-key.ts'
+import { openFolder, runCheck } from '../story/damaged-log.ts'
 import { keptStoreOf, upgrade } from './upgrade-stage.ts'
 
 /**
@@ -78,6 +79,15 @@ suite('`daybook upgrade`', () => {
     assert.match(upgraded.stderr, /^upgrading 4484 events .* needs \d.* of disk at most; \d.* are free$/m)
     const again = await run(['upgrade', '--data', kept.data])
     assert.equal(again.stdout, 'nothing to upgrade: the store has the present schema\n')
+  })
+
+  test('takes a restored store from before a change of the key when the new key is given', async () => {
+    using folder = openFolder()
+    const keyFiles = makeLogBeforeKey(folder)
+    const words = ['upgrade', '--data', folder.data, '--rebuild']
+    await assert.rejects(run(words), /no key of this log has signed the high-water mark/)
+    const { stdout } = await run([...words, '--signing-key-file', keyFiles.join(',')])
+    assert.match(stdout, /^10 events upgraded from schema /)
   })
 
   test('keeps an old store that can be put back, and upgraded again', async () => {

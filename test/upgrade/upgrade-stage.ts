@@ -16,6 +16,7 @@ export function upgrade(
 ): Promise<UpgradeReport | null> {
   return upgradeStore({
     dataDirectory,
+    keys: [],
     version: '0.0.0',
     rebuild: true,
     waitMs: 0,

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
 import { markHighWater } from '../../log/store/high-water.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
@@ -7,6 +8,7 @@ import { formatCompact } from '../../protocol/moment.ts'
 import { restoreStore } from '../../publish/restore-store.ts'
 import { printDiagnoses } from '../doctor/diagnosis.ts'
 import { directoryOption } from '../operator/log-options.ts'
+import { readableKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
@@ -77,7 +79,8 @@ export async function restore(settings: RestoreSettings, world: World): Promise<
   return 0
 }
 
-async function replace(plan: RestorePlan, { data }: RestoreSettings, world: World): Promise<void> {
+async function replace(plan: RestorePlan, settings: RestoreSettings, world: World): Promise<void> {
+  const { data, keyFiles: files } = settings
   const { path, content } = plan.backup
   const kept = `${storePath(data)}.replaced-${formatCompact(world.now())}`
   const progress = openProgress('restoring', 'pages', world)
@@ -93,7 +96,7 @@ async function replace(plan: RestorePlan, { data }: RestoreSettings, world: Worl
       },
       verify(copy) {
         progress.end()
-        verifyCopy(copy, plan)
+        verifyCopy(copy, plan, readableKeys(files, data, world))
         raiseMark(plan, data)
       },
     })
@@ -108,12 +111,13 @@ async function replace(plan: RestorePlan, { data }: RestoreSettings, world: Worl
 }
 
 /** Refuses a copy whose newest events, tree or signature are wrong, or that is not of the log of the high-water mark. */
-function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan): void {
+function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan, keys: readonly SigningKey[]): void {
   // `daybook upgrade` proves the store of an older Daybook.
   if (backup.content.schema !== SCHEMA_VERSION) return
   const db = openForReading(copy)
   try {
-    const fault = faultAtStart(db, mark)
+    // A backup from before a change of keys does not list the key that has signed the mark since.
+    const fault = faultAtStart(db, mark, keys)
     if (fault !== null && !(fault.lost && isLoss))
       throw new CommandError(
         1,

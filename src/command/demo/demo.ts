@@ -144,7 +144,7 @@ export function holdsRealLog(data: string): boolean {
 /** Upgrades the demonstration of an older Daybook. */
 export async function upgradeDemo(data: string, world: World): Promise<void> {
   try {
-    await upgradeFirst({ data, waitMs: 0, rebuild: false }, world)
+    await upgradeFirst({ data, waitMs: 0, rebuild: false, keyFiles: null }, world)
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
     // Nothing is removed without the user.

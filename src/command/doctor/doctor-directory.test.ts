@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFile
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { everyCommand, programOf, run } from '../../../test/stage/command-stage.ts'
+import { makeLogBeforeKey } from '../../../test/story/changed-key.ts'
 import { change, makeLog, openFolder, runBackup, writeKey } from '../../../test/story/damaged-log.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { storePath } from '../../log/store/store.ts'
@@ -117,6 +118,16 @@ suite('a data directory', () => {
     makeLog(folder.data, [3])
     const said = await examined(['--data', folder.data, '--signing-key-file', join(folder.path, 'lost')])
     assert.match(said, /^wrong +key +\S+lost is missing: bring its copy back/m)
+  })
+
+  test('with a store from before a change of the key has no fault when the new key is given', async () => {
+    using folder = openFolder()
+    const keyFiles = makeLogBeforeKey(folder)
+    const words = ['--data', folder.data]
+    assert.match(await examined(words), /^wrong +high-water +seq 1: no key of this log has signed/m)
+    const said = await examined([...words, '--signing-key-file', keyFiles.join(',')])
+    assert.match(said, /^ok +high-water/m)
+    assert.doesNotMatch(said, /^wrong/m)
   })
 
   test('with backups that others may read is found', async () => {

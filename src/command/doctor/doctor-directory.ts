@@ -20,7 +20,7 @@ import { note, ok, warn, wrong } from './diagnosis.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import { freeBytes } from '../../log/store/disk-probe.ts'
 import { namesNoSite, requireLog } from '../operator/log-options.ts'
-import { defaultKeyFile, readKeyFile, vkeyOf } from '../operator/signing-key-file.ts'
+import { defaultKeyFile, readableKeys, readKeyFile, vkeyOf } from '../operator/signing-key-file.ts'
 import { TOKEN_FILE } from '../operator/token-file.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
@@ -82,7 +82,7 @@ function diagnoseOpenStore(
   const head = reader.head()
   const waiting = reader.snapshot((snapshot) => snapshot.held())
   reader.close()
-  const fault = faultAtStart(db, readHighWater(data))
+  const fault = faultAtStart(db, readHighWater(data), readableKeys(keyFiles, data, world))
   const age = head.atMs === null ? '' : `, the newest ${formatAge(world.now() - head.atMs)} old`
   const purpose = namesNoSite(identity.origin) ? ', not for the public' : ''
   const mirror = readMirrorMeta(db)

@@ -53,7 +53,8 @@ export function serveCommand(world: World, lines: MainLines, done: (code: ExitCo
       refuseMirrorDirectory(options.data)
       if (options.upgrade === true && hasStore(options.data)) {
         const { upgradeFirst } = await import('./upgrade-command.ts')
-        await upgradeFirst({ data: options.data, waitMs: null, rebuild: false }, own)
+        const files = options.signingKeyFile ?? null
+        await upgradeFirst({ data: options.data, waitMs: null, rebuild: false, keyFiles: files }, own)
       }
       const settings = settingsOf(options, false, own)
       sayStart(lines, command)

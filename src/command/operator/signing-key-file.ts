@@ -80,6 +80,25 @@ export function readKnownKeys(
   return (files ?? defaults).map((path) => readKeyFile(path, world))
 }
 
+/**
+ * Keys of a log whose newest trees they may have signed, for a comparison that is also made without a key: those of the
+ * files, or the default key. A file that is missing or cannot be read counts as none.
+ */
+export function readableKeys(
+  files: readonly string[] | null,
+  data: string,
+  world: World,
+): readonly SigningKey[] {
+  return (files ?? [defaultKeyFile(data)]).flatMap((path) => {
+    try {
+      return [readKeyFile(path, world)]
+    } catch (error) {
+      if (error instanceof CommandError) return []
+      throw error
+    }
+  })
+}
+
 /** Makes the key of a new log beside its data directory; null when the file has come into being meanwhile. */
 function makeDefaultKey(path: string, data: string): SigningKey | null {
   try {

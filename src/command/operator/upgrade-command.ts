@@ -4,7 +4,7 @@ import { removeKept } from '../../publish/upgrade/swap-stores.ts'
 import type { UpgradeForecast, UpgradeProgress, UpgradeReport } from '../../publish/upgrade/upgrade.ts'
 import { upgradeStore } from '../../publish/upgrade/upgrade.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { optionOf, wholeBetween } from '../terminal/options.ts'
+import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
@@ -12,8 +12,15 @@ import { VERSION } from '../terminal/version.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { directoryOption, requireLog } from './log-options.ts'
+import { readableKeys } from './signing-key-file.ts'
 
-type UpgradeOptions = Readonly<{ data: string; wait: number; rebuild?: true; removeOld?: true }>
+type UpgradeOptions = Readonly<{
+  data: string
+  signingKeyFile?: readonly string[]
+  wait: number
+  rebuild?: true
+  removeOld?: true
+}>
 
 /** The command `upgrade`. */
 export function upgradeCommand(world: World, done: (code: ExitCode) => void): Command {
@@ -23,6 +30,9 @@ export function upgradeCommand(world: World, done: (code: ExitCode) => void): Co
       'bring the store of an older Daybook to the present schema; that one may go on serving meanwhile',
     )
     .addOption(directoryOption())
+    .addOption(
+      option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
+    )
     .addOption(
       option(
         '--wait <seconds>',
@@ -34,10 +44,10 @@ export function upgradeCommand(world: World, done: (code: ExitCode) => void): Co
     .addOption(new Option('--rebuild', 'compute a store of the present schema again from its log'))
     .addOption(new Option('--remove-old', 'remove the old stores that earlier upgrades have kept'))
     .addHelpText('after', '\nExample: daybook upgrade --data /var/lib/daybook/log')
-    .action(async ({ data, wait, rebuild, removeOld }: UpgradeOptions) => {
+    .action(async ({ data, signingKeyFile, wait, rebuild, removeOld }: UpgradeOptions) => {
       requireLog(data)
-      if (removeOld === true) done(removeOldStores(data, world))
-      else done(await upgrade({ data, waitMs: wait * 1_000, rebuild: rebuild === true }, world))
+      const task = { data, waitMs: wait * 1_000, rebuild: rebuild === true, keyFiles: signingKeyFile ?? null }
+      done(removeOld === true ? removeOldStores(data, world) : await upgrade(task, world))
     })
 }
 
@@ -49,7 +59,13 @@ function removeOldStores(data: string, world: World): ExitCode {
   return 0
 }
 
-type UpgradeTask = Readonly<{ data: string; waitMs: number | null; rebuild: boolean }>
+type UpgradeTask = Readonly<{
+  data: string
+  waitMs: number | null
+  rebuild: boolean
+  /** Key that signs the log; null for the default file. */
+  keyFiles: readonly string[] | null
+}>
 
 async function upgrade(task: UpgradeTask, world: World): Promise<ExitCode> {
   const report = await runUpgrade(task, world)
@@ -78,13 +94,14 @@ function tellKept({ kept }: UpgradeReport, data: string, world: World): void {
 
 /** Upgrades the store of a data directory with a progress bar. Null when there is nothing to upgrade. */
 async function runUpgrade(
-  { data, waitMs, rebuild }: UpgradeTask,
+  { data, waitMs, rebuild, keyFiles: files }: UpgradeTask,
   world: World,
 ): Promise<UpgradeReport | null> {
   const telling = openTelling(world)
   try {
     return await upgradeStore({
       dataDirectory: data,
+      keys: readableKeys(files, data, world),
       version: VERSION,
       rebuild,
       waitMs,

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { StoreError } from '../../log/store/store.ts'
 import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
 import { openSignedTrees } from '../../log/tree/signed-trees.ts'
 import { haveSameTree } from '../../log/tree/stored-tree.ts'
 import type { Tally } from '../../project/fold/tally.ts'
@@ -29,11 +30,12 @@ export function proveUpgrade(
   old: DatabaseSync,
   tally: Tally,
   mark: HighWater | null,
+  keys: readonly SigningKey[],
 ): void {
   const [head, oldHead] = [headOf(db), headOf(old)]
   demand(head === oldHead, `it ends at seq ${head} and the old one at ${oldHead}`)
   demand(haveSameTree(db, old, head), 'its tree has another root')
-  const fault = faultAtStart(db, mark)
+  const fault = faultAtStart(db, mark, keys)
   // A loss is of the old store too, and the next start judges it.
   demand(fault === null || fault.lost, fault?.reason ?? '')
   const wrong = openSignedTrees(db).firstWrong()

@@ -6,6 +6,7 @@ import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/store.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
 import { faultAtStart, headOf, isBehindEngine } from '../../log/tree/log-fault.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
 import type { BuildProgress } from './build-steps.ts'
 import { buildSteps, catchUp, followLog } from './build-steps.ts'
 import type { BuildingStore } from './building-store.ts'
@@ -35,6 +36,8 @@ export type UpgradeForecast = UpgradeRoom &
 
 export type UpgradeSettings = Readonly<{
   dataDirectory: string
+  /** Keys that sign the log, as far as they are known. A store from before a change of keys does not list the new one. */
+  keys: readonly SigningKey[]
   /** Version of this Daybook. It continues only what the same version has begun. */
   version: string
   /** Build a store of the present schema again too. */
@@ -93,7 +96,7 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
   refuseKept(old.path, kept)
   // The mark is read first: it is never ahead of the store.
   const mark = readHighWater(settings.dataDirectory)
-  const fault = faultAtStart(old.db, mark)
+  const fault = faultAtStart(old.db, mark, settings.keys)
   if (fault !== null && !fault.lost)
     throw new StoreError(`seq ${fault.seq}: ${fault.reason}. Restore the newest backup first`)
   const path = buildingPath(old.path)
@@ -169,7 +172,7 @@ async function directoryLock(settings: UpgradeSettings, appender: CarryingAppend
 }
 
 function complete(
-  { dataDirectory, onProgress }: UpgradeSettings,
+  { dataDirectory, keys, onProgress }: UpgradeSettings,
   building: BuildingStore,
   old: OldStore,
   appender: CarryingAppender,
@@ -177,7 +180,7 @@ function complete(
   catchUp(building, old, appender)
   onProgress({ stage: 'proving', done: appender.head(), total: appender.head() })
   building.besideOld(() =>
-    proveUpgrade(building.db, old.db, appender.fold().tally, readHighWater(dataDirectory)),
+    proveUpgrade(building.db, old.db, appender.fold().tally, readHighWater(dataDirectory), keys),
   )
   old.close()
   emptyJournal(old.path)

@@ -51,12 +51,12 @@ export function writeState(folder: string, state: CutState): void {
 export async function startAgain(folder: string, { start }: Expected): Promise<readonly SigningKey[]> {
   const world = worldOf({})
   const data = join(folder, DATA)
+  const files = start.keyFiles?.map((file) => join(folder, file))
   if (start.upgrade === true && hasStore(data))
-    await upgradeFirst({ data, waitMs: null, rebuild: false }, world)
+    await upgradeFirst({ data, waitMs: null, rebuild: false, keyFiles: files ?? null }, world)
   const newLog = newLogOf({ data, development: true, balances: 'report' }, false)
   makeFolder(data, '--data')
   readTokens(null, data)
-  const files = start.keyFiles?.map((file) => join(folder, file))
   const keys = readSigningKeys(files, data, newLog.origin, world)
   using _lock = takeDirectory(data)
   const ready = (acceptLoss: boolean): Promise<void> => {
