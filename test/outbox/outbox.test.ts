@@ -230,6 +230,9 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     await stage.drain()
     const [row] = await stage.rows()
     await stage.sql`UPDATE daybook_outbox SET log = 'former-log'`
+    // A row that no log took says nothing about the log, although it is marked later.
+    await stage.insert(deposit('0.091'))
+    await stage.sql`UPDATE daybook_outbox SET drained_at = now(), status = 'skipped' WHERE drained_at IS NULL`
     await stage.insert(deposit('0.10'))
     const refused = await stage.drain()
     assert.equal(refused.code, 1)
@@ -237,6 +240,7 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     assert.ok(refused.stderr.includes(`send that log every row with: ${statement}\n`), refused.stderr)
     await stage.sql.unsafe(statement)
     assert.equal((await stage.drain()).stdout, '1 published, 1 duplicates skipped, 0 held\n')
+    assert.deepEqual(await statuses(), ['duplicate', 'skipped', 'published'])
   })
 
   test('is refused on a standby, which cannot keep its marks', async () => {

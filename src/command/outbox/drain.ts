@@ -122,12 +122,12 @@ async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode>
 }
 
 /**
- * Pins the log that took the newest drained row. Another log may lack rows that are marked as drained, as after a restore
+ * Pins the log that took a row last. Another log may lack rows that are marked as drained, as after a restore
  * of an older backup.
  */
 async function pinLog(sender: DraftSender, session: OutboxSession, table: OutboxTable): Promise<void> {
   const log = await session.newestLog()
-  if (log === null || log === '') return
+  if (log === null) return
   if (sender.door.log !== null && sender.door.log !== log)
     throw new CommandError(1, otherLog(table, sender.door.log))
   sender.door = { ...sender.door, log }

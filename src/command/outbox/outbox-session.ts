@@ -17,7 +17,7 @@ export type OutboxSession = AsyncDisposable &
   Readonly<{
     /** Takes the drainer's lock. False while another drainer has it. */
     lock(): Promise<boolean>
-    /** Id of the log that took the newest drained row; null for none. */
+    /** Id of the log that took a drained row last; null for none. */
     newestLog(): Promise<string | null>
     /** First rows that are not drained, in the order of commits. */
     waiting(): Promise<readonly (DraftRow & Readonly<{ id: string }>)[]>
@@ -81,8 +81,9 @@ function sessionOf(connection: DatabaseConnection, { full }: OutboxTable, oid: n
       return row?.['taken'] === true
     },
     async newestLog() {
+      // A row that the operator skipped is marked as drained, and no log took it.
       const [row] = await connection.ask(
-        `SELECT log FROM ${full} WHERE drained_at IS NOT NULL ORDER BY drained_at DESC LIMIT 1`,
+        `SELECT log FROM ${full} WHERE drained_at IS NOT NULL AND log <> '' ORDER BY drained_at DESC LIMIT 1`,
       )
       const log: unknown = row?.['log']
       return typeof log === 'string' ? log : null
