@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../stage/command-stage.ts'
 import type { OutboxStage } from './outbox-stage.ts'
 import { openOutboxStage, until } from './outbox-stage.ts'
-import { hasPostgres } from './postgres-server.ts'
+import { hasPostgres, startPostgresServer } from './postgres-server.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 
 const deposit = (kots: unknown, more: object = {}): object => ({
@@ -241,6 +241,19 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     await stage.sql.unsafe(statement)
     assert.equal((await stage.drain()).stdout, '1 published, 1 duplicates skipped, 0 held\n')
     assert.deepEqual(await statuses(), ['duplicate', 'skipped', 'published'])
+  })
+
+  test('is drained at the primary, also when a server that is away and a standby are named before it', async () => {
+    await clear()
+    const folder = join(stage.folder, 'standby')
+    mkdirSync(folder)
+    await using standby = await startPostgresServer(folder, { standbyOf: stage.server.url() })
+    await stage.insert(deposit('0.11'))
+    const away = join(stage.folder, 'away')
+    const hosts = [away, standby.host, stage.server.host].map(encodeURIComponent).join(',')
+    const from = `postgres://daybook@/postgres?sslmode=disable&host=${hosts}`
+    const { code, stdout, stderr } = await stage.drain('--from', from)
+    assert.deepEqual([code, stdout, stderr], [0, '1 published, 0 duplicates skipped, 0 held\n', ''])
   })
 
   test('is refused on a standby, which cannot keep its marks', async () => {

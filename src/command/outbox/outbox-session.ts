@@ -1,6 +1,6 @@
 import { CommandError } from '../terminal/world.ts'
 import type { DatabaseConnection } from '../../engine/postgres/database-connection.ts'
-import { connectDatabase } from '../../engine/postgres/database-connection.ts'
+import { connectDatabase, DatabaseError } from '../../engine/postgres/database-connection.ts'
 import type { DatabaseTarget } from '../../engine/postgres/database-target.ts'
 import type { DraftRow } from './draft-sender.ts'
 import type { OutboxTable } from './outbox-sql.ts'
@@ -26,11 +26,34 @@ export type OutboxSession = AsyncDisposable &
     onRows(listener: () => void): void
   }>
 
-/** State of the server: a standby cannot be drained, because its rows cannot be marked. */
+/** State of the servers: a standby cannot be drained, because its rows cannot be marked. */
 type OpenedSession = Readonly<{ is: 'open'; session: OutboxSession }> | Readonly<{ is: 'standby' }>
 
-/** Connects to the outbox, and checks its table and trigger. */
+/**
+ * Connects to the first server of the outbox that is a primary, and checks its table and trigger. A failover makes a
+ * primary of another server of the address. While a server is away it may be the primary, so its error is thrown.
+ */
 export async function openOutboxSession(
+  target: DatabaseTarget,
+  table: OutboxTable,
+  stop: AbortSignal,
+): Promise<OpenedSession> {
+  const hosts = target.hosts.map((host) => ({ ...target, hosts: [host] }))
+  let away: DatabaseError | null = null
+  for (const one of hosts.length === 0 ? [target] : hosts) {
+    try {
+      const opened = await openAtServer(one, table, stop)
+      if (opened.is === 'open') return opened
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.passes) || stop.aborted) throw error
+      away = error
+    }
+  }
+  if (away !== null) throw away
+  return { is: 'standby' }
+}
+
+async function openAtServer(
   target: DatabaseTarget,
   table: OutboxTable,
   stop: AbortSignal,
