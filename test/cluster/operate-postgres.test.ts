@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -35,6 +35,8 @@ const doorOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publish
 
 suite('a log on PostgreSQL', { timeout: 400_000, skip: skipUnless(hasPostgres, 'postgresql') }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-operated-'))
+  const newKey = join(folder, 'new.key')
+  const at = (name: string): readonly string[] => ['--data', join(folder, name), '--signing-key-file', newKey]
   const clock = openSharedClock()
   const stack = new AsyncDisposableStack()
   const nodes = new Map<string, Service>()
@@ -49,6 +51,7 @@ suite('a log on PostgreSQL', { timeout: 400_000, skip: skipUnless(hasPostgres, '
     readyLog(join(folder, 'a'), NEW_LOG, { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false })
     const pem = TEST_KEY.privateKey.export({ format: 'pem', type: 'pkcs8' })
     writeFileSync(join(folder, 'a.key'), pem, { mode: 0o600 })
+    writeFileSync(newKey, OTHER_KEY.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
     writeFileSync(join(folder, 'token'), LOCAL_TOKEN, { mode: 0o600 })
     const moved = await run(['cluster', 'move', '--data', join(folder, 'a'), '--log-store', rig.url()])
     assert.equal(moved.code, 0, moved.stderr)
@@ -161,6 +164,18 @@ suite('a log on PostgreSQL', { timeout: 400_000, skip: skipUnless(hasPostgres, '
     await stop('b')
     const compared = await check('--data', join(folder, 'b'))
     assert.match(compared.stdout, /and the store agrees with them/, compared.stderr)
+    const primary = join(folder, 'b', 'primary')
+    const [systemId = '', timeline = ''] = readFileSync(primary, 'utf8').split(' ')
+    writeFileSync(primary, `${systemId} ${Number(timeline) + 1}\n`)
+    for (const words of [
+      ['check', '--data', join(folder, 'b')],
+      ['move', '--back', ...at('b')],
+      ['adopt', 'engine', ...at('b')],
+    ]) {
+      const refused = await run(['cluster', ...words, '--log-store', rig.url()])
+      assert.match(refused.stderr, /its timeline is \d+, older than \d+, which was seen/)
+    }
+    writeFileSync(primary, `${systemId} ${timeline}`)
   })
 
   test('goes on with the branch of one writer after a fork, and the other one starts from a backup', async () => {
@@ -178,9 +193,6 @@ suite('a log on PostgreSQL', { timeout: 400_000, skip: skipUnless(hasPostgres, '
       const isReady = await Promise.all(['a', 'b'].map((name) => isReadyToPublish(doorOf(nodeOf(name)))))
       return said.split('"fact":"fork-kept"').length === 3 && isReady.every((is) => !is)
     })
-    const key = join(folder, 'new.key')
-    writeFileSync(key, OTHER_KEY.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
-    const at = (name: string): readonly string[] => ['--data', join(folder, name), '--signing-key-file', key]
     const adopt = (branch: string): ReturnType<typeof run> =>
       run(['cluster', 'adopt', branch, ...at('a'), '--log-store', rig.url()])
     assert.match((await adopt('ours')).stderr, /another process uses this data directory/)

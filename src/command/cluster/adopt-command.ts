@@ -50,7 +50,7 @@ async function adopt(branch: BranchName, options: AdoptOptions, world: World): P
   const { adoptBranch } = await import('../../publish/stream/adopt-branch.ts')
   const words = { verb: 'reading', stopped: 'stopped: the same command goes on' }
   const keys = readClusterKeys(signingKeyFile, data, world)
-  const { origin, stream, head } = await workOnEngine(logStore, words, world, (engine) =>
+  const { origin, stream, head } = await workOnEngine({ logStore, data }, words, world, (engine) =>
     adoptBranch({ ...engine, dataDirectory: data, branch, keys }),
   )
   world.stdout.write(

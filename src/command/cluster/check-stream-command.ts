@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { storePath } from '../../log/store/store.ts'
 import { requireLog } from '../operator/log-options.ts'
 import type { LogStoreOptions } from '../operator/log-store-options.ts'
 import { logStoreOptions, requireLogStore } from '../operator/log-store-options.ts'
@@ -31,10 +30,10 @@ Example:
 async function check(options: CheckOptions, world: World): Promise<ExitCode> {
   const { data, stream = null } = options
   const logStore = requireLogStore(options)
-  if (data === undefined) return exitOf(await checkEngine({ logStore, store: null, stream }, world))
+  if (data === undefined) return exitOf(await checkEngine({ logStore, data: null, stream }, world))
   requireLog(data)
   using _lock = takeDirectory(data)
-  return exitOf(await checkEngine({ logStore, store: storePath(data), stream }, world))
+  return exitOf(await checkEngine({ logStore, data, stream }, world))
 }
 
 const exitOf = (faults: number): ExitCode => (faults > 0 ? 1 : 0)

@@ -42,7 +42,7 @@ async function move(options: MoveOptions, world: World): Promise<ExitCode> {
   const { moveFromEngine, moveToEngine } = await import('../../publish/cluster/move-log.ts')
   const words = { verb: 'moving', stopped: 'stopped: the same command goes on' }
   const keys = readClusterKeys(signingKeyFile, data, world)
-  const { head, messages } = await workOnEngine(logStore, words, world, (engine) => {
+  const { head, messages } = await workOnEngine({ logStore, data }, words, world, (engine) => {
     const settings = { ...engine, dataDirectory: data, keys }
     return back === true ? moveFromEngine(settings) : moveToEngine(settings)
   })

@@ -71,8 +71,7 @@ export async function check(
   const { events, faults } = await checkStore(checked, world)
   if (faults === 0)
     world.stdout.write(`${events} events: every table agrees with the log, and the log with its signatures\n`)
-  const { store } = checked
-  const others = logStore === null ? 0 : await checkEngine({ logStore, store, stream: null }, world)
+  const others = logStore === null ? 0 : await checkEngine({ logStore, data, stream: null }, world)
   return faults + others > 0 ? 1 : 0
 }
 

@@ -3,6 +3,7 @@ import { EngineError } from '../../engine/log-engine.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
 import { openEngine } from '../../publish/cluster/open-engine.ts'
+import { openPrimaryFile } from '../../publish/cluster/primary-file.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -23,18 +24,23 @@ type EngineWords = Readonly<{
   stopped: string
 }>
 
+/** The engine of a log, and the data directory that the command works on; null for none. */
+type WorkedLog = Readonly<{ logStore: LogStoreSettings; data: string | null }>
+
 /** Runs the work of a command on the engine of a log, with its progress. Throws a CommandError that says what is wrong. */
 export async function workOnEngine<T>(
-  logStore: LogStoreSettings,
+  { logStore, data }: WorkedLog,
   { verb, stopped }: EngineWords,
   world: World,
   work: (of: EngineWork) => Promise<T>,
 ): Promise<T> {
-  const clocks = { nowMs: world.now, monotonicMs: world.monotonicMs, memory: null }
+  // A former primary is refused as by the node. Only the node notes a new one.
+  const memory = data === null ? null : { ...openPrimaryFile(data), write: () => undefined }
+  const surroundings = { nowMs: world.now, monotonicMs: world.monotonicMs, memory }
   const progress = openProgress(verb, 'messages', world)
   try {
     return await work({
-      connect: (stream) => openEngine(logStore, stream, clocks),
+      connect: (stream) => openEngine(logStore, stream, surroundings),
       signal: world.stop,
       onProgress: (messages) => progress.at(messages, messages),
     })

@@ -1,3 +1,4 @@
+import { storePath } from '../../log/store/store.ts'
 import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
 import type { World } from '../terminal/world.ts'
 import { tell } from '../terminal/world.ts'
@@ -5,8 +6,8 @@ import { workOnEngine } from './engine-work.ts'
 
 type StreamCheck = Readonly<{
   logStore: LogStoreSettings
-  /** Store to compare with the engine, which this process has locked; null without one. */
-  store: string | null
+  /** Data directory whose store is compared with the engine, and which this process has locked; null without one. */
+  data: string | null
   stream: number | null
 }>
 
@@ -14,10 +15,11 @@ type StreamCheck = Readonly<{
  * Reads the log from its engine, tells each fault and prints what is right. Returns the number of faults. Throws a
  * CommandError when the engine or the store cannot be read.
  */
-export async function checkEngine({ logStore, store, stream }: StreamCheck, world: World): Promise<number> {
+export async function checkEngine({ logStore, data, stream }: StreamCheck, world: World): Promise<number> {
   const { checkStreams } = await import('../../publish/cluster/check-stream.ts')
   const words = { verb: 'reading', stopped: 'stopped; the stream was not checked' }
-  const checked = await workOnEngine(logStore, words, world, (engine) =>
+  const store = data === null ? null : storePath(data)
+  const checked = await workOnEngine({ logStore, data }, words, world, (engine) =>
     checkStreams({ ...engine, store, stream }),
   )
   const { faults, notices, messages, end } = checked

@@ -1,21 +1,26 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, suite, test } from 'node:test'
 import { keptSchemas, unpackKept } from '../../../test/books/kept-store.ts'
 import type { MemoryEngine } from '../../../test/engine/memory-engine.ts'
 import { openMemoryEngine } from '../../../test/engine/memory-engine.ts'
+import { openWriterFolders } from '../../../test/messages/writer-folders.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import type { EngineConnection, LogEngine } from '../../engine/log-engine.ts'
 import { openNodeKey } from '../../log/message/node-key.ts'
+import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
 import { refuseEngineLog } from '../../log/stream/engine-position.ts'
+import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
 import { checkStreams } from './check-stream.ts'
 import { joinLog } from './join-log.ts'
 import { moveFromEngine, moveToEngine } from './move-log.ts'
+import { openPrimaryFile } from './primary-file.ts'
 import { openReplicatedPath } from './replicated-path.ts'
 
 const clock = { now: () => performance.now(), sleep: async () => undefined }
@@ -154,5 +159,44 @@ suite('a move to an engine that is interrupted', () => {
     await engine.connect().log.append(last, Buffer.from('another'))
     await assert.rejects(moveToEngine(settingsOf(kept.data)), /has another message at place/)
     assertAlone(kept.data)
+  })
+})
+
+suite('a move off the engine', () => {
+  test('is refused while store and engine lack an event that the node has served', async () => {
+    using folders = openWriterFolders()
+    const stream = folders.make(1)
+    await folders.begin('a')
+    const settings = folders.settings('a')
+    const { dataDirectory } = settings
+    const store = storePath(dataDirectory)
+    const publish = (ref: string): Promise<unknown> =>
+      folders.withWriter('a', ({ queue }) => queue.submit([tradeDraft(ref)]))
+    await publish('one')
+    copyFileSync(store, `${store}.older`)
+    await publish('two')
+    await folders.withWriter('a', ({ db }) => markHighWater(dataDirectory, newestCheckpoint(db)))
+    const served = readHighWater(dataDirectory)
+    copyFileSync(`${store}.older`, store)
+    const [lost = assert.fail()] = stream.loseTail(1, true)
+    const before = stream.messages().length
+    await assert.rejects(
+      moveFromEngine(settings),
+      /the log ends at seq 1 but was published up to seq 2.*start all/,
+    )
+    assert.equal(stream.messages().length, before, 'nothing is sealed')
+    assert.deepEqual(readHighWater(dataDirectory), served)
+    assert.equal(await settings.connect(1).then(({ log }) => log.append(lost.place, lost.bytes)), 'appended')
+    assert.equal((await moveFromEngine(settings)).head, 2)
+  })
+
+  test('forgets the primary, so that the log can be moved to another database later', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a')
+    const { dataDirectory } = folders.settings('a')
+    openPrimaryFile(dataDirectory).write({ systemId: '7312345678901234567', timeline: 2 })
+    await moveFromEngine(folders.settings('a'))
+    assert.equal(openPrimaryFile(dataDirectory).read(), null)
   })
 })

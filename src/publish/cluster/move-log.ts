@@ -11,7 +11,7 @@ import { clearLogVersion } from '../../log/stream/log-version.ts'
 import { clearMoving, noteMoving } from '../../log/stream/moving-log.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log.ts'
-import { headOf } from '../../log/tree/log-fault.ts'
+import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { ReplicaStopped } from '../replica/replica-stop.ts'
 import { EMPTY_STREAM, openTailCheck } from '../replica/tail-check.ts'
@@ -22,8 +22,9 @@ import { ENDED } from '../stream/ended-stream.ts'
 import { openEvidence } from '../stream/evidence-folder.ts'
 import { FORKED, hasForked } from '../stream/follow-adoption.ts'
 import { ONE_MESSAGE_BYTES, readMessages } from '../stream/read-messages.ts'
-import { refuseWrongEngine, sealStream } from '../stream/seal-stream.ts'
+import { followToEnd, refuseWrongEngine, sealStream } from '../stream/seal-stream.ts'
 import { settleAppend } from '../stream/settle-append.ts'
+import { openPrimaryFile } from './primary-file.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 
 type MoveSettings = Readonly<{
@@ -122,11 +123,15 @@ export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> 
       await using connection = await settings.connect(stream)
       await refuseWrongEngine(connection)
       await refuseFork(db, book, connection, dataDirectory)
+      await followToEnd(book, connection, signal)
+      if (book.applied().stream !== stream) continue
+      refuseLoss(db, settings)
       await sealStream(book, connection, 'back', signal)
     }
     // Before the position is gone: a store without one, beside a mark with one, is taken for an older copy.
     const { log, checkpoint, former } = newestCheckpoint(db)
     markHighWater(dataDirectory, { log, checkpoint, former })
+    openPrimaryFile(dataDirectory).forget()
     inTransaction(db, () => {
       clearPosition(db)
       clearLogVersion(db)
@@ -143,6 +148,14 @@ function isMovedBack(db: DatabaseSync, { publicKey }: SigningKey): boolean {
   if (seal.why === 'adopt') throw new StoreError(ENDED.adopt)
   if (Buffer.compare(seal.publicKey, publicKey) !== 0) throw new StoreError(ENDED.back)
   return true
+}
+
+/** Throws when store and engine lack what the node has served: alone, it would sign other events in their place. */
+function refuseLoss(db: DatabaseSync, { dataDirectory, keys }: MoveSettings): void {
+  const fault = faultAtStart(db, readHighWater(dataDirectory), keys)
+  if (fault === null) return
+  const advice = fault.lost ? '. The engine lacks the rest too: start all writers, which put it back' : ''
+  throw new StoreError(`seq ${fault.seq}: ${fault.reason}${advice}`)
 }
 
 /** Throws when the engine has another branch of the log. Messages that it has lost are put back. */

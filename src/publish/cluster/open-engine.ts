@@ -11,7 +11,7 @@ type EngineClocks = Readonly<{
 
 type EngineSurroundings = EngineClocks &
   Readonly<{
-    /** The newest primary of a database over restarts; null for a command, which remembers none. */
+    /** The newest primary of a database over restarts; null for a command without a data directory. */
     memory: PrimaryMemory | null
   }>
 

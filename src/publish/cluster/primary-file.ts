@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { EngineError } from '../../engine/log-engine.ts'
 import type { PrimaryMemory } from '../../engine/postgres/primary-link.ts'
 import { renameDurably } from '../../log/store/durable-rename.ts'
@@ -6,11 +7,15 @@ import { renameDurably } from '../../log/store/durable-rename.ts'
 /** A system identifier and a timeline, as the file has them. */
 const FORM = /^(?<systemId>\d{1,20}) (?<timeline>\d{1,10})\n$/
 
+/** The file of the newest primary. `forget` deletes it, when the log leaves its database. */
+export type PrimaryFile = PrimaryMemory & Readonly<{ forget(): void }>
+
 /**
- * Opens the file of the newest primary of PostgreSQL that this node has used: its system identifier and its timeline. An
- * operator who puts the log into another database on purpose deletes it.
+ * Opens the file of the newest primary of PostgreSQL that the node of a data directory has used: its system identifier
+ * and its timeline. An operator who puts the log into another database on purpose deletes it.
  */
-export function openPrimaryFile(path: string): PrimaryMemory {
+export function openPrimaryFile(dataDirectory: string): PrimaryFile {
+  const path = join(dataDirectory, 'primary')
   return {
     read() {
       if (!existsSync(path)) return null
@@ -24,5 +29,6 @@ export function openPrimaryFile(path: string): PrimaryMemory {
       writeFileSync(making, `${systemId} ${timeline}\n`)
       renameDurably(making, path)
     },
+    forget: () => rmSync(path, { force: true }),
   }
 }

@@ -93,9 +93,8 @@ export type SharedLog = AsyncDisposable &
     mark(): HighWater | null
   }>
 
-/** Files in the data directory: the names of the other writers, and the newest primary of PostgreSQL. */
+/** File in the data directory with the names of the other writers. */
 const WRITERS_FILE = 'writers'
-const PRIMARY_FILE = 'primary'
 const NEWEST_VERSION = { frames: MESSAGE_VERSION, needs: MESSAGE_NEEDS }
 /** Time between two looks at whether this node leads. */
 const LEAD_LOOK_MS = 250
@@ -171,7 +170,7 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
 }
 
 function engineOf(settings: SharedSettings): (stream: number) => Promise<EngineConnection> {
-  const memory = openPrimaryFile(join(settings.dataDirectory, PRIMARY_FILE))
+  const memory = openPrimaryFile(settings.dataDirectory)
   return (stream) => openEngine(settings.logStore, stream, { ...settings, memory })
 }
 

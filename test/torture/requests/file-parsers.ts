@@ -47,7 +47,7 @@ export function fileParsers(folder: string): readonly AttackedParser[] {
   const witnessed = readFileSync(pathOf('witnessed.json'))
   writeLastBackup(folder, { at: AT, verifiedAt: AT, events: 9, bytes: 4_096 })
   const backup = readFileSync(pathOf(LAST_BACKUP_FILE))
-  const primary = openPrimaryFile(pathOf('primary'))
+  const primary = openPrimaryFile(folder)
   const readWitnessed = (bytes: Buffer | string) => {
     writeFileSync(pathOf('witnessed.json'), bytes)
     return ofValue(openWitnessedFile(folder)())
