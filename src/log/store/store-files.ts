@@ -19,6 +19,12 @@ export function removeCompanions(path: string): void {
   for (const suffix of COMPANIONS) rmSync(`${path}${suffix}`, { force: true })
 }
 
+/** Path of the write-ahead log or rollback journal with content beside a store; undefined when there is none. */
+export function journalBeside(path: string): string | undefined {
+  const journals = [`${path}-wal`, `${path}-journal`]
+  return journals.find((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
+}
+
 /** Offset in a SQLite file of the byte that says whether it uses a write-ahead log (2) or not (1). */
 const WRITE_VERSION_AT = 18
 const NO_WAL = 1

@@ -15,7 +15,7 @@ import {
   TABLES,
 } from './store-schema.ts'
 import { text } from './codec.ts'
-import { hasNoWal, MAKING, removeStore, rollBackLeft } from './store-files.ts'
+import { hasNoWal, journalBeside, MAKING, removeStore, rollBackLeft } from './store-files.ts'
 
 /** Older versions of SQLite can lose commits when they reset the write-ahead log. */
 const SQLITE_VERSION_MIN = '3.51.3'
@@ -70,6 +70,7 @@ export function createStore(
 ): void {
   makeFolderDurably(dirname(path))
   if (existsSync(path)) throw new Error(`${path} exists already: a new log must not replace it`)
+  refuseLeftJournal(path)
   const making = `${path}${MAKING}`
   removeStore(making)
   const db = new DatabaseSync(making)
@@ -196,22 +197,14 @@ function formerLogsOf(json: string): readonly FormerLog[] {
 
 /** Reads the identity of the log in a data directory. Throws when there is none. */
 export function readStoreIdentity(dataDirectory: string): LogIdentity {
-  const db = openForReading(storePath(dataDirectory))
-  try {
-    return readIdentity(db)
-  } finally {
-    db.close()
-  }
+  using db = openForReading(storePath(dataDirectory))
+  return readIdentity(db)
 }
 
 /** Whether the log in a data directory is simulated. Its store may have any schema. */
 export function isSimulatedLog(dataDirectory: string): boolean {
-  const db = openAnySchema(storePath(dataDirectory), { readOnly: true })
-  try {
-    return readIdentity(db).simulated
-  } finally {
-    db.close()
-  }
+  using db = openAnySchema(storePath(dataDirectory), { readOnly: true })
+  return readIdentity(db).simulated
 }
 
 /** Makes a log's id: 128 random bits in hex. */
@@ -236,6 +229,13 @@ export function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
 function refuseForeignJournal(path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   if (hasNoWal(path)) throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
+}
+
+/** Throws when a journal is left of a store that is gone. It may hold commits, and SQLite would write them into a new store. */
+export function refuseLeftJournal(path: string): void {
+  const left = existsSync(path) ? undefined : journalBeside(path)
+  if (left === undefined) return
+  throw new StoreError(`${left} is left of a store that is gone: restore a backup, or move it away`)
 }
 
 /** The same connection. Closes it and throws when the store has another schema. */

@@ -4,7 +4,13 @@ import { renameDurably } from '../../log/store/durable-rename.ts'
 import { writeMirrorMeta } from '../../log/store/mirror-meta.ts'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import { BUILDING_TXS, EVENT_INDEXES, SCHEMA_VERSION } from '../../log/store/store-schema.ts'
-import { createStore, readIdentity, storePath, storeSchema } from '../../log/store/store.ts'
+import {
+  createStore,
+  readIdentity,
+  refuseLeftJournal,
+  storePath,
+  storeSchema,
+} from '../../log/store/store.ts'
 import { openBuildRow, openLeft, openUnfinished } from '../../log/unfinished-store.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { mirrorMetaOf } from './mirror-rows.ts'
@@ -50,6 +56,7 @@ export function openBuildingMirror(
   identity: LogIdentity,
   mirror: Readonly<{ of: string; pins: Pins }>,
 ): BuildingMirror {
+  refuseLeftJournal(storePath(dataDirectory))
   const path = buildingMirrorPath(dataDirectory)
   const left = openLeft(path, (db) => isOf(db, version, identity))
   if (left !== null) return building(dataDirectory, path, left, true)

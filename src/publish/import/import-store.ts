@@ -18,6 +18,7 @@ import {
   openForBulk,
   openForWriting,
   readIdentity,
+  refuseLeftJournal,
   storePath,
 } from '../../log/store/store.ts'
 import type { Head } from '../../project/fold/books.ts'
@@ -56,9 +57,10 @@ export async function openNewStore(
 ): Promise<NewStore> {
   const path = storePath(dataDirectory)
   const building = `${path}.importing`
+  if (!hasStore(dataDirectory)) refuseLostStore(dataDirectory, false)
+  refuseLeftJournal(path)
   // Remains of a killed import.
   removeStore(building)
-  if (!hasStore(dataDirectory)) refuseLostStore(dataDirectory, false)
   const old = hasStore(dataDirectory) ? openForWriting(path) : null
   let db: DatabaseSync
   try {
