@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf, findingLines, RICH_LOG } from '../../test/stage/audit-stage.ts'
-import type { Change } from '../../test/story/public-log.ts'
+import type { Change, PublicLog } from '../../test/story/public-log.ts'
 import { publicLog } from '../../test/story/public-log.ts'
 import type { Source } from './reading/source.ts'
 
@@ -20,6 +20,36 @@ suite('the questions to a service', () => {
       asked.map((_, index) => index + 1),
     )
     for (const [done, total] of asked) assert.ok(total > done, `${done} of ${total}`)
+  })
+})
+
+suite('the figures of a service', () => {
+  const figures = (path: string): boolean => !/^(?:archive|log|events\?)/.test(path)
+  const asOf = (size: number): PublicLog => publicLog(RICH_LOG.slice(0, size), log.key, log.now)
+
+  test('are wrong when later events have changed them', async () => {
+    for (const size of [0, 1, RICH_LOG.length / 2, RICH_LOG.length - 1]) {
+      const old = asOf(Math.floor(size))
+      const found = await auditOf(log, (path, body) => (figures(path) ? old.body(path) : body))
+      assert.match(findingLines(found).join('\n'), /^summary \| summary: .* is not what the log says$/m)
+    }
+  })
+
+  test('may be those of a cache, which keeps an answer that no later event changes', async () => {
+    const kept = (body: Uint8Array | undefined): string =>
+      Buffer.from(body ?? [])
+        .toString()
+        .replace(/^\{"asOf":\{.*?\},/, '')
+    const old = asOf(RICH_LOG.length - 1)
+    const cached: string[] = []
+    const found = await auditOf(log, (path, body) => {
+      const earlier = old.body(path)
+      if (!figures(path) || path === 'summary' || kept(earlier) !== kept(body)) return body
+      if (!Buffer.from(earlier ?? []).equals(Buffer.from(body ?? []))) cached.push(path)
+      return earlier
+    })
+    assert.ok(cached.length > 3, cached.join(' '))
+    assert.deepEqual(findingLines(found), [])
   })
 })
 

@@ -20,7 +20,7 @@ import { askWitnesses } from './ask-witnesses.ts'
 /** Answers that are fetched before the log is read, so that one pass through the log checks all of them. */
 export type CollectedAnswers = Readonly<{
   served: ServedCheckpoint
-  /** Number of events that earlier answers and checkpoints cover. */
+  /** Number of events that the other answers and checkpoints cover. */
   covered: number
   figures: CollectedFigures
   samples: Samples
@@ -52,22 +52,26 @@ export async function askLive(
 ): Promise<CollectedAnswers> {
   const { source, primitives } = settings
   const first = await askCheckpoint(source, trust, 0, primitives)
-  const figures = await askFigures(figureSettingsOf(settings))
-  const samples = await askSamples(settings, trust, first.checkpoint.size)
-  const counted = Math.max(first.checkpoint.size, samples.tree?.size ?? 0)
+  const { size } = first.checkpoint
+  const figures = await askFigures(figureSettingsOf(settings, size))
+  const samples = await askSamples(settings, trust, size)
+  const counted = Math.max(size, samples.newest, samples.tree?.size ?? 0)
   const witnesses = await witnessesOf(settings, trust)
-  const covered = figures.answers.reduce((most, { seq }) => Math.max(most, seq), counted)
+  const asked = figures.answers.reduce((most, { seq }) => Math.max(most, seq), counted)
   // A node may be a few seconds behind another one, whose tree the witnesses have seen.
-  const known = Math.max(covered, savedSize, ...sizesOf(witnesses))
-  const served = await askCheckpoint(source, trust, known, primitives)
-  return {
-    served,
-    covered,
-    figures,
-    samples,
-    months: await monthsOf(source, served.checkpoint.size, list),
-    witnesses,
-  }
+  const known = Math.max(asked, savedSize, ...sizesOf(witnesses))
+  const then = await askCheckpoint(source, trust, known, primitives)
+  const months = await monthsOf(source, then.checkpoint.size, list)
+  const covered = Math.max(asked, closedBy(months ?? []))
+  // A month may have closed after that checkpoint.
+  const served =
+    then.checkpoint.size < covered ? await askCheckpoint(source, trust, covered, primitives) : then
+  return { served, covered, figures, samples, months, witnesses }
+}
+
+/** Seq of the event that closed the newest closed month: the first one after it. 0 without closed months. */
+function closedBy(months: readonly ListedMonth[]): number {
+  return months.reduce((most, { manifest }) => Math.max(most, manifest === null ? 0 : manifest.size + 1), 0)
 }
 
 /** Reads a folder: its checkpoint, or that of its last manifest, and the saved answers. */
@@ -82,7 +86,7 @@ export async function askFolder(
   const served = has
     ? await askCheckpoint(source, trust, 0, primitives)
     : await checkpointOfMonths(months ?? [], trust, primitives)
-  const figures = await askFigures(figureSettingsOf(settings))
+  const figures = await askFigures(figureSettingsOf(settings, 0))
   const witnesses = await witnessesOf(settings, trust)
   return { served, covered: 0, figures, samples: noSamples(), months, witnesses }
 }
@@ -100,10 +104,14 @@ export function sizesOf(witnesses: CollectedWitnesses | null): readonly number[]
   return all.map(({ checkpoint }) => checkpoint.size)
 }
 
-function figureSettingsOf({ source, chance, now, onProgress }: AskAllSettings): AskFiguresSettings {
+function figureSettingsOf(
+  { source, chance, now, onProgress }: AskAllSettings,
+  covers: number,
+): AskFiguresSettings {
   let done = 0
   return {
     source,
+    covers,
     chance,
     now,
     onAnswer(left) {

@@ -77,6 +77,7 @@ suite('the sampled lines of a log', () => {
       at.test(path) ? Buffer.from(JSON.stringify(edit(parsed(body)))) : body
   const NEWEST = /^events\?order/
   const RANDOM = /^events\?after/
+  const oldest = parsed(log.body('events?after=0&limit=100')).events.toReversed()
   const table: readonly (readonly [what: string, change: Change, says: RegExp])[] = [
     ['lack their events', editing(NEWEST, () => ({})), /^events \| events\?order=.*: lacks its events$/],
     [
@@ -98,6 +99,11 @@ suite('the sampled lines of a log', () => {
       'repeat a seq',
       editing(RANDOM, ({ events }) => ({ events: [...events.slice(0, 1), ...events.slice(0, -1)] })),
       /leaves out or repeats a seq$/,
+    ],
+    [
+      'are the oldest page in place of the newest',
+      editing(NEWEST, () => ({ events: oldest })),
+      /^events \| events\?order=.*: begins with seq 100, and 150 events are signed$/,
     ],
     [
       'begin after another seq',
@@ -129,4 +135,14 @@ suite('the sampled lines of a log', () => {
       for (const line of found) assert.match(line, says)
     })
   }
+
+  test('are all of the signed log, and none of its future', async () => {
+    const later = editing(NEWEST, ({ events }) => ({
+      events: events.map((event) => ({ ...event, seq: Number(event['seq']) + 1_000_000 })),
+    }))
+    assert.deepEqual((await sampled(log, 0.37, later)).found, [
+      'consistency | log/checkpoint: ROLLBACK: it covers 150 events, and 1000150 were signed or counted a moment ago',
+      'events | events?order=desc&limit=100: seq 1000150 is not in the signed log',
+    ])
+  })
 })

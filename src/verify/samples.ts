@@ -21,10 +21,14 @@ const PAGES = 3
 export type Samples = Readonly<{
   pages: number
   wrong: Finding[]
+  /** Highest seq on a page; 0 without pages. */
+  newest: number
   /** Signed tree of the sampled receipt; null if none was requested, or if it is wrong. */
   tree: Readonly<{ place: string; size: number; root: Hash }> | null
   /** Compares the next event, with its leaf, with the samples of it. */
   pass(event: DaybookEvent, leaf: Uint8Array): void
+  /** Finding about the first shown line whose event has not passed; null when all have. */
+  unpassed(): Finding | null
 }>
 
 type SampledReceipt = Readonly<{
@@ -45,6 +49,7 @@ export async function askSamples(
   let receipted: SampledReceipt | null = null
   const wrong: Finding[] = []
   let pages = 0
+  let newest = 0
 
   function show(seq: number, sample: Shown): void {
     shown.set(seq, [...(shown.get(seq) ?? []), sample])
@@ -53,7 +58,10 @@ export async function askSamples(
   async function page(path: string, first: number | null): Promise<void> {
     try {
       const lines = linesOf(path, await source.read(path, size), first, size)
-      for (const { seq, ...sample } of lines) show(seq, { path, ...sample })
+      for (const { seq, ...sample } of lines) {
+        show(seq, { path, ...sample })
+        newest = Math.max(newest, seq)
+      }
       pages += 1
     } catch (error) {
       wrong.push(findingOf(error))
@@ -80,12 +88,17 @@ export async function askSamples(
       wrong.push(findingOf(error))
     }
   }
+  return { pages, wrong, newest, tree: receipted, ...openComparison(shown, receipted, wrong, primitives) }
+}
+
+/** Compares the shown lines and the receipt with the events of the log. Adds differences to `wrong`. */
+function openComparison(
+  shown: Map<number, Shown[]>,
+  receipted: SampledReceipt | null,
+  wrong: Finding[],
+  primitives: Primitives,
+): Pick<Samples, 'pass' | 'unpassed'> {
   return {
-    get pages() {
-      return pages
-    },
-    wrong,
-    tree: receipted,
     pass(event, leaf) {
       if (event.seq === receipted?.seq) wrong.push(...receiptFindings(receipted, leaf, primitives))
       for (const sample of shown.get(event.seq) ?? []) {
@@ -97,13 +110,18 @@ export async function askSamples(
       }
       shown.delete(event.seq)
     },
+    unpassed() {
+      for (const [seq, [sample]] of shown)
+        if (sample !== undefined) return { place: sample.path, what: `seq ${seq} is not in the signed log` }
+      return null
+    },
   }
 }
 
 /** An event as an address shows it. With details `leaf` is its entry in the tree; otherwise null. */
 type Shown = Readonly<{ path: string; line: string; leaf: string | null }>
 
-/** Lines of a page: contiguous from `first`, or descending when it is null. */
+/** Lines of a page: contiguous from `first`. When it is null, descending from the end of a log of `size` events or more. */
 function linesOf(
   path: string,
   body: Uint8Array | undefined,
@@ -119,7 +137,7 @@ function linesOf(
   const least = Math.min(PAGE_EVENTS, size)
   if (events.length < least || events.length > PAGE_EVENTS)
     throw new WrongError(path, `does not have ${least} events`)
-  return events.map((event, index) => {
+  const lines = events.map((event, index) => {
     const seq = jsonInteger(event['seq'])
     const before = jsonInteger(events[index - 1]?.['seq'])
     const expected = first === null ? (before === undefined ? seq : before - 1) : first + index
@@ -129,6 +147,10 @@ function linesOf(
     const further = own === undefined ? '' : `\n{"seq":${seq},"details":${jsonAgain(path, own)}}`
     return { seq, line, leaf: details === null ? null : `${line}${further}` }
   })
+  const newest = lines[0]?.seq ?? 0
+  if (first === null && newest < size)
+    throw new WrongError(path, `begins with seq ${newest}, and ${size} events are signed`)
+  return lines
 }
 
 async function askReceipt(
@@ -159,5 +181,5 @@ function receiptFindings(
 
 /** Samples of a folder, which has no pages: none. */
 export function noSamples(): Samples {
-  return { pages: 0, wrong: [], tree: null, pass: () => undefined }
+  return { pages: 0, wrong: [], newest: 0, tree: null, pass: () => undefined, unpassed: () => null }
 }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf, findingLines, RICH_LOG } from '../../test/stage/audit-stage.ts'
-import type { Change } from '../../test/story/public-log.ts'
-import { checkpointOver, publicLog } from '../../test/story/public-log.ts'
-import { monthOf } from '../protocol/moment.ts'
+import { paidLog } from '../../test/story/paid-log.ts'
+import type { Change, PublicLog } from '../../test/story/public-log.ts'
+import { checkpointOver, newKey, publicLog, rootOver } from '../../test/story/public-log.ts'
+import { DAY_MS, monthOf, msOf, parseMonth } from '../protocol/moment.ts'
+import { formatBase64 } from '../tlog/text.ts'
 import type { Audit } from './audit.ts'
 import type { Check } from './questions/check.ts'
+import { readObject } from './reading/json-values.ts'
+import type { Manifest } from './reading/manifest.ts'
+import { parseServedManifest } from './reading/manifest.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
 
 const log = publicLog(RICH_LOG)
@@ -21,6 +26,20 @@ function says({ checks }: Audit, name: Check['name']): string {
 function auditFolder(lacking: RegExp | null): Promise<Audit> {
   const change: Change = (path, body) => (lacking?.test(path) ? undefined : body)
   return auditOf(log, undefined, { source: { ...log.source(change), is: 'folder' } })
+}
+
+const jsonOf = (body: Uint8Array | undefined): object => JSON.parse(Buffer.from(body ?? []).toString())
+
+/** Manifests of the closed months of a log. */
+function closedMonths({ body }: PublicLog): readonly Manifest[] {
+  const rows: readonly { month: string; state: string }[] = Object(jsonOf(body('archive'))).months
+  return rows.flatMap(({ month, state }) => {
+    const place = `archive/${month}.json`
+    const own = parseMonth(month)
+    return state === 'closed' && own !== undefined
+      ? parseServedManifest(place, readObject(place, body(place) ?? new Uint8Array(0)), own)
+      : []
+  })
 }
 
 suite('the verdict about a figure', () => {
@@ -78,6 +97,54 @@ suite('the verdict about the archive', () => {
       says(await auditFolder(/^archive\/[\d-]+\.json$/), 'archive'),
       `not checked: ${closed} closed months have no manifest here`,
     )
+  })
+
+  test('claims nothing about closed months that no checkpoint covers', async () => {
+    const [first, ...later] = closedMonths(log)
+    const own = first?.size ?? assert.fail()
+    const forged = publicLog(RICH_LOG, newKey())
+    const change: Change = (path, body) => {
+      if (path === 'log/checkpoint') return Buffer.from(checkpointOver(RICH_LOG, own, log.key))
+      return later.some(({ month }) => path === `archive/${month}.json`) ? forged.body(path) : body
+    }
+    const files: Change = (path, body) =>
+      /^archive\/\d|^log\/(?:checkpoint|keys)/.test(path) ? change(path, body) : undefined
+    const months = async (): Promise<readonly string[]> => closedMonths(log).map(({ month }) => month)
+    const folder = await auditOf(log, undefined, { source: { ...log.source(files), is: 'folder', months } })
+    const NEWER = `${later.length} closed months are newer than the checkpoint`
+    assert.deepEqual(findingLines(folder), [])
+    assert.equal(says(folder, 'archive'), `not checked: ${NEWER}`)
+
+    const old = publicLog(RICH_LOG.slice(0, own), log.key, log.now)
+    const service = await auditOf(log, (path) =>
+      path.startsWith('archive') ? change(path, log.body(path)) : old.body(path),
+    )
+    const counted = (later.at(-1)?.size ?? 0) + 1
+    assert.equal(says(service, 'archive'), `not checked: ${NEWER}`)
+    assert.deepEqual(findingLines(service), [
+      `consistency | log/checkpoint: ROLLBACK: it covers ${own} events, and ${counted} were signed or counted a moment ago`,
+    ])
+  })
+
+  test('ties the size of a month without events to its place', async () => {
+    const [start, ...rest] = paidLog([])
+    const gap = rest.map((entry) => ({
+      ...entry,
+      event: { ...entry.event, atMs: msOf(entry.event.atMs + 62 * DAY_MS) },
+    }))
+    const quiet = publicLog([start ?? assert.fail(), ...gap], log.key)
+    const months = async (): Promise<readonly string[]> => ['2026-04', '2026-05', '2026-06']
+    const found = async (change: Change): Promise<readonly string[]> => {
+      // Without the list of months, whose rows follow from the sizes.
+      const source = quiet.source((path, body) => (path === 'archive' ? undefined : change(path, body)))
+      return findingLines(await auditOf(quiet, undefined, { source: { ...source, is: 'folder', months } }))
+    }
+    const root = formatBase64(rootOver([], 0))
+    const earlier = { size: 0, root, checkpoint: checkpointOver([], 0, log.key) }
+    const other: Change = (path, body) =>
+      path === 'archive/2026-05.json' ? Buffer.from(JSON.stringify({ ...jsonOf(body), ...earlier })) : body
+    assert.deepEqual(await found((_, body) => body), [])
+    assert.deepEqual(await found(other), ['archive | archive/2026-05.json: size is not 1'])
   })
 })
 

@@ -84,7 +84,9 @@ export async function judgeArchive(
     break
   }
   const lacking = months.filter(({ closed, manifest }) => closed && manifest === null).length
+  const newer = manifests.length - reached.length
   if (broken !== null) list.unchecked('archive', UNREAD)
+  else if (newer > 0) list.unchecked('archive', `${newer} closed months are newer than the checkpoint`)
   else if (lacking > 0) list.unchecked('archive', `${lacking} closed months have no manifest here`)
   else list.right('archive', `digests, manifests, roots and signatures of closed months: ${reached.length}`)
 }
@@ -149,11 +151,14 @@ export function judgeSamples(
   if (source.is === 'folder') list.unchecked('events', 'a folder has no pages of them')
   else if (broken !== null) list.unchecked('events', UNREAD)
   else if (samples.pages === 0) list.unchecked('events', NOTHING)
-  else
+  else {
+    const unpassed = samples.unpassed()
+    if (unpassed !== null) list.wrong('events', unpassed)
     list.right(
       'events',
       `${samples.pages} sampled pages have the lines of the archive, and a receipt leads to the root`,
     )
+  }
 }
 
 /** Judges every saved checkpoint against the tree of the log as it is served now. */

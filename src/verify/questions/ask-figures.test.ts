@@ -22,6 +22,7 @@ function ask(
 ): Promise<CollectedFigures> {
   return askFigures({
     source: { ...source, is },
+    covers: 0,
     chance: () => 0.37,
     now: () => msOf(now),
     onAnswer: () => undefined,

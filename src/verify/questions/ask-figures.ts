@@ -29,6 +29,8 @@ export type CollectedFigures = Readonly<{
 /** Settings for asking. `chance` selects moments and contests. */
 export type AskFiguresSettings = Readonly<{
   source: Source
+  /** Number of events that the log is known to have. Each answer about the present must be right as of them. */
+  covers: number
   chance: () => number
   /** Local clock. */
   now: () => Ms
@@ -77,7 +79,7 @@ type FigureCollector = Readonly<{
   trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null>
 }>
 
-function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): FigureCollector {
+function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettings): FigureCollector {
   const answers: PublishedAnswer[] = []
   const absent: { check: FigureCheck; path: string }[] = []
   const wrong: { check: FigureCheck; finding: Finding }[] = []
@@ -96,11 +98,12 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
   function ask(question: VerifyQuestion, left: number): Promise<PublishedAnswer | null> {
     const { check, path } = question
     return trying(check, async () => {
+      const least = question.seq ?? (isMissing ? 0 : covers)
       const body = await askedAgain(
         source.pause,
-        () => source.read(path, question.seq ?? 0),
+        () => source.read(path, least),
         // A node that is behind the list of contests may lack the newest one. With a seq, the source has waited.
-        (answer) => source.is === 'service' && answer === undefined && question.seq === null && !isMissing,
+        (answer) => source.is === 'service' && answer === undefined && least === 0 && !isMissing,
       )
       isMissing ||= body === undefined
       onAnswer(left)
@@ -111,7 +114,7 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
       }
       const answer = publishedAnswerOf(question, body)
       if (source.is === 'service' && check === 'unpaid prizes') checkPresent(answer, now())
-      answers.push(answer)
+      answers.push(...(question.seq === null ? timesOf(answer, covers) : [answer]))
       return answer
     })
   }
@@ -147,6 +150,11 @@ function openFigureCollector({ source, now, onAnswer }: AskFiguresSettings): Fig
   return { figures: { answers, wrong, absent }, ask, askPages, contestsIn, trying }
 }
 
+/** An answer about the present, as of its own seq, and also as of `covers` when that is later. */
+function timesOf(answer: PublishedAnswer, covers: number): readonly PublishedAnswer[] {
+  return answer.seq < covers ? [answer, { ...answer, seq: covers, statesEarlier: true }] : [answer]
+}
+
 function publishedAnswerOf(
   { check, path, seq, moments, recompute }: VerifyQuestion,
   body: Uint8Array,
@@ -157,6 +165,7 @@ function publishedAnswerOf(
     path,
     body,
     seq: seq ?? asOfSeq(path, published),
+    statesEarlier: false,
     moments: moments(path, published),
     recompute,
   }

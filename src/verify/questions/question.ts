@@ -35,6 +35,8 @@ export type PublishedAnswer = Readonly<{
   path: string
   body: Uint8Array
   seq: number
+  /** Whether it states an earlier `asOf` than `seq`. A cache may hold an answer that no event since then has changed. */
+  statesEarlier: boolean
   moments: readonly Ms[]
   recompute(books: Books, published: JsonObject): Parsed<unknown>
 }>

@@ -76,6 +76,9 @@ export async function* monthEntries(
       `has ${place.next.seq - first} events, and its manifest has another number`,
     )
   }
+  // The manifest of a month without events names no seq that would tie its size to the log.
+  if (manifest !== null && manifest.size !== place.next.seq - 1)
+    throw new WrongError(`archive/${month}.json`, `size is not ${place.next.seq - 1}`)
   await details.end(month, manifest !== null ? place.next.seq : null)
 }
 

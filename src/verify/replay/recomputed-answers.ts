@@ -4,6 +4,7 @@ import type { Books } from '../../project/fold/books.ts'
 import { difference } from '../reading/difference.ts'
 import type { Finding } from '../reading/finding.ts'
 import { findingOf, WrongError } from '../reading/finding.ts'
+import { isJsonObject } from '../reading/json-values.ts'
 import type { FigureCheck, PublishedAnswer } from '../questions/question.ts'
 import { publishedIn } from '../questions/question.ts'
 import { openReplayBooks } from './replay-books.ts'
@@ -33,7 +34,7 @@ export function openRecomputedAnswers(answers: readonly PublishedAnswer[]): Reco
       present ??= books.books()
       const result = results.get(next.check) ?? { answers: 0, wrong: [] }
       results.set(next.check, result)
-      result.answers += 1
+      if (!next.statesEarlier) result.answers += 1
       const finding = findingIn(next, present)
       if (finding !== null) result.wrong.push(finding)
     }
@@ -66,7 +67,9 @@ function findingIn(answer: PublishedAnswer, books: Books): Finding | null {
     const published = publishedIn(answer)
     const recomputed = answer.recompute(books, published)
     if (!recomputed.ok) return { place, what: 'cannot be computed from the log' }
-    const field = difference(published, recomputed.value)
+    const { value } = recomputed
+    const isEarlier = answer.statesEarlier && isJsonObject(value)
+    const field = difference(isEarlier ? { ...published, asOf: value['asOf'] } : published, value)
     if (field === null) return null
     return { place, what: `${field === '' ? 'the answer' : field} is not what the log says` }
   } catch (error) {
