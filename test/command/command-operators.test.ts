@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test'
 import { msOf } from '../../src/protocol/moment.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import type { EventWire } from '../../src/protocol/event.ts'
-import type { EventsPage } from '../../src/protocol/resources.ts'
+import type { EventDetails, EventsPage } from '../../src/protocol/resources.ts'
 import { publishDeposit, run, startProxy } from '../stage/command-stage.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
@@ -81,6 +81,22 @@ suite('correct', () => {
     const [, restatement = ''] = drafts.stdout.trim().split('\n')
     assert.doesNotMatch(restatement, /Ms"/)
     assert.deepEqual(JSON.parse(restatement).details.restates, events.at(-1)?.seq)
+  })
+
+  test('keeps the review that a later event set for the prize, unless the replacement has its own', async () => {
+    const { seq, kind, contestId } = await firstOf('hold')
+    const { details: held } = await get<EventDetails>(`/events/${seq}/details`)
+    const of = `type=prize&kind=${kind}&contestId=${contestId}`
+    const { events } = await get<EventsPage>(`/events?${of}&before=${seq}&order=desc&limit=1`)
+    const restate = (fields: string): ReturnType<typeof run> =>
+      run(words(events[0]?.seq ?? 0, '--dry-run', '--restate', fields))
+    const kept = await restate('{"kots":"8"}')
+    const until = JSON.parse(kept.stdout.trim().split('\n')[1] ?? '').details.reviewUntil
+    assert.equal(until, held?.['reviewUntil'])
+    assert.equal(kept.stderr, `the restatement ends its review at ${until}, as event ${seq} says\n`)
+    const own = await restate('{"details":{"reviewUntil":"2026-07-30T00:00:00.000Z"}}')
+    assert.match(own.stdout, /"reviewUntil":"2026-07-30T00:00:00.000Z"/)
+    assert.equal(own.stderr, '')
   })
 
   test('publishes nothing when the door refuses a draft, and gives the reason', async () => {

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Answer } from '../../client/ask.ts'
 import { openSameLog } from '../../client/event-pages.ts'
+import type { QueryValues } from '../../client/endpoint-query.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { formatAmount, negate, parseAmount } from '../../protocol/amount.ts'
 import { isEventType } from '../../protocol/catalogue.ts'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { EventDetails } from '../../protocol/resources.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
+import type { EventCorrections, EventDetails, EventsPage } from '../../protocol/resources.ts'
 import { CORRECTABLE_TYPES } from '../../protocol/rules.ts'
 import type { JsonObject } from '../../verify/reading/json-values.ts'
 import { isJsonObject } from '../../verify/reading/json-values.ts'
@@ -41,8 +43,8 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   const daybook = openClient(settings.url, world)
   const signal = world.stop
   const sameLog = openSameLog()
-  const read = async (id: 'event' | 'eventDetails'): Promise<Answer> => {
-    const answer = await daybook.ask.get(endpointPath(id, seq), { signal })
+  const read: Read = async (id, query) => {
+    const answer = await daybook.ask.get(endpointPath(id, seq, query), { signal })
     sameLog(answer.headers)
     return answer
   }
@@ -55,11 +57,11 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
       `seq ${seq} is of type ${event.type}, which cannot be corrected: publish a further event instead`,
     )
   }
-  const details: EventDetails['details'] =
-    fields === null ? null : (await withCommandErrors(() => read('eventDetails'))).json().details
+  const details =
+    fields === null ? {} : await withCommandErrors(() => replacedDetails(event, fields, read, world))
   const drafts = [
     correctionDraft(event, settings),
-    ...(fields === null ? [] : [restatementDraft(event, details ?? {}, fields, settings)]),
+    ...(fields === null ? [] : [restatementDraft(event, details, fields, settings)]),
   ]
   const lines = drafts.map((draft) => JSON.stringify(draft))
   if (door === null || dryRun) {
@@ -99,6 +101,31 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   ]
   world.stdout.write(outcomes.map((line) => `${line}\n`).join(''))
   return sent.receipts.some(({ status }) => status === 'failed' || status === 'dropped') ? 1 : 0
+}
+
+/** Asks for the event, or for what belongs to it. */
+type Read = (id: EndpointId, query?: QueryValues) => Promise<Answer>
+
+/** Details for the replacement: those of the event, with the review that a later hold set for a prize. */
+async function replacedDetails(
+  { seq, type, kind, contestId }: EventWire,
+  { details: given }: JsonObject,
+  read: Read,
+  world: World,
+): Promise<JsonObject> {
+  const { details }: EventDetails = (await read('eventDetails')).json()
+  if (type !== 'prize' || contestId === null || (isJsonObject(given) && 'reviewUntil' in given))
+    return details ?? {}
+  // The replacement is newer than the hold, which therefore would not apply to it.
+  const { correctedBy }: EventCorrections = (await read('eventCorrections')).json()
+  // A hold after the correction is no part of the drafts: a repetition of the command has the same ones.
+  const query = { type: 'hold', kind, contestId, after: seq, before: correctedBy ?? undefined, details: true }
+  const page: EventsPage = (await read('events', { ...query, order: 'desc', limit: 1 })).json()
+  const [hold] = page.events
+  const reviewUntil = page.details?.[hold?.seq ?? 0]?.['reviewUntil']
+  if (hold === undefined || reviewUntil === undefined) return details ?? {}
+  tell(world, `the restatement ends its review at ${reviewUntil}, as event ${hold.seq} says`)
+  return { ...details, reviewUntil }
 }
 
 /** Outcome of one draft; `until` says how long a held one waits, and `program` is that of the user. */
