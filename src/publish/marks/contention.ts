@@ -9,8 +9,10 @@ type Contention = Readonly<{
   inVainMs(): number
 }>
 
-/** Time for which a lost place of another writer counts. */
+/** Time for which a lost place of another writer counts, in milliseconds. */
 const CONTENTION_MS = 1000
+/** Time after which a loser that tells of no further loss is forgotten. A slow one loses a place in more than a second. */
+const LOSER_MS = 4000
 
 export function openContention(clock: Readonly<{ now(): number }>): Contention {
   let lostMs = Number.NEGATIVE_INFINITY
@@ -19,7 +21,7 @@ export function openContention(clock: Readonly<{ now(): number }>): Contention {
 
   /** Forgets runs that have lost no place lately. */
   function forget(): void {
-    for (const [run, { lastMs }] of losers) if (clock.now() - lastMs >= CONTENTION_MS) losers.delete(run)
+    for (const [run, { lastMs }] of losers) if (clock.now() - lastMs >= LOSER_MS) losers.delete(run)
   }
 
   return {
