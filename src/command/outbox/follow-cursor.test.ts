@@ -49,16 +49,26 @@ suite('the place of a cursor', () => {
     assert.throws(() => openAtPlace(path, gone), CommandError)
   })
 
-  test('is read as it was written, and without a birth time as an older Daybook wrote it', () => {
+  test('is read as it was written, and with less in it as an older Daybook wrote it', () => {
     using lines = openLines()
     const { path, place } = lines
     const cursor = `${path}.cursor`
-    savePlace(cursor, place)
-    assert.deepEqual(readPlace(cursor), place)
+    const saved = { ...place, log: 'one-log' }
+    savePlace(cursor, saved)
+    assert.deepEqual(readPlace(cursor), saved)
     const { born: _born, ...old } = place
-    writeFileSync(cursor, JSON.stringify(old))
+    writeFileSync(cursor, JSON.stringify({ ...old, inode: Number(old.inode) }))
     const read = readPlace(cursor)
-    assert.deepEqual(read, { ...old, born: null })
+    assert.deepEqual(read, { ...old, born: null, log: null })
     assert.deepEqual(placeIn(path, read ?? place), { offset: OFFSET, line: 2 })
+  })
+
+  test('is read as it was written when a number cannot hold the inode', () => {
+    using lines = openLines()
+    const cursor = `${lines.path}.cursor`
+    const identity = fileIdentityOf({ ino: 2n ** 60n + 1n, birthtimeNs: 1n })
+    const saved = { ...lines.place, ...identity, log: null }
+    savePlace(cursor, saved)
+    assert.deepEqual(readPlace(cursor), saved)
   })
 })

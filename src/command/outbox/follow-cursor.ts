@@ -20,7 +20,8 @@ const MARK_BYTES = 256
 
 /** Place in a file: all lines before it are in the log. */
 export type FilePlace = Readonly<{
-  inode: number
+  /** Decimal: some file systems have inodes that a number cannot hold. */
+  inode: string
   /** Birth time of the file in nanoseconds; null in the cursor of an older Daybook. */
   born: string | null
   offset: number
@@ -28,12 +29,19 @@ export type FilePlace = Readonly<{
   mark: string
 }>
 
+/** Place of a cursor file, with the id of the log that has the lines before it; null when that is not known. */
+export type SavedPlace = FilePlace & Readonly<{ log: string | null }>
+
+/** A place as a cursor file has it. Older ones have the inode as a number, and less of the rest. */
+type OlderPlace = Omit<SavedPlace, 'inode' | 'born' | 'log'> &
+  Readonly<{ inode: string | number; born?: string | null; log?: string | null }>
+
 /** Identity of a file, which one that gets its inode later does not share. */
 export function fileIdentityOf({
   ino,
   birthtimeNs,
-}: Pick<BigIntStats, 'ino' | 'birthtimeNs'>): Readonly<{ inode: number; born: string }> {
-  return { inode: Number(ino), born: String(birthtimeNs) }
+}: Pick<BigIntStats, 'ino' | 'birthtimeNs'>): Readonly<{ inode: string; born: string }> {
+  return { inode: String(ino), born: String(birthtimeNs) }
 }
 
 /** Digest of the bytes before an offset. */
@@ -44,7 +52,7 @@ export function markOf(file: number, offset: number): string {
 }
 
 /** Writes the place in one step: a crash or a power cut leaves the old place or the new one. */
-export function savePlace(path: string, place: FilePlace): void {
+export function savePlace(path: string, place: SavedPlace): void {
   try {
     // On the disk before the rename, which a power cut may keep without the bytes.
     writeFileSync(`${path}.next`, `${JSON.stringify(place)}\n`, { flush: true })
@@ -55,7 +63,7 @@ export function savePlace(path: string, place: FilePlace): void {
 }
 
 /** Reads the file of `--cursor`, which need not exist. */
-export function readPlace(path: string): FilePlace | null {
+export function readPlace(path: string): SavedPlace | null {
   checkFile(path, '--cursor')
   let text: string
   try {
@@ -65,14 +73,19 @@ export function readPlace(path: string): FilePlace | null {
     throw asPathError(error, '--cursor')
   }
   try {
-    const { inode, born = null, offset, line, mark }: FilePlace = JSON.parse(text)
-    const isWhole = [inode, offset, line].every((value) => Number.isSafeInteger(value) && value >= 0)
-    const isMarked = typeof mark === 'string' && (born === null || typeof born === 'string')
-    if (isWhole && isMarked) return { inode, born, offset, line, mark }
+    const { born = null, offset, line, mark, log = null, ...place }: OlderPlace = JSON.parse(text)
+    const inode = String(place.inode)
+    const isWhole = [offset, line].every((value) => Number.isSafeInteger(value) && value >= 0)
+    const isMarked = typeof mark === 'string' && [born, log].every(isTextOrNull)
+    if (/^\d{1,20}$/.test(inode) && isWhole && isMarked) return { inode, born, offset, line, mark, log }
   } catch {
     // Reported below, like any other content.
   }
   throw new CommandError(2, `--cursor: ${shellQuoted(path)} is not a cursor file of publish; remove it`)
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === 'string'
 }
 
 /**

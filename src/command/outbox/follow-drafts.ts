@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream'
 import type { DoorAccess } from '../operator/publish-door.ts'
-import { print } from '../terminal/output.ts'
+import { print, printable } from '../terminal/output.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { tell } from '../terminal/world.ts'
+import { CommandError, tell } from '../terminal/world.ts'
 import { openDraftCounts } from '../operator/draft-counts.ts'
 import type { DraftSender } from './draft-sender.ts'
 import { sendRows } from './draft-sender.ts'
-import { savePlace } from './follow-cursor.ts'
+import type { FilePlace, SavedPlace } from './follow-cursor.ts'
+import { readPlace, savePlace } from './follow-cursor.ts'
 import { followFile } from './follow-file.ts'
 import { followLines } from './follow-input.ts'
 import { openTroubleReport } from './trouble-report.ts'
@@ -21,16 +22,24 @@ export async function followDrafts(
   door: DoorAccess,
   world: World,
 ): Promise<ExitCode> {
-  const sender: DraftSender = { door, trouble: openTroubleReport(world) }
+  const from = cursor === null ? null : readPlace(cursor)
+  const sender: DraftSender = { door: pinned(door, from), trouble: openTroubleReport(world) }
   const counts = openDraftCounts(world, world.stdout)
-  for await (const lines of followFile(path, cursor, world)) {
+  let keptLog = from?.log ?? null
+  const save = (place: FilePlace): void => {
+    if (cursor === null) return
+    keptLog = sender.door.log
+    savePlace(cursor, { ...place, log: keptLog })
+  }
+  for await (const lines of followFile({ path, from, cursor, onNext: save }, world)) {
     const end = await sendRows(sender, lines, async (taken, receipts) => {
       taken.forEach(({ name }, index) => counts.add(name, receipts[index]?.status ?? ''))
       const last = taken.at(-1)
-      if (cursor !== null && last !== undefined) savePlace(cursor, last.place())
+      if (last !== undefined) save(last.place())
     })
     if (end.is === 'refused') {
-      tell(world, `${path}, ${end.reason}`)
+      const isOther = keptLog !== null && end.otherLog !== null
+      tell(world, isOther ? otherLogThanKept(end.otherLog) : `${path}, ${end.reason}`)
       counts.report()
       return 1
     }
@@ -38,6 +47,21 @@ export async function followDrafts(
   }
   counts.report()
   return 0
+}
+
+/**
+ * The door, pinned to the log that has the lines before the place. Another log may lack them, as after a restore of an
+ * older backup.
+ */
+function pinned(door: DoorAccess, from: SavedPlace | null): DoorAccess {
+  const log = from?.log ?? null
+  if (log === null) return door
+  if (door.log !== null && door.log !== log) throw new CommandError(1, otherLogThanKept(door.log))
+  return { ...door, log }
+}
+
+function otherLogThanKept(log: string): string {
+  return `the lines before the place of the cursor file are in another log than ${printable(log)}, to which the door belongs; docs/outbox.md says how to send that log every line`
 }
 
 /**

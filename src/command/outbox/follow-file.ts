@@ -7,7 +7,7 @@ import type { World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import type { DraftRow } from './draft-sender.ts'
 import type { FilePlace } from './follow-cursor.ts'
-import { fileIdentityOf, markOf, openAtPlace, readPlace } from './follow-cursor.ts'
+import { fileIdentityOf, markOf, openAtPlace } from './follow-cursor.ts'
 import { refuseSkipped } from './follow-skipped.ts'
 
 /** Time between two looks at a file that has no new lines. */
@@ -24,20 +24,28 @@ type FollowedLine = DraftRow & Readonly<{ place(): FilePlace }>
  * An open file, and the place after its last finished line. The bytes of an unfinished line are not kept: a writer that
  * starts again after a crash may cut them away and write another line in their place.
  */
-type Tail = { file: number; inode: number; born: string; offset: number; line: number }
+type Tail = { file: number; inode: string; born: string; offset: number; line: number }
+
+type FollowedFile = Readonly<{
+  path: string
+  /** Place at which to begin; null for the start of the file. */
+  from: FilePlace | null
+  /** The command's own file, which may have a similar name. */
+  cursor: string | null
+  /** Called with the place at which a new file begins. All lines of the one before it are in the log. */
+  onNext(place: FilePlace): void
+}>
 
 /**
  * Yields the lines of a file, as `tail -F` reads it: it waits for new lines, follows the name to a new file after the old
- * one has ended, and begins again when the file is cut. Begins at the place of the cursor file, if there is one. Ends at a
- * stop. Throws when a file between two others may have been skipped.
+ * one has ended, and begins again when the file is cut. The lines that it yielded are in the log when it is asked for more.
+ * Ends at a stop. Throws when a file between two others may have been skipped.
  */
 export async function* followFile(
-  path: string,
-  cursor: string | null,
+  { path, from, cursor, onNext }: FollowedFile,
   world: World,
 ): AsyncGenerator<readonly FollowedLine[], void, undefined> {
   const { stop } = world
-  const from = cursor === null ? null : readPlace(cursor)
   let tail = from === null ? null : tailOf(openAtPlace(path, from))
   let isAwaited = false
   let silentMs = 0
@@ -72,6 +80,8 @@ export async function* followFile(
           if (isClear) {
             closeSync(tail.file)
             tail = next
+            // The file before it may be removed now.
+            onNext(placeAfter(tail))
             silentMs = 0
             continue
           }
@@ -98,10 +108,15 @@ function tailOf({ file, offset, line }: Readonly<{ file: number; offset: number;
   return { file, ...fileIdentityOf(fstatSync(file, { bigint: true })), offset, line }
 }
 
+/** The place after the last finished line. */
+function placeAfter({ file, inode, born, offset, line }: Tail): FilePlace {
+  return { inode, born, offset, line, mark: markOf(file, offset) }
+}
+
 /** Whether the name belongs to another file now. A name that is gone for a moment will belong to the next file. */
 function isReplaced(path: string, { inode }: Tail): boolean {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found !== undefined && found.ino !== inode
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return found !== undefined && fileIdentityOf(found).inode !== inode
 }
 
 /** Finished lines that follow; empty when there are none yet. The last line of an ended file needs no line break. */
@@ -133,7 +148,6 @@ function lineOf(tail: Tail, bytes: Buffer, length: number): readonly FollowedLin
   tail.offset += length
   tail.line += 1
   const text = bytes.toString().trim()
-  const { file, inode, born, offset, line } = tail
-  const place = (): FilePlace => ({ inode, born, offset, line, mark: markOf(file, offset) })
-  return text === '' ? [] : [{ name: `line ${line}`, line: text, place }]
+  const after = { ...tail }
+  return text === '' ? [] : [{ name: `line ${after.line}`, line: text, place: () => placeAfter(after) }]
 }

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { until } from './outbox-stage.ts'
+import type { Service } from '../stage/service.ts'
+import { startService } from '../stage/service.ts'
+
+/** A service, and lines for it, each with a deposit of its own amount. */
+export type FollowStage = AsyncDisposable &
+  Readonly<{
+    folder: string
+    tokenFile: string
+    service: Service
+    line(): string
+    /** Takes the last line back: it is never published. */
+    forgetLine(): void
+    /** Lines so far. */
+    lines(): number
+    /** Amounts of all events. */
+    amounts(): Promise<readonly number[]>
+    /** Waits until every line is published. */
+    published(): Promise<void>
+  }>
+
+export async function openFollowStage(): Promise<FollowStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-follow-'))
+  const tokenFile = join(folder, 'token')
+  const service = await startService({ chain: 'opaque', options: ['--rate-limit', 'off', '--drain', '0'] })
+  writeFileSync(tokenFile, service.token)
+  let number = 0
+  const amounts = async (): Promise<readonly number[]> => {
+    const answer = await fetch(`${service.url}/api/v1/events?limit=10000`)
+    const { events } = (await answer.json()) as { events: readonly { kots: string }[] }
+    return events.map(({ kots }) => Number(kots))
+  }
+  return {
+    folder,
+    tokenFile,
+    service,
+    line() {
+      number += 1
+      return `{"ref":"follow-${number}","type":"treasury","kind":"deposit","kots":"${number}"}\n`
+    },
+    forgetLine: () => void (number -= 1),
+    lines: () => number,
+    amounts,
+    published: () => until(async () => (await amounts()).length === number, 'every line is published'),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
