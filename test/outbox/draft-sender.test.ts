@@ -10,8 +10,12 @@ import { sendRows } from '../../src/command/outbox/draft-sender.ts'
 import { openTroubleReport } from '../../src/command/outbox/trouble-report.ts'
 import { worldOf } from '../stage/command-stage.ts'
 
-/** Answer of the door to one request: accepted, a refusal, or none at all. */
-type Answer = 'accepted' | 'hangs up' | Readonly<{ status: number; retryAfter?: string; body?: object }>
+/** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, or none at all. */
+type Answer =
+  | 'accepted'
+  | 'breaks off'
+  | 'hangs up'
+  | Readonly<{ status: number; retryAfter?: string; body?: object }>
 
 const refused = (draft: number, more: object = {}): Answer => ({
   status: 409,
@@ -30,6 +34,10 @@ async function send(
     asked.push(lines.join(''))
     const answer = left.shift() ?? 'accepted'
     if (answer === 'hangs up') return void response.destroy()
+    if (answer === 'breaks off') {
+      response.writeHead(200, { 'content-length': 99 })
+      return void response.write('{', () => request.socket.end())
+    }
     if (answer === 'accepted') {
       const drafts = lines.map((ref, index) => ({ ref, status: 'published', seq: index + 1 }))
       return void response.end(JSON.stringify({ drafts }))
@@ -84,7 +92,8 @@ suite('rows for the publish door', () => {
   })
 
   test('are sent again while the door is away, full, busy or failing', async () => {
-    const away: readonly Answer[] = ['hangs up', ...[503, 507, 429, 500, 502].map((status) => ({ status }))]
+    const statuses = [503, 507, 429, 500, 502, 408].map((status) => ({ status }))
+    const away: readonly Answer[] = ['hangs up', 'breaks off', ...statuses]
     for (const answer of away) {
       const { asked, settled, said } = await send('ab', [answer])
       assert.deepEqual([asked, settled], [['ab', 'ab'], 'ab'])

@@ -67,20 +67,27 @@ suite('a publisher with fallbacks', () => {
     assert.deepEqual(await amounts(own(), 1, 3), [1, 2, 3])
   })
 
-  test('keeps the order and doubles nothing when the answer to a published request is lost', async () => {
-    let posts = 0
-    // The second of three requests is published, and its answer is lost.
-    await using lossy = await startProxy(own().door, (path) => {
-      if (path !== '/publish') return 'none'
-      posts += 1
-      return posts === 2 ? { cutAfter: 0, once: () => true } : 'none'
+  for (const [lost, cutAfter, first] of [
+    ['is lost', 0, 10_000],
+    ['breaks off', 1, 40_000],
+  ] as const) {
+    test(`keeps the order and doubles nothing when the answer to a published request ${lost}`, async () => {
+      let posts = 0
+      let looks = 0
+      // The second of three requests is published. The first bytes of its answer are sent before the connection ends.
+      const isSent = (): boolean => ++looks > cutAfter
+      await using lossy = await startProxy(own().door, (path) => {
+        if (path !== '/publish') return 'none'
+        posts += 1
+        return posts === 2 ? { cutAfter, once: isSent } : 'none'
+      })
+      const { code, stdout, stderr } = await publish(fileOf(first, 2_500), lossy.url, own().door)
+      assert.equal(code, 0, stderr)
+      assert.match(stdout + stderr, /1000 (?:drafts? )?duplicate/i)
+      assert.deepEqual(await amounts(own(), first, 2_500), counted(first, 2_500))
+      assert.equal(posts, 2, 'the third request goes to the door that answered')
     })
-    const { code, stdout, stderr } = await publish(fileOf(10_000, 2_500), lossy.url, own().door)
-    assert.equal(code, 0, stderr)
-    assert.match(stdout + stderr, /1000 (?:drafts? )?duplicate/i)
-    assert.deepEqual(await amounts(own(), 10_000, 2_500), counted(10_000, 2_500))
-    assert.equal(posts, 2, 'the third request goes to the door that answered')
-  })
+  }
 
   test('gives nothing to a door of another log, even when the answer of the first door is lost', async () => {
     const { door } = own()

@@ -103,3 +103,14 @@ export async function askInTurn<Answer>(
   }
   return answers
 }
+
+/** JSON of a whole answer of a door; null when it is none, as of another program. Undefined when the answer breaks off. */
+export async function readDoorAnswer(response: Response): Promise<unknown> {
+  const body = await response.text().catch(() => undefined)
+  if (body === undefined) return undefined
+  try {
+    return JSON.parse(body)
+  } catch {
+    return null
+  }
+}

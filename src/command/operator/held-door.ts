@@ -3,13 +3,13 @@ import type { JsonObject } from '../../verify/reading/json-values.ts'
 import { printable } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
 import type { DoorTurn } from './door-choice.ts'
-import { askInTurn } from './door-choice.ts'
+import { askInTurn, readDoorAnswer } from './door-choice.ts'
 import type { DoorAccess } from './publish-door.ts'
 
 /** Milliseconds in which the door must answer: a decision waits for a commit. */
 const ANSWER_MS = 60_000
 
-/** Answer of one door: its object, or why there is none. `status` is null when nothing answered. */
+/** Answer of one door: its object, or why there is none. `status` is null when no whole answer came. */
 type HeldAnswer = Readonly<
   { ok: true; answer: JsonObject } | { ok: false; status: number | null; reason: string }
 >
@@ -44,20 +44,22 @@ async function askOne(
           headers: { ...headers, 'content-type': 'application/json' },
           body: JSON.stringify(body),
         }
-  const response = await fetch(address, { ...request, signal }).catch(() => null)
-  if (response === null) {
+  const unanswered = (fault: string): HeldAnswer => {
     const reason = stop.aborted
       ? 'stopped; the outcome of the request is unknown'
-      : `the publish door at ${address.host} cannot be reached`
+      : `the publish door at ${address.host} ${fault}`
     return { ok: false, status: null, reason }
   }
+  const response = await fetch(address, { ...request, signal }).catch(() => null)
+  if (response === null) return unanswered('cannot be reached')
   const { status } = response
   // Every site may read the public listener; none the door.
   if (response.headers.has('access-control-allow-origin')) {
     const reason = `${address.host} is the public listener: give --to the address of the publish door`
     return { ok: false, status, reason }
   }
-  const answer: unknown = await response.json().catch(() => null)
+  const answer = await readDoorAnswer(response)
+  if (answer === undefined) return unanswered('broke off its answer')
   if (response.ok && isJsonObject(answer)) return { ok: true, answer }
   const detail = isJsonObject(answer) ? answer['detail'] : undefined
   const reason =

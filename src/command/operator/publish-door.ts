@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { printable } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
 import type { DoorChoice, DoorTurn } from './door-choice.ts'
-import { askInTurn, logOfDoors, openDoorChoice } from './door-choice.ts'
+import { askInTurn, logOfDoors, openDoorChoice, readDoorAnswer } from './door-choice.ts'
 import { readToken } from './token-file.ts'
 
 /** Most attempts of one request while the door cannot be reached or is full, and the wait between them. */
@@ -10,6 +10,7 @@ const TRIES_MAX = 5
 const RETRY_MS = 1_000
 /** Time in which a door with a fallback must answer. A node that hangs would keep the drafts from the next one. */
 const ANSWER_MS = 15_000
+const STOPPED_ON_ITS_WAY = 408
 
 /**
  * Publish doors of the nodes of a log, the token that opens them, the id of the log that they must belong to (null for
@@ -30,7 +31,7 @@ export type DoorFailure = Readonly<{
   draft: number | null
   field: string | null
   reason: string
-  /** HTTP status of the refusal; null when nothing answered. */
+  /** HTTP status of the refusal; null when no whole answer came to the whole request. */
   status: number | null
   /** Time in milliseconds after which the door asks for a retry; null when it names none. */
   retryMs: number | null
@@ -93,13 +94,9 @@ type OneDoor = DoorAccess & Readonly<{ address: URL }>
 
 async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnswer> {
   const response = await post(door, lines)
-  if (response === null) {
-    return door.stop.aborted
-      ? failed(null, 'stopped; the outcome of the last request is unknown')
-      : failed(null, `the publish door at ${door.address.host} cannot be reached`)
-  }
-  // An answer that is not JSON comes from another program at that address.
-  const answer: unknown = await response.json().catch(() => null)
+  if (response === null) return unanswered(door, 'cannot be reached')
+  const answer = await readDoorAnswer(response)
+  if (answer === undefined) return unanswered(door, 'broke off its answer')
   const receipts = listIn(answer, 'drafts')
   const log = response.headers.get('daybook-log')
   if (response.ok && receipts.length === lines.length) {
@@ -112,11 +109,22 @@ async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnsw
       `${door.address.host} is the public listener: give --to the address of the publish door`,
     )
   }
+  // The server of the door gives up a request that stops on its way, and the door does not see it.
+  if (response.status === STOPPED_ON_ITS_WAY) return unanswered(door, 'did not get the whole request in time')
   if (fieldIn(answer, 'code') === 'another-log') {
     const reason = `${door.address.host} belongs to another log (${printable(log ?? '')}) than the service (${door.log}): check --url and --to`
     return failed(response.status, reason, log)
   }
   return { ok: false, failure: failureOf(response, answer) }
+}
+
+function unanswered({ address, stop }: OneDoor, fault: string): DoorAnswer {
+  return failed(
+    null,
+    stop.aborted
+      ? 'stopped; the outcome of the last request is unknown'
+      : `the publish door at ${address.host} ${fault}`,
+  )
 }
 
 function failed(status: number | null, reason: string, otherLog: string | null = null): DoorAnswer {
