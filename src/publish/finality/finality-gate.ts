@@ -52,7 +52,7 @@ const POLL_PART = 1 / 4
 export function openFinalityGate(settings: GateSettings): FinalityGate {
   const { chain, client, queue, budgets, pace, signal, tell, monotonicMs, sleep } = settings
   const schedule = openPollSchedule(pace, settings.random)
-  const look = openWaitingDrafts({ ...settings, schedule })
+  const waiting = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
   const settling = openSettling({ ...settings, schedule, settlingChain: logChain.settling })
 
@@ -66,7 +66,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
   async function poll(): Promise<number> {
     await queue.quiet(signal)
-    look()
+    waiting.look()
     const due = schedule.take(size(), monotonicMs())
     const txs = due.filter(settling.isAsked)
     // The operator has vouched for the drafts of the others, or has dropped them.
@@ -84,7 +84,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     while (!logChain.isKnown()) {
       await sleep(pace.identifyMs)
       await queue.quiet(signal)
-      look()
+      waiting.look()
       await logChain.retry()
     }
     const asked = await poll()
@@ -96,13 +96,20 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     await sleep(waits ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
   }
 
+  /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now tells its own. */
+  async function rest(): Promise<void> {
+    waiting.leave()
+    settings.recheck.leave()
+    await sleep(pace.firstMs / LOOKS)
+  }
+
   return {
     identify: logChain.identify,
     async run() {
       while (!signal.aborted) {
         try {
           if (settings.leads()) await step()
-          else await sleep(pace.firstMs / LOOKS)
+          else await rest()
         } catch (error) {
           if (signal.aborted) return
           tell({ is: 'failure', reason: reasonOf(error) })

@@ -12,6 +12,8 @@ import type { RpcBudgets } from './rpc-budgets.ts'
 export type Recheck = Readonly<{
   /** Asks about the next transactions, unless it is too early or too little of the budget is left. */
   step(budgets: RpcBudgets): Promise<void>
+  /** Forgets the contradictions, and tells that none stands: another node asks, and finds them again. */
+  leave(): void
 }>
 
 type RecheckSettings = Readonly<{
@@ -90,6 +92,12 @@ export function openRecheck(settings: RecheckSettings): Recheck {
       for (const target of targets) judge(target, said.get(target.tx) ?? { is: 'unsure' })
       if (place === null) endRound()
       nextMs = settings.monotonicMs() + (place === null ? pace.roundMs : pace.againMs)
+    },
+    leave() {
+      if (standing.size > 0) tell({ is: 'contradictions', count: 0 })
+      place = null
+      standing = new Set()
+      found = new Set()
     },
   }
 }

@@ -13,29 +13,42 @@ type WaitingSettings = Readonly<{
   tell(report: FinalityReport): void
 }>
 
-/**
- * Opens the look at the drafts that wait for the chain. A look adds the transactions of new drafts to the schedule, tells
- * of changes.
- */
-export function openWaitingDrafts(settings: WaitingSettings): () => void {
-  const { queue, schedule, monotonicMs, tell } = settings
-  let newestId = 0
-  let told: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
+/** The drafts that wait for the chain. */
+type WaitingDrafts = Readonly<{
+  /** Adds the transactions of new drafts to the schedule, and tells of changes. */
+  look(): void
+  /** Tells that this node waits for none: another one asks about them, and tells of them. */
+  leave(): void
+}>
 
-  return () => {
-    const waiting = queue.asked()
-    const now = settings.now()
-    for (const { id, draft, acceptedAt } of waiting) {
-      if (id <= newestId || draft.tx === null) continue
-      newestId = id
-      schedule.add(draft.tx, now - acceptedAt, monotonicMs())
-    }
-    const pending = pendingOf(waiting, now)
+const NONE: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
+
+/** Opens the looks at the drafts that wait for the chain. */
+export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
+  const { queue, schedule, monotonicMs } = settings
+  let newestId = 0
+  let told = NONE
+
+  function tell(pending: PendingDrafts): void {
     const { count, oldestAcceptedAt, unsettled } = pending
-    if (count !== told.count || oldestAcceptedAt !== told.oldestAcceptedAt || unsettled !== told.unsettled) {
-      told = pending
-      tell({ is: 'pending', pending })
-    }
+    if (count === told.count && oldestAcceptedAt === told.oldestAcceptedAt && unsettled === told.unsettled)
+      return
+    told = pending
+    settings.tell({ is: 'pending', pending })
+  }
+
+  return {
+    look() {
+      const waiting = queue.asked()
+      const now = settings.now()
+      for (const { id, draft, acceptedAt } of waiting) {
+        if (id <= newestId || draft.tx === null) continue
+        newestId = id
+        schedule.add(draft.tx, now - acceptedAt, monotonicMs())
+      }
+      tell(pendingOf(waiting, now))
+    },
+    leave: () => tell(NONE),
   }
 }
 
