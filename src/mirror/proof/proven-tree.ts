@@ -1,5 +1,6 @@
 import { hex } from '@scure/base'
 import { isSignedNote, noteOf } from '../../log/tree/signer.ts'
+import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import type { Checkpoint } from '../../tlog/checkpoint.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import type { Note } from '../../tlog/note.ts'
@@ -16,14 +17,14 @@ import type { OriginKeys } from './origin-keys.ts'
 export type ProvenTree = Tree & Readonly<{ origin: string; note: string; signature: Uint8Array }>
 
 /**
- * Opens a served checkpoint of the log. Throws a `WrongError` unless a trusted key has signed it, and every signature of
- * such a key is valid. Keeps one signature of each trusted key that signs trees of its size: anyone can add others, and
- * the note must fit the high-water mark.
+ * Opens a served checkpoint of the log. Throws a `WrongError` unless a trusted key has signed it, and each kept signature
+ * is valid. Keeps one signature of each trusted key that signs trees of its size, and no more than a log has signing
+ * keys: anyone can add others, and the note must fit the high-water mark.
  */
 export async function provenTree(place: string, served: Uint8Array, keys: OriginKeys): Promise<ProvenTree> {
   const { checkpoint } = await openTrusted(place, served, keys.trust, NODE_PRIMITIVES)
   const signing = keys.trust.keys.filter((range) => signsTreesOf(range, checkpoint.size))
-  return signedBy(place, served, checkpoint, signing)
+  return signedBy(place, served, checkpoint, signing, SIGNING_KEYS_MAX)
 }
 
 /**
@@ -53,18 +54,21 @@ async function provenOrNull(place: string, served: Uint8Array, keys: OriginKeys)
   }
 }
 
-/** The tree of a note with the first signature of each of these keys. Throws a `WrongError` when one is invalid. */
+/** The tree of a note with the first signature of each of these keys, at most `max`. Throws a `WrongError` when one is invalid. */
 function signedBy(
   place: string,
   served: Uint8Array,
   { origin, size, root }: Checkpoint,
   ranges: Trust['listed'],
+  max: number = ranges.length,
 ): ProvenTree {
   const parsed = parseNote(served)
   if (!parsed.ok) throw new WrongError(place, DOUBTS[parsed.doubt])
   const known = ranges.map(({ key }) => key).filter(({ name }) => name === origin)
   const missing = new Set(known.map(({ keyId }) => keyId))
-  const own = parsed.value.signatures.filter(({ name, keyId }) => name === origin && missing.delete(keyId))
+  const own = parsed.value.signatures
+    .filter(({ name, keyId }) => name === origin && missing.delete(keyId))
+    .slice(0, max)
   const note: Note = { text: parsed.value.text, signatures: own }
   if (!isSignedNote(note, known)) throw new WrongError(place, DOUBTS['bad-signature'])
   const signature = Buffer.concat(own.flatMap(({ keyId, signature: bytes }) => [hex.decode(keyId), bytes]))
