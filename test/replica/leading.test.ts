@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { LogEngine } from '../../src/engine/log-engine.ts'
 import type { ModelCluster } from './model-cluster.ts'
 import { stopOf, withCluster } from './model-cluster.ts'
 import type { ModelWriter } from './model-writer.ts'
@@ -27,6 +28,30 @@ function firstClockApart(): Readonly<{ mutant: Mutant; part(offsetMs: number): v
             return { offsetMs: offsetMs + apartMs, errorMs }
           },
         }
+      },
+    },
+  }
+}
+
+/** Opens a mutant whose first writer gets no answer to its appends, while it is cut off. */
+function firstAppendsNothing(): Readonly<{
+  mutant: Mutant
+  cut(answer: (() => Promise<void>) | null): void
+}> {
+  let opened = 0
+  let late: (() => Promise<void>) | null = null
+  return {
+    cut: (answer) => void (late = answer),
+    mutant: {
+      connection(connection) {
+        opened += 1
+        if (opened > 1) return connection
+        const append: LogEngine['append'] = async (...message) => {
+          if (late === null) return await connection.log.append(...message)
+          await late()
+          return 'unknown'
+        }
+        return { ...connection, log: { ...connection.log, append } }
       },
     },
   }
@@ -85,6 +110,17 @@ suite('a writer that leads and can publish no more leaves the lead to another', 
         await cluster.sleep(11_000)
       }
       await assertLeft(cluster, spoil, () => part(0))
+    })
+  })
+
+  test('when its appends get no answer, and its marks pass', () => {
+    const { mutant, cut } = firstAppendsNothing()
+    return withCluster(mutant, async (cluster) => {
+      const spoil = (a: ModelWriter): void => {
+        cut(() => cluster.sleep(1000))
+        void cluster.publish(a, 'two')
+      }
+      await assertLeft(cluster, spoil, () => cut(null))
     })
   })
 })

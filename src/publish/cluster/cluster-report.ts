@@ -1,6 +1,7 @@
 import type { Unpublishable, WriterFault } from '../../protocol/cluster-resource.ts'
 import type { OwnMark } from '../replica/marking.ts'
 import type { ReplicaState } from '../replica/replica.ts'
+import { UNSETTLED_MS_MAX } from '../replica/append-line.ts'
 import { OFFSET_MS_MAX } from '../replica/engine-guard.ts'
 import { AWAY_MS } from '../marks/other-writers.ts'
 
@@ -36,8 +37,6 @@ export type ClusterReport = Readonly<{
 
 /** Most writers that are reported without a mark: the file of known writers may have any number of names. */
 const UNHEARD_MAX = 64
-/** Time after which a message whose outcome is unknown makes publishing impossible. An attempt takes a second. */
-const UNSETTLED_MS_MAX = 2_000
 
 export function clusterReport(
   { node, rules }: Pick<OwnMark, 'node' | 'rules'>,

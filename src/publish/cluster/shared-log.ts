@@ -117,14 +117,16 @@ export async function openSharedLog(settings: SharedSettings): Promise<SharedLog
   const book = openBook({ db, keys, nodeKey: openNodeKey(dataDirectory), asksChain })
   const identity = readIdentity(db)
   const served = openServedTree(db, owed)
+  const isWhole = (): boolean => served.isReached() && !book.isMoving()
+  const accepts = (): boolean => settings.accepts() && isWhole()
   const sessions = openSessions(
-    { ...settings, hasServed: served.isReached, stopped },
+    { ...settings, accepts, hasServed: served.isReached, stopped },
     connect,
     book,
     identity,
   )
   const { path } = sessions
-  const state = (): ReplicaState | null => stateOf(sessions.replica(), served.isReached() && !book.isMoving())
+  const state = (): ReplicaState | null => stateOf(sessions.replica(), isWhole())
   const step = { ...settings, db, book, path, state }
   let looking: NodeJS.Timeout | undefined
   let leads = false

@@ -7,6 +7,9 @@ import type { BookFollower } from './book-follower.ts'
 import type { CommitJob } from './commit-jobs.ts'
 import type { ReplicaClock } from './replica-clock.ts'
 
+/** Time after which a message whose outcome is unknown makes publishing impossible. An attempt takes a second. */
+export const UNSETTLED_MS_MAX = 2_000
+
 /** A message whose place has no known owner yet, and what answers its publishers if it is the owner. */
 type Offer = Readonly<{
   place: number

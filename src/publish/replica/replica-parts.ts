@@ -1,6 +1,6 @@
 import type { EngineConnection, LogEngine } from '../../engine/log-engine.ts'
 import type { AppendLine } from './append-line.ts'
-import { openAppendLine } from './append-line.ts'
+import { openAppendLine, UNSETTLED_MS_MAX } from './append-line.ts'
 import { openAppendPace } from './append-pace.ts'
 import type { Book } from './replica-book.ts'
 import type { BookChange, BookFollower } from './book-follower.ts'
@@ -86,7 +86,7 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
   let last = book.applied().place
   const log = boundedLog(connection.log, clock, (place) => void (last = Math.max(last, place)))
   const bell = openLoopBell()
-  const canPublish = (): boolean => settings.accepts() && hasNoFault({ loop, guard, writers })
+  const canPublish = (): boolean => settings.accepts() && hasNoFault({ line, loop, guard, writers })
   const leading = openLeading(own().node, writers, clock, canPublish)
   const pace = openAppendPace(writers, random, clock)
   const hearing = openHearing(own().run, writers, clock)
@@ -147,7 +147,13 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
 }
 
 /** Whether a replica may append, as far as its own state and the engine's are concerned. */
-function hasNoFault({ loop, guard, writers }: Pick<ReplicaParts, 'loop' | 'guard' | 'writers'>): boolean {
+function hasNoFault({
+  line,
+  loop,
+  guard,
+  writers,
+}: Pick<ReplicaParts, 'line' | 'loop' | 'guard' | 'writers'>): boolean {
+  if ((line.unsettledMs() ?? 0) > UNSETTLED_MS_MAX) return false
   if (loop.stopped() !== null || loop.isFailing() || guard.refusal() !== null) return false
   return !writers.twins().some(({ isOurs }) => isOurs)
 }
