@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { OLDEST_SCHEMA } from '../../src/log/store/store-schema.ts'
 import { storePath } from '../../src/log/store/store.ts'
-import { runRestore } from './restore-stage.ts'
+import { backedUp, runRestore } from './restore-stage.ts'
 import { unpackKept } from '../books/kept-store.ts'
 import { skipUnless } from '../stage/test-needs.ts'
-import { makeLog, openFolder, runBackup } from '../story/damaged-log.ts'
+import { makeLog, openFolder, publishUpTo, runBackup } from '../story/damaged-log.ts'
 import { upgrade } from '../upgrade/upgrade-stage.ts'
 
 /** Ids of a user and a group without a name. */
@@ -52,5 +53,18 @@ suite('root', { skip: skipUnless(process.getuid?.() === 0, 'root') }, () => {
     const restored = await runRestore(backups, folder.data)
     assert.equal(restored.code, 0, restored.said)
     assert.deepEqual(foreign(folder.data), [])
+  })
+
+  test('restores less than was published, and the user owns the high-water mark that tells of it', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    const { backups } = await backedUp(data, folder.path)
+    publishUpTo(data, [20])
+    rmSync(join(data, HIGH_WATER_FILE))
+    give(data)
+    const restored = await runRestore(backups, data, true)
+    assert.equal(restored.code, 0, restored.said)
+    assert.ok(existsSync(join(data, HIGH_WATER_FILE)))
+    assert.deepEqual(foreign(data), [])
   })
 })

@@ -1,9 +1,8 @@
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ms } from '../../protocol/moment.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
-import { renameDurably } from '../store/durable-rename.ts'
-import { giveOwner } from '../store/file-owner.ts'
+import { writeDurably } from '../store/durable-rename.ts'
 import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 
 /**
@@ -15,21 +14,9 @@ type LastBackup = Readonly<{ at: Ms; verifiedAt: Ms; events: number; bytes: numb
 /** File in the data directory that describes the last backup, for metrics and `doctor`. */
 export const LAST_BACKUP_FILE = 'last-backup'
 
-const OWNER_ONLY = 0o600
-
 /** Replaces the description of the last backup. It is on the disk when this returns. */
 export function writeLastBackup(dataDirectory: string, { at, verifiedAt, events, bytes }: LastBackup): void {
-  const path = join(dataDirectory, LAST_BACKUP_FILE)
-  const making = `${path}.making`
-  rmSync(making, { force: true })
-  const file = openSync(making, 'wx', OWNER_ONLY)
-  try {
-    giveOwner(file, dataDirectory)
-    writeFileSync(file, formatSealed({ at, verifiedAt, events, bytes }))
-  } finally {
-    closeSync(file)
-  }
-  renameDurably(making, path)
+  writeDurably(join(dataDirectory, LAST_BACKUP_FILE), formatSealed({ at, verifiedAt, events, bytes }))
 }
 
 /** Reads the description of the last backup; null when there is none, or it is damaged. */

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { giveOwner } from './file-owner.ts'
 
 /**
  * Renames a complete file within its directory, over a file of that name. Content and name are on the disk when this
@@ -21,6 +22,23 @@ export function renameDurably(from: string, to: string): void {
   sync(openSync(from, 'r+'))
   renameSync(from, to)
   syncDirectory(dirname(to))
+}
+
+/**
+ * Writes a file under its name, over one that exists, for the owner of its folder only: root may run the command, and the
+ * service as another user. Content and name are on the disk when this returns. No other process may write the file.
+ */
+export function writeDurably(path: string, content: string | Uint8Array): void {
+  const making = `${path}.making`
+  rmSync(making, { force: true })
+  const file = openSync(making, 'wx', 0o600)
+  try {
+    giveOwner(file, dirname(path))
+    writeFileSync(file, content)
+  } finally {
+    closeSync(file)
+  }
+  renameDurably(making, path)
 }
 
 /** End of the name of an unfinished file, before an id: two processes may make the same file. */

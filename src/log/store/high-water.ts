@@ -1,8 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { assert } from '../../protocol/brand.ts'
-import { renameDurably } from './durable-rename.ts'
+import { writeDurably } from './durable-rename.ts'
 import type { FormerLog } from './reader.ts'
 import { StoreError } from './store.ts'
 
@@ -87,11 +87,7 @@ export function markHighWater(dataDirectory: string, mark: HighWater): void {
  * later mark has its space even when the disk is full.
  */
 function create(path: string, mark: HighWater): void {
-  const making = `${path}.making`
-  writeFileSync(making, Buffer.concat([formatPlace({ turn: 0, mark }), formatPlace({ turn: 1, mark })]), {
-    mode: 0o600,
-  })
-  renameDurably(making, path)
+  writeDurably(path, Buffer.concat([formatPlace({ turn: 0, mark }), formatPlace({ turn: 1, mark })]))
 }
 
 /** A mark and its number, by which the newer of the two is found. */
