@@ -7,6 +7,7 @@ import { suite, test } from 'node:test'
 import { startAudits } from '../../src/command/service/background-audit.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import { openHeadCell } from '../../src/log/store/head-cell.ts'
+import { openRefs } from '../../src/log/store/refs.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import { startNode } from '../stage/node-process.ts'
@@ -35,6 +36,9 @@ suite('the locks on a store', { skip: skipUnless(existsSync(LOCKS), LOCKS) }, ()
 
     openReader(directory.path, openHeadCell()).close()
     assert.equal(locksOn(store, process.pid), before, 'after a reader')
+
+    openRefs(directory.path)[Symbol.dispose]()
+    assert.equal(locksOn(store, process.pid), before, 'after a reader of refs')
 
     const { promise, resolve } = Promise.withResolvers<string>()
     const listener = { audited: ({ done }: { done: boolean }) => (done ? resolve('right') : undefined) }

@@ -1,7 +1,7 @@
 import { seqOf } from '../../protocol/seq.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { number, text } from './codec.ts'
-import { openForReading, storePath } from './store.ts'
+import { openBeside, storePath } from './store.ts'
 
 /** The operator's refs of a log, and those of drafts that it holds, that failed or were dropped. They are never published. */
 type Refs = Readonly<{
@@ -14,9 +14,9 @@ type Refs = Readonly<{
 }> &
   Disposable
 
-/** Opens the refs of the log in a data directory. */
+/** Opens the refs of the log in a data directory, in a process that may have other connections to its store. */
 export function openRefs(dataDirectory: string): Refs {
-  const db = openForReading(storePath(dataDirectory))
+  const db = openBeside(storePath(dataDirectory))
   const seq = db.prepare('SELECT seq FROM refs WHERE ref = ?')
   const held = db.prepare('SELECT 1 FROM held WHERE ref = ?')
   const last = ['refs', 'held', 'settled'].map((table) =>
