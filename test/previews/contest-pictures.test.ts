@@ -31,6 +31,10 @@ suite('the picture of a contest', () => {
       'Overpaid 1,000 KOTS more are paid than were won. 1,000 KOTS of prizes still wait.',
       [prize('1000'), paid('1000'), prize('1000', 'voter_share'), correction('-1000')],
     ],
+    [
+      'Too much has expired 400 KOTS more are paid or expired than were won.',
+      [prize('1000'), paid('600'), { ...prize('400'), type: 'expiry' }, correction('-1000'), prize('600')],
+    ],
     ['1.23 million', [prize('2000000'), paid('1239999.999999999')]],
   ]
   for (const [said, more] of verdicts) {

@@ -37,6 +37,11 @@ export const payout = (kots: string, kind = 'winner'): StoryEvent => ({
   tx: TX,
 })
 
+export const expiry = (kots: string): StoryEvent => ({ type: 'expiry', kind: 'winner', contestId: 1, kots })
+
+/** A smaller prize in place of the one with seq 6. */
+export const smaller: StoryEvent = { ...prize, kots: '80', details: { restates: seqOf(6) } }
+
 /** A page of a log with these events, compared with its JSON. */
 export async function seeContest(
   path: string,

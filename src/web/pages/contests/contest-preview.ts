@@ -17,7 +17,7 @@ import type { PreviewCard, PreviewPart, PreviewSegment } from '../../preview/pre
 import { drawableText, drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText, winnersOf } from '../../preview/preview-words.ts'
 import { askCancelled } from './contest-timeline.ts'
-import { openDigits } from './contest-prizes.ts'
+import { isOverpaid, openDigits } from './contest-prizes.ts'
 import { mayYetPay } from './contest-verdict.ts'
 
 /** Open prizes that a sentence names; more of them are summed. */
@@ -94,9 +94,9 @@ async function wonOf({ contest, prizes }: ContestLedger, view: View): Promise<Wo
   const open = waits > 0n ? await askOpen(contest, view) : null
   const part = barOf(contest, lapsed, open)
   if (over > 0n) {
-    const more = `${cutDigits(over)} ${token} more are paid than were won.`
+    const more = `${cutDigits(over)} ${token} more are paid ${lapsed > 0n ? 'or expired ' : ''}than were won.`
     return {
-      headline: 'Overpaid',
+      headline: isOverpaid(prizes) ? 'Overpaid' : 'Too much has expired',
       sentence: open === null ? more : `${more} ${cutDigits(waits)} ${token} of prizes still wait.`,
       part,
     }

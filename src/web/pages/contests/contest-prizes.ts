@@ -16,7 +16,12 @@ export function hasPrizes({ prizes }: ContestLedger): boolean {
   return prizes.some(({ owed, redeemed, expired }) => ![owed, redeemed, expired].every(isZero))
 }
 
-/** Digits of what waits, and of what was paid too much. Their difference may be zero, though both are not. */
+/** Whether more was paid of a kind than was won. A kind can also be below zero because more has expired than was left. */
+export function isOverpaid(prizes: readonly PrizeLine[]): boolean {
+  return prizes.some(({ owed, redeemed }) => digitsOf(redeemed) > digitsOf(owed))
+}
+
+/** Digits of what waits, and of what was paid or has expired too much. Their difference may be zero, though both are not. */
 export function openDigits(prizes: readonly PrizeLine[]): Readonly<{ waits: bigint; over: bigint }> {
   const open = prizes.map(({ notRedeemed }) => digitsOf(notRedeemed))
   const sumOf = (some: readonly bigint[]): bigint => some.reduce((sum, digits) => sum + digits, 0n)

@@ -7,6 +7,7 @@ import {
   closed,
   correction,
   deposit,
+  expiry,
   hoursIn,
   opened,
   paid,
@@ -15,12 +16,14 @@ import {
   prize,
   running,
   seeContest,
+  smaller,
   termed,
   wordsOf,
 } from '../../../../test/web/contest-story.ts'
 import { DAY_MS, HOUR_MS } from '../../../protocol/moment.ts'
 
 const play: StoryEvent = { type: 'play', kind: 'entry', contestId: 1, kots: '10' }
+const returned: StoryEvent = { type: 'pool', kind: 'returned', contestId: 1, kots: '100' }
 const cancellation: StoryEvent = { type: 'contest', kind: 'cancelled', contestId: 1 }
 
 /** Verdict of a contest's page: its largest words and the sentence below. */
@@ -121,14 +124,7 @@ suite("a contest's page begins with whether it is paid", () => {
     ],
     [
       'when some of it expired',
-      [
-        ...running,
-        closed,
-        prize,
-        payout('30'),
-        { type: 'expiry', kind: 'winner', contestId: 1, kots: '70' },
-        paid,
-      ],
+      [...running, closed, prize, payout('30'), expiry('70'), paid],
       'Nothing is left to pay',
       '30.00 KOTS were paid, and 70.00 KOTS expired before they were claimed. The contest is paid in full since 1 Oct.',
     ],
@@ -151,22 +147,28 @@ suite("a contest's page begins with whether it is paid", () => {
       'A prize was corrected after it was paid.',
     ],
     [
+      'when a prize was corrected after a part of it had expired',
+      [...running, closed, prize, payout('60'), expiry('40'), correction('prize', '-100', 6), smaller],
+      'More has expired than was left to pay',
+      'A prize was corrected after its expiry.',
+    ],
+    [
+      'when its only prize was nothing, and its pool was returned',
+      [...running, closed, { ...prize, kots: '0' }, returned],
+      'No prize was won',
+      'Its prizes add up to nothing, and nothing is left to pay.',
+    ],
+    [
       'when its only prize was corrected, and the restatement is still to be published',
       [...running, closed, prize, correction('prize', '-100', 6)],
       'No prize is won yet',
-      'The contest has closed. A correction took back what was won, and prizes are still to be published. 100 KOTS are in its pool.',
+      'The contest has closed. Its prizes add up to nothing, and others are still to be published. 100 KOTS are in its pool.',
     ],
     [
       'when its only prize was corrected, and nothing is left in the pool',
-      [
-        ...running,
-        closed,
-        prize,
-        correction('prize', '-100', 6),
-        { type: 'pool', kind: 'returned', contestId: 1, kots: '100' },
-      ],
+      [...running, closed, prize, correction('prize', '-100', 6), returned],
       'No prize was won',
-      'A correction took back what was won, and nothing is left to pay.',
+      'Its prizes add up to nothing, and nothing is left to pay.',
     ],
     [
       'when it was cancelled',
@@ -182,7 +184,7 @@ suite("a contest's page begins with whether it is paid", () => {
     ],
     [
       'when it was cancelled and its pool went to the treasury',
-      [...cancelled, { type: 'pool', kind: 'returned', contestId: 1, kots: '100' }, paid],
+      [...cancelled, returned, paid],
       'Cancelled',
       'Nothing is left in its pool, and nothing was given back to players.',
     ],

@@ -11,7 +11,7 @@ import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
-import { hasPrizes, partOf } from './contest-prizes.ts'
+import { hasPrizes, isOverpaid, partOf } from './contest-prizes.ts'
 import { paymentSums, poolSums } from './contest-sums.ts'
 import { runningBar } from './contests-overview.ts'
 import { waitingSentences } from './contest-waiting.ts'
@@ -103,7 +103,8 @@ export function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'po
 function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
   const { pool, prizes } = ledger
   const { refund = null } = pool.out
-  const isCorrected = prizes.length > 0
+  // They were nothing when they were published, or a correction took them back: the answer does not tell.
+  const isEmpty = prizes.length > 0
   const refunded =
     refund === null || isZero(refund)
       ? null
@@ -114,33 +115,38 @@ function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
       say: html`No prize was won`,
       lead:
         refunded ??
-        html`${isCorrected ? 'A correction took back what was won' : 'The contest is over'}, and nothing is
-        left to pay.`,
+        html`${isEmpty ? 'Its prizes add up to nothing' : 'The contest is over'}, and nothing is left to pay.`,
     }
   }
   return {
     say: html`No prize is won yet`,
     lead: html`${
-        isCorrected
-          ? 'The contest has closed. A correction took back what was won, and prizes are still to be published.'
+        isEmpty
+          ? 'The contest has closed. Its prizes add up to nothing, and others are still to be published.'
           : 'The contest has closed, and its prizes are still to be published.'
       } <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are in its pool.
       ${refunded}`,
   }
 }
 
-/** A contest with prizes: paid in full, in part or too much. */
+/** A contest with prizes: paid in full, in part or too much, or with more expired than was left. */
 function won(verdict: Verdict): Words {
   const { ledger } = verdict
   const { contest, prizes } = ledger
   const bar = segments(verdict)
   if (prizes.some(({ notRedeemed }) => notRedeemed.startsWith('-'))) {
     const rest = prizes.some(({ notRedeemed }) => isPositive(notRedeemed)) ? waits(verdict) : null
-    return {
-      say: html`More was paid than was won`,
-      lead: html`A prize was corrected after it was paid. ${rest}`,
-      bar,
-    }
+    return isOverpaid(prizes)
+      ? {
+          say: html`More was paid than was won`,
+          lead: html`A prize was corrected after it was paid. ${rest}`,
+          bar,
+        }
+      : {
+          say: html`More has expired than was left to pay`,
+          lead: html`A prize was corrected after its expiry. ${rest}`,
+          bar,
+        }
   }
   if (prizes.some(({ notRedeemed }) => !isZero(notRedeemed))) {
     const share = wholePercentOf(

@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<UnpaidStatus, string>> = {
   in_review: 'It is being checked that the contest went by its rules.',
   awaiting_claim: 'It can be paid as soon as its winner asks for it on the platform.',
   payable: 'Nothing holds it: the platform can pay it.',
-  overpaid: 'More was paid than was won, because a prize was corrected after it was paid.',
+  overpaid: 'More was paid or has expired than was won, because a prize was corrected afterwards.',
 }
 
 /** Lines of what is won and not paid: the date, whose prize, why it waits, how long and how much. */

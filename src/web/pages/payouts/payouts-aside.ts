@@ -17,7 +17,7 @@ const REASONS: readonly (readonly [status: UnpaidStatus, reason: string])[] = [
   ['in_review', 'Held while the operator checks that the contest went by its rules.'],
   ['awaiting_claim', 'It can be paid as soon as its winner asks for it on the platform.'],
   ['payable', 'It can be paid now. The platform pays it without being asked.'],
-  ['overpaid', 'More was paid than won: the prize was corrected after it was paid.'],
+  ['overpaid', 'More was paid or has expired than was won: the prize was corrected afterwards.'],
 ]
 
 /** Facts beside the books: how to find a contest, why a prize waits, how to be notified. */

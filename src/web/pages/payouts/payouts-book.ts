@@ -104,7 +104,7 @@ function overpaidBook(payouts: Payouts, titles: Titles | null, view: View): Html
   const rows = prizesIn(payouts, 'overpaid')
   if (rows.length === 0) return null
   return html`<section>
-    ${sectionHead('More was paid than won', null)}
+    ${sectionHead('More was paid or has expired than was won', null)}
     ${book(
       rows.slice(0, LINES_SHOWN).map((row) => {
         const { availableAt } = row.unpaid

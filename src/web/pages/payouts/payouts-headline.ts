@@ -47,7 +47,7 @@ function sentenceOf(payouts: Payouts, noun: string, view: View): Html {
   }
   if (waits)
     return html`${shown(rest)} ${token}${noun} wait${noun === '' ? 's' : ''}${firstDay(payouts, view)}`
-  return html`${overpaidOf(payouts)} ${token} more was paid than won`
+  return html`${overpaidOf(payouts)} ${token} more was paid or has expired than was won`
 }
 
 /** Sum of the totals of two states. */
@@ -60,7 +60,7 @@ function shown({ expression, figure }: Derived): Html {
   return html`<span data-expr="${expression}">${headlineAmount(figure)}</span>`
 }
 
-/** Amount by which payments are above prizes. Its total is negative. */
+/** Amount by which payments and what has expired are above prizes. Its total is negative. */
 function overpaidOf({ totals }: Payouts): Html {
   return shown(negated({ pointer: '/totals/overpaid', figure: totals.overpaid }))
 }
@@ -88,14 +88,16 @@ function firstDay(payouts: Payouts, view: View): Html | null {
     <span data-at="/unpaid/${first.index}/availableAt">${moment}</span>`
 }
 
-/** Note that more was paid than was won, unless the headline says so; null if none was. */
+/** Note that more was paid or has expired than was won, unless the headline says so; null if none was. */
 function overpaidNote(payouts: Payouts, { site }: View): Html | null {
   if (isZero(payouts.totals.overpaid)) return null
   const isSaid = UNPAID_STATUSES.every((status) => status === 'overpaid' || isZero(payouts.totals[status]))
-  const why = 'because a prize was corrected after it was paid.'
+  const why = 'because a prize was corrected afterwards.'
   return isSaid
     ? html`<p class="lead">That is ${why}</p>`
-    : html`<p class="lead">${overpaidOf(payouts)} ${site.token} more was paid than won, ${why}</p>`
+    : html`<p class="lead">
+        ${overpaidOf(payouts)} ${site.token} more was paid or has expired than was won, ${why}
+      </p>`
 }
 
 /** Unpaid prize with its index in the answer. */

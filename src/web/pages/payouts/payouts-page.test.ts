@@ -94,20 +94,30 @@ suite('the page of unpaid prizes', () => {
     assert.match(page, /<span data-kind="constructor">Constructor<\/span>/)
   })
 
-  test('says how much more was paid than won, and why', async () => {
+  test('says how much more was paid or has expired than was won, and why', async () => {
+    const expired: StoryEvent = { type: 'expiry', kind: 'winner', contestId: 1, kots: '60' }
+    const corrected: StoryEvent = {
+      type: 'correction',
+      kind: 'prize',
+      contestId: 1,
+      kots: '-60',
+      details: { corrects: 6 as never },
+    }
     const story: readonly StoryEvent[] = [
       ...CLOSED,
       prize('winner', '60'),
       { type: 'payout', kind: 'winner', contestId: 1, kots: '60', tx: 'transaction-0001' },
-      { type: 'correction', kind: 'prize', contestId: 1, kots: '-60', details: { corrects: 6 as never } },
+      corrected,
     ]
     const page = await see('/payouts', story)
-    assert.equal(headline(page), '60.00 KOTS more was paid than won')
-    assert.equal(standfirst(page), 'That is because a prize was corrected after it was paid.')
+    assert.equal(headline(page), '60.00 KOTS more was paid or has expired than was won')
+    assert.equal(standfirst(page), 'That is because a prize was corrected afterwards.')
     assert.match(page, /<dt id="overpaid">/)
+    const lapsed = await see('/payouts', [...CLOSED, prize('winner', '60'), expired, corrected])
+    assert.equal(headline(lapsed), '60.00 KOTS more was paid or has expired than was won')
     const both = await see('/payouts', [...story, prize('voter_share', '7')])
     assert.equal(headline(both), 'All 7.00 KOTS of unpaid prizes can be paid now')
-    assert.match(standfirst(both), /^60\.00 KOTS more was paid than won, because/)
+    assert.match(standfirst(both), /^60\.00 KOTS more was paid or has expired than was won, because/)
   })
 
   test('says that everything is paid in one contest', async () => {

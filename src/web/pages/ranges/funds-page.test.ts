@@ -4,7 +4,16 @@ import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
 import type { StoryEvent } from '../../../../test/story/api-story.ts'
 import { LAUNCH } from '../../../../test/story/api-story.ts'
-import { closed, correction, payout, prize, running, wordsOf } from '../../../../test/web/contest-story.ts'
+import {
+  closed,
+  correction,
+  expiry,
+  payout,
+  prize,
+  running,
+  smaller,
+  wordsOf,
+} from '../../../../test/web/contest-story.ts'
 import { assertParity } from '../../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 
@@ -22,7 +31,12 @@ suite('the heading of the funds', () => {
     [
       'more was paid than was won',
       [prize, payout('60'), correction('prize', '-100', 6)],
-      'Prizes of 60.00 KOTS more were paid than were won.',
+      'Prizes of 60.00 KOTS more were paid or have expired than were won.',
+    ],
+    [
+      'more has expired than was left',
+      [prize, payout('60'), expiry('40'), correction('prize', '-100', 6), smaller],
+      'Prizes of 20.00 KOTS more were paid or have expired than were won.',
     ],
   ]
   for (const [when, more, heading] of told) {

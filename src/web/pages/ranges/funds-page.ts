@@ -79,11 +79,11 @@ function fundKey(field: string): keyof FundFigures {
   return FUNDS.find(({ key }) => key === field)?.key ?? 'treasury'
 }
 
-/** Ratio of the treasury to unpaid prizes, cut off after one decimal. Corrected prizes may leave more paid than was won. */
+/** Ratio of the treasury to unpaid prizes, cut off after one decimal. Corrected prizes may leave more paid or expired than was won. */
 function coverageOf({ now }: Funds, { token }: Site): Html {
   if (now.prizesNotRedeemed.startsWith('-')) {
     const over = negated({ pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed })
-    return html`Prizes of ${derived(over)} ${token} more were paid than were won.`
+    return html`Prizes of ${derived(over)} ${token} more were paid or have expired than were won.`
   }
   const ratio = ratioOf(
     { pointer: '/now/treasury', figure: now.treasury },

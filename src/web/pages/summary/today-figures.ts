@@ -42,7 +42,7 @@ export function fourFigures(summary: Summary, { payouts, payments, dayBefore }: 
       figure: hasOnlyOverpaid
         ? html`<span data-at="/prizesNotRedeemed">${amountHtml(summary.prizesNotRedeemed)}</span>`
         : waitingHtml(summary, payouts),
-      note: hasOnlyOverpaid ? 'More was paid than was won' : unpaidNote(payouts, view),
+      note: hasOnlyOverpaid ? 'More was paid or has expired than was won' : unpaidNote(payouts, view),
     },
     {
       label: 'In running pools',

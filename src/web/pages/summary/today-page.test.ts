@@ -148,11 +148,11 @@ suite('the start page after a prize was corrected that had been paid', () => {
   }
   const figuresOf = (page: string): string => textOf(page, /<dl class="figs">([^]*?)<\/dl>/)
 
-  test('says that more was paid than was won, and of nothing that it is unpaid', async () => {
+  test('says that more was paid or has expired than was won, and of nothing that it is unpaid', async () => {
     const page = await see([DEPOSIT, ...paid(1)], (stage) => stage.append([over]))
-    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS more paid than was won')
-    assert.equal(leadOf(page), 'More was paid than was won, after a correction: 10.00 KOTS.')
-    assert.match(figuresOf(page), /Unpaid now -10\.00 More was paid than was won/)
+    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS more paid or expired than was won')
+    assert.equal(leadOf(page), 'More was paid or has expired than was won, after a correction: 10.00 KOTS.')
+    assert.match(figuresOf(page), /Unpaid now -10\.00 More was paid or has expired than was won/)
   })
 
   test('counts only what waits of the other prizes', async () => {
@@ -161,7 +161,7 @@ suite('the start page after a prize was corrected that had been paid', () => {
     })
     assert.match(
       leadOf(page),
-      /^10\.00 KOTS of prizes still wait: 10\.00 payable\. More was paid than was won/,
+      /^10\.00 KOTS of prizes still wait: 10\.00 payable\. More was paid or has expired than was won/,
     )
   })
 })

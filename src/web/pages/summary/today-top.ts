@@ -52,7 +52,7 @@ function leftByCorrections(
   }
   if (isZero(figure)) return null
   const over = negated({ pointer: '/prizesNotRedeemed', figure })
-  return html`A correction left ${derived(over)} ${token} more paid than was won`
+  return html`A correction left ${derived(over)} ${token} more paid or expired than was won`
 }
 
 function beforeAnyClose(running: number, upcoming: number): Html {
@@ -120,6 +120,6 @@ function listed(parts: readonly Html[]): Html {
 function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Html | null {
   const { overpaid: figure } = answer.totals
   if (isZero(figure)) return null
-  return html`More was paid than was won, after a correction:
+  return html`More was paid or has expired than was won, after a correction:
   ${derived(negated({ pointer: `${address}#/totals/overpaid`, figure }))} ${token}.`
 }
