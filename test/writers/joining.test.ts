@@ -32,7 +32,7 @@ suite('serve --log-store', () => {
     child.kill('SIGTERM')
     const { code, stderr } = await ended()
     assert.equal(code, 1)
-    assert.match(stderr, /stopped before it had joined the log/)
+    assert.match(stderr, /the service was stopped before it had started/)
     assert.equal(existsSync(join(data, 'daybook.db')), false)
   })
 

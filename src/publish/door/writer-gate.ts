@@ -6,7 +6,8 @@ import type { FromWriter, WriterSettings } from './writer-messages.ts'
 
 /**
  * Opens the gate that asks the chain about held drafts, and checks that its servers are of the log's chain. Null without
- * `--finality`. Refuses the start, and returns undefined, when a server is of another chain.
+ * `--finality`. Refuses the start, and returns undefined, when a server is of another chain. Returns undefined also when
+ * the service is stopped before the servers have answered.
  */
 export async function openGate(
   { finality }: WriterSettings,
@@ -19,6 +20,7 @@ export async function openGate(
     await gate.identify()
     return gate
   } catch (error) {
+    if (world.signal.aborted) return undefined
     if (!(error instanceof ChainError)) throw error
     say({ is: 'refused', reason: `--finality: ${error.message}` })
     return undefined

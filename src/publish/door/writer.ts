@@ -122,7 +122,7 @@ const END_MS_MAX = 20_000
 
 /**
  * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work. A writer
- * that joins a log may wait for its engine; `stop` ends that.
+ * may wait for the engine of its log, or for the servers of its chain; `stop` ends that.
  */
 export async function startWriter(
   settings: WriterSettings,
@@ -150,7 +150,7 @@ export async function startWriter(
       const isStopped = stop?.aborted === true
       reject(
         isStopped
-          ? new WriterRefusal('stopped before it had joined the log')
+          ? new WriterRefusal('the service was stopped before it had started')
           : new Error('the writer stopped before it listened'),
       )
       if (!closing) listeners.onBroken('the writer stopped')
