@@ -18,4 +18,13 @@ suite('the known writers', () => {
     writeFileSync(path, 'B\n')
     assert.deepEqual(openKnownWriters(path).names(), ['B'])
   })
+  test('are those of the file also while a node runs, and a deleted one does not come back with the next', () => {
+    const path = join(folder(), 'writers')
+    const running = openKnownWriters(path)
+    for (const name of ['B', 'C']) running.add(name)
+    writeFileSync(path, 'B\n')
+    assert.deepEqual(running.names(), ['B'])
+    running.add('D')
+    assert.deepEqual(openKnownWriters(path).names(), ['B', 'D'])
+  })
 })

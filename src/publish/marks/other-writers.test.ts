@@ -69,6 +69,25 @@ suite('the other writers', () => {
     assert.deepEqual(writers.owing('A 2 2'), ['B'], 'an answer to an earlier question')
   })
 
+  test('are forgotten when an operator deletes their names, unless they are heard', () => {
+    const { names, time, writers } = openWriters()
+    for (const node of ['B', 'C']) writers.hear(told({ node, run: `${node} 1` }))
+    time.ms = 15_000
+    writers.hear(told({ node: 'B', run: 'B 1' }))
+    names.length = 0
+    time.ms = 22_000
+    assert.deepEqual(
+      writers.heard().map(({ mark }) => mark.node),
+      ['B'],
+    )
+    assert.deepEqual(
+      [writers.absent(), writers.silentSince(21_000), writers.owing('A 2 1')],
+      [[], ['B'], ['B']],
+    )
+    writers.hear(told({ node: 'C', run: 'C 2' }))
+    assert.deepEqual(names, ['C'], 'a writer that comes again')
+  })
+
   test('are 32 at most, until one of them is silent for 20 seconds', () => {
     const { names, time, writers } = openWriters()
     for (let index = 0; index < 40; index += 1) writers.hear(told({ node: `node ${index}`, run: `${index}` }))

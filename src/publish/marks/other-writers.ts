@@ -4,7 +4,7 @@ import type { WriterMark } from './writer-mark.ts'
 import type { OwnRun, Twins } from './writer-twins.ts'
 import { openWriterTwins } from './writer-twins.ts'
 
-/** Names of the writers that this node has ever heard, kept over restarts. */
+/** Names of the writers that this node has ever heard, kept over restarts. An operator may delete some at any time. */
 export type KnownWriters = Readonly<{ names(): readonly string[]; add(name: string): void }>
 
 /** The newest mark of another writer, the key that signed it, and when it was heard. */
@@ -43,6 +43,8 @@ export type OtherWriters = Readonly<{
 export const SILENCE_MS = 10_000
 /** Silence after which a writer counts as away: two marks in a row did not come. In milliseconds. */
 export const AWAY_MS: number = 2 * SILENCE_MS
+/** Time between two looks at the names that are known, in milliseconds. */
+const READ_MS = 1000
 /** Most runs of writers that are kept in mind. One that is away gives its room to another. */
 const WRITERS_MAX = 32
 
@@ -57,13 +59,7 @@ export function openOtherWriters(
   const answered = new Map<string, string>()
   const twins = openWriterTwins(own, clock)
   const contention = openContention(clock)
-  const names = new Set(known.names())
-
-  function remember(name: string): void {
-    if (names.has(name)) return
-    names.add(name)
-    known.add(name)
-  }
+  const names = openNames(own, runs, known, clock)
 
   const recent = (): readonly WriterMark[] =>
     [...runs.values()].flatMap(({ mark, atMs }) =>
@@ -78,7 +74,9 @@ export function openOtherWriters(
   }
 
   const silentSince = (ms: number): readonly string[] =>
-    [...names].filter((name) => ![...runs.values()].some((run) => run.mark.node === name && run.atMs >= ms))
+    [...names.all()].filter(
+      (name) => ![...runs.values()].some((run) => run.mark.node === name && run.atMs >= ms),
+    )
 
   return {
     hear(told) {
@@ -87,28 +85,58 @@ export function openOtherWriters(
       if ((runs.get(mark.run)?.mark.number ?? -1) >= mark.number || !hasRoom(mark.run)) return false
       twins.note(told, [...runs.values()])
       // An older mark of this node's last run can still arrive: a start must not wait for it.
-      if (mark.node !== own.node) remember(mark.node)
+      if (mark.node !== own.node) names.add(mark.node)
       runs.set(mark.run, { ...told, atMs: clock.now() })
       for (const question of mark.answers)
         if (question.startsWith(`${own.run} `)) answered.set(mark.node, question)
       contention.note(mark)
       return true
     },
-    heard: () => [
-      ...new Map(
-        [...runs.values()]
-          .toSorted((one, other) => one.atMs - other.atMs)
-          .map((run) => [`${run.mark.node} ${run.key}`, run] as const),
-      ).values(),
-    ],
+    heard() {
+      names.all()
+      const ordered = [...runs.values()].toSorted((one, other) => one.atMs - other.atMs)
+      return [...new Map(ordered.map((run) => [`${run.mark.node} ${run.key}`, run] as const)).values()]
+    },
     silentSince,
     absent: () => silentSince(clock.now() - SILENCE_MS),
-    owing: (question) => [...names].filter((name) => answered.get(name) !== question),
+    owing: (question) => [...names.all()].filter((name) => answered.get(name) !== question),
     hasAnswered: (question) => [...answered.values()].includes(question),
     aheadOf: (place) => recent().flatMap((mark) => (mark.place > place ? [mark.node] : [])),
     farthest: () => recent().reduce((farthest, { place }) => Math.max(farthest, place), 0),
     contend: contention.isOn,
     inVainMs: contention.inVainMs,
     twins: twins.found,
+  }
+}
+
+/** The names of the other writers. They are read again now and then: a deleted one is forgotten once it is silent. */
+function openNames(
+  own: Pick<OwnRun, 'node'>,
+  runs: Map<string, HeardMark>,
+  known: KnownWriters,
+  clock: RunningClock,
+): Readonly<{ all(): ReadonlySet<string>; add(name: string): void }> {
+  let names = new Set(known.names())
+  let readMs = clock.now()
+
+  function all(): ReadonlySet<string> {
+    if (clock.now() - readMs < READ_MS) return names
+    readMs = clock.now()
+    names = new Set(known.names())
+    for (const [run, { mark, atMs }] of runs) {
+      if (names.has(mark.node)) continue
+      if (clock.now() - atMs > AWAY_MS) runs.delete(run)
+      else if (mark.node !== own.node) names.add(mark.node)
+    }
+    return names
+  }
+
+  return {
+    all,
+    add(name) {
+      if (all().has(name)) return
+      names.add(name)
+      known.add(name)
+    },
   }
 }

@@ -168,10 +168,18 @@ function openWriters(settings: ReplicaSettings, time: RunClock, clock: ReplicaCl
   return openOtherWriters(own, withoutFailure(settings), clock)
 }
 
-/** The known writers, of which a name that cannot be written is only reported. */
+/** The known writers. A failure to write a name, or to read the names again, is only reported. */
 function withoutFailure({ known, onNotice }: ReplicaSettings): KnownWriters {
+  let names = known.names()
   return {
-    names: known.names,
+    names() {
+      try {
+        names = known.names()
+      } catch (error) {
+        onNotice({ is: 'local-failure', error })
+      }
+      return names
+    },
     add(name) {
       try {
         known.add(name)
