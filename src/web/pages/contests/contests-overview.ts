@@ -8,7 +8,7 @@ import type {
 } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml, isPositive } from '../../markup/amount-html.ts'
 import { sectionHead, shareBar } from '../../markup/book.ts'
-import { contestTitleLink } from '../../markup/contest-name.ts'
+import { contestLink, contestTitleLink } from '../../markup/contest-name.ts'
 import { derived } from '../../markup/derived.ts'
 import { waitingSum } from '../../markup/waiting-sum.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
@@ -19,6 +19,7 @@ import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
 import { partOf } from './contest-prizes.ts'
+import { askReopened } from './reopened.ts'
 import { askCancelled } from './contest-timeline.ts'
 import { paidTable } from './contests-table.ts'
 import { openingList } from '../schedule/opening-list.ts'
@@ -43,11 +44,15 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
   const paid = await askContests({ status: 'paid', most: PAID_SHOWN }, view)
   const unpaid =
     paying.answer.contests.length > 0 ? null : await askEndpoint(view, 'payouts', { query: 'limit=1' })
+  const reopened = await askReopened(summary.answer.contests, view)
   const schedule = await askEndpoint(view, 'schedule')
   const cancelled = await askCancelled(paid.answer.contests, view)
   return html`${runningCards(running, summary, view)}
     <div class="two">
-      <section>${unpaid === null ? payingTable(paying, summary, view) : nonePays(unpaid, view)}</section>
+      <section>
+        ${unpaid === null ? payingTable(paying, summary, view) : nonePays(unpaid, view)}
+        ${reopened === null ? null : reopenedNote(reopened, view)}
+      </section>
       <aside aria-label="Contests to come">${toCome(schedule, view)}</aside>
     </div>
     ${paidSection({ paid, cancelled, summary, view })}
@@ -56,6 +61,7 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
       ['running', running],
       ['paying out', paying],
       ...(unpaid === null ? [] : [['what waits', unpaid] as const]),
+      ...(reopened === null ? [] : [['unpaid of contests that were paid', reopened] as const]),
       ['to come', schedule],
       ['paid in full', paid],
       ...[...new Set([...cancelled.values()].map(({ from }) => from))].map(
@@ -142,6 +148,21 @@ function nonePays(unpaid: LinkedAnswer<Payouts>, { site }: View): Html {
     : 'Nothing waits: no closed contest has prizes to pay.'
   return html`<h2>Paying out</h2>
     <p>${said} <a href="/contests?status=paid">See those that are paid</a>.</p>`
+}
+
+/** Note below the contests that pay: a correction opened prizes of one that was paid. */
+function reopenedNote({ answer, address }: LinkedAnswer<Contests>, { site }: View): Html | null {
+  const [most] = answer.contests
+  if (most === undefined) return null
+  const { id, title, prizesNotRedeemed } = most
+  const shown = ['prizesNotRedeemed', ...(title === null ? [] : ['title']), 'id']
+  return html`<p>
+    <span data-at="${shown.map((field) => `${address}#/contests/0/${field}`).join(' ')}"
+      >A correction left ${amountHtml(prizesNotRedeemed)} ${site.token} unpaid in ${contestLink(id, title)},
+      which had been paid.</span
+    >
+    <a href="/contests?status=paid&sort=prizesNotRedeemed">See those with the most unpaid</a>.
+  </p>`
 }
 
 function payingTable(

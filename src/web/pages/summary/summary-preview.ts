@@ -8,6 +8,7 @@ import type { PreviewCard } from '../../preview/preview-card.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText } from '../../preview/preview-words.ts'
 import { waitingSum } from '../../markup/waiting-sum.ts'
+import { askReopened } from '../contests/reopened.ts'
 import { headline } from './today-top.ts'
 
 /** Link preview of the start page: how many closed contests are paid in full, and what still waits. */
@@ -16,9 +17,10 @@ export async function summaryPreview(summary: Summary, view: View): Promise<Prev
   const { asOf, spentOnPlay, paidInPrizes, burned, runningPools } = summary
   const isPast = view.query.has('at')
   const payouts = isPast ? null : await askUnpaidTotals(view)
+  const waiting = payouts === null ? null : { payouts, reopened: await askReopened(summary.contests, view) }
   return {
     above: isPast ? 'As it stood then' : null,
-    headline: plainText(headline(summary, { token }, payouts)),
+    headline: plainText(headline(summary, { token }, waiting)),
     sentence: sentenceOf(summary, payouts, token),
     part: {
       is: 'figures',

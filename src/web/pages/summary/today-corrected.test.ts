@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { linesOf } from '../../../../test/previews/picture-lines.ts'
+import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
 import type { StoryEvent } from '../../../../test/story/api-story.ts'
 import { plan } from '../../../../test/story/api-story.ts'
@@ -20,6 +21,33 @@ const paid = (id: number): readonly StoryEvent[] => [
   { type: 'contest', kind: 'paid', contestId: id },
 ]
 
+async function seeOn(stage: ApiStage, path: string): Promise<string> {
+  const page = await (await stage.get(path)).text()
+  const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+  assertParity(page, await Promise.all(answers))
+  return page
+}
+
+suite('a payment that was corrected after its contest had been paid', () => {
+  test('takes “paid in full” from the headline also while another contest pays', async () => {
+    const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
+    await using stage = await openApiStage({ story: [deposit, ...paid(1), ...paid(2).slice(0, 5)] })
+    stage.append([
+      { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
+    ])
+    const headline = '1 of 2 closed contests has been paid'
+    const page = await seeOn(stage, '/')
+    assert.ok(page.includes(`<title>${headline} · Daybook</title>`))
+    assert.ok(plainText({ markup: page }).includes(`${headline} 20.00 KOTS of prizes still wait`))
+    const picture = (await linesOf('/summary.png', stage)).join(' ')
+    assert.ok(picture.includes(`${headline} 20.00 KOTS of prizes still wait.`), picture)
+    assert.match(
+      plainText({ markup: await seeOn(stage, '/contests') }),
+      /A correction left 10\.00 KOTS unpaid in Contest of 1 #1, which had been paid\./,
+    )
+  })
+})
+
 suite('overpaid prizes that hide others that wait', () => {
   test('never make a page say that all are paid', async () => {
     const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
@@ -29,14 +57,8 @@ suite('overpaid prizes that hide others that wait', () => {
       { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
       { type: 'correction', kind: 'prize', contestId: 2, kots: '-10', details: { corrects: seqOf(13) } },
     ])
-    const see = async (path: string): Promise<string> => {
-      const page = await (await stage.get(path)).text()
-      const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
-      assertParity(page, await Promise.all(answers))
-      return page
-    }
     const headline = 'A correction left 10.00 KOTS unpaid in contests that had been paid'
-    const page = await see('/')
+    const page = await seeOn(stage, '/')
     assert.ok(page.includes(`<title>${headline} · Daybook</title>`))
     const words = plainText({ markup: page })
     assert.ok(
@@ -49,7 +71,7 @@ suite('overpaid prizes that hide others that wait', () => {
     const past = (await linesOf('/summary.png?at=2026-10-01T00:18Z', stage)).join(' ')
     assert.match(past, /All 2 closed contests have been paid Every event is in this book\./)
     assert.match(
-      plainText({ markup: await see('/contests') }),
+      plainText({ markup: await seeOn(stage, '/contests') }),
       /Paying out A correction left 10\.00 KOTS unpaid in contests that had been paid\./,
     )
   })

@@ -11,6 +11,7 @@ import { sectionHead } from '../../markup/book.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { plainText } from '../../markup/page-lead.ts'
+import { askReopened } from '../contests/reopened.ts'
 import { askSuggested, searchBox } from '../find/search-box.ts'
 import { ninetyDays } from '../ranges/flows-chart.ts'
 import { askFlows } from './summary-figures.ts'
@@ -30,7 +31,11 @@ export const todayPage: EndpointPage<'summary'> = {
   ...summaryPage,
   path: '/',
   island: 'frame',
-  title: async (summary, view) => plainText(headline(summary, view.site, await askUnpaidTotals(view))),
+  async title(summary, view) {
+    const payouts = await askUnpaidTotals(view)
+    const reopened = await askReopened(summary.contests, view)
+    return plainText(headline(summary, view.site, { payouts, reopened }))
+  },
   // The content has the heading, beside the contests that close next.
   heading: () => html``,
   description: () => null,
@@ -38,6 +43,7 @@ export const todayPage: EndpointPage<'summary'> = {
   redirect: ({ query }) => Promise.resolve(query.has('at') ? `/summary${query.format()}` : null),
   async render(summary, view) {
     const payouts = await askEndpoint(view, 'payouts', { query: `limit=${PAGE_ROWS_MAX}` })
+    const reopened = await askReopened(summary.contests, view)
     const closing = await askEndpoint(view, 'contests', {
       query: `status=running&sort=closesAt&limit=${NEXT_SHOWN}`,
     })
@@ -50,7 +56,7 @@ export const todayPage: EndpointPage<'summary'> = {
     const proof = await proofStrip(view)
     const top = html`<div class="two today">
       <section>
-        <h1>${headline(summary, view.site, payouts)}</h1>
+        <h1>${headline(summary, view.site, { payouts, reopened })}</h1>
         ${unpaidSentence(summary, payouts, view)} ${searchBox(suggested.answer)}
       </section>
       <aside aria-label="Closing next">${closingNext(closing, summary, view)}</aside>
@@ -66,6 +72,7 @@ export const todayPage: EndpointPage<'summary'> = {
       ${proof}
       ${jsonLinks([
         ['unpaid prizes', payouts],
+        ...(reopened === null ? [] : [['unpaid of contests that were paid', reopened] as const]),
         ['closing next', closing],
         ['opening next', schedule],
         ['suggested titles', suggested],

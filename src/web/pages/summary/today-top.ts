@@ -1,4 +1,4 @@
-import type { Payouts, Summary } from '../../../protocol/resources.ts'
+import type { Contests, Payouts, Summary } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
@@ -8,35 +8,38 @@ import { html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
 import { waitingSum } from '../../markup/waiting-sum.ts'
 
-/**
- * The answer to "is everybody paid?" in a sentence. `payouts` is null for a past moment, of which nobody knows whether
- * overpaid prizes hide others that wait.
- */
-export function headline(
-  summary: Summary,
-  { token }: Pick<Site, 'token'>,
-  payouts: LinkedAnswer<Payouts> | null,
-): Html {
+/** What waits now. The balance of the summary does not show it where overpaid prizes hide others. */
+type Waiting = Readonly<{
+  payouts: LinkedAnswer<Payouts>
+  /** A contest that had been paid and has unpaid prizes; null if there is none, or if no contest pays. */
+  reopened: LinkedAnswer<Contests> | null
+}>
+
+/** The answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, of which it is not known. */
+export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiting: Waiting | null): Html {
   const { asOf, contests } = summary
   const { upcoming, running, paying, paid } = contests
   if (asOf.seq === 0) return html`Nothing has happened yet`
   if (paying + paid === 0) return beforeAnyClose(running, upcoming)
-  const corrected = paying === 0 ? leftByCorrections(summary, token, payouts) : null
+  const corrected = paying === 0 ? leftByCorrections(summary, token, waiting?.payouts ?? null) : null
   if (corrected !== null) return corrected
   const closed = derivedSum([
     { pointer: '/contests/paid', figure: paid },
     { pointer: '/contests/paying', figure: paying },
   ])
   const all = closed === null ? null : derived(closed)
-  const isKnown = payouts !== null
+  const isKnown = waiting !== null
   if (paying + paid === 1) {
     if (paying === 0 && !isKnown) return html`The only closed contest has been paid`
     return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}paid in full`
   }
   if (paying === 0) return html`All ${all} closed contests ${isKnown ? 'are paid in full' : 'have been paid'}`
   if (paid === 0) return html`None of ${all} closed contests is paid in full yet`
-  return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests
-    ${paid === 1 ? 'is' : 'are'} paid in full`
+  const words =
+    isKnown && waiting.reopened === null
+      ? `${paid === 1 ? 'is' : 'are'} paid in full`
+      : `${paid === 1 ? 'has' : 'have'} been paid`
+  return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests ${words}`
 }
 
 /** Words for what corrections left open after all contests had been paid; null if nothing. */
