@@ -44,9 +44,9 @@ export type Server = AsyncDisposable &
     port: number
     /**
      * Accepts no new connections, answers on open ones until `quiet` settles, gives answers `drainMs` to end, then
-     * closes the rest.
+     * closes the rest. `drainMs` is that of the settings if absent.
      */
-    drain(quiet?: Promise<void>): Promise<void>
+    drain(quiet?: Promise<void>, drainMs?: number): Promise<void>
   }>
 
 /** Starts to listen; settles when it listens, rejects if it cannot. */
@@ -85,10 +85,10 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
   const closeAll = (): void => {
     for (const socket of sockets) socket.destroy()
   }
-  const drain = async (quiet = Promise.resolve()): Promise<void> => {
+  const drain = async (quiet = Promise.resolve(), drainMs = settings.drainMs): Promise<void> => {
     if (draining) return
     draining = true
-    await drainServer(server, settings.drainMs, quiet, { closeIdle, closeAll })
+    await drainServer(server, drainMs, quiet, { closeIdle, closeAll })
   }
   return { port: address.port, drain, [Symbol.asyncDispose]: () => drain() }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../stage/command-stage.ts'
+import { change, flip } from '../story/damaged-log.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { MAIN } from '../stage/places.ts'
@@ -17,6 +18,9 @@ import { skipWithout } from '../stage/test-needs.ts'
 const EVENTS = 150_000
 /** Exit code of curl for an answer that ends before its last chunk. */
 const CURL_PARTIAL_FILE = 18
+
+/** Words of the reason with which a service ends. */
+const FOUND = `seq ${EVENTS - 1_000}: the event is not what was published`
 
 type Stdout = Readonly<{ child: ChildProcess; stdout: Readable }>
 
@@ -100,5 +104,19 @@ suite('a whole CSV whose service ends before it', { skip: skipWithout('curl') },
     const [code, text] = await breakOff(getEvents(node.url), () => node.end('SIGKILL'))
     assert.equal(code, 1)
     assertPart(text)
+  })
+
+  test('is a failed download when the audit finds the log wrong, however long the drain', async () => {
+    // A start does not look so far back, and the audit comes to it when the download has begun.
+    change(data, (db) => flip(db, 'events', 'line', `seq = ${EVENTS - 1_000}`))
+    node = await startNode(data, ['--drain', '60'])
+    const ended = once(node.child, 'close')
+    const [code, text] = await breakOff(curl(node.url), async () => {
+      while (!node.stderr().includes(FOUND)) await once(node.child.stderr ?? node.child, 'data')
+    })
+    assert.equal(code, CURL_PARTIAL_FILE)
+    assertPart(text)
+    await ended
+    assert.equal(node.child.exitCode, 1)
   })
 })

@@ -26,7 +26,7 @@ import { openRequestIds } from '../../serve/http/request-ids.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { answerLines, sayStreamEnd } from '../log-lines/request-lines.ts'
-import type { Server, ServerSettings } from '../../serve/server.ts'
+import type { ServerSettings } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
 import { openStreams } from '../../serve/stream/streams.ts'
@@ -114,7 +114,10 @@ export async function openFront(
     waits?.end()
     return streams.drain(isWrong(memory) ? 0 : settings.drainMs)
   }
-  const drain = openDrain(endStreams, server, stopped)
+  // An answer from a wrong log must not end as if it were whole.
+  const drainListener = (quiet: Promise<void>): Promise<void> =>
+    server.drain(quiet, isWrong(memory) ? 0 : undefined)
+  const drain = openDrain(endStreams, drainListener, stopped)
   stack.defer(() => drain())
   const owned = stack.move()
   return {
@@ -152,13 +155,13 @@ function listenerOf(
 /** The drain of a thread. It runs once; later calls wait for it. */
 function openDrain(
   endStreams: () => Promise<void>,
-  server: Server,
+  drainListener: (quiet: Promise<void>) => Promise<void>,
   stopped: AbortController,
 ): (quiet?: Promise<void>) => Promise<void> {
   let drained: Promise<void> | undefined
   return (quiet) => {
     const ended = endStreams()
-    drained ??= Promise.all([ended, server.drain(quiet ?? ended)]).then(() => stopped.abort())
+    drained ??= Promise.all([ended, drainListener(quiet ?? ended)]).then(() => stopped.abort())
     return drained
   }
 }
