@@ -120,6 +120,7 @@ function snapshots(db: DatabaseSync, dataDirectory: string): () => Snapshot {
       months: () => archive.months(head.seq),
       month: (month) => archive.month(month, head.seq),
       monthLayout: (month, file) => archive.layout(month, file, head.seq),
+      keepsMonth: archive.keepsStored,
       monthChunk: archive.chunk,
       tree: tree(head.seq),
       keys: () => readKeys(db),

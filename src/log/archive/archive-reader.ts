@@ -22,6 +22,8 @@ export type ArchiveReader = Readonly<{
   month(month: Month, head: Seq): MonthState | undefined
   /** The layout of a month's file at this head; undefined when there is no such month. */
   layout(month: Month, file: MonthFile, head: Seq): MonthLayout | undefined
+  /** Whether the first `storedBytes` bytes of a layout are still stored as they were: a segment ends there. */
+  keepsStored(month: Month, file: MonthFile, storedBytes: number): boolean
   /**
    * The first bytes of the range `from` (inclusive) to `to` (exclusive) of the stored bytes: at least one, at most 1
    * MiB. Throws outside the stored bytes, and for a damaged segment.
@@ -44,6 +46,10 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
   const segmentAt = db.prepare(
     `SELECT start, bytes_crc, bytes FROM segments
      WHERE month = ? AND file = ? AND start <= ? ORDER BY start DESC LIMIT 1`,
+  )
+  const endBefore = db.prepare(
+    `SELECT start + length(bytes) AS end FROM segments
+     WHERE month = ? AND file = ? AND start < ? ORDER BY start DESC LIMIT 1`,
   )
   const storedEnd = (month: Month, file: MonthFile): StoredEnd | undefined => {
     const row = lastSegment.get(month, FILE_CODES[file])
@@ -71,6 +77,10 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
       const tail = lines(file, sealed + 1, head)
       const ending = Buffer.concat([deflateSegment(tail), gzipTrailer(addToSum(running, tail))])
       return { storedBytes, ending }
+    },
+    keepsStored(month, file, storedBytes) {
+      const end = endBefore.get(month, FILE_CODES[file], storedBytes)?.['end'] ?? GZIP_HEADER.length
+      return end === storedBytes
     },
     chunk(month, file, from, to) {
       assert(from >= 0 && from < to, `the stretch from byte ${from} to ${to} holds bytes`)

@@ -94,6 +94,7 @@ function askEverything(snapshot: Snapshot): void {
   snapshot.months()
   for (const file of MONTH_FILES) {
     const layout = snapshot.monthLayout(monthOf(first), file)
+    assert.ok(layout === undefined || snapshot.keepsMonth(monthOf(first), file, layout.storedBytes))
     if (layout !== undefined && layout.storedBytes > 0)
       snapshot.monthChunk(monthOf(first), file, 0, layout.storedBytes)
   }

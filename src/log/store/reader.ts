@@ -176,8 +176,14 @@ export type Snapshot = Readonly<{
   /** The layout of a month's file at this head; undefined when there is no such month. */
   monthLayout(month: Month, file: MonthFile): MonthLayout | undefined
   /**
+   * Whether a layout of an earlier snapshot, with so many stored bytes, is still right. Stored bytes do not change, except
+   * that a mirror may take the segments that its origin has published for a month in place of its own, before it closes
+   * the month.
+   */
+  keepsMonth(month: Month, file: MonthFile, storedBytes: number): boolean
+  /**
    * The first bytes of the range `from` (inclusive) to `to` (exclusive) of a month's stored bytes: at least one, at
-   * most 1 MiB. Stored bytes never change, so one file can be read over several snapshots.
+   * most 1 MiB. One file can be read over several snapshots, as long as they keep its layout.
    */
   monthChunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
   tree: TreeFiles

@@ -3,10 +3,18 @@ import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { ArchiveNode } from '../../../test/stage/archive-node.ts'
-import { FOUR_MONTHS, openArchiveNode } from '../../../test/stage/archive-node.ts'
+import { every, FOUR_MONTHS, openArchiveNode, publish } from '../../../test/stage/archive-node.ts'
+import { storeSegment } from '../../log/archive/gzip-member.ts'
+import { replaceSegments } from '../../log/archive/replace-segments.ts'
+import { openStoredLines, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
+import { inTransaction } from '../../log/store/in-transaction.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
+import { MINUTE_MS, monthOf, msOf } from '../../protocol/moment.ts'
 import type { ArchiveManifest } from '../../protocol/resources.ts'
 import { seqOf } from '../../protocol/seq.ts'
+import { openPresentEtag } from '../http/etag.ts'
+import type { StreamAsk } from '../http/route.ts'
+import { openMonthFiles } from './month-file.ts'
 
 suite('a closed month', () => {
   const closed = '/2026-09.jsonl.gz'
@@ -127,5 +135,57 @@ suite('a closed month', () => {
     assert.equal(response.headers.get('cache-control'), 'no-store')
     await response.arrayBuffer()
     assert.match(String(node.reports[0]), /2026-08.*damaged/)
+  })
+})
+
+suite('an open month', () => {
+  /** Moments of two whole segments of the open month, and a part of the next. */
+  const MOMENTS = every(MINUTE_MS, 2 * SEGMENT_SEQS + 50, Date.UTC(2026, 10, 1))
+  const month = monthOf(msOf(MOMENTS[0] ?? 0))
+
+  /** Replies with the events of the open month, as to one thread's requests. */
+  function openReplies({ log }: ArchiveNode) {
+    const files = openMonthFiles(log, openPresentEtag(log.identity.id, 'test'))
+    const ask = { method: 'GET', holds: () => false, response: { setTimeout: () => undefined } }
+    return () => {
+      const reply = files(ask as unknown as StreamAsk, month, 'events')
+      assert.ok(reply.is === 'file')
+      const chunks = reply.chunks()
+      assert.ok(Symbol.iterator in chunks)
+      return { bytes: reply.bytes, pieces: Iterator.from(chunks) }
+    }
+  }
+
+  test('is sent as it was when the transfer began, whatever is published meanwhile', async () => {
+    await using node = await openArchiveNode([MOMENTS])
+    const { bytes, pieces } = openReplies(node)()
+    const { value: first = new Uint8Array(0) } = pieces.next()
+    publish(node.appender, every(MINUTE_MS, SEGMENT_SEQS, Date.UTC(2026, 10, 20)))
+    const file = Buffer.concat([first, ...pieces])
+    assert.equal(file.length, bytes)
+    assert.equal(gunzipSync(file).toString().split('\n').length, MOMENTS.length + 1)
+  })
+
+  test('breaks off when a mirror takes the segments of its origin, and is then sent with those', async () => {
+    await using node = await openArchiveNode([MOMENTS])
+    const reply = openReplies(node)
+    const begun = reply()
+    begun.pieces.next()
+    using db = openForWriting(storePath(node.directory))
+    const lines = openStoredLines(db)
+    const stored = [0, 1].map((index) => {
+      const lastSeq = (index + 1) * SEGMENT_SEQS
+      const raw = lines('events', index * SEGMENT_SEQS + 1, lastSeq)
+      return { lastSeq, raw, bytes: storeSegment(raw) }
+    })
+    assert.ok(inTransaction(db, () => replaceSegments(db, month, 'events', stored)))
+    assert.throws(
+      () => begun.pieces.next(),
+      /2026-11\.jsonl\.gz has other segments than when its transfer began/,
+    )
+    const { bytes, pieces } = reply()
+    const file = Buffer.concat([...pieces])
+    assert.equal(file.length, bytes)
+    assert.ok(gunzipSync(file).equals(lines('events', 1, MOMENTS.length)))
   })
 })

@@ -121,18 +121,21 @@ function chunksOf({ log, snapshot, ask }: Session, stretch: Stretch): () => Iter
 
 function pieceAt(snapshot: Snapshot, { month, file, layout, to }: Stretch, at: number): Uint8Array {
   const { storedBytes, ending } = layout
-  return at < storedBytes
-    ? snapshot.monthChunk(month, file, at, Math.min(to, storedBytes))
-    : ending.subarray(at - storedBytes, to - storedBytes)
+  if (at >= storedBytes) return ending.subarray(at - storedBytes, to - storedBytes)
+  // The rest of other segments would not fit what was sent. A transfer that breaks off is tried again.
+  if (!snapshot.keepsMonth(month, file, storedBytes))
+    throw new Error(`${formatFileName(month, file)} has other segments than when its transfer began`)
+  return snapshot.monthChunk(month, file, at, Math.min(to, storedBytes))
 }
 
-/** Caches the newest layout of each open file, so that its ending is compressed once for each head. */
+/** Caches the newest layout of each open file while it is right, so that its ending is compressed once for each head. */
 function cacheOpenLayouts(): (snapshot: Snapshot, month: Month, file: MonthFile) => MonthLayout {
   const newest = new Map<MonthFile, Readonly<{ head: Seq; layout: MonthLayout }>>()
   return (snapshot, month, file) => {
     const head = snapshot.head.seq
     const known = newest.get(file)
-    if (known?.head === head) return known.layout
+    if (known?.head === head && snapshot.keepsMonth(month, file, known.layout.storedBytes))
+      return known.layout
     const layout = layoutOf(snapshot, month, file)
     newest.set(file, { head, layout })
     return layout
