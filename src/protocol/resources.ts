@@ -206,7 +206,7 @@ export type LogKeys = Readonly<{
   keys: readonly Readonly<{
     vkey: string
     state: 'signing' | 'retired'
-    /** The key signs trees larger than this, up to `toSize` once it is retired. */
+    /** The key signs trees of this size and larger ones, up to `toSize` once it is retired. */
     fromSize: number
     toSize: number | null
     /** Signed note in which an older key vouches for this key; null for a first key. */

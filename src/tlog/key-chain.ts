@@ -8,7 +8,7 @@ import { formatVkey } from './vkey.ts'
 /** A key in a log's list of keys. */
 export type ChainKey = Readonly<{
   key: VerifierKey
-  /** The key signs trees larger than this. */
+  /** The key signs trees of this size and larger ones. */
   fromSize: number
   /** A signed note in which an older key vouches for this key; null for a first key. */
   statement: string | null

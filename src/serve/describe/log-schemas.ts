@@ -72,7 +72,7 @@ const origin = textSchema.describe('The log’s name, the first line of its chec
 const signedBy = z.strictObject({
   vkey: textSchema.describe('Verifier key in the format of C2SP signed-note'),
   state: z.enum(['signing', 'retired']).describe('Whether the key signs now'),
-  fromSize: numberSchema.describe('The key signs trees larger than this'),
+  fromSize: numberSchema.describe('The key signs trees of this size and larger ones'),
   toSize: numberSchema
     .nullable()
     .describe('Size of the last tree that a retired key signed; null while it signs'),

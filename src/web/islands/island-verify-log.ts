@@ -90,8 +90,15 @@ export async function tileReader(log: Log, tiles: readonly Tile[]): Promise<Read
 /** A checkpoint and the verifier keys that signed it; empty when the signature cannot be checked. */
 export type SignedCheckpoint = Checkpoint & Readonly<{ keys: readonly string[] }>
 
-/** Checks the signature of a checkpoint. Without Ed25519 the step is unchecked and the check goes on. */
-export async function* signedCheckpoint(log: Log, note: string): CheckSteps<SignedCheckpoint> {
+/**
+ * Checks the signature of a checkpoint. Without Ed25519 the step is unchecked and the check goes on. It does so too for an
+ * `isOld` checkpoint of any listed key, such as a retired one: the caller checks that the newest one extends it.
+ */
+export async function* signedCheckpoint(
+  log: Log,
+  note: string,
+  isOld: boolean = false,
+): CheckSteps<SignedCheckpoint> {
   const bytes = formatUtf8(note)
   const read = readCheckpoint(bytes)
   if (!read.ok) return yield* failed(DOUBTS[read.doubt])
@@ -99,7 +106,7 @@ export async function* signedCheckpoint(log: Log, note: string): CheckSteps<Sign
   const { origin, size } = checkpoint
   const given = log.vkey === '' ? [] : [parseVkey(sha256Sync, log.vkey)].filter((key) => key !== undefined)
   if (log.vkey !== '' && given.length === 0) return yield* failed('The key that you gave is no key of a log')
-  if (given.some(({ name }) => name !== origin)) return yield* failed(DOUBTS['other-origin'])
+  if (!isOld && given.some(({ name }) => name !== origin)) return yield* failed(DOUBTS['other-origin'])
   const verify = await openEd25519(log)
   if (verify === undefined) {
     const other = log.ed25519 === '' ? 'this file brings none' : 'the one of this page could not be loaded'
@@ -108,7 +115,15 @@ export async function* signedCheckpoint(log: Log, note: string): CheckSteps<Sign
   }
   const keys = given.length === 0 ? await namedKeys(log, size) : await keysFrom(log, given)
   const opened = await openCheckpoint(bytes, { origin, keys }, verify)
-  if (!opened.ok) return yield* failed(DOUBTS[opened.doubt])
+  if (!opened.ok) {
+    const listed = isOld ? keysIn(await listedKeys(log)).filter(({ name }) => name === origin) : []
+    if (!(await openCheckpoint(bytes, { origin, keys: listed }, verify)).ok)
+      return yield* failed(DOUBTS[opened.doubt])
+    yield unchecked(
+      `The checkpoint of ${size} events is signed by another key that the log lists. It proves nothing until the newest one extends it`,
+    )
+    return { ...checkpoint, keys: [] }
+  }
   const { signers } = opened.value
   const whose =
     given.length === 0
@@ -138,11 +153,14 @@ async function listedKeys(log: Log): Promise<LogKeys['keys']> {
   return keys
 }
 
+function keysIn(listed: LogKeys['keys']): readonly VerifierKey[] {
+  return listed.flatMap(({ vkey }) => parseVkey(sha256Sync, vkey) ?? [])
+}
+
 /** Keys that the log lists for a tree of this size. */
 async function namedKeys(log: Log, size: number): Promise<readonly VerifierKey[]> {
-  return (await listedKeys(log))
-    .filter(({ fromSize, toSize }) => (size > fromSize || size === 0) && size <= (toSize ?? size))
-    .flatMap(({ vkey }) => parseVkey(sha256Sync, vkey) ?? [])
+  const listed = await listedKeys(log)
+  return keysIn(listed.filter(({ fromSize, toSize }) => fromSize <= size && size <= (toSize ?? size)))
 }
 
 /** The trusted keys, and the listed keys that they vouch for. */

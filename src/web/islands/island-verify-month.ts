@@ -29,7 +29,7 @@ import { checkGrowth, provedEvent } from './island-verify-tree.ts'
 export async function* checkMonth(log: Log, month: string, onChain: OnChain | null): CheckSteps {
   const lacking = `The month ${month} is not closed yet, or the log has no such month`
   const manifest: ArchiveManifest = JSON.parse(await servedText(log, `archive/${month}.json`, lacking))
-  const signed = yield* signedCheckpoint(log, manifest.checkpoint)
+  const signed = yield* signedCheckpoint(log, manifest.checkpoint, true)
   if (signed === undefined) return
   const { size, root } = signed
   const { events } = manifest

@@ -83,7 +83,7 @@ export async function* checkSavedProof(
   const parsed = parseReceipt(bytes)
   if (!parsed.ok) return yield* stopped(DOUBTS[parsed.doubt])
   const { index, proof, checkpoint: text } = parsed.value
-  const signed = yield* steps.signedCheckpoint(log, text)
+  const signed = yield* steps.signedCheckpoint(log, text, true)
   if (signed === undefined) return
   if ((yield* steps.provedEvent(log, signed, index + 1, proof)) === undefined) return
   if (fields.vkeys.length > 0) {

@@ -5,8 +5,10 @@ import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import { formatNote } from '../../../src/tlog/note.ts'
 import { signText } from '../../../src/tlog/signature.ts'
 import { formatVkey, verifierKey } from '../../../src/tlog/vkey.ts'
+import type { LogKeys } from '../../../src/protocol/resources.ts'
 import type { ModelDraft } from '../../story/log-model.ts'
 import type { ModelService } from '../../stage/model-service.ts'
+import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 
 /** Marks of a failed check. */
 export const STOPPED = ['failed', 'not checked'] as const
@@ -63,4 +65,31 @@ export function signedBy(
   const key = verifierKey(sha256, name, 'ed25519', publicKey)
   const signature = signText(key, (message) => sign(null, message, privateKey), text)
   return [formatNote({ text, signatures: [signature] }), formatVkey(key)]
+}
+
+/**
+ * Shows the present tree, signed with a key that is new since `from` events, and the old key as retired. Returns the new
+ * key. `isVouched`: the old key has named it.
+ */
+export async function showNewKey(
+  page: Page,
+  service: ModelService,
+  from: (size: number) => number,
+  isVouched: boolean,
+): Promise<string> {
+  const [origin = '', size = '', root = ''] = (
+    await (await service.get('/api/v1/log/checkpoint')).text()
+  ).split('\n')
+  const [note, vkey] = signedBy(OTHER_KEY, origin, `${origin}\n${size}\n${root}\n`)
+  const fromSize = from(Number(size))
+  const rotation = `daybook key rotation v1\n${origin}\n${fromSize}\n${vkey}\n`
+  const statement = isVouched ? signedBy(TEST_KEY, origin, rotation)[0] : null
+  const served = (await (await service.get('/api/v1/log/keys')).json()) as LogKeys
+  const keys = [
+    ...served.keys.map((key) => ({ ...key, state: 'retired', toSize: fromSize })),
+    { vkey, state: 'signing', fromSize, toSize: null, statement },
+  ]
+  await page.route('**/log/checkpoint', (route) => route.fulfill({ body: note }))
+  await page.route('**/log/keys', (route) => route.fulfill({ json: { ...served, keys } }))
+  return vkey
 }

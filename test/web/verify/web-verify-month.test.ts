@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import type { ArchiveManifest } from '../../../src/protocol/resources.ts'
 import type { Browser } from '../../stage/browser.ts'
 import { openBrowser } from '../../stage/browser.ts'
-import { check, replaced, stepsOf, STOPPED, trade } from './checked-page.ts'
+import { check, replaced, showNewKey, stepsOf, STOPPED, trade } from './checked-page.ts'
 import type { ModelService } from '../../stage/model-service.ts'
 import { openModelService } from '../../stage/model-service.ts'
 
@@ -135,6 +135,18 @@ suite('the check of a month', () => {
     assert.equal(marks.at(-1), 'not checked')
     assert.equal(marks.includes('failed'), false)
     assert.match(await stepsOf(sight.page, 'month'), /has no event #511 yet/)
+  })
+
+  test('proves a month that a retired key has signed by the growth to the newest checkpoint', async () => {
+    await using sight = await browser.see(urlOf('/verify'))
+    const { page } = sight
+    const vkey = await showNewKey(page, service, (size) => size - 1, true)
+    await page.locator('input[name=vkey]').fill(vkey)
+    const marks = await checkMonth(page, '2026-05')
+    assert.deepEqual(marks.slice(0, -1), ['not checked', ...Array<string>(9).fill('done')])
+    assert.match(await stepsOf(page, 'month'), /signed by another key that the log lists/)
+    await page.route('**/log/tile/0/000', replacedTile)
+    assert.deepEqual((await checkMonth(page, '2026-05')).slice(-2), STOPPED)
   })
 
   test('fails a month that the present log does not extend', async () => {

@@ -9,7 +9,7 @@ import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import type { LogKeys } from '../../../src/protocol/resources.ts'
 import type { Browser } from '../../stage/browser.ts'
 import { openBrowser } from '../../stage/browser.ts'
-import { check, signedBy, stepsOf, STOPPED, trade } from './checked-page.ts'
+import { check, showNewKey, signedBy, stepsOf, STOPPED, trade } from './checked-page.ts'
 import type { ModelService } from '../../stage/model-service.ts'
 import { openModelService } from '../../stage/model-service.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
@@ -99,6 +99,15 @@ suite('the check since the last visit', () => {
       assert.deepEqual(await check(page, 'visit'), marks)
     })
   }
+})
+
+suite('a first visit', () => {
+  test('takes the new key of a log that has had no event since the key changed', async () => {
+    await using sight = await browser.see(urlOf('/verify'))
+    await showNewKey(sight.page, service, (size) => size, false)
+    assert.deepEqual(await check(sight.page, 'visit'), ['done', 'not checked', 'done'])
+    assert.match(await stepsOf(sight.page, 'visit'), /signed by the key that the log itself names/)
+  })
 })
 
 suite('a visit by a browser', () => {
