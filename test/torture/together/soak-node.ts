@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePorts } from '../../processes/free-ports.ts'
 import { MAIN } from '../../stage/places.ts'
@@ -16,6 +16,8 @@ const STEPPED_CLOCK = join(import.meta.dirname, 'stepped-clock.ts')
 /** State of a process at a moment. */
 export type NodeSample = Readonly<{
   rss: number
+  /** Resident bytes of its own. The others are of files that it maps, such as the store: the system's cache of a file. */
+  anonymous: number
   heap: number
   /** Bytes of the main thread's heap that V8 keeps although nothing is in them. */
   idleHeap: number
@@ -112,6 +114,7 @@ export async function openSoakNode(
         const heap = metric('nodejs_heap_size_used_bytes')
         return {
           rss: metric('process_resident_memory_bytes'),
+          anonymous: anonymousOf(child.pid),
           heap,
           idleHeap: metric('nodejs_heap_size_total_bytes') - heap,
           files: readdirSync(`/proc/${child.pid}/fd`).length,
@@ -127,4 +130,10 @@ export async function openSoakNode(
     said: () => said,
     [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
   }
+}
+
+/** Bytes of a process that are resident and of no file (proc_pid_status(5), `RssAnon`). */
+function anonymousOf(pid: number | undefined): number {
+  const [, kib = ''] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kib) * 1_024
 }

@@ -21,7 +21,7 @@ const PICTURE = process.env['DAYBOOK_PICTURE'] ?? join('.daybook-torture', 'soak
 const MB = 1_000_000
 
 /** Limits of the judgement. */
-const RSS_BYTES_PER_SESSION = MB / 10_000
+const MEMORY_BYTES_PER_SESSION = MB / 10_000
 /** Largest ratio of the last quarter's median memory to that of the first. */
 const RSS_GROWTH_MAX = 1.25
 const FILES_LEFT_MAX = 5
@@ -49,10 +49,10 @@ function judged(
     return node === null ? [] : [{ ...sample, ...node }]
   })
   // V8 gives the room of its garbage back in steps of minutes, by some 60 MB. A leak is in what it uses.
-  const points = known.map(({ lives, sessions, rss, idleHeap }) => ({
+  const points = known.map(({ lives, sessions, anonymous, idleHeap }) => ({
     life: lives[name],
     x: sessions,
-    y: rss - idleHeap,
+    y: anonymous - idleHeap,
   }))
   // The memory of a process that is restarted twice an hour is still warming up, so that its slope says nothing. Whether it
   // grows with the log is told by its later lives. Another campaign looks for leaks in a writer: stream-cycles.
@@ -74,7 +74,7 @@ function judged(
   const left = record.end[name].files - record.begin[name].files
   const wrong = [
     [
-      isWhole && isLeaking(points, RSS_BYTES_PER_SESSION),
+      isWhole && isLeaking(points, MEMORY_BYTES_PER_SESSION),
       `its memory grows by ${slope?.slope.toFixed(0)} bytes a session`,
     ],
     [rssGrowth > RSS_GROWTH_MAX, `its memory has grown by a factor of ${rssGrowth.toFixed(2)}`],
@@ -94,9 +94,9 @@ function judged(
   return {
     figures: {
       ...(slope !== null && {
-        [`${name}RssKbPer10000Sessions`]: kilobytes(slope.slope),
-        [`${name}RssKbPer10000SessionsLow`]: kilobytes(slope.low),
-        [`${name}RssKbPer10000SessionsHigh`]: kilobytes(slope.high),
+        [`${name}KbPer10000Sessions`]: kilobytes(slope.slope),
+        [`${name}KbPer10000SessionsLow`]: kilobytes(slope.low),
+        [`${name}KbPer10000SessionsHigh`]: kilobytes(slope.high),
       }),
       [`${name}RssGrowthPercent`]: Math.round(rssGrowth * 100),
       [`${name}RssMbMax`]: Math.round(Math.max(...known.map(({ rss }) => rss)) / MB),
@@ -127,6 +127,7 @@ function draw({ samples, marks }: SoakHistory): void {
     marks,
     panels: [
       { title: 'Resident memory', unit: 'MB', lines: both(({ rss }) => rss / MB) },
+      { title: 'Memory of its own', unit: 'MB', lines: both(({ anonymous }) => anonymous / MB) },
       { title: 'JavaScript heap', unit: 'MB', lines: both(({ heap }) => heap / MB) },
       { title: 'Open handles', unit: 'files and sockets', lines: both(({ files }) => files) },
       { title: 'Open streams', unit: 'streams', lines: both(({ streams }) => streams) },
