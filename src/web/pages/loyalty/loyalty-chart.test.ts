@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { StoryEvent } from '../../../../test/story/api-story.ts'
+import { LAUNCH } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
 import { drawnBars } from '../../../../test/web/drawn-bars.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
@@ -75,6 +76,21 @@ suite('the page of rewards', () => {
     const [input] = rewarded('2026-09', '1')
     assert.ok(input !== undefined)
     assert.equal(await headingOf([DEPOSIT, input]), 'The first loyalty reward is being prepared.')
+  })
+
+  test('says of the only reward that it was computed to be nothing', async () => {
+    assert.equal(
+      await headingOf([DEPOSIT, ...rewarded('2026-09', '0')]),
+      'The loyalty reward of September 2026 was computed to be nothing.',
+    )
+  })
+
+  test('says when a reward was planned that is not computed in time', async () => {
+    const month = parseMonth('2026-09')
+    assert.ok(month !== undefined)
+    const planned: StoryEvent = { type: 'loyalty', kind: 'scheduled', details: { month, paysAt: LAUNCH } }
+    await using stage = await openApiStage({ story: [DEPOSIT, planned] })
+    assert.match(await (await stage.get('/loyalty/runs')).text(), /That of [^]*? was planned for/)
   })
 })
 

@@ -44,11 +44,13 @@ const INTRODUCTION = html`<p>
 
 /** The newest computed reward, and how much of it is paid. */
 function headlineOf({ runs }: LoyaltyRuns, { site }: View): Html {
-  const index = runs.findIndex(({ total }) => total !== null && isPositive(total))
+  const given = runs.findIndex(({ total }) => total !== null && isPositive(total))
+  const index = given === -1 ? runs.findIndex(({ total }) => total !== null) : given
   const { month = '', total = null, paid = '0', notPaid = null, recipients = null } = runs[index] ?? {}
   if (total === null) return runs.length === 0 ? NONE_YET : html`The first loyalty reward is being prepared.`
   const run = `/runs/${index}`
   const reward = html`The loyalty reward of ${monthName(month, `${run}/month`)}`
+  if (given === -1) return html`${reward} was computed to be nothing.`
   const to =
     recipients === null
       ? null
@@ -69,11 +71,12 @@ const NONE_YET = html`No loyalty reward has been announced yet.`
 /** Planned moment of the next reward; null if none is planned. */
 function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
   const index = runs.findLastIndex(({ total, paysAt }) => total === null && paysAt !== null)
-  const { month = '', paysAt = null } = runs[index] ?? {}
+  const { month = '', paysAt = null, paysAtMs } = runs[index] ?? {}
   if (paysAt === null) return null
   const until = untilMoment(paysAt, view)
+  const verb = (paysAtMs ?? 0) <= view.now ? 'was' : 'is'
   return html`<p class="lead">
-    That of ${monthName(month, `/runs/${index}/month`)} is planned for
+    That of ${monthName(month, `/runs/${index}/month`)} ${verb} planned for
     <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)} <span data-zone>UTC</span></span
     >${until === null ? null : html`, <span data-at="/runs/${index}/paysAt">${until}</span>`}.
   </p>`

@@ -44,6 +44,16 @@ suite('the schedule', () => {
     assert.match(page, /The reward for September 2026 is paid 10 Oct 00:00,\s+in 7 days\./)
   })
 
+  test('says of an overdue reward that nothing of it is paid', async () => {
+    await using late = await openApiStage()
+    late.setNow(msOf(LAUNCH + 12 * DAY_MS))
+    const page = (await (await late.get('/schedule')).text()).replaceAll(/<[^>]*>/g, '')
+    assert.match(
+      page.replaceAll(/\s+/g, ' '),
+      /The reward for September 2026 was to be paid 10 Oct 00:00, 3 days ago\. No payment of it is published yet\./,
+    )
+  })
+
   test('has the next plan in its link preview, not an overdue one', async () => {
     await using late = await openApiStage({
       story: [plan(1, 'Late', MINUTE_MS), plan(2, 'Grand Cup', HOUR_MS)],

@@ -87,9 +87,12 @@ function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, view: View): Html {
     return html`<p class="quiet">Its day is not announced yet.</p>
       ${runs}`
   }
+  // The answer has it also when the time has passed, or when the reward was computed to be nothing.
+  const isLate = next.atMs <= view.now
+  const verb = isLate ? 'was to be' : 'is'
   return html`<p data-at="/nextLoyaltyPayment/month /nextLoyaltyPayment/at /nextLoyaltyPayment/at">
-      The reward for ${monthHtml(next.month)} is paid ${clockMoment(next.at, view)},
-      ${untilMoment(next.at, view)}.
+      The reward for ${monthHtml(next.month)} ${verb} paid ${clockMoment(next.at, view)},
+      ${untilMoment(next.at, view)}.${isLate ? ' No payment of it is published yet.' : null}
     </p>
     ${runs}`
 }
