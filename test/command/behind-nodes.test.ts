@@ -108,6 +108,26 @@ suite('a service of which one node lacks the last event', { concurrency: true },
     assert.equal(looks, 2)
   })
 
+  test('gives tail the last events of the log, though the page comes from that node at first', async () => {
+    let pages = 0
+    await using service = await serviceOf((path) => path.startsWith('events') && ++pages === 1)
+    const { code, stdout, stderr } = await run(['tail', service.url, '-n', '3', '--no-follow'])
+    assert.equal(code, 0, stderr)
+    const shown = stdout
+      .trim()
+      .split('\n')
+      .map((line) => Number(Object(JSON.parse(line)).seq))
+    assert.deepEqual(shown, [size - 2, size - 1, size])
+    assert.equal(pages, 2)
+  })
+
+  test('ends tail with a sentence that blames no log when that node stays behind', async () => {
+    await using service = await serviceOf((path) => path.startsWith('events'))
+    const { code, stdout, stderr } = await run(['tail', service.url, '-n', '3', '--no-follow'])
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^daybook: the node that answered is behind: /m)
+  })
+
   test('ends export with a sentence that blames no log when that node stays behind', async () => {
     await using service = await serviceOf((path) => path.startsWith('events'))
     const { code, stderr } = await run(['export', service.url])

@@ -1,6 +1,8 @@
+import type { Ask } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook, Events } from '../../client/daybook.ts'
 import type { DetailedEvent, DetailsByEvent } from '../../client/event-details.ts'
+import { pagesOf } from '../../client/event-pages.ts'
 import type { EventFilter } from '../../client/filter.ts'
 import { isWanted } from '../../client/filter.ts'
 import type { FollowAsked } from '../../client/follow.ts'
@@ -8,7 +10,8 @@ import type { StreamStatus } from '../../client/stream.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Status } from '../../protocol/resources.ts'
-import { asCommandError, withCommandErrors, openClient } from '../terminal/client.ts'
+import { askedCovering } from '../../verify/reading/node-lag.ts'
+import { asCommandError, withCommandErrors, openClient, pauseOf } from '../terminal/client.ts'
 import { openCursorFile } from './cursor-file.ts'
 import type { EventFormat } from './output-events.ts'
 import { openEventsText } from './output-events.ts'
@@ -168,18 +171,29 @@ async function startOf(
     }
     case 'last': {
       const events: EventWire[] = []
-      const query = { ...filter, order: 'desc', before: head + 1, limit: start.count, signal } as const
+      const query = {
+        ...filter,
+        order: 'desc',
+        before: head + 1,
+        limit: start.count,
+        signal,
+        details,
+      } as const
       if (start.count > 0) {
-        const batches =
-          details === undefined
-            ? daybook.events(query).batches()
-            : keepDetails(daybook.events({ ...query, details: true }), details)
+        const batches = pagesOf(openCovering(daybook, head, signal), query)
         for await (const batch of batches) if (events.push(...batch) >= start.count) break
       }
       return { after: head, events: events.slice(0, start.count).toReversed() }
     }
     case 'head':
       return { after: head, events: [] }
+  }
+}
+
+/** Asks again while the node that answers is behind `head`: it would leave out the events that it lacks. */
+function openCovering({ ask }: Daybook, head: number, signal: AbortSignal): Pick<Ask, 'get'> {
+  return {
+    get: (path, options) => askedCovering(pauseOf(signal), path, head, () => ask.get(path, options)),
   }
 }
 
