@@ -32,14 +32,17 @@ export function paymentsOf(ledger: ContestLedger, view: View): Html {
   }
   const shown = all.slice(0, PAYMENTS_SHOWN)
   const more = shown.length < all.length || ledger.next !== null
+  const { id } = ledger.contest
+  // The CSV of the ledger ends after ten thousand rows; that of the log is whole.
+  const csv = `/api/v1/events?contestId=${id}&type=payout,correction&format=csv`
   return html`${sectionHead(nameOf(ledger), html`<span>a part of them, in the order of their events</span>`)}
     <p class="quiet">
       This is a part of the payments: only all of them add up to what is paid.
-      <a href="/contests/${ledger.contest.id}/ledger">See them from the first on</a>, or
-      <a href="/contests/${ledger.contest.id}/ledger.csv">all as CSV</a>.
+      <a href="/contests/${id}/ledger">See them from the first on</a>, or <a href="${csv}">all as CSV</a>,
+      with the contest’s other corrections.
     </p>
     ${paymentTable(shown, view, PAYMENTS_SHOWN)} ${explorersNote(view.site)}
-    ${pager(ledger.contest.id, shown.at(-1)?.event.seq, more, view)}`
+    ${pager(id, shown.at(-1)?.event.seq, more, view)}`
 }
 
 /** Name of the lines. The corrections of payments are among them. */
