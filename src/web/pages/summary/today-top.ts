@@ -8,7 +8,7 @@ import { html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
 import { waitingSum } from '../../markup/waiting-sum.ts'
 
-/** What waits now. The balance of the summary does not show it where overpaid prizes hide others. */
+/** Prizes that wait now. The balance of the summary does not show them where overpaid prizes hide them. */
 type Waiting = Readonly<{
   payouts: LinkedAnswer<Payouts>
   /** A contest that had been paid and has unpaid prizes; null if there is none, or if no contest pays. */
