@@ -23,6 +23,16 @@ suite('an embedded chart', () => {
     assert.equal((await stage.get(back.replaceAll('&amp;', '&'))).status, 200)
   })
 
+  test('of a settled range is kept until asked again, as a page is, and its picture for ever', async () => {
+    const range = 'from=2026-07-01T00:00:00Z&to=2026-07-01T01:00:00Z&bucket=minute'
+    const keptOf = async (path: string): Promise<string | null> =>
+      (await stage.get(`${path}?${range}`)).headers.get('cache-control')
+    assert.equal(await keptOf('/flows.svg'), 'public, max-age=31536000, immutable')
+    for (const path of ['/embed/flows', '/flows.metadata.json']) {
+      assert.equal(await keptOf(path), 'public, max-age=0, must-revalidate', path)
+    }
+  })
+
   test('has the theme of its query', async () => {
     const page = await (await stage.get('/embed/flows?theme=dark')).text()
     assert.match(page, /<html lang="en"\s+data-theme="dark">/)

@@ -58,7 +58,8 @@ export function embedRoute(
       })
       return {
         is: 'body',
-        keep: asked.value.keep,
+        // As any page: a new version may render a settled range differently.
+        keep: 'revalidate',
         etag: 'of-content',
         type: HTML_TYPE,
         body,

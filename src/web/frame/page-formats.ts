@@ -104,5 +104,6 @@ export async function formatReply(
     contact: site.contact,
     notice: PAGE_NOTICE,
   })
-  return { ...kept, type: JSON_TYPE, body }
+  // Never immutable: the licence and the contact may change.
+  return { ...kept, keep: 'revalidate', type: JSON_TYPE, body }
 }
