@@ -19,6 +19,26 @@ function openLines(): (piece: string) => readonly string[] {
   }
 }
 
+/** The lines of a body. */
+export type BodyLines = Readonly<{
+  lines: ReturnType<typeof streamLines>
+  /** Closes the connection, wherever the reading stopped. */
+  close: () => Promise<void>
+}>
+
+/** Opens a body as lines. */
+export function openBodyLines(body: ByteStream): BodyLines {
+  const lines = streamLines(body)
+  return {
+    lines,
+    async close() {
+      await lines.return()
+      // Lines that nobody has read yet hold no reader, so their return closes nothing.
+      if (!body.locked) await body.cancel().catch(() => undefined)
+    },
+  }
+}
+
 /** Yields the lines of each piece of a UTF-8 body. Ignores text after the last line end. */
 export async function* streamLines(body: ByteStream): AsyncGenerator<readonly string[], void, undefined> {
   const decoder = new TextDecoder()

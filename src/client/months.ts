@@ -2,7 +2,8 @@ import type { EventWire } from '../protocol/event.ts'
 import type { Ask } from './ask.ts'
 import { ATTEMPTS_MAX, waitMsAfter } from './ask.ts'
 import { DaybookError } from './daybook-error.ts'
-import { streamLines } from './lines.ts'
+import type { BodyLines } from './lines.ts'
+import { openBodyLines } from './lines.ts'
 import { noGap } from './event-pages.ts'
 import { endpointPath } from './endpoint-query.ts'
 import type { DetailsByEvent, DetailsWire, WithDetails } from './event-details.ts'
@@ -60,12 +61,7 @@ export async function* readMonth(
   }
 }
 
-type LinesFile = Readonly<{
-  headers: Headers
-  lines: ReturnType<typeof streamLines>
-  /** Closes the connection, wherever the reading stopped. */
-  close: () => Promise<void>
-}>
+type LinesFile = BodyLines & Readonly<{ headers: Headers }>
 
 async function openFile(
   ask: Pick<Ask, 'open'>,
@@ -73,17 +69,7 @@ async function openFile(
   signal: AbortSignal | undefined,
 ): Promise<LinesFile> {
   const { headers, stream } = await ask.open(endpointPath('archiveFile', name), { signal })
-  const body = stream.pipeThrough(new DecompressionStream('gzip'))
-  const lines = streamLines(body)
-  return {
-    headers,
-    lines,
-    async close() {
-      await lines.return()
-      // Lines that nobody has read yet hold no reader, so their return closes nothing.
-      if (!body.locked) await body.cancel().catch(() => undefined)
-    },
-  }
+  return { headers, ...openBodyLines(stream.pipeThrough(new DecompressionStream('gzip'))) }
 }
 
 type DetailsFile = Readonly<{

@@ -255,8 +255,9 @@ suite('a stream of the client', () => {
   })
 
   test('throws when the service changes its log', async () => {
-    const { follow } = stage(saying(frame(1), 'end'), saying(frame(2), 'silence', 'b'))
+    const { follow, open } = stage(saying(frame(1), 'end'), saying(frame(2), 'silence', 'b'))
     await assert.rejects(seqsUntil(2, follow({ after: 0 })), { code: 'another-log' })
+    assert.equal(open(), 0)
   })
 
   test('throws at a wrong address, and outlasts foreign answers at a known one', async () => {

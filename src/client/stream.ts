@@ -6,7 +6,8 @@ import type { EventFilter } from './filter.ts'
 import { isWanted } from './filter.ts'
 import type { StreamFrame, StreamPosition } from './frames.ts'
 import { openFrames } from './frames.ts'
-import { streamLines } from './lines.ts'
+import type { BodyLines } from './lines.ts'
+import { openBodyLines } from './lines.ts'
 import type { SameLog } from './event-pages.ts'
 import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './event-pages.ts'
 import type { Time } from './endpoint-query.ts'
@@ -67,7 +68,7 @@ type StreamRun = {
   /** Moment or `head` from which to start, until its seq is known. */
   start: Time | undefined
   head: number
-  lines: AsyncGenerator<readonly string[], void, undefined> | undefined
+  body: BodyLines | undefined
   parse: (line: string) => StreamFrame | undefined
   /** Received frames that are not yet applied. */
   pending: StreamFrame[]
@@ -154,7 +155,7 @@ function newRun(
     taken: 0,
     start: after === 'head' ? after : from,
     head: 0,
-    lines: undefined,
+    body: undefined,
     parse: openFrames(),
     pending: [],
     details: undefined,
@@ -194,7 +195,7 @@ async function connect(run: StreamRun): Promise<void> {
     endpointPath('stream', '', { after: run.cursor, ...filter, details }),
     { accept: 'text/event-stream', silenceMs: STREAM_SILENCE_MS, ...once },
   )
-  run.lines = streamLines(stream)
+  run.body = openBodyLines(stream)
   run.parse = openFrames()
   sameLog(headers)
   if (!isOfType(headers, 'text/event-stream')) throw unexpected('the answer is no event stream')
@@ -206,7 +207,7 @@ async function connect(run: StreamRun): Promise<void> {
 /** Waits for the next frames and applies them. Stops at a gap. */
 async function read(run: StreamRun): Promise<readonly EventWire[]> {
   if (run.pending.length === 0) {
-    const { value: lines } = (await run.lines?.next()) ?? {}
+    const { value: lines } = (await run.body?.lines.next()) ?? {}
     if (lines === undefined) throw new DaybookError('unreachable', 'the connection ended')
     run.pending = lines.flatMap((line) => run.parse(line) ?? [])
   }
@@ -292,8 +293,8 @@ function isFinal(run: StreamRun, error: DaybookError): boolean {
 }
 
 async function close(run: StreamRun): Promise<void> {
-  const { lines } = run
-  run.lines = undefined
+  const { body } = run
+  run.body = undefined
   run.pending = []
-  await lines?.return()
+  await body?.close()
 }
