@@ -81,7 +81,11 @@ export function openTabElection({
     const options = steal ? { steal } : { signal: AbortSignal.any([signal, mine.signal]) }
     const held = async (): Promise<void> => {
       leads = true
-      await lead(AbortSignal.any([signal, mine.signal]), send)
+      const until = AbortSignal.any([signal, mine.signal])
+      // The connection of a tab that lost its lock ends, and the other tabs follow another one.
+      await lead(until, (message) => {
+        if (!until.aborted) send(message)
+      })
     }
     locks.request(name, options, held).catch((error: Error) => {
       if (mine !== queued || signal.aborted) return

@@ -130,4 +130,23 @@ suite('the tabs of a browser', () => {
     frozen.abort()
     await tab.close()
   })
+
+  test('hear of no end when the leading tab loses its lock', async () => {
+    await using service = await openModelService(LAUNCH_MS)
+    const { daybook, publish, model, streams } = await openStage(service)
+    await publish(10)
+    const tabs = [openTab(daybook, { after: 0 }), openTab(daybook, { after: 0 })]
+    await until(() => tabs.every(({ isLive }) => isLive()))
+    const held = Promise.withResolvers<void>()
+    const stolen = navigator.locks.request('daybook http://daybook.test', { steal: true }, () => held.promise)
+    await until(() => streams() === 0)
+    held.resolve()
+    await stolen
+    await publish(10)
+    await until(() => tabs.every(({ seen }) => seen.length === model.head()))
+    for (const tab of tabs) {
+      assert.ok(tab.statuses.every(({ state }) => state !== 'ended'))
+      await tab.close()
+    }
+  })
 })
