@@ -14,6 +14,7 @@ import type { Message } from './message.ts'
 import { decodeMessage, digestOfMessage } from './message-frame.ts'
 import { openNodeVerifier } from './node-key.ts'
 import { writePosition } from '../stream/engine-position.ts'
+import { writeBeginning } from '../stream/stream-beginning.ts'
 
 type Genesis = Extract<Message, { is: 'genesis' }>
 
@@ -98,7 +99,9 @@ function signingKeys(db: DatabaseSync, genesis: Genesis, own: readonly SigningKe
 function noteGenesis(db: DatabaseSync, { stream, place }: Genesis, bytes: Uint8Array): void {
   openKeptMessages(db).clear()
   openKeptMessages(db).add({ place, bytes })
-  writePosition(db, { stream, place, digest: digestOfMessage(bytes) })
+  const digest = digestOfMessage(bytes)
+  writePosition(db, { stream, place, digest })
+  writeBeginning(db, digest)
 }
 
 /** The first message of a stream, which a node of a log with these keys has signed. */

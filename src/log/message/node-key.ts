@@ -36,6 +36,11 @@ export function openNodeKey(dataDirectory: string): SigningKey {
   return { privateKey, publicKey: base64urlnopad.decode(x) }
 }
 
+/** Removes the key of a node whose log leaves its engine. The next start on an engine makes another. */
+export function removeNodeKey(dataDirectory: string): void {
+  rmSync(join(dataDirectory, NODE_KEY_FILE), { force: true })
+}
+
 function makeNodeKey(path: string): void {
   const making = `${path}.making`
   rmSync(making, { force: true })

@@ -10,11 +10,14 @@ import { readSeal } from '../../log/message/read-seal.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
 import { readLogVersion } from '../../log/stream/log-version.ts'
 import { readPosition, writePosition } from '../../log/stream/engine-position.ts'
+import { readBeginning, writeBeginning } from '../../log/stream/stream-beginning.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 
 /** The stream of a store: its newest message, and the kept ones. Changes belong to the caller's transaction. */
 export type BookStream = Readonly<{
   position(): EnginePosition
+  /** SHA-256 of the first message of the stream; null when it is not known, or when there is none. */
+  beginning(): Uint8Array | null
   kept(from: number): readonly EngineMessage[]
   /** Reason for the end of the stream before, when the next one has not begun; null otherwise. */
   sealed(): SealCause | null
@@ -40,7 +43,14 @@ export function openBookStream(db: DatabaseSync): BookStream {
   let position = positionOf(db)
   let sealed = readSeal(db)?.why ?? null
   let isMoving = readMoving(db)
+  let beginning: Uint8Array | null = readBeginning(db)
   let isChanged = false
+  let hasOtherBeginning = false
+
+  function begin(digest: Uint8Array | null): void {
+    beginning = digest
+    hasOtherBeginning = true
+  }
 
   const next = (): MessagePlace => {
     const { stream, place, digest: prev } = position
@@ -49,6 +59,7 @@ export function openBookStream(db: DatabaseSync): BookStream {
 
   return {
     position: () => position,
+    beginning: () => beginning,
     kept: kept.from,
     sealed: () => sealed,
     isMoving: () => isMoving,
@@ -58,22 +69,26 @@ export function openBookStream(db: DatabaseSync): BookStream {
       const { stream, place } = next()
       const digest = digestOfMessage(bytes)
       if (place === 1) kept.clear()
+      if (place === 1) begin(digest)
       kept.add({ place, bytes })
       sealed = body?.is === 'seal' ? body.why : null
+      if (sealed !== null) begin(null)
       isMoving = body !== null && isMovePart(body)
       position = sealed === null ? { stream, place, digest } : { stream: stream + 1, place: 0, digest }
       isChanged = true
     },
     write() {
       writePosition(db, position)
-      isChanged = false
+      if (hasOtherBeginning) writeBeginning(db, beginning)
+      isChanged = hasOtherBeginning = false
     },
     rollback() {
       if (isChanged) kept.reload()
       position = positionOf(db)
       if (isChanged) sealed = readSeal(db)?.why ?? null
+      if (hasOtherBeginning) beginning = readBeginning(db)
       if (isChanged) isMoving = readMoving(db)
-      isChanged = false
+      isChanged = hasOtherBeginning = false
     },
   }
 }

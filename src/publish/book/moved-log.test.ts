@@ -55,13 +55,14 @@ function assertMoved(db: DatabaseSync, key: SigningKey): number {
     assert.equal(faultAtStart(other, null), null)
     assert.equal(readChainId(other), readChainId(db))
     assert.equal(openSignedTrees(other).firstWrong(), null)
-    const newest = messages.at(-1)
-    assert.ok(newest !== undefined)
+    const [first, newest] = [messages[0], messages.at(-1)]
+    assert.ok(first !== undefined && newest !== undefined)
     db.exec('BEGIN IMMEDIATE')
-    noteMoved(db, newest)
+    noteMoved(db, { first, newest })
     db.exec('COMMIT')
     const mover = openBook({ db, keys: [key], nodeKey: key, asksChain: true })
     assert.deepEqual(mover.applied(), book.applied())
+    assert.deepEqual(mover.beginning(), book.beginning())
     return messages.length
   } finally {
     other.close()

@@ -16,6 +16,7 @@ import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { writePosition } from '../../log/stream/engine-position.ts'
 import { readLogVersion } from '../../log/stream/log-version.ts'
 import { clearMoving } from '../../log/stream/moving-log.ts'
+import { writeBeginning } from '../../log/stream/stream-beginning.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
 import { openStoredTree } from '../../log/tree/stored-tree.ts'
@@ -49,13 +50,17 @@ export function* movedMessages(db: DatabaseSync, node: NodeSigner): Generator<En
   }
 }
 
-/** Notes in the moved store that its log is on the engine, up to this message, in the caller's transaction. */
-export function noteMoved(db: DatabaseSync, newest: EngineMessage): void {
+/** The first and the last message of a move. */
+export type MovedEnds = Readonly<{ first: EngineMessage; newest: EngineMessage }>
+
+/** Notes in the moved store that its log is on the engine, up to the last message, in the caller's transaction. */
+export function noteMoved(db: DatabaseSync, { first, newest }: MovedEnds): void {
   const kept = openKeptMessages(db)
   kept.clear()
   kept.add(newest)
   clearMoving(db)
   writePosition(db, { stream: FIRST_STREAM, place: newest.place, digest: digestOfMessage(newest.bytes) })
+  writeBeginning(db, digestOfMessage(first.bytes))
 }
 
 function* bodies(db: DatabaseSync): Generator<MessageBody, void> {

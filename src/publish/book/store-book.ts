@@ -86,11 +86,10 @@ export function openBook(settings: BookSettings): StoreBook {
   }
 
   return {
-    appender: log.appender,
-    held: log.held,
-    tables: log.tables,
+    ...passedOn(log),
     keys,
     applied: stream.position,
+    beginning: stream.beginning,
     sealed: stream.sealed,
     isMoving: stream.isMoving,
     kept: stream.kept,
@@ -129,6 +128,11 @@ export function openBook(settings: BookSettings): StoreBook {
       }
     },
   }
+}
+
+/** Parts of the log that are those of its book. */
+function passedOn({ appender, held, tables }: BookLog): Pick<StoreBook, 'appender' | 'held' | 'tables'> {
+  return { appender, held, tables }
 }
 
 /** Throws a fault of the disk as it is, and any other one as that of the message at a place. */

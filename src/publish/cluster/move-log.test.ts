@@ -17,6 +17,7 @@ import { refuseEngineLog } from '../../log/stream/engine-position.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
+import { adoptBranch } from '../stream/adopt-branch.ts'
 import { checkStreams } from './check-stream.ts'
 import { joinLog } from './join-log.ts'
 import { moveFromEngine, moveToEngine } from './move-log.ts'
@@ -188,6 +189,25 @@ suite('a move off the engine', () => {
     assert.deepEqual(readHighWater(dataDirectory), served)
     assert.equal(await settings.connect(1).then(({ log }) => log.append(lost.place, lost.bytes)), 'appended')
     assert.equal((await moveFromEngine(settings)).head, 2)
+  })
+
+  test('and a second move begin another stream 1, which a writer of the first one does not take for a fork', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a', 'stale')
+    const settings = folders.settings('a')
+    const beginningOf = (name: string): Promise<Uint8Array | null> =>
+      folders.withWriter(name, ({ book }) => book.beginning())
+    assert.deepEqual(await beginningOf('a'), await beginningOf('stale'))
+    await moveFromEngine(settings)
+    folders.make(1)
+    await moveToEngine(settings)
+    await joinLog(folders.settings('b'))
+    assert.notDeepEqual(await beginningOf('a'), await beginningOf('stale'))
+    assert.deepEqual(await beginningOf('a'), await beginningOf('b'))
+    const stale = folders.settings('stale')
+    await assert.rejects(moveFromEngine(stale), /another stream of this log/)
+    await assert.rejects(adoptBranch({ ...stale, branch: 'ours' }), /another stream of this log/)
   })
 
   test('forgets the primary, so that the log can be moved to another database later', async () => {

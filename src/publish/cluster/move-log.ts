@@ -2,12 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { EngineConnection, EngineMessage } from '../../engine/log-engine.ts'
 import { openBookKeys } from '../../log/message/book-keys.ts'
 import { FIRST_STREAM } from '../../log/message/message.ts'
-import { openNodeKey } from '../../log/message/node-key.ts'
+import { openNodeKey, removeNodeKey } from '../../log/message/node-key.ts'
 import { readSeal } from '../../log/message/read-seal.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, StoreError, storePath } from '../../log/store/store.ts'
 import { clearPosition, readPosition } from '../../log/stream/engine-position.ts'
 import { clearLogVersion } from '../../log/stream/log-version.ts'
+import { writeBeginning } from '../../log/stream/stream-beginning.ts'
 import { clearMoving, noteMoving } from '../../log/stream/moving-log.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log.ts'
@@ -17,6 +18,7 @@ import { ReplicaStopped } from '../replica/replica-stop.ts'
 import { EMPTY_STREAM, openTailCheck } from '../replica/tail-check.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
+import type { MovedEnds } from '../book/moved-log.ts'
 import { movedMessages, noteMoved } from '../book/moved-log.ts'
 import { ENDED } from '../stream/ended-stream.ts'
 import { openEvidence } from '../stream/evidence-folder.ts'
@@ -54,21 +56,21 @@ export async function moveToEngine(settings: MoveSettings): Promise<MovedLog> {
     await using connection = await settings.connect(FIRST_STREAM)
     await refuseWrongEngine(connection)
     const { node } = openBookKeys(db, keys, openNodeKey(dataDirectory))
-    const newest = await offerAll(movedMessages(db, node), connection, { ...settings, db })
-    inTransaction(db, () => noteMoved(db, newest))
+    const ends = await offerAll(movedMessages(db, node), connection, { ...settings, db })
+    inTransaction(db, () => noteMoved(db, ends))
     markHighWater(dataDirectory, newestCheckpoint(db))
-    return { head: headOf(db), messages: newest.place }
+    return { head: headOf(db), messages: ends.newest.place }
   })
 }
 
-/** Offers the messages in order, those that an interrupted move has left out. Returns the last one. */
+/** Offers the messages in order, those that an interrupted move has left out. Returns the first and the last one. */
 async function offerAll(
   messages: Iterable<EngineMessage>,
   connection: EngineConnection,
   { db, signal, onProgress }: MoveSettings & Readonly<{ db: DatabaseSync }>,
-): Promise<EngineMessage> {
+): Promise<MovedEnds> {
   const last = await connection.log.last()
-  let newest: EngineMessage | undefined
+  let ends: MovedEnds | undefined
   for (const { message, isLast } of withLast(messages)) {
     const { place, bytes } = message
     // Once the last message is there other nodes publish, whether or not this one hears of it.
@@ -84,15 +86,15 @@ async function offerAll(
         `the stream has another message at place ${place}: a log is moved to an empty stream`,
       )
     }
-    newest = message
+    ends = { first: ends?.first ?? message, newest: message }
     onProgress(place)
   }
-  if (newest === undefined || (await connection.log.last()) > newest.place) {
+  if (ends === undefined || (await connection.log.last()) > ends.newest.place) {
     throw new StoreError(
       'the stream has more messages than this log: start this node with an empty directory',
     )
   }
-  return newest
+  return ends
 }
 
 /** The messages, of which the last one is known. */
@@ -134,9 +136,12 @@ export async function moveFromEngine(settings: MoveSettings): Promise<MovedLog> 
     openPrimaryFile(dataDirectory).forget()
     inTransaction(db, () => {
       clearPosition(db)
+      writeBeginning(db, null)
       clearLogVersion(db)
       openKeptMessages(db).clear()
     })
+    // The key signs the first message of a move. With another key, a later move begins another stream for all writers.
+    removeNodeKey(dataDirectory)
     return { head: headOf(db), messages: position.place }
   })
 }
@@ -171,8 +176,8 @@ async function refuseFork(
   try {
     if ((await openTailCheck({ book, log, evidence }).align()) === null) throw new StoreError(EMPTY_STREAM)
   } catch (cause) {
-    if (cause instanceof ReplicaStopped) throw new StoreError(FORKED, { cause })
-    throw cause
+    if (!(cause instanceof ReplicaStopped)) throw cause
+    throw new StoreError(cause.stop.is === 'fault' ? cause.message : FORKED, { cause })
   }
 }
 

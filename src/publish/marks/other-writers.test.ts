@@ -25,7 +25,14 @@ function openWriters() {
     within: async <A>(_: number, answer: Promise<A>) => answer,
   }
   const known = { names: () => names, add: (name: string) => void names.push(name) }
-  const own = { node: 'A', run: 'A 2', key: 'key of A', logId: SOME_MARK.logId, stream: 1 }
+  const own = {
+    node: 'A',
+    run: 'A 2',
+    key: 'key of A',
+    logId: SOME_MARK.logId,
+    stream: 1,
+    begin: () => 'first',
+  }
   return { names, time, writers: openOtherWriters({ ...own, sinceMs: () => EPOCH_MS }, known, clock) }
 }
 
@@ -42,8 +49,9 @@ suite('the other writers', () => {
 
   test('count as far as their marks of the last 10 seconds and of the same stream say', () => {
     const { time, writers } = openWriters()
-    writers.hear(told({}))
+    writers.hear(told({ begin: 'first' }))
     writers.hear(told({ node: 'C', run: 'C 1', place: 20, stream: 2 }))
+    writers.hear(told({ node: 'C', run: 'C 2', place: 20, begin: 'of another stream 1' }))
     assert.equal(writers.farthest(), 12)
     time.ms = 10_000
     assert.equal(writers.farthest(), 0)

@@ -1,6 +1,7 @@
 import { openContention } from './contention.ts'
 import type { OpenedMark } from './sealed-mark.ts'
 import type { WriterMark } from './writer-mark.ts'
+import { isOfStream } from './writer-mark.ts'
 import type { OwnRun, Twins } from './writer-twins.ts'
 import { openWriterTwins } from './writer-twins.ts'
 
@@ -50,7 +51,7 @@ const WRITERS_MAX = 32
 
 /** Opens what is known of the other writers of a stream. */
 export function openOtherWriters(
-  own: OwnRun & Readonly<{ logId: string; stream: number }>,
+  own: OwnRun & Readonly<{ logId: string; stream: number; begin(): string | null }>,
   known: KnownWriters,
   clock: RunningClock,
 ): OtherWriters {
@@ -63,7 +64,9 @@ export function openOtherWriters(
 
   const recent = (): readonly WriterMark[] =>
     [...runs.values()].flatMap(({ mark, atMs }) =>
-      mark.stream === own.stream && clock.now() - atMs < SILENCE_MS ? [mark] : [],
+      isOfStream(mark, { stream: own.stream, begin: own.begin() }) && clock.now() - atMs < SILENCE_MS
+        ? [mark]
+        : [],
     )
 
   /** Whether there is room for a run, perhaps after the oldest that is long over has gone. */

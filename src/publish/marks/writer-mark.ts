@@ -11,6 +11,8 @@ export type WriterMark = Readonly<{
   sinceMs: number
   logId: string
   stream: number
+  /** Digest of the first message of its stream (SHA-256, base64url); absent or null when it is not known. */
+  begin?: string | null
   /** Place and digest (SHA-256, base64url) of the newest message in its books. */
   place: number
   digest: string
@@ -57,6 +59,14 @@ export function parseMark(bytes: Uint8Array): WriterMark | null {
   }
 }
 
+/** Whether a mark is of the stream with this number and beginning. A log that was moved again has another stream 1. */
+export function isOfStream(
+  { stream, begin }: Pick<WriterMark, 'stream' | 'begin'>,
+  own: Readonly<{ stream: number; begin: string | null }>,
+): boolean {
+  return stream === own.stream && (own.begin === null || (begin ?? own.begin) === own.begin)
+}
+
 const isText = (of: unknown): of is string => typeof of === 'string' && of.length <= TEXT_MAX
 const isCount = (of: unknown): of is number => Number.isSafeInteger(of) && Number(of) >= 0
 const isFlag = (of: unknown): of is boolean => typeof of === 'boolean'
@@ -73,6 +83,7 @@ const MEMBERS: Readonly<Record<keyof WriterMark, (of: unknown) => boolean>> = {
   sinceMs: isCount,
   logId: isText,
   stream: isCount,
+  begin: (of) => of === undefined || of === null || isText(of),
   place: isCount,
   digest: isText,
   seq: isCount,

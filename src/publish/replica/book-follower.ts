@@ -11,6 +11,8 @@ export type BookChange = 'committed' | 'applied' | 'undone'
 /** Brings the books to the end of the log. */
 export type BookFollower = Readonly<{
   end(): BookEnd
+  /** SHA-256 of the first message of the stream; null when it is not known, or when there is none. */
+  beginning(): Uint8Array | null
   /** Digest of one of the newest messages in the books; undefined for an older place. */
   digestAt(place: number): Uint8Array | undefined
   /** Messages after the end of the books: what a replica of the engine shows now. Throws an `EngineError`. */
@@ -70,6 +72,7 @@ export function openBookFollower({ book, log, clock, onBooks }: FollowerParts): 
   keepDigest(newest, newestDigest)
   return {
     end: book.applied,
+    beginning: book.beginning,
     digestAt: (place) => digests.get(place),
     async next() {
       const from = book.applied().place + 1

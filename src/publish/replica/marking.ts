@@ -8,7 +8,7 @@ import type { StopCause } from './replica-stop.ts'
 import type { MarkKeys } from '../marks/sealed-mark.ts'
 import { sealMark } from '../marks/sealed-mark.ts'
 import type { WriterMark } from '../marks/writer-mark.ts'
-import { LIST_MAX } from '../marks/writer-mark.ts'
+import { isOfStream, LIST_MAX } from '../marks/writer-mark.ts'
 
 /** The part of a mark that does not follow from the books of the replica. */
 export type OwnMark = Pick<
@@ -66,6 +66,7 @@ export function openMarking(parts: MarkingParts): Marking {
 
   function tell(why: Partial<Pick<WriterMark, 'asks' | 'contends'>> = {}): void {
     const { place, digest } = follower.end()
+    const newest = { begin: beginningOf(follower), place, digest: base64url(digest) }
     const state = { leads: parts.leads(), stopped: parts.stopped(), asks: null, contends: false }
     // Later than all marks of this run, also than those of its replica of an earlier stream.
     number = Math.max(number + 1, Math.round(clock.now()))
@@ -74,8 +75,7 @@ export function openMarking(parts: MarkingParts): Marking {
       v: 1,
       ...parts.own(),
       ...told,
-      place,
-      digest: base64url(digest),
+      ...newest,
       ...state,
       ...why,
     } as const
@@ -127,10 +127,11 @@ export function openMarking(parts: MarkingParts): Marking {
 
 /** A fork is certain when another writer has another message at a place of these books, or knows of a fork itself. */
 function forkIn(
-  { node, stream: theirs, place, digest, stopped }: WriterMark,
+  mark: WriterMark,
   { follower, stream }: Pick<MarkingParts, 'follower' | 'stream'>,
 ): StopCause | null {
-  if (theirs !== stream) return null
+  if (!isOfStream(mark, { stream, begin: beginningOf(follower) })) return null
+  const { node, place, digest, stopped } = mark
   const ours = place === 0 ? undefined : follower.digestAt(place)
   const differs = ours !== undefined && base64url(ours) !== digest
   if (!differs && stopped !== 'fork') return null
@@ -138,6 +139,12 @@ function forkIn(
     ? `the writer ${node} has another message at place ${place} than this node has served`
     : `the writer ${node} has stopped because the log has forked`
   return { is: 'fork', place, reason }
+}
+
+/** Beginning of the stream of a book, as marks have it. */
+export function beginningOf({ beginning }: Pick<BookFollower, 'beginning'>): string | null {
+  const digest = beginning()
+  return digest === null ? null : base64url(digest)
 }
 
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')

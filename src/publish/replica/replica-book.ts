@@ -6,6 +6,8 @@ export type BookEnd = Readonly<{ place: number; digest: Uint8Array }>
 /** The books of one node, as messages change them. Every call is synchronous, and may fail as the disk fails. */
 export type Book = Readonly<{
   applied(): BookEnd
+  /** SHA-256 of the first message of the stream; null when it is not known, or when there is none. */
+  beginning(): Uint8Array | null
   /** Opens the transaction in which a commit is built. */
   begin(): void
   /** Bytes of what was built since `begin`, for the next place. Null when nothing changed. */

@@ -18,7 +18,7 @@ import type { Leading } from '../marks/leading.ts'
 import { openLeading } from '../marks/leading.ts'
 import type { Marking, OwnMark } from './marking.ts'
 import type { MarkKeys } from '../marks/sealed-mark.ts'
-import { openMarking } from './marking.ts'
+import { beginningOf, openMarking } from './marking.ts'
 import type { KnownWriters, OtherWriters } from '../marks/other-writers.ts'
 import { openOtherWriters } from '../marks/other-writers.ts'
 import type { LoopBell, ReplicaClock, Timers } from './replica-clock.ts'
@@ -162,6 +162,7 @@ function openWriters(settings: ReplicaSettings, time: RunClock, clock: ReplicaCl
   const { key } = settings.keys().node
   const own = {
     ...settings.own(),
+    begin: () => beginningOf(settings.book),
     key: Buffer.from(key.publicKey).toString('base64url'),
     sinceMs: () => (time.isKnown() ? time.sinceMs() : null),
   }

@@ -18,7 +18,7 @@ export type TailCheck = Readonly<{
   /**
    * Compares the newest message in the books with the engine's. When the engine has lost its tail, offers the missing
    * messages again: same bytes, same places. Returns how many; null when the stream is empty and may not be refilled.
-   * Throws a `ReplicaStopped` for a fork, and an `EngineError` when the engine does not answer now.
+   * Throws a `ReplicaStopped` for a fork and for another stream of the log, and an `EngineError` when the engine does not answer now.
    */
   align(): Promise<number | null>
   /**
@@ -48,6 +48,9 @@ type TailParts = Readonly<{
 export const EMPTY_STREAM =
   'the stream on the engine is empty: give the address of the engine that has this log, or start all writers, which put it back'
 
+const OTHER_STREAM =
+  'the engine has another stream of this log: the log was taken off its engine and moved again, so start this node with an empty directory'
+
 export function openTailCheck(parts: TailParts): TailCheck {
   const { book, log, evidence, evidenceBytesMax = EVIDENCE_BYTES_MAX, mayRefill = () => false } = parts
 
@@ -63,12 +66,20 @@ export function openTailCheck(parts: TailParts): TailCheck {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       if ((await log.append(place, bytes)) === 'appended') return
       const [owner] = await log.read(place, 1)
-      if (owner !== undefined) return assertSame(place, sha256(owner.bytes), sha256(bytes))
+      if (owner !== undefined) return await assertSame(place, sha256(owner.bytes), sha256(bytes))
     }
     throw new EngineError(`the engine does not take the message at place ${place} again`)
   }
 
+  async function assertSame(place: number, theirs: Uint8Array, ours: Uint8Array): Promise<void> {
+    if (areSame(ours, theirs)) return
+    refuseOtherStream(book, await messageAt(1))
+    const reason = `the engine has another message at place ${place} than this node has served`
+    throw new ReplicaStopped({ is: 'fork', place, reason })
+  }
+
   async function offerTail(last: number): Promise<number> {
+    if (last > 0) refuseOtherStream(book, await messageAt(1))
     const missing = book.kept(last + 1)
     const [first] = missing
     if (first?.place !== last + 1) {
@@ -76,7 +87,7 @@ export function openTailCheck(parts: TailParts): TailCheck {
       throw new ReplicaStopped({ is: 'lost', place: last + 1, reason })
     }
     const [end] = last === 0 ? [] : book.kept(last)
-    if (end?.place === last) assertSame(last, sha256(await messageAt(last)), sha256(end.bytes))
+    if (end?.place === last) await assertSame(last, sha256(await messageAt(last)), sha256(end.bytes))
     for (const message of missing) await offerAgain(message)
     return missing.length
   }
@@ -88,7 +99,7 @@ export function openTailCheck(parts: TailParts): TailCheck {
       const last = await log.last()
       if (last === 0 && !mayRefill()) return null
       if (last < place) return await offerTail(last)
-      assertSame(place, sha256(await messageAt(place)), digest)
+      await assertSame(place, sha256(await messageAt(place)), digest)
       return 0
     },
     async keepBranches() {
@@ -109,10 +120,11 @@ export function openTailCheck(parts: TailParts): TailCheck {
 const areSame = (bytes: Uint8Array, others: Uint8Array | undefined): boolean =>
   others !== undefined && Buffer.compare(bytes, others) === 0
 
-function assertSame(place: number, theirs: Uint8Array, ours: Uint8Array): void {
-  if (areSame(ours, theirs)) return
-  const reason = `the engine has another message at place ${place} than this node has served`
-  throw new ReplicaStopped({ is: 'fork', place, reason })
+/** Throws when the stream of the engine has begun with another message than that of these books. */
+function refuseOtherStream(book: Book, first: Uint8Array): void {
+  const ours = book.beginning()
+  if (ours === null || areSame(ours, sha256(first))) return
+  throw new ReplicaStopped({ is: 'fault', place: 1, reason: OTHER_STREAM })
 }
 
 /** The first messages that have so many bytes together. */

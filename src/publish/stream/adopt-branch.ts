@@ -14,6 +14,7 @@ import { inTransaction } from '../../log/store/in-transaction.ts'
 import { openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import type { EnginePosition } from '../../log/stream/engine-position.ts'
 import { readPosition, writePosition } from '../../log/stream/engine-position.ts'
+import { writeBeginning } from '../../log/stream/stream-beginning.ts'
 import { openKeptMessages } from '../../log/stream/kept-messages.ts'
 import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import { beginNewLog, newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
@@ -88,6 +89,7 @@ async function endBranches(db: DatabaseSync, settings: AdoptSettings): Promise<v
     signNewest(db, openBookKeys(db, keys, nodeKey).signing)
     openKeptMessages(db).clear()
     writePosition(db, { stream: next, place: 0, digest })
+    writeBeginning(db, null)
   })
 }
 
@@ -115,8 +117,9 @@ async function branchOf(align: TailCheck['align']): Promise<BranchName> {
     if ((await align()) === null) throw new StoreError(EMPTY_STREAM)
     return 'engine'
   } catch (error) {
-    if (error instanceof ReplicaStopped) return 'ours'
-    throw error
+    if (!(error instanceof ReplicaStopped)) throw error
+    if (error.stop.is === 'fault') throw new StoreError(error.message, { cause: error })
+    return 'ours'
   }
 }
 
