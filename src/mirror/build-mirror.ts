@@ -4,12 +4,13 @@ import { DaybookError } from '../client/daybook-error.ts'
 import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
 import { markHighWater } from '../log/store/high-water.ts'
 import type { LogIdentity } from '../log/store/reader.ts'
-import { isFull } from '../log/store/sqlite-error.ts'
+import { isFull, isPassingFault } from '../log/store/sqlite-error.ts'
 import { hasStore, StoreError } from '../log/store/store.ts'
 import { faultAtStart, headOf } from '../log/tree/log-fault.ts'
 import { replaceKeys } from '../log/tree/signing-keys.ts'
 import { openSignedTrees } from '../log/tree/signed-trees.ts'
 import { sumOfAccounts } from '../project/fold/ledger.ts'
+import { reasonOf } from '../protocol/error-reason.ts'
 import { WrongError } from '../verify/reading/finding.ts'
 import { UnlistedKeyError } from '../verify/trust.ts'
 import type { BuildingMirror } from './book/building-mirror.ts'
@@ -86,6 +87,8 @@ async function buildNew(
     } catch (error) {
       if (isFull(error))
         throw new StoreError('the disk is full: make room and start again, which goes on', { cause: error })
+      if (isPassingFault(error))
+        throw new StoreError(`${reasonOf(error)}: start again, which goes on`, { cause: error })
       // The pieces taken before may be wrong too, and none of them is proved.
       if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
       else if (!(error instanceof WrongError) && !isGap(error)) throw error

@@ -4,7 +4,7 @@ import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
 import { DaybookError } from '../client/daybook-error.ts'
 import type { HeadCell } from '../log/store/head-cell.ts'
 import { isNoRoom } from '../log/store/disk-probe.ts'
-import { isFull } from '../log/store/sqlite-error.ts'
+import { isFull, isPassingFault } from '../log/store/sqlite-error.ts'
 import { StoreError } from '../log/store/store.ts'
 import { reasonOf } from '../protocol/error-reason.ts'
 import { WrongError } from '../verify/reading/finding.ts'
@@ -115,14 +115,17 @@ export function openMirroring(
   }
 }
 
-/** Whether following may work again later: failures of the network, of the origin, and of a full disk. */
+/** Whether following may work again later: failures of the network, of the origin, and what passes on this machine. */
 function mayPass(error: unknown): boolean {
   if (error instanceof DaybookError || error instanceof WrongError) return true
-  return error instanceof UnknownEventError || error instanceof StoreError || isDiskFull(error)
+  return error instanceof UnknownEventError || error instanceof StoreError || isOfMachine(error)
 }
 
 /** Whether the store or a file beside it could not be written. */
 const isDiskFull = (error: unknown): boolean => isFull(error) || isNoRoom(error)
+
+/** Whether the machine failed in a way that passes: a full disk, or too little memory or too few files. */
+const isOfMachine = (error: unknown): boolean => isDiskFull(error) || isPassingFault(error)
 
 function faultOf(error: unknown): string {
   if (isDiskFull(error)) return 'the disk is full'
@@ -131,7 +134,7 @@ function faultOf(error: unknown): string {
 
 function waitOf(error: unknown): MirrorWait {
   // Downloads too refuse to fill the disk.
-  if (isDiskFull(error) || error instanceof StoreError) return 'disk'
+  if (isOfMachine(error) || error instanceof StoreError) return 'disk'
   if (error instanceof UnknownEventError) return 'version'
   return error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
     ? 'unreachable'

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { StatementSync } from 'node:sqlite'
 import { after, before, suite, test } from 'node:test'
 import { makeHistory } from '../../../test/mirroring/mirror-stage.ts'
 import { addToSum, EMPTY_SUM, GZIP_HEADER, gzipTrailer, storeSegment } from '../../log/archive/gzip-member.ts'
@@ -10,9 +11,10 @@ import { FILE_CODES, MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../../lo
 import type { MonthFile } from '../../log/store/reader.ts'
 import { isFull } from '../../log/store/sqlite-error.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
-import { monthOf } from '../../protocol/moment.ts'
+import { formatAt, monthOf } from '../../protocol/moment.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import type { MonthFiles } from '../months/file-entries.ts'
+import { readEntry } from '../proof/mirror-entry.ts'
 import { MismatchError, openMirrorBook } from './mirror-book.ts'
 
 /** The open month has one whole segment, and a part of the next. */
@@ -107,6 +109,39 @@ suite('the segments of a month that an origin has published', () => {
       .get(files.month, FILE_CODES.events)
     const bytes = row?.['bytes']
     assert.ok(bytes instanceof Uint8Array && Buffer.compare(bytes, storeSegment(first)) === 0)
+  })
+})
+
+suite('an event of an origin', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-mirror-event-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  test('is not called wrong when the store cannot be read', async (t) => {
+    const data = join(folder, 'data')
+    await makeHistory(data, 500)
+    const db = openForWriting(storePath(data))
+    const book = openMirrorBook(db)
+    const last = db.prepare(`SELECT line FROM events WHERE line LIKE '%"play"%' ORDER BY seq DESC`).get()
+    const { seq, notBefore } = book.next()
+    const play = { ...JSON.parse(String(last?.['line'])), seq, at: formatAt(notBefore), atMs: notBefore }
+    const take = (): void => book.take(readEntry(JSON.stringify(play), null, book.next()))
+    book.begin()
+    take()
+    book.rollback()
+
+    book.begin()
+    const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
+    const reading = t.mock.method(StatementSync.prototype, 'get', () => {
+      throw full
+    })
+    assert.throws(take, (error) => error === full)
+    assert.ok(reading.mock.callCount() > 0)
+    reading.mock.restore()
+    book.rollback()
+    book.begin()
+    take()
+    book.rollback()
+    db.close()
   })
 })
 

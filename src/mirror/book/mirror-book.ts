@@ -199,9 +199,14 @@ function append(appender: Appender, { event, details }: MirrorEntry): void {
   try {
     appender.append({ ref: null, ...event, details }, null, event.atMs)
   } catch (cause) {
-    if (cause instanceof UnknownEventError) throw cause
+    if (cause instanceof UnknownEventError || isOfMachine(cause)) throw cause
     throw new WrongError(`seq ${event.seq}`, 'is an event that the books refuse', { cause })
   }
+}
+
+/** Whether SQLite or the system failed, which says nothing about the event. The books read the store. */
+function isOfMachine(error: unknown): boolean {
+  return error instanceof Error && ('errcode' in error || 'syscall' in error)
 }
 
 /** Opens the statements that write the signature of a tree. */
