@@ -40,6 +40,8 @@ type WriterSettings = Readonly<{
   random(): number
   onSigned(size: number, root: string): void
   mutant: Mutant
+  /** Number of the engine's stream; 1 if absent. */
+  stream?: number
 }>
 
 /** Opens a writer. By default its node has its name and a key of its own. */
@@ -48,7 +50,7 @@ export function openModelWriter(
   settings: WriterSettings,
   claims: Readonly<{ node?: string; key?: string }> = {},
 ): ModelWriter {
-  const { engine, timers, random, onSigned, mutant } = settings
+  const { engine, timers, random, onSigned, mutant, stream = 1 } = settings
   const disk: ModelDisk = { messages: [], isFull: false, isBroken: false, isTight: false }
   const keys: MarkKeys = { node: modelSigner(claims.key ?? name), verifier: MODEL_VERIFIER }
   const evidence = new Map<string, readonly EngineMessage[]>()
@@ -81,7 +83,7 @@ export function openModelWriter(
         node: claims.node ?? name,
         run: id,
         logId: 'model',
-        stream: 1,
+        stream,
         seq: 0,
         root: '',
         program: 'model',

@@ -53,7 +53,9 @@ suite('the other writers', () => {
     writers.hear(told({ node: 'C', run: 'C 1', place: 20, stream: 2 }))
     writers.hear(told({ node: 'C', run: 'C 2', place: 20, begin: 'of another stream 1' }))
     assert.equal(writers.farthest(), 12)
+    assert.deepEqual([writers.later(), writers.aheadOf(99)], [['C'], ['C']])
     time.ms = 10_000
+    assert.deepEqual(writers.later(), [])
     assert.equal(writers.farthest(), 0)
     assert.deepEqual(writers.silentSince(1), ['B', 'C'])
   })

@@ -28,7 +28,9 @@ export type OtherWriters = Readonly<{
   owing(question: string): readonly string[]
   /** Whether any writer has answered a question. */
   hasAnswered(question: string): boolean
-  /** Those of the writers that were heard within `SILENCE_MS` that are farther than a place. */
+  /** Writers heard within `SILENCE_MS` that are in a later stream: this one has ended, whatever the engine shows. */
+  later(): readonly string[]
+  /** Writers heard within `SILENCE_MS` that are farther than a place, or in a later stream. */
   aheadOf(place: number): readonly string[]
   /** The farthest mark of the writers that were heard within `SILENCE_MS`. */
   farthest(): number
@@ -62,12 +64,12 @@ export function openOtherWriters(
   const contention = openContention(clock)
   const names = openNames(own, runs, known, clock)
 
+  const fresh = (): readonly WriterMark[] =>
+    [...runs.values()].flatMap(({ mark, atMs }) => (clock.now() - atMs < SILENCE_MS ? [mark] : []))
   const recent = (): readonly WriterMark[] =>
-    [...runs.values()].flatMap(({ mark, atMs }) =>
-      isOfStream(mark, { stream: own.stream, begin: own.begin() }) && clock.now() - atMs < SILENCE_MS
-        ? [mark]
-        : [],
-    )
+    fresh().filter((mark) => isOfStream(mark, { stream: own.stream, begin: own.begin() }))
+  const later = (): readonly string[] =>
+    fresh().flatMap(({ stream, node }) => (stream > own.stream ? [node] : []))
 
   /** Whether there is room for a run, perhaps after the oldest that is long over has gone. */
   function hasRoom(run: string): boolean {
@@ -104,7 +106,8 @@ export function openOtherWriters(
     absent: () => silentSince(clock.now() - SILENCE_MS),
     owing: (question) => [...names.all()].filter((name) => answered.get(name) !== question),
     hasAnswered: (question) => [...answered.values()].includes(question),
-    aheadOf: (place) => recent().flatMap((mark) => (mark.place > place ? [mark.node] : [])),
+    later,
+    aheadOf: (place) => [...later(), ...recent().flatMap((mark) => (mark.place > place ? [mark.node] : []))],
     farthest: () => recent().reduce((farthest, { place }) => Math.max(farthest, place), 0),
     contend: contention.isOn,
     inVainMs: contention.inVainMs,

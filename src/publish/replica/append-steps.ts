@@ -34,7 +34,7 @@ export async function hearOthers(parts: AppendParts): Promise<void> {
   if (hearing.isQuiet() && guard.report().offset !== null) {
     const farthest = writers.farthest()
     const last = await log.last()
-    if (farthest <= last) {
+    if (farthest <= last && writers.later().length === 0) {
       await catchUp.advanceTo(last)
       // The engine has less than this node while an empty stream is not refilled.
       const isAtEnd = follower.end().place === last
@@ -64,6 +64,7 @@ export async function attemptCommit(parts: AppendParts, job: CommitJob): Promise
   if (refusal?.is === 'unasked') return await catchUp.follow(RETRY_MS, () => false)
   if (refusal !== null) return jobs.refuseAll({ is: refusal.is, reason: refusal.reason })
   if (writers.twins().some(({ isOurs }) => isOurs)) return jobs.refuseAll(TWIN)
+  if (writers.later().length > 0) return await leaveStream(parts)
   const farthest = writers.farthest()
   if (farthest > follower.end().place) {
     if ((await log.last()) < farthest)
@@ -72,6 +73,11 @@ export async function attemptCommit(parts: AppendParts, job: CommitJob): Promise
   }
   const answer = await line.attempt(job)
   if (answer !== null) await confirm(parts, job, answer)
+}
+
+/** Reads the seal of a stream after which another writer has gone on. Nothing is appended while the engine lacks it. */
+async function leaveStream({ catchUp }: AppendParts): Promise<void> {
+  if (!(await catchUp.advance())) catchUp.changed('another writer is in a later stream')
 }
 
 /** Answers a commit that changes nothing, if the books had everything up to a barrier that began after its arrival. */
