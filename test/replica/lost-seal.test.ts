@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import { randomOf } from '../../sim/random.ts'
 import { openMemoryEngine } from '../engine/memory-engine.ts'
 import { openModelClock } from './model-clock.ts'
+import { stopOf } from './model-cluster.ts'
 import type { ModelWriter } from './model-writer.ts'
 import { openModelWriter } from './model-writer.ts'
 import type { Mutant } from './mutant.ts'
+import { NO_MUTANT } from './mutant.ts'
 
 test('a writer appends nothing to a stream without a seal while others are in the next one', async () => {
   const clock = openModelClock()
@@ -49,4 +51,34 @@ test('a writer appends nothing to a stream without a seal while others are in th
     for (const writer of [before, one, late]) writer.crash()
     clock.stop()
   }
+})
+
+suite('a writer whose stream has no seal', () => {
+  for (const [seal, found] of [
+    ['lost', 'lost'],
+    ['on its way', undefined],
+  ] as const)
+    test(`stops when the next stream has begun and the seal is ${seal}: ${found ?? 'not at all'}`, async () => {
+      const clock = openModelClock()
+      const random = randomOf('next').next
+      const engine = openMemoryEngine({ clock, random })
+      const settings = { engine, timers: clock, random, onSigned: () => undefined, mutant: NO_MUTANT }
+      const before = openModelWriter('before', settings)
+      const hasNextStream = async (): Promise<boolean> => {
+        if (seal === 'on its way') await before.submit([{ ref: 'seal', needs: null, attempt: 'seal' }])
+        return true
+      }
+      const late = openModelWriter('late', { ...settings, hasNextStream })
+      try {
+        before.start()
+        await clock.sleep(12_000)
+        await before.submit([{ ref: 'first', needs: null, attempt: 'first' }])
+        late.start()
+        await clock.sleep(15_000)
+        assert.equal(stopOf(late), found)
+      } finally {
+        for (const writer of [before, late]) writer.crash()
+        clock.stop()
+      }
+    })
 })

@@ -42,6 +42,8 @@ type WriterSettings = Readonly<{
   mutant: Mutant
   /** Number of the engine's stream; 1 if absent. */
   stream?: number
+  /** Whether the next stream has begun; it has not if absent. */
+  hasNextStream?: () => Promise<boolean>
 }>
 
 /** Opens a writer. By default its node has its name and a key of its own. */
@@ -50,7 +52,7 @@ export function openModelWriter(
   settings: WriterSettings,
   claims: Readonly<{ node?: string; key?: string }> = {},
 ): ModelWriter {
-  const { engine, timers, random, onSigned, mutant, stream = 1 } = settings
+  const { engine, timers, random, onSigned, mutant, stream = 1, hasNextStream } = settings
   const disk: ModelDisk = { messages: [], isFull: false, isBroken: false, isTight: false }
   const keys: MarkKeys = { node: modelSigner(claims.key ?? name), verifier: MODEL_VERIFIER }
   const evidence = new Map<string, readonly EngineMessage[]>()
@@ -94,6 +96,7 @@ export function openModelWriter(
       keys: () => keys,
       nowMs: () => EPOCH_MS + timers.now(),
       known: { names: () => [...known], add: (other) => void known.add(other) },
+      ...(hasNextStream !== undefined && { hasNextStream }),
       evidence: {
         keep(branches) {
           for (const [branch, messages] of Object.entries(branches)) evidence.set(branch, messages)

@@ -3,12 +3,14 @@ import { suite, test } from 'node:test'
 import type { WriterFolders } from '../../../test/messages/writer-folders.ts'
 import { openWriterFolders } from '../../../test/messages/writer-folders.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
+import { readIdentity } from '../../log/store/store.ts'
 import type { OperatorStep } from '../book/operator-step.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import { openBookFollower } from '../replica/book-follower.ts'
 import { openReplicaClock } from '../replica/replica-clock.ts'
 import { joinLog } from './join-log.ts'
 import { moveFromEngine } from './move-log.ts'
+import { hasNextStream } from './next-stream.ts'
 import { rollStream } from './roll-stream.ts'
 
 const publish = (folders: WriterFolders, name: string, ref: string): Promise<unknown> =>
@@ -85,6 +87,28 @@ suite('a log whose stream has ended', () => {
       const { digestAt } = openBookFollower({ book, log, clock, onBooks: () => undefined })
       assert.deepEqual([1, 2, 3].map(digestAt), [undefined, undefined, undefined])
     })
+  })
+
+  test('is found in the next stream by a node whose stream has lost its seal, and not in an older one', async () => {
+    using folders = openWriterFolders()
+    const first = folders.make(1)
+    await folders.begin('a', 'b')
+    const { connect } = folders.settings('b')
+    const isFound = (seq: number): Promise<boolean> =>
+      folders.withWriter('b', ({ db }) =>
+        hasNextStream(connect, { logId: readIdentity(db).id, stream: 1, seq }),
+      )
+    await publish(folders, 'a', 'before')
+    await folders.follow('b')
+    assert.equal(await isFound(1), false, 'there is no such stream')
+    await take(folders, 'a', { is: 'seal', why: 'roll' })
+    folders.make(2)
+    assert.equal(await isFound(1), false, 'it has no message')
+    await roll(folders, 'a')
+    first.loseTail(1, true)
+    assert.equal(await isFound(1), true)
+    assert.equal(await isFound(2), false, 'this node has more events')
+    assert.equal(await hasNextStream(connect, { logId: 'another', stream: 1, seq: 1 }), false)
   })
 
   test('goes on nowhere else when a writer has moved it back', async () => {

@@ -11,6 +11,7 @@ import type { Replica } from '../replica/replica.ts'
 import { openReplica } from '../replica/replica.ts'
 import type { ForkEvidence } from '../replica/tail-check.ts'
 import { openLateConnection } from './late-connection.ts'
+import { hasNextStream } from './next-stream.ts'
 
 /** A replica of one stream of the log, with its connection. */
 export type StreamSession = AsyncDisposable & Readonly<{ stream: number; replica: Replica }>
@@ -54,7 +55,8 @@ export function openStreamSession(settings: SessionSettings): StreamSession {
   })
   const connection = ofStream(late, () => settings.present() === stream)
   const timers = { now: monotonicMs, sleep }
-  const replica = openReplica({ ...settings, connection, timers })
+  const hasNext = (): Promise<boolean> => hasNextStream(settings.connect, { ...settings.own(), stream })
+  const replica = openReplica({ ...settings, connection, timers, hasNextStream: hasNext })
   return {
     stream,
     replica,

@@ -2,12 +2,15 @@ import type { ReplicaCatchUp, CatchUpParts } from './replica-catch-up.ts'
 import { RETRY_MS } from './replica-catch-up.ts'
 import type { CommitJob, CommitJobs } from './commit-jobs.ts'
 import type { OtherWriters } from '../marks/other-writers.ts'
+import { ReplicaStopped } from './replica-stop.ts'
 
 export type AppendParts = CatchUpParts &
   Readonly<{
     catchUp: ReplicaCatchUp
     jobs: CommitJobs
     writers: OtherWriters
+    /** Whether the log goes on in the next stream, as far as the engine tells. */
+    hasNext(): Promise<boolean>
     /** Asks the other writers for their marks. */
     ask(question: string): void
   }>
@@ -38,10 +41,20 @@ export async function hearOthers(parts: AppendParts): Promise<void> {
       await catchUp.advanceTo(last)
       // The engine has less than this node while an empty stream is not refilled.
       const isAtEnd = follower.end().place === last
+      if (isAtEnd) await refuseLostSeal(parts, last)
       if (isAtEnd && hearing.end(began)) return parts.onNotice({ is: 'heard', silent: hearing.silent() })
     }
   }
   await catchUp.rest(HEAR_MS)
+}
+
+/** Stops this node when the next stream has begun, and the engine has lost the seal of this one after its last place. */
+async function refuseLostSeal({ hasNext, log }: AppendParts, last: number): Promise<void> {
+  if (last === 0 || !(await hasNext())) return
+  // The seal is older than the next stream. So it is here now, or it is lost.
+  if ((await log.last()) !== last) return
+  const reason = `the next stream has begun, and the engine has lost the seal of this one after place ${last}: restore a backup of a writer that is in the next stream`
+  throw new ReplicaStopped({ is: 'lost', place: last + 1, reason })
 }
 
 /** Looks for the owner of the unsettled message's place, and offers the message again while there is none. */

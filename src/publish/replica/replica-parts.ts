@@ -48,6 +48,8 @@ export type ReplicaSettings = Readonly<{
   evidence: ForkEvidence
   /** Reason why the replica stops at once; absent or null when it runs. */
   stopped?: StopCause | null
+  /** Whether the log goes on in the next stream, as far as the engine tells; never if absent. Asked once. */
+  hasNextStream?(): Promise<boolean>
   /** Whether the books can be used after this failure of the disk. */
   mayRetry(error: unknown): boolean
   /** Whether this node takes drafts, apart from what the replica knows. One that does not leaves the lead to others. */
@@ -141,9 +143,23 @@ export function openReplicaParts(settings: ReplicaSettings, closing: AbortSignal
   const followed = { ...shared, hearing, guard, leading, random, isClosed, onNotice }
   const catchUp = openReplicaCatchUp(followed)
   const ask = (question: string): void => marking.tell({ asks: question })
-  const appending = { ...followed, catchUp, jobs, writers, ask }
+  const hasNext = onceWithin(clock, settings.hasNextStream)
+  const appending = { ...followed, catchUp, jobs, writers, hasNext, ask }
   const loop = openReplicaLoop({ ...appending, pace, mayRetry })
   return { ...followed, jobs, writers, marking, catchUp, loop, last: () => last }
+}
+
+/** Longest wait for what the engine tells about the next stream, in milliseconds. */
+const NEXT_MS_MAX = 3000
+
+/** A question that is asked once: a connection costs too much to ask it after each change. Without an answer in time, no. */
+function onceWithin(clock: ReplicaClock, ask: ReplicaSettings['hasNextStream']): () => Promise<boolean> {
+  let isDue = ask !== undefined
+  return async () => {
+    if (!isDue || ask === undefined) return false
+    isDue = false
+    return await clock.within(NEXT_MS_MAX, ask(), () => false)
+  }
 }
 
 /** Whether a replica may append, as far as its own state and the engine's are concerned. */
