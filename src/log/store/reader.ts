@@ -18,7 +18,7 @@ export type LogIdentity = Readonly<{
 /** A log that ended when its store was restored from an older copy. Its first `size` events are in this log. */
 export type FormerLog = Readonly<{ id: string; origin: string; size: number }>
 
-/** A key of the log. It signs trees larger than `fromSize`, up to `toSize` once it is retired. */
+/** A key of the log. It signs trees of `fromSize` and larger, up to `toSize` once it is retired. */
 export type ListedKey = Readonly<{
   vkey: string
   fromSize: number
