@@ -103,6 +103,24 @@ suite('unread answers', () => {
     await until(() => unread.bytes() === 0)
   })
 
+  test('above the limit cost no caller whose array many others have', async () => {
+    using stage = await serve(28 * 1024 * 1024)
+    const { server, unread } = stage
+    const sharing: Socket[] = []
+    for (let asked = 0; asked < 16; asked += 1) sharing.push(await ask(server, `/${asked % 8}?shared`))
+    const others = [await ask(server, '/one'), await ask(server, '/two')]
+    assert.ok(unread.bytes() > 24 * 1024 * 1024)
+    const closed = others[0] === undefined ? undefined : once(others[0].resume(), 'close')
+    others.push(await ask(server, '/three'))
+    await closed
+    for (const socket of sharing) {
+      socket.resume()
+      await until(() => socket.bytesRead > ANSWER.length)
+    }
+    for (const socket of [...sharing, ...others]) socket.destroy()
+    await until(() => unread.bytes() === 0)
+  })
+
   test('cost nothing once they are read', async () => {
     using stage = await serve(20 * 1024 * 1024)
     const { server, unread } = stage

@@ -50,7 +50,7 @@ export function openUnreadAnswers(
   }
 
   function cutOne(): void {
-    const [caller, { answers }] = largestOf(callers)
+    const [caller, { answers }] = largestOf(callers, memory)
     const [oldest] = answers.keys()
     assert(oldest !== undefined, 'a caller is kept while one of its answers waits')
     release(oldest, caller)
@@ -102,6 +102,18 @@ function free(memory: Memory, { body, ownBytes }: Unread): void {
 }
 
 /** The caller whose answers hold most memory. At least one caller has answers. */
-function largestOf(callers: ReadonlyMap<string, Waiting>): readonly [caller: string, waiting: Waiting] {
-  return [...callers].reduce((most, one) => (one[1].memory.bytes > most[1].memory.bytes ? one : most))
+function largestOf(
+  callers: ReadonlyMap<string, Waiting>,
+  all: Memory,
+): readonly [caller: string, waiting: Waiting] {
+  const shares = [...callers].map((caller) => ({ caller, bytes: shareOf(caller[1].memory, all) }))
+  return shares.reduce((most, one) => (one.bytes > most.bytes ? one : most)).caller
+}
+
+/** Bytes that a caller is responsible for: of an array, the part that its answers are of all answers that have it. */
+function shareOf({ bytes, uses }: Memory, all: Memory): number {
+  return [...uses].reduce(
+    (share, [body, own]) => share - body.byteLength * (1 - own / (all.uses.get(body) ?? own)),
+    bytes,
+  )
 }

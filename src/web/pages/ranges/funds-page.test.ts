@@ -31,12 +31,12 @@ suite('the heading of the funds', () => {
     [
       'more was paid than was won',
       [prize, payout('60'), correction('prize', '-100', 6)],
-      'Prizes of 60.00 KOTS more were paid or have expired than were won.',
+      'After a correction, 60.00 KOTS more was paid or has expired than was won.',
     ],
     [
       'more has expired than was left',
       [prize, payout('60'), expiry('40'), correction('prize', '-100', 6), smaller],
-      'Prizes of 20.00 KOTS more were paid or have expired than were won.',
+      'After a correction, 20.00 KOTS more was paid or has expired than was won.',
     ],
   ]
   for (const [when, more, heading] of told) {

@@ -79,11 +79,14 @@ function fundKey(field: string): keyof FundFigures {
   return FUNDS.find(({ key }) => key === field)?.key ?? 'treasury'
 }
 
-/** Ratio of the treasury to unpaid prizes, cut off after one decimal. Corrected prizes may leave more paid or expired than was won. */
+/**
+ * Ratio of the treasury to unpaid prizes, cut off after one decimal. After a correction of prizes, more may have been paid
+ * or have expired than was won.
+ */
 function coverageOf({ now }: Funds, { token }: Site): Html {
   if (now.prizesNotRedeemed.startsWith('-')) {
     const over = negated({ pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed })
-    return html`Prizes of ${derived(over)} ${token} more were paid or have expired than were won.`
+    return html`After a correction, ${derived(over)} ${token} more was paid or has expired than was won.`
   }
   const ratio = ratioOf(
     { pointer: '/now/treasury', figure: now.treasury },

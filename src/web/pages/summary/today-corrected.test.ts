@@ -48,6 +48,25 @@ suite('a payment that was corrected after its contest had been paid', () => {
   })
 })
 
+suite('two corrections in one contest that had been paid, which cancel each other', () => {
+  test('take “paid in full” from the headline', async () => {
+    const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
+    const tx = 'transaction-of-the-second'
+    const second: readonly StoryEvent[] = [
+      { type: 'prize', kind: 'second', contestId: 1, kots: '10' },
+      { type: 'payout', kind: 'second', contestId: 1, kots: '10', tx },
+    ]
+    const story = [deposit, ...paid(1).slice(0, 6), ...second, ...paid(1).slice(6), ...paid(2).slice(0, 5)]
+    await using stage = await openApiStage({ story })
+    stage.append([
+      { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
+      { type: 'correction', kind: 'prize', contestId: 1, kots: '-10', details: { corrects: seqOf(8) } },
+    ])
+    const page = await seeOn(stage, '/')
+    assert.ok(page.includes('<title>1 of 2 closed contests has been paid · Daybook</title>'))
+  })
+})
+
 suite('overpaid prizes that hide others that wait', () => {
   test('never make a page say that all are paid', async () => {
     const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }

@@ -150,7 +150,7 @@ suite('the start page after a prize was corrected that had been paid', () => {
 
   test('says that more was paid or has expired than was won, and of nothing that it is unpaid', async () => {
     const page = await see([DEPOSIT, ...paid(1)], (stage) => stage.append([over]))
-    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS more paid or expired than was won')
+    assert.equal(headlineOf(page), 'After a correction, 10.00 KOTS more was paid or has expired than was won')
     assert.equal(leadOf(page), 'More was paid or has expired than was won, after a correction: 10.00 KOTS.')
     assert.match(figuresOf(page), /Unpaid now -10\.00 More was paid or has expired than was won/)
   })

@@ -36,7 +36,7 @@ export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiti
   if (paying === 0) return html`All ${all} closed contests ${isKnown ? 'are paid in full' : 'have been paid'}`
   if (paid === 0) return html`None of ${all} closed contests is paid in full yet`
   const words =
-    isKnown && waiting.reopened === null
+    isKnown && waiting.reopened === null && isZero(waiting.payouts.answer.totals.overpaid)
       ? `${paid === 1 ? 'is' : 'are'} paid in full`
       : `${paid === 1 ? 'has' : 'have'} been paid`
   return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests ${words}`
@@ -55,7 +55,7 @@ function leftByCorrections(
   }
   if (isZero(figure)) return null
   const over = negated({ pointer: '/prizesNotRedeemed', figure })
-  return html`A correction left ${derived(over)} ${token} more paid or expired than was won`
+  return html`After a correction, ${derived(over)} ${token} more was paid or has expired than was won`
 }
 
 function beforeAnyClose(running: number, upcoming: number): Html {
