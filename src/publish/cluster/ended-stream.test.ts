@@ -9,7 +9,7 @@ import type { FailedOutcome } from '../admission/outcome.ts'
 import { openBookFollower } from '../replica/book-follower.ts'
 import { openReplicaClock } from '../replica/replica-clock.ts'
 import { joinLog } from './join-log.ts'
-import { moveFromEngine } from './move-log.ts'
+import { moveFromEngine, moveToEngine } from './move-log.ts'
 import { hasNextStream } from './next-stream.ts'
 import { rollStream } from './roll-stream.ts'
 
@@ -109,6 +109,25 @@ suite('a log whose stream has ended', () => {
     assert.equal(await isFound(1), true)
     assert.equal(await isFound(2), false, 'this node has more events')
     assert.equal(await hasNextStream(connect, { logId: 'another', stream: 1, seq: 1 }), false)
+  })
+
+  test('is not found in streams that it has left by a move off the engine, also without an event since', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a')
+    const settings = folders.settings('a')
+    for (const stream of [2, 3]) {
+      await take(folders, 'a', { is: 'seal', why: 'roll' })
+      folders.make(stream)
+      await roll(folders, 'a')
+    }
+    const logId = await folders.withWriter('a', ({ db }) => readIdentity(db).id)
+    const own = { logId, stream: 1, seq: 0 }
+    assert.equal(await hasNextStream(settings.connect, own), true)
+    await moveFromEngine(settings)
+    folders.make(1)
+    await moveToEngine(settings)
+    assert.equal(await hasNextStream(settings.connect, own), false)
   })
 
   test('goes on nowhere else when a writer has moved it back', async () => {
