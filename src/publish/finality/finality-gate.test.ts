@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { QUIET_QUEUE } from '../../../test/messages/quiet-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
@@ -92,51 +92,121 @@ suite('the gate that asks the chain', () => {
     assert.equal(await Promise.race([running, sleep(2_000, 'still waits', { ref: false })]), 'ended')
   })
 
-  test('has no figures while another node asks, and tells them again when it asks itself', async () => {
-    const draft = tradeDraft('waits', { tx: 'waiting' })
-    const drafts: readonly HeldDraft[] = [{ ...ASKED, id: 1, ref: 'waits', draft }]
-    const stop = new AbortController()
-    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(10_000)])
+  test('has no figures once another node has asked for a minute, and tells them again when it asks itself', async () => {
     const figures: string[] = []
     let leads = true
-    const tell = (report: FinalityReport): void => {
-      if (report.is === 'pending') figures.push(`${report.pending.count} pending`)
-      if (report.is !== 'contradictions') return
-      figures.push(`${report.count} contradictions`)
-      leads = report.count === 0
-      if (figures.length >= 6) stop.abort()
-    }
-    const own = {
-      chain: 'solana',
-      client: {
-        identify: async () => 'the chain',
-        ask: async (txs: readonly string[]): Promise<readonly TxVerdict[]> =>
-          txs.map((tx) => ({ is: tx === 'gone' ? 'unknown' : 'waiting' })),
-        moved: async () => null,
+    const ranMs = await runWatched({
+      leads: () => leads,
+      tellFigure(figure, stop) {
+        figures.push(figure)
+        if (figure.endsWith('contradictions')) leads = figure.startsWith('0')
+        if (figures.length >= 6) stop()
       },
-      queue: {
-        quiet: async () => undefined,
-        asked: () => drafts,
-        askedAbout: () => drafts,
-        settle: () => assert.fail('nothing is final'),
-        listSettled: () => [],
-      },
-      pace: { ...GATE_PACE, firstMs: 80, againMs: 0, roundMs: 0 },
-      now,
-      monotonicMs,
-      signal,
-      tell,
-    } as const
-    const published: PublishedTxs = {
-      seqBefore: () => 0,
-      after: () => ({ events: [{ seq: 7, tx: 'gone', vouched: false }], scannedTo: null }),
-      paidIn: () => ZERO,
-      hasPayment: () => false,
-    }
-    const gate = gateOf(signal, { ...own, recheck: openRecheck({ ...own, published }), leads: () => leads })
-    await gate.identify()
-    await gate.run()
+    })
     const led = ['1 pending', '1 contradictions']
     assert.deepEqual(figures, [...led, '0 pending', '0 contradictions', ...led])
+    assert.ok(ranMs >= 60_000)
+  })
+
+  test('keeps its figures and its round when two nodes publish in turn and the lead flips', async () => {
+    const figures: string[] = []
+    const asked = new Set<string>()
+    let looks = 0
+    await runWatched({
+      published: 2_000,
+      leads: () => looks++ % 9 === 0,
+      tellFigure: (figure) => figures.push(figure),
+      ask(txs, stop) {
+        for (const tx of txs) asked.add(tx)
+        if (asked.size > 2_000) stop()
+      },
+    })
+    assert.equal(asked.size, 2_001)
+    assert.deepEqual(figures, ['1 pending', '1 contradictions'])
+  })
+
+  test('has no figures either when it loses the lead while no server tells its chain', async () => {
+    const figures: string[] = []
+    await runWatched({
+      chainId: null,
+      leads: () => figures.length === 0,
+      tellFigure(figure, stop) {
+        figures.push(figure)
+        if (figures.length >= 2) stop()
+      },
+    })
+    assert.deepEqual(figures, ['1 pending', '0 pending'])
   })
 })
+
+type Watch = Readonly<{
+  /** Published transactions; the chain does not know the first. */
+  published?: number
+  chainId?: string | null
+  leads(): boolean
+  tellFigure(figure: string, stop: () => void): void
+  ask?(txs: readonly string[], stop: () => void): void
+}>
+
+/** Runs a gate with one waiting draft, by a clock that only sleep moves, until it is stopped. Returns the time at the end. */
+async function runWatched({ published = 1, chainId = 'the chain', leads, ...watch }: Watch): Promise<number> {
+  const draft = tradeDraft('waits', { tx: 'waiting' })
+  const drafts: readonly HeldDraft[] = [{ ...ASKED, id: 1, ref: 'waits', draft }]
+  const ended = new AbortController()
+  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(10_000)])
+  const stop = (): void => ended.abort()
+  let clockMs = 0
+  const own = {
+    chain: 'solana',
+    client: {
+      identify: async () => chainId,
+      ask: async (txs: readonly string[]): Promise<readonly TxVerdict[]> => {
+        watch.ask?.(txs, stop)
+        return txs.map((tx) => ({ is: tx === 'tx 1' ? 'unknown' : 'waiting' }))
+      },
+      moved: async () => null,
+    },
+    queue: {
+      quiet: async () => undefined,
+      asked: () => drafts,
+      askedAbout: () => drafts,
+      settle: () => assert.fail('nothing is final'),
+      listSettled: () => [],
+    },
+    pace: { ...GATE_PACE, firstMs: 80, againMs: 0, roundMs: 0 },
+    now,
+    monotonicMs: () => clockMs,
+    signal,
+    async sleep(ms: number): Promise<void> {
+      clockMs += ms
+      // A timer of the test can end the gate.
+      await nextTurn(undefined, { signal })
+    },
+    tell(report: FinalityReport): void {
+      if (report.is === 'pending') watch.tellFigure(`${report.pending.count} pending`, stop)
+      if (report.is === 'contradictions') watch.tellFigure(`${report.count} contradictions`, stop)
+    },
+  } as const
+  const recheck = openRecheck({ ...own, published: publishedTxs(published) })
+  const gate = gateOf(signal, { ...own, recheck, leads })
+  await gate.identify()
+  await gate.run()
+  return clockMs
+}
+
+/** Transactions of so many published events. */
+function publishedTxs(count: number): PublishedTxs {
+  return {
+    seqBefore: () => 0,
+    after(seq, max) {
+      const last = Math.min(seq + max, count)
+      const events = Array.from({ length: last - seq }, (_, index) => {
+        const at = seq + index + 1
+        return { seq: at, tx: `tx ${at}`, vouched: false }
+      })
+      return { events, scannedTo: last === count ? null : last }
+    },
+    paidIn: () => ZERO,
+    hasPayment: () => false,
+  }
+}

@@ -47,6 +47,8 @@ export type FinalityGate = Readonly<{
 const LOOKS = 8
 /** Part of the budget of ten seconds that a poll waits for. */
 const POLL_PART = 1 / 4
+/** Time without the lead after which this node tells no figures. Two nodes that publish in turn lead in turn. */
+const AWAY_MS = 60_000
 
 /** Opens the gate. It sends nothing yet. */
 export function openFinalityGate(settings: GateSettings): FinalityGate {
@@ -55,6 +57,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   const waiting = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
   const settling = openSettling({ ...settings, schedule, settlingChain: logChain.settling })
+  const lead = openLead(settings)
 
   /** Transactions of the next poll. A used-up budget fills by single requests, which would make polls of one each. */
   function size(): number {
@@ -81,11 +84,11 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   }
 
   async function step(): Promise<void> {
-    while (!logChain.isKnown()) {
+    if (!logChain.isKnown()) {
       await sleep(pace.identifyMs)
       await queue.quiet(signal)
       waiting.look()
-      await logChain.retry()
+      return await logChain.retry()
     }
     const asked = await poll()
     if (asked === 0) await settings.recheck.step(budgets)
@@ -98,8 +101,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now tells its own. */
   async function rest(): Promise<void> {
-    waiting.leave()
-    settings.recheck.leave()
+    for (const figures of [waiting, settings.recheck]) if (lead.isLongAway()) figures.leave()
     await sleep(pace.firstMs / LOOKS)
   }
 
@@ -108,7 +110,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     async run() {
       while (!signal.aborted) {
         try {
-          if (settings.leads()) await step()
+          if (lead.isOwn()) await step()
           else await rest()
         } catch (error) {
           if (signal.aborted) return
@@ -117,5 +119,21 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
         }
       }
     },
+  }
+}
+
+/** Opens the question whether this node asks, and for how long it does not. */
+function openLead({
+  leads,
+  monotonicMs,
+}: GateSettings): Readonly<{ isOwn(): boolean; isLongAway(): boolean }> {
+  let awayAtMs: number | null = null
+  return {
+    isOwn() {
+      const isOwn = leads()
+      awayAtMs = isOwn ? null : (awayAtMs ?? monotonicMs())
+      return isOwn
+    },
+    isLongAway: () => awayAtMs !== null && monotonicMs() - awayAtMs >= AWAY_MS,
   }
 }

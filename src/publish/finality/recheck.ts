@@ -12,7 +12,7 @@ import type { RpcBudgets } from './rpc-budgets.ts'
 export type Recheck = Readonly<{
   /** Asks about the next transactions, unless it is too early or too little of the budget is left. */
   step(budgets: RpcBudgets): Promise<void>
-  /** Forgets the contradictions, and tells that none stands: another node asks, and finds them again. */
+  /** Tells that no contradiction stands: another node asks, and tells its own. The next step goes on with the round. */
   leave(): void
 }>
 
@@ -54,6 +54,12 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   /** Contradictions that stand, and those that this round has found. */
   let standing = new Set<string>()
   let found = new Set<string>()
+  let told = 0
+
+  function tellCount(count: number): void {
+    if (count !== told) tell({ is: 'contradictions', count })
+    told = count
+  }
 
   function judge(target: Target, verdict: TxVerdict): void {
     const { name } = target
@@ -65,18 +71,19 @@ export function openRecheck(settings: RecheckSettings): Recheck {
     if (reason === null || standing.has(name)) return
     standing.add(name)
     tell({ is: 'contradiction', of: name, reason })
-    tell({ is: 'contradictions', count: standing.size })
+    tellCount(standing.size)
   }
 
   /** Contradictions that this round has not found again are gone: the chain agrees, or a publication answers them. */
   function endRound(): void {
-    if (found.size !== standing.size) tell({ is: 'contradictions', count: found.size })
     standing = found
     found = new Set()
+    tellCount(standing.size)
   }
 
   return {
     async step(budgets) {
+      tellCount(standing.size)
       if (settings.monotonicMs() < nextMs || budgets.left() < budgets.burst * LEFT_PART) return
       await settings.queue.quiet(settings.signal)
       const begin = (): Place => ({
@@ -93,12 +100,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
       if (place === null) endRound()
       nextMs = settings.monotonicMs() + (place === null ? pace.roundMs : pace.againMs)
     },
-    leave() {
-      if (standing.size > 0) tell({ is: 'contradictions', count: 0 })
-      place = null
-      standing = new Set()
-      found = new Set()
-    },
+    leave: () => tellCount(0),
   }
 }
 
