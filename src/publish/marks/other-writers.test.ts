@@ -98,6 +98,19 @@ suite('the other writers', () => {
     assert.deepEqual(names, ['C'], 'a writer that comes again')
   })
 
+  test('are kept again when they speak after their names were deleted, or could not be written', () => {
+    const { names, time, writers } = openWriters()
+    writers.hear(told({}))
+    names.length = 0
+    for (const ms of [2000, 4000]) {
+      time.ms = ms
+      writers.hear(told({ run: `B ${ms}` }))
+      assert.deepEqual(names, ['B'])
+    }
+    time.ms = 60_000
+    assert.deepEqual(writers.absent(), ['B'])
+  })
+
   test('are 32 at most, until one of them is silent for 20 seconds', () => {
     const { names, time, writers } = openWriters()
     for (let index = 0; index < 40; index += 1) writers.hear(told({ node: `node ${index}`, run: `${index}` }))

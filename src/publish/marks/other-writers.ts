@@ -122,13 +122,16 @@ function openNames(
   known: KnownWriters,
   clock: RunningClock,
 ): Readonly<{ all(): ReadonlySet<string>; add(name: string): void }> {
-  let names = new Set(known.names())
+  /** The names that are kept over restarts. `names` has those of the heard writers too. */
+  let kept = new Set(known.names())
+  let names = new Set(kept)
   let readMs = clock.now()
 
-  function all(): ReadonlySet<string> {
+  function all(): Set<string> {
     if (clock.now() - readMs < READ_MS) return names
     readMs = clock.now()
-    names = new Set(known.names())
+    kept = new Set(known.names())
+    names = new Set(kept)
     for (const [run, { mark, atMs }] of runs) {
       if (names.has(mark.node)) continue
       if (clock.now() - atMs > AWAY_MS) runs.delete(run)
@@ -140,8 +143,9 @@ function openNames(
   return {
     all,
     add(name) {
-      if (all().has(name)) return
-      names.add(name)
+      all().add(name)
+      if (kept.has(name)) return
+      kept.add(name)
       known.add(name)
     },
   }
