@@ -11,7 +11,10 @@ type Contention = Readonly<{
 
 /** Time for which a lost place of another writer counts, in milliseconds. */
 const CONTENTION_MS = 1000
-/** Time after which a loser that tells of no further loss is forgotten. A slow one loses a place in more than a second. */
+/**
+ * Time after which a loser that tells of no further loss is forgotten. A slow writer takes more than a second from one loss
+ * to the next.
+ */
 const LOSER_MS = 4000
 
 export function openContention(clock: Readonly<{ now(): number }>): Contention {
