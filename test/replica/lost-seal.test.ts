@@ -9,14 +9,21 @@ import { openModelWriter } from './model-writer.ts'
 import type { Mutant } from './mutant.ts'
 import { NO_MUTANT } from './mutant.ts'
 
-test('a writer appends nothing to a stream without a seal while others are in the next one', async () => {
+/** Opens writers of two streams. The marks of both streams pass, as on NATS. */
+function openStreams() {
   const clock = openModelClock()
   const random = randomOf('seal').next
   const listeners = new Set<(bytes: Uint8Array) => void>()
-  // The marks of all streams pass, as on NATS.
+  /** Whether the appends of the writers get lost on their way. */
+  const net = { losesAppends: false }
   const mutant: Mutant = {
     connection: (connection) => ({
       ...connection,
+      log: {
+        ...connection.log,
+        append: async (place, bytes) =>
+          net.losesAppends ? 'unknown' : await connection.log.append(place, bytes),
+      },
       tell(bytes) {
         const told = Uint8Array.from(bytes)
         for (const listener of listeners) void clock.sleep(1).then(() => listener(told))
@@ -25,16 +32,34 @@ test('a writer appends nothing to a stream without a seal while others are in th
     }),
   }
   const streams = [1, 2].map((stream) => ({ stream, engine: openMemoryEngine({ clock, random }) }))
-  const open = (name: string, at: number): ModelWriter => {
-    const { stream, engine } = streams[at] ?? assert.fail()
-    return openModelWriter(name, { engine, stream, timers: clock, random, onSigned: () => undefined, mutant })
+  const writers: ModelWriter[] = []
+  return {
+    clock,
+    net,
+    first: () => streams[0]?.engine.messages().length,
+    open(name: string, at: number): ModelWriter {
+      const { stream, engine } = streams[at] ?? assert.fail()
+      const settings = { engine, stream, timers: clock, random, onSigned: () => undefined, mutant }
+      const writer = openModelWriter(name, settings)
+      writers.push(writer)
+      return writer
+    },
+    async publish(writer: ModelWriter, ref: string): Promise<string> {
+      const result = await writer.submit([{ ref, needs: null, attempt: ref }])
+      return result === 'died' ? result : result.is
+    },
+    [Symbol.dispose]() {
+      for (const writer of writers) writer.crash()
+      clock.stop()
+    },
   }
-  const publish = async (writer: ModelWriter, ref: string): Promise<string> => {
-    const result = await writer.submit([{ ref, needs: null, attempt: ref }])
-    return result === 'died' ? result : result.is
-  }
-  const [before, one, late] = [open('before', 0), open('one', 1), open('late', 0)]
-  try {
+}
+
+suite('a writer appends nothing to a stream without a seal while others are in the next one', () => {
+  test('when it has joined since', async () => {
+    using streams = openStreams()
+    const { clock, publish } = streams
+    const [before, one, late] = [streams.open('before', 0), streams.open('one', 1), streams.open('late', 0)]
     before.start()
     await clock.sleep(12_000)
     assert.equal(await publish(before, 'first'), 'committed')
@@ -46,11 +71,26 @@ test('a writer appends nothing to a stream without a seal while others are in th
     assert.equal(await publish(one, 'second'), 'committed')
     assert.notEqual(await publish(late, 'another second'), 'committed')
     assert.deepEqual(late.run()?.replica.state().waitsFor, ['one'])
-    assert.equal(streams[0]?.engine.messages().length, 1)
-  } finally {
-    for (const writer of [before, one, late]) writer.crash()
-    clock.stop()
-  }
+    assert.equal(streams.first(), 1)
+  })
+
+  test('also not the message that it has offered before', async () => {
+    using streams = openStreams()
+    const { clock, net, publish } = streams
+    const [late, one] = [streams.open('late', 0), streams.open('one', 1)]
+    late.start()
+    await clock.sleep(12_000)
+    net.losesAppends = true
+    const published = publish(late, 'first')
+    await clock.sleep(100)
+    one.start()
+    await clock.sleep(2000)
+    net.losesAppends = false
+    await clock.sleep(5000)
+    assert.equal(streams.first(), 0)
+    late.crash()
+    assert.notEqual(await published, 'committed')
+  })
 })
 
 suite('a writer whose stream has no seal', () => {

@@ -59,10 +59,12 @@ async function refuseLostSeal({ hasNext, log }: AppendParts, last: number): Prom
 
 /** Looks for the owner of the unsettled message's place, and offers the message again while there is none. */
 export async function settleOffer(parts: AppendParts): Promise<void> {
-  const { catchUp, clock, follower, guard, hearing, line, log } = parts
+  const { catchUp, clock, follower, guard, hearing, line, log, writers } = parts
   const refusal = guard.refusal()
+  // Nothing is appended to a stream after which another writer has gone on.
+  const isLast = writers.later().length === 0
   // A wrong clock does not matter here: the moment of the message is part of its bytes.
-  const mayOffer = hearing.isHeard() && (refusal === null || refusal.is === 'clock')
+  const mayOffer = hearing.isHeard() && isLast && (refusal === null || refusal.is === 'clock')
   if (await line.settle(mayOffer)) return
   if (!hearing.isHeard()) return await hearOthers(parts)
   const { place } = follower.end()
