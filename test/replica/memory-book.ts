@@ -76,6 +76,7 @@ export function openMemoryBook(disk: ModelDisk, onSigned: (size: number, root: s
   for (const bytes of disk.messages) take(bytes)
   return {
     beginning: () => (disk.messages[0] === undefined ? null : digestOf(disk.messages[0])),
+    learnBeginning: () => undefined,
     applied: () => ({ place: end.place, digest: end.digest }),
     begin() {
       assertAlive()

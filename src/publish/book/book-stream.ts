@@ -18,6 +18,8 @@ export type BookStream = Readonly<{
   position(): EnginePosition
   /** SHA-256 of the first message of the stream; null when it is not known, or when there is none. */
   beginning(): Uint8Array | null
+  /** Writes that digest, when it was not known. */
+  learnBeginning(digest: Uint8Array): void
   kept(from: number): readonly EngineMessage[]
   /** Reason for the end of the stream before, when the next one has not begun; null otherwise. */
   sealed(): SealCause | null
@@ -60,6 +62,10 @@ export function openBookStream(db: DatabaseSync): BookStream {
   return {
     position: () => position,
     beginning: () => beginning,
+    learnBeginning(digest) {
+      writeBeginning(db, digest)
+      beginning = digest
+    },
     kept: kept.from,
     sealed: () => sealed,
     isMoving: () => isMoving,

@@ -90,6 +90,7 @@ export function openBook(settings: BookSettings): StoreBook {
     keys,
     applied: stream.position,
     beginning: stream.beginning,
+    learnBeginning: stream.learnBeginning,
     sealed: stream.sealed,
     isMoving: stream.isMoving,
     kept: stream.kept,

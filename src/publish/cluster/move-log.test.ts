@@ -6,17 +6,20 @@ import { after, beforeEach, suite, test } from 'node:test'
 import { keptSchemas, unpackKept } from '../../../test/books/kept-store.ts'
 import type { MemoryEngine } from '../../../test/engine/memory-engine.ts'
 import { openMemoryEngine } from '../../../test/engine/memory-engine.ts'
+import type { WriterFolders } from '../../../test/messages/writer-folders.ts'
 import { openWriterFolders } from '../../../test/messages/writer-folders.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import type { EngineConnection, LogEngine } from '../../engine/log-engine.ts'
-import { openNodeKey } from '../../log/message/node-key.ts'
+import { NODE_KEY_FILE, openNodeKey } from '../../log/message/node-key.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
 import { refuseEngineLog } from '../../log/stream/engine-position.ts'
+import { writeBeginning } from '../../log/stream/stream-beginning.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import type { StoreBook } from '../book/store-book.ts'
 import { openBook } from '../book/store-book.ts'
+import { openTailCheck } from '../replica/tail-check.ts'
 import { adoptBranch } from '../stream/adopt-branch.ts'
 import { checkStreams } from './check-stream.ts'
 import { joinLog } from './join-log.ts'
@@ -163,6 +166,9 @@ suite('a move to an engine that is interrupted', () => {
   })
 })
 
+const beginningOf = (folders: WriterFolders, name: string): Promise<Uint8Array | null> =>
+  folders.withWriter(name, ({ book }) => book.beginning())
+
 suite('a move off the engine', () => {
   test('is refused while store and engine lack an event that the node has served', async () => {
     using folders = openWriterFolders()
@@ -196,18 +202,45 @@ suite('a move off the engine', () => {
     folders.make(1)
     await folders.begin('a', 'stale')
     const settings = folders.settings('a')
-    const beginningOf = (name: string): Promise<Uint8Array | null> =>
-      folders.withWriter(name, ({ book }) => book.beginning())
-    assert.deepEqual(await beginningOf('a'), await beginningOf('stale'))
+    assert.deepEqual(await beginningOf(folders, 'a'), await beginningOf(folders, 'stale'))
     await moveFromEngine(settings)
     folders.make(1)
     await moveToEngine(settings)
     await joinLog(folders.settings('b'))
-    assert.notDeepEqual(await beginningOf('a'), await beginningOf('stale'))
-    assert.deepEqual(await beginningOf('a'), await beginningOf('b'))
+    assert.notDeepEqual(await beginningOf(folders, 'a'), await beginningOf(folders, 'stale'))
+    assert.deepEqual(await beginningOf(folders, 'a'), await beginningOf(folders, 'b'))
     const stale = folders.settings('stale')
     await assert.rejects(moveFromEngine(stale), /another stream of this log/)
     await assert.rejects(adoptBranch({ ...stale, branch: 'ours' }), /another stream of this log/)
+  })
+
+  test('that was interrupted before it removed the node key leaves a next move with another first message', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a')
+    const settings = folders.settings('a')
+    const keyFile = join(settings.dataDirectory, NODE_KEY_FILE)
+    copyFileSync(keyFile, `${keyFile}.former`)
+    const first = await beginningOf(folders, 'a')
+    await moveFromEngine(settings)
+    copyFileSync(`${keyFile}.former`, keyFile)
+    folders.make(1)
+    await moveToEngine(settings)
+    assert.notDeepEqual(await beginningOf(folders, 'a'), first)
+  })
+
+  test('finds the beginning of the stream of a store that did not know it', async () => {
+    using folders = openWriterFolders()
+    folders.make(1)
+    await folders.begin('a')
+    const { log } = await folders.settings('a').connect(1)
+    const first = await beginningOf(folders, 'a')
+    await folders.withWriter('a', ({ db }) => writeBeginning(db, null))
+    await folders.withWriter('a', ({ book }) =>
+      openTailCheck({ book, log, evidence: { keep: () => assert.fail() } }).align(),
+    )
+    assert.notEqual(first, null)
+    assert.deepEqual(await beginningOf(folders, 'a'), first)
   })
 
   test('forgets the primary, so that the log can be moved to another database later', async () => {

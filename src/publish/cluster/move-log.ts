@@ -55,6 +55,8 @@ export async function moveToEngine(settings: MoveSettings): Promise<MovedLog> {
     changeKeys(db, { keys, acceptNewKey: false })
     await using connection = await settings.connect(FIRST_STREAM)
     await refuseWrongEngine(connection)
+    // The key of an earlier move, when the move back was interrupted before it removed the key.
+    if ((await connection.log.last()) === 0) removeNodeKey(dataDirectory)
     const { node } = openBookKeys(db, keys, openNodeKey(dataDirectory))
     const ends = await offerAll(movedMessages(db, node), connection, { ...settings, db })
     inTransaction(db, () => noteMoved(db, ends))

@@ -8,6 +8,8 @@ export type Book = Readonly<{
   applied(): BookEnd
   /** SHA-256 of the first message of the stream; null when it is not known, or when there is none. */
   beginning(): Uint8Array | null
+  /** Notes that digest, when the newest message in the books is of the stream with that first message. */
+  learnBeginning(digest: Uint8Array): void
   /** Opens the transaction in which a commit is built. */
   begin(): void
   /** Bytes of what was built since `begin`, for the next place. Null when nothing changed. */

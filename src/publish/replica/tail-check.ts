@@ -18,7 +18,8 @@ export type TailCheck = Readonly<{
   /**
    * Compares the newest message in the books with the engine's. When the engine has lost its tail, offers the missing
    * messages again: same bytes, same places. Returns how many; null when the stream is empty and may not be refilled.
-   * Throws a `ReplicaStopped` for a fork and for another stream of the log, and an `EngineError` when the engine does not answer now.
+   * Throws a `ReplicaStopped` for a fork and for another stream of the log, and an `EngineError` when the engine does not
+   * answer now.
    */
   align(): Promise<number | null>
   /**
@@ -49,7 +50,7 @@ export const EMPTY_STREAM =
   'the stream on the engine is empty: give the address of the engine that has this log, or start all writers, which put it back'
 
 const OTHER_STREAM =
-  'the engine has another stream of this log: the log was taken off its engine and moved again, so start this node with an empty directory'
+  'the engine has another stream of this log: the log was taken off its engine and moved again, so start this node with an empty directory, also without `high-water`'
 
 export function openTailCheck(parts: TailParts): TailCheck {
   const { book, log, evidence, evidenceBytesMax = EVIDENCE_BYTES_MAX, mayRefill = () => false } = parts
@@ -100,6 +101,8 @@ export function openTailCheck(parts: TailParts): TailCheck {
       if (last === 0 && !mayRefill()) return null
       if (last < place) return await offerTail(last)
       await assertSame(place, sha256(await messageAt(place)), digest)
+      // A store of an older Daybook does not know it.
+      if (book.beginning() === null) book.learnBeginning(sha256(await messageAt(1)))
       return 0
     },
     async keepBranches() {
