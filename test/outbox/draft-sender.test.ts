@@ -92,13 +92,20 @@ suite('rows for the publish door', () => {
   })
 
   test('are sent again while the door is away, full, busy or failing', async () => {
-    const statuses = [503, 507, 429, 500, 502, 408].map((status) => ({ status }))
+    const statuses = [503, 507, 429, 500, 502].map((status) => ({ status }))
     const away: readonly Answer[] = ['hangs up', 'breaks off', ...statuses]
     for (const answer of away) {
       const { asked, settled, said } = await send('ab', [answer])
       assert.deepEqual([asked, settled], [['ab', 'ab'], 'ab'])
       assert.match(said, /; trying again\nthe publish door takes drafts again\n$/)
     }
+  })
+
+  test('are sent again in halves when a request does not arrive in time, and one row without end', async () => {
+    const stopped: Answer = { status: 408 }
+    const { asked, settled, said } = await send('abcd', [stopped, stopped, stopped])
+    assert.deepEqual([asked, settled], [['abcd', 'ab', 'a', 'a', 'b', 'c', 'd'], 'abcd'])
+    assert.match(said, / did not get the whole request in time; trying again\nthe publish door takes/)
   })
 
   test('wait as long as the door asks', async () => {

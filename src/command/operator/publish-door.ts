@@ -10,7 +10,8 @@ const TRIES_MAX = 5
 const RETRY_MS = 1_000
 /** Time in which a door with a fallback must answer. A node that hangs would keep the drafts from the next one. */
 const ANSWER_MS = 15_000
-const STOPPED_ON_ITS_WAY = 408
+/** Status by which the server of a door gives up a request that stops on its way. The door does not see it. */
+export const STOPPED_ON_ITS_WAY = 408
 
 /**
  * Publish doors of the nodes of a log, the token that opens them, the id of the log that they must belong to (null for
@@ -31,7 +32,7 @@ export type DoorFailure = Readonly<{
   draft: number | null
   field: string | null
   reason: string
-  /** HTTP status of the refusal; null when no whole answer came to the whole request. */
+  /** HTTP status of the refusal; null when no whole answer came. */
   status: number | null
   /** Time in milliseconds after which the door asks for a retry; null when it names none. */
   retryMs: number | null
@@ -60,7 +61,7 @@ export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Pr
     const answer = await askDoor(door, lines)
     if (answer.ok || attempt === TRIES_MAX || door.stop.aborted) return answer
     const { status, retryMs } = answer.failure
-    if (status !== null && status !== 503 && status !== 507) return answer
+    if (status !== null && ![STOPPED_ON_ITS_WAY, 503, 507].includes(status)) return answer
     await pause(retryMs ?? RETRY_MS, door.stop)
   }
 }
@@ -86,7 +87,7 @@ export async function askDoor(door: DoorAccess, lines: readonly string[]): Promi
 
 /** Whether a failure says something about one node, so that another one may take the drafts. */
 function concernsNode({ status }: DoorFailure): boolean {
-  return status === null || status >= 500
+  return status === null || status === STOPPED_ON_ITS_WAY || status >= 500
 }
 
 /** One door, and the log that it must belong to. */
@@ -109,8 +110,8 @@ async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnsw
       `${door.address.host} is the public listener: give --to the address of the publish door`,
     )
   }
-  // The server of the door gives up a request that stops on its way, and the door does not see it.
-  if (response.status === STOPPED_ON_ITS_WAY) return unanswered(door, 'did not get the whole request in time')
+  if (response.status === STOPPED_ON_ITS_WAY)
+    return unanswered(door, 'did not get the whole request in time', response.status)
   if (fieldIn(answer, 'code') === 'another-log') {
     const reason = `${door.address.host} belongs to another log (${printable(log ?? '')}) than the service (${door.log}): check --url and --to`
     return failed(response.status, reason, log)
@@ -118,9 +119,9 @@ async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnsw
   return { ok: false, failure: failureOf(response, answer) }
 }
 
-function unanswered({ address, stop }: OneDoor, fault: string): DoorAnswer {
+function unanswered({ address, stop }: OneDoor, fault: string, status: number | null = null): DoorAnswer {
   return failed(
-    null,
+    status,
     stop.aborted
       ? 'stopped; the outcome of the last request is unknown'
       : `the publish door at ${address.host} ${fault}`,

@@ -1,5 +1,5 @@
 import type { DoorAccess, DoorFailure, DoorReceipt } from '../operator/publish-door.ts'
-import { askDoor, pause } from '../operator/publish-door.ts'
+import { askDoor, pause, STOPPED_ON_ITS_WAY } from '../operator/publish-door.ts'
 import { printable } from '../terminal/output.ts'
 import type { TroubleReport } from './trouble-report.ts'
 
@@ -68,6 +68,8 @@ export async function sendRows<Row extends DraftRow>(
     } else if (failure.status === TOO_LARGE && part.length > 1) {
       most = Math.ceil(part.length / 2)
     } else if (passes(failure)) {
+      // The link may be too slow for so many.
+      if (failure.status === STOPPED_ON_ITS_WAY) most = Math.ceil(part.length / 2)
       const limit = failure.held > 0 ? HELD_RETRY_MS_MAX : RETRY_MS_MAX
       sender.trouble.lasts(waitReason(row, failure))
       const askedMs = Math.min(failure.retryMs ?? 0, ASKED_MS_MAX)
@@ -94,7 +96,7 @@ function endOf(rows: readonly DraftRow[], from: number, alone: number, most: num
 
 /** Whether the same request may succeed later without anybody's help. */
 function passes({ status, held }: DoorFailure): boolean {
-  return status === null || status === 429 || status >= 500 || held > 0
+  return status === null || status === STOPPED_ON_ITS_WAY || status === 429 || status >= 500 || held > 0
 }
 
 function waitReason(row: DraftRow | undefined, failure: DoorFailure): string {
