@@ -165,6 +165,7 @@ suite('a restore', () => {
     // The mark has a signature of the old key too, which the backup lists.
     const { code, said } = await runRestore(backups, data, false, [join(path, 'missing'), added])
     assert.equal(code, 0, said)
+    assert.match(said, /^warn +key +\S+missing is missing/m)
     assert.match(said, /^ok +loss +the backup holds every published event$/m)
     assert.equal(refusalAtStart(data, { ...SIGNING, keys: [TEST_KEY, OTHER_KEY] }), undefined)
     assert.equal(eventsOf(data), 10)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
@@ -88,6 +89,9 @@ suite('`daybook upgrade`', () => {
     await assert.rejects(run(words), /no key of this log has signed the high-water mark/)
     const { stdout } = await run([...words, '--signing-key-file', keyFiles.join(',')])
     assert.match(stdout, /^10 events upgraded from schema /)
+    const mistyped = await run([...words, '--signing-key-file', join(folder.path, 'mistyped')])
+    assert.equal(mistyped.code, 2)
+    assert.match(mistyped.stderr, /^daybook: the signing key file \S+mistyped cannot be read/)
   })
 
   test('keeps an old store that can be put back, and upgraded again', async () => {

@@ -12,7 +12,7 @@ import { VERSION } from '../terminal/version.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { directoryOption, requireLog } from './log-options.ts'
-import { readableKeys } from './signing-key-file.ts'
+import { readableKeys, readKeyFile } from './signing-key-file.ts'
 
 type UpgradeOptions = Readonly<{
   data: string
@@ -101,7 +101,8 @@ async function runUpgrade(
   try {
     return await upgradeStore({
       dataDirectory: data,
-      keys: readableKeys(files, data, world),
+      // A given file that cannot be read is refused: without its key, a whole store would look wrong.
+      keys: files?.map((path) => readKeyFile(path, world)) ?? readableKeys(null, data, world),
       version: VERSION,
       rebuild,
       waitMs,
