@@ -54,7 +54,10 @@ async function provenOrNull(place: string, served: Uint8Array, keys: OriginKeys)
   }
 }
 
-/** The tree of a note with the first signature of each of these keys, at most `max`. Throws a `WrongError` when one is invalid. */
+/**
+ * The tree of a note with the first signature of each of these keys, at most `max`. Throws a `WrongError` when one is
+ * invalid.
+ */
 function signedBy(
   place: string,
   served: Uint8Array,
