@@ -82,7 +82,8 @@ export function readKnownKeys(
 
 /**
  * Keys of a log whose newest trees they may have signed, for a comparison that is also made without a key: those of the
- * files, or the default key. A file that is missing or cannot be read counts as none, and the caller tells of a given one.
+ * files, or the default key. A file that is missing or cannot be read counts as none, and the caller tells of a given
+ * one.
  */
 export function readableKeys(
   files: readonly string[] | null,
