@@ -44,7 +44,7 @@ function openStreams() {
       writers.push(writer)
       return writer
     },
-    async publish(writer: ModelWriter, ref: string): Promise<string> {
+    publish: async (writer: ModelWriter, ref: string): Promise<string> => {
       const result = await writer.submit([{ ref, needs: null, attempt: ref }])
       return result === 'died' ? result : result.is
     },
