@@ -118,14 +118,14 @@ export function openMirroring(
 /** Whether following may work again later: failures of the network, of the origin, and what passes on this machine. */
 function mayPass(error: unknown): boolean {
   if (error instanceof DaybookError || error instanceof WrongError) return true
-  return error instanceof UnknownEventError || error instanceof StoreError || isOfMachine(error)
+  return error instanceof UnknownEventError || error instanceof StoreError || passesHere(error)
 }
 
 /** Whether the store or a file beside it could not be written. */
 const isDiskFull = (error: unknown): boolean => isFull(error) || isNoRoom(error)
 
-/** Whether the machine failed in a way that passes: a full disk, or too little memory or too few files. */
-const isOfMachine = (error: unknown): boolean => isDiskFull(error) || isPassingFault(error)
+/** Whether this machine failed in a way that passes: a full disk, or too little memory or too few files. */
+const passesHere = (error: unknown): boolean => isNoRoom(error) || isPassingFault(error)
 
 function faultOf(error: unknown): string {
   if (isDiskFull(error)) return 'the disk is full'
@@ -134,7 +134,7 @@ function faultOf(error: unknown): string {
 
 function waitOf(error: unknown): MirrorWait {
   // Downloads too refuse to fill the disk.
-  if (isOfMachine(error) || error instanceof StoreError) return 'disk'
+  if (passesHere(error) || error instanceof StoreError) return 'disk'
   if (error instanceof UnknownEventError) return 'version'
   return error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
     ? 'unreachable'

@@ -84,7 +84,8 @@ suite('an audit holds every endpoint to its row in the table', async () => {
       const missed: string[] = []
       for (const [address, honest] of addresses) {
         const changed = Buffer.from(honest)
-        // In the middle of a gzip file or a signed text, and in the last digit of a figure in JSON: `page` has none.
+        // The changed place is the middle of a gzip file or a signed text, and the last digit of a figure in JSON: `page`
+        // has none.
         const [figures = ''] = text(honest).split('"page":')
         const at = endpoint.answer.includes('/') ? changed.length >> 1 : figures.search(/\d(?=\D*$)/)
         changed.writeUInt8((changed[at] ?? 0) ^ 1, at)

@@ -135,7 +135,7 @@ suite('the verdict about the archive', () => {
     const quiet = publicLog([start ?? assert.fail(), ...gap], log.key)
     const months = async (): Promise<readonly string[]> => ['2026-04', '2026-05', '2026-06']
     const found = async (change: Change): Promise<readonly string[]> => {
-      // Without the list of months, whose rows follow from the sizes.
+      // The list of months is left out: its rows follow from the sizes.
       const source = quiet.source((path, body) => (path === 'archive' ? undefined : change(path, body)))
       return findingLines(await auditOf(quiet, undefined, { source: { ...source, is: 'folder', months } }))
     }

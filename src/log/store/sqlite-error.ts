@@ -39,6 +39,11 @@ const PASSING_IO_CODES: ReadonlySet<number | null> = new Set([
 /** Codes of the system for too few files, memory or threads at this moment. `EIO` is none: the disk fails. */
 const PASSING_SYSTEM_CODES: ReadonlySet<unknown> = new Set(['EAGAIN', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
+/** Whether an error is of SQLite or of the system. It says nothing about what was being read or written. */
+export function isOfMachine(error: unknown): boolean {
+  return error instanceof Error && ('errcode' in error || 'syscall' in error)
+}
+
 /** Whether SQLite refused because another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   return primaryCodeOf(error) === SQLITE_BUSY

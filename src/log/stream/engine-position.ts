@@ -18,7 +18,8 @@ export function servedMessage({ stream, place, digest }: EnginePosition): Served
 
 const KEYS = { stream: 'engine_stream', place: 'engine_place', digest: 'engine_digest' } as const
 const COUNT = /^(0|[1-9]\d{0,15})$/
-const HEX_HASH = /^[0-9a-f]{64}$/
+/** A SHA-256 digest in hex. */
+export const HEX_HASH: RegExp = /^[0-9a-f]{64}$/
 
 /** Reads the position of a store in its stream; null when its log is on no engine. */
 export function readPosition(db: DatabaseSync): EnginePosition | null {

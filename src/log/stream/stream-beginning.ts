@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Hash } from '../../tlog/hash.ts'
 import { text } from '../store/codec.ts'
 import { StoreError } from '../store/store.ts'
+import { HEX_HASH } from './engine-position.ts'
 
 const KEY = 'engine_begin'
-const HEX_HASH = /^[0-9a-f]{64}$/
 
 /**
  * Reads the SHA-256 of the first message of a store's stream. It tells two streams of one number apart: a log that is taken

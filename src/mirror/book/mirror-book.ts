@@ -5,6 +5,7 @@ import type { Appender } from '../../log/append.ts'
 import { openAppender } from '../../log/append.ts'
 import { text } from '../../log/store/codec.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
+import { isOfMachine } from '../../log/store/sqlite-error.ts'
 import { openStoredTree } from '../../log/tree/stored-tree.ts'
 import type { Signer } from '../../log/tree/signer.ts'
 import type { TreeWriter } from '../../log/tree/tree-writer.ts'
@@ -197,16 +198,12 @@ function sameTree(signed: ProvenTree | null, { size, root }: Tree): ProvenTree {
 
 function append(appender: Appender, { event, details }: MirrorEntry): void {
   try {
+    // The books read the store meanwhile.
     appender.append({ ref: null, ...event, details }, null, event.atMs)
   } catch (cause) {
     if (cause instanceof UnknownEventError || isOfMachine(cause)) throw cause
     throw new WrongError(`seq ${event.seq}`, 'is an event that the books refuse', { cause })
   }
-}
-
-/** Whether SQLite or the system failed, which says nothing about the event. The books read the store. */
-function isOfMachine(error: unknown): boolean {
-  return error instanceof Error && ('errcode' in error || 'syscall' in error)
 }
 
 /** Opens the statements that write the signature of a tree. */

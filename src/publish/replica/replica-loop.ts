@@ -1,4 +1,5 @@
 import { EngineError } from '../../engine/log-engine.ts'
+import { isOfMachine } from '../../log/store/sqlite-error.ts'
 import type { AppendParts } from './append-steps.ts'
 import { attemptCommit, hearOthers, settleOffer } from './append-steps.ts'
 import type { AppendPace } from './append-pace.ts'
@@ -112,15 +113,11 @@ function halt({ line, onNotice }: LoopParts, loop: LoopState, cause: StopCause):
 function fail({ follower, mayRetry, onNotice }: LoopParts, loop: LoopState, error: unknown): void {
   const { place } = follower.end()
   const passes = mayRetry(error)
-  if (!passes && !isOfDisk(error)) return void (loop.due ??= programFault(place, error))
+  if (!passes && !isOfMachine(error)) return void (loop.due ??= programFault(place, error))
   loop.isFailing = true
   onNotice({ is: 'local-failure', error })
   if (!passes) loop.due ??= { is: 'local', place, reason: BROKEN }
 }
-
-/** Whether an error is of SQLite or of the file system. */
-const isOfDisk = (error: unknown): boolean =>
-  error instanceof Error && ('errcode' in error || 'syscall' in error)
 
 /** Stops at an error of what should recover from errors. */
 async function breakDown({ clock, follower }: LoopParts, loop: LoopState, error: unknown): Promise<void> {

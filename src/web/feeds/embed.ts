@@ -58,7 +58,7 @@ export function embedRoute(
       })
       return {
         is: 'body',
-        // As any page: a new version may render a settled range differently.
+        // A new version may render a settled range differently, as with any page.
         keep: 'revalidate',
         etag: 'of-content',
         type: HTML_TYPE,

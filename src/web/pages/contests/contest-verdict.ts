@@ -136,17 +136,10 @@ function won(verdict: Verdict): Words {
   const bar = segments(verdict)
   if (prizes.some(({ notRedeemed }) => notRedeemed.startsWith('-'))) {
     const rest = prizes.some(({ notRedeemed }) => isPositive(notRedeemed)) ? waits(verdict) : null
-    return isOverpaid(prizes)
-      ? {
-          say: html`More was paid than was won`,
-          lead: html`A prize was corrected after it was paid. ${rest}`,
-          bar,
-        }
-      : {
-          say: html`More has expired than was left to pay`,
-          lead: html`A prize was corrected after its expiry. ${rest}`,
-          bar,
-        }
+    const [say, end] = isOverpaid(prizes)
+      ? ['More was paid than was won', 'it was paid']
+      : ['More has expired than was left to pay', 'its expiry']
+    return { say: html`${say}`, lead: html`A prize was corrected after ${end}. ${rest}`, bar }
   }
   if (prizes.some(({ notRedeemed }) => !isZero(notRedeemed))) {
     const share = wholePercentOf(
