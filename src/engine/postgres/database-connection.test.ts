@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import dns from 'node:dns'
 import { getEventListeners, once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
-import { suite, test } from 'node:test'
+import { mock, suite, test } from 'node:test'
 import { openFakePostgres } from '../../../test/engine/fake-postgres.ts'
 import { freePort } from '../../../test/processes/free-ports.ts'
 import { until } from '../../../test/processes/other-program.ts'
@@ -103,6 +104,23 @@ suite('a connection to a database', () => {
       message: `connect ECONNREFUSED 127.0.0.1:${hosts[1]}`,
       passes: true,
     })
+  })
+
+  test('fails for now when the resolver cannot tell the address of its server', async () => {
+    const lookup = mock.method(dns, 'lookup', (name: string, ...rest: readonly unknown[]) => {
+      const tell = rest.at(-1)
+      assert.ok(typeof tell === 'function')
+      tell(Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}`), { code: 'EAI_AGAIN' }))
+    })
+    const target = { ...TARGET, hosts: [{ host: 'away.test', port: 5432 }], tls: false } as const
+    try {
+      await assert.rejects(connectDatabase(target, AbortSignal.timeout(300_000)), {
+        message: 'getaddrinfo EAI_AGAIN away.test',
+        passes: true,
+      })
+    } finally {
+      lookup.mock.restore()
+    }
   })
 
   test('gives each server a time of its own', { skip: skipWithout('python3') }, async () => {
