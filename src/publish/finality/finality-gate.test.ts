@@ -108,6 +108,25 @@ suite('the gate that asks the chain', () => {
     assert.ok(ranMs >= 60_000)
   })
 
+  test('tells no contradiction that was answered while another node asked', async () => {
+    const figures: string[] = []
+    let [leads, isAnswered, asked] = [true, false, 0]
+    await runWatched({
+      published: 3,
+      leads: () => leads,
+      isAnswered: () => isAnswered,
+      tellFigure(figure) {
+        figures.push(figure)
+        if (figure === '1 contradictions') [leads, isAnswered] = [false, true]
+        if (figure === '0 contradictions') leads = true
+      },
+      ask(txs, stop) {
+        if (isAnswered && leads && txs.includes('tx 2') && ++asked > 3) stop()
+      },
+    })
+    assert.deepEqual(figures, ['1 pending', '1 contradictions', '0 pending', '0 contradictions', '1 pending'])
+  })
+
   test('keeps its figures and its round when two nodes publish in turn and the lead flips', async () => {
     const figures: string[] = []
     const asked = new Set<string>()
@@ -142,6 +161,8 @@ suite('the gate that asks the chain', () => {
 type Watch = Readonly<{
   /** Published transactions; the chain does not know the first. */
   published?: number
+  /** Whether a correction has answered the first. */
+  isAnswered?(): boolean
   chainId?: string | null
   leads(): boolean
   tellFigure(figure: string, stop: () => void): void
@@ -149,7 +170,13 @@ type Watch = Readonly<{
 }>
 
 /** Runs a gate with one waiting draft, by a clock that only sleep moves, until it is stopped. Returns the time at the end. */
-async function runWatched({ published = 1, chainId = 'the chain', leads, ...watch }: Watch): Promise<number> {
+async function runWatched({
+  published = 1,
+  chainId = 'the chain',
+  isAnswered = () => false,
+  leads,
+  ...watch
+}: Watch): Promise<number> {
   const draft = tradeDraft('waits', { tx: 'waiting' })
   const drafts: readonly HeldDraft[] = [{ ...ASKED, id: 1, ref: 'waits', draft }]
   const ended = new AbortController()
@@ -187,15 +214,15 @@ async function runWatched({ published = 1, chainId = 'the chain', leads, ...watc
       if (report.is === 'contradictions') watch.tellFigure(`${report.count} contradictions`, stop)
     },
   } as const
-  const recheck = openRecheck({ ...own, published: publishedTxs(published) })
+  const recheck = openRecheck({ ...own, published: publishedTxs(published, isAnswered) })
   const gate = gateOf(signal, { ...own, recheck, leads })
   await gate.identify()
   await gate.run()
   return clockMs
 }
 
-/** Transactions of so many published events. */
-function publishedTxs(count: number): PublishedTxs {
+/** Transactions of so many published events, without the first once it is answered. */
+function publishedTxs(count: number, isAnswered: () => boolean): PublishedTxs {
   return {
     seqBefore: () => 0,
     after(seq, max) {
@@ -203,7 +230,7 @@ function publishedTxs(count: number): PublishedTxs {
       const events = Array.from({ length: last - seq }, (_, index) => {
         const at = seq + index + 1
         return { seq: at, tx: `tx ${at}`, vouched: false }
-      })
+      }).filter((event) => event.seq > 1 || !isAnswered())
       return { events, scannedTo: last === count ? null : last }
     },
     paidIn: () => ZERO,

@@ -12,7 +12,10 @@ import type { RpcBudgets } from './rpc-budgets.ts'
 export type Recheck = Readonly<{
   /** Asks about the next transactions, unless it is too early or too little of the budget is left. */
   step(budgets: RpcBudgets): Promise<void>
-  /** Tells that no contradiction stands: another node asks, and tells its own. The next step goes on with the round. */
+  /**
+   * Tells that no contradiction stands: another node asks, and tells its own. The next step goes on with the round, or
+   * begins before the first contradiction that stood, because it may be answered by then.
+   */
   leave(): void
 }>
 
@@ -41,7 +44,12 @@ const LEFT_PART = 1 / 2
 const STANDING_MAX = 10_000
 
 /** A transaction to ask again. `name` says what was decided about it. */
-type Target = Readonly<{ name: string; tx: string; decided: 'published' | 'vouched' | 'dropped' }>
+type Target = Readonly<{
+  name: string
+  tx: string
+  decided: 'published' | 'vouched' | 'dropped'
+  before: Place
+}>
 
 /** Place in a round: first the events, by seq, then the dropped drafts, by number. */
 type Place = Readonly<{ in: 'published' | 'dropped'; after: number }>
@@ -51,9 +59,9 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   const { client, published, pace, tell } = settings
   let place: Place | null = null
   let nextMs = settings.monotonicMs() + pace.againMs
-  /** Contradictions that stand, and those that this round has found. */
-  let standing = new Set<string>()
-  let found = new Set<string>()
+  /** Contradictions that stand, and those that this round has found, each with the place before it. */
+  let standing = new Map<string, Place>()
+  let found = new Map<string, Place>()
   let told = 0
 
   function tellCount(count: number): void {
@@ -62,14 +70,14 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   }
 
   function judge(target: Target, verdict: TxVerdict): void {
-    const { name } = target
+    const { name, before } = target
     const reason = contradictionOf(target, verdict)
     // Without an answer that counts, a contradiction stands.
     if (reason === null && !(verdict.is === 'unsure' && standing.has(name))) return
     if (found.size >= STANDING_MAX) return
-    found.add(name)
+    found.set(name, before)
     if (reason === null || standing.has(name)) return
-    standing.add(name)
+    standing.set(name, before)
     tell({ is: 'contradiction', of: name, reason })
     tellCount(standing.size)
   }
@@ -77,13 +85,12 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   /** Contradictions that this round has not found again are gone: the chain agrees, or a publication answers them. */
   function endRound(): void {
     standing = found
-    found = new Set()
+    found = new Map()
     tellCount(standing.size)
   }
 
   return {
     async step(budgets) {
-      tellCount(standing.size)
       if (settings.monotonicMs() < nextMs || budgets.left() < budgets.burst * LEFT_PART) return
       await settings.queue.quiet(settings.signal)
       const begin = (): Place => ({
@@ -100,8 +107,23 @@ export function openRecheck(settings: RecheckSettings): Recheck {
       if (place === null) endRound()
       nextMs = settings.monotonicMs() + (place === null ? pace.roundMs : pace.againMs)
     },
-    leave: () => tellCount(0),
+    leave() {
+      const [first] = [...standing.values()].toSorted(inOrder)
+      if (first !== undefined) {
+        place = first
+        nextMs = settings.monotonicMs()
+      }
+      standing = new Map()
+      found = new Map()
+      tellCount(0)
+    },
   }
+}
+
+/** Order of two places of a round. */
+function inOrder(a: Place, b: Place): number {
+  if (a.in === b.in) return a.after - b.after
+  return a.in === 'published' ? -1 : 1
 }
 
 /** The transactions at a place of the round, and the place after them: null at the end. */
@@ -113,7 +135,8 @@ function targetsAt(
   if (place.in === 'published') {
     const { events, scannedTo } = published.after(place.after, max)
     const targets = events.map(({ seq, tx, vouched }): Target => {
-      return { name: `event ${seq}`, tx, decided: vouched ? 'vouched' : 'published' }
+      const before = { in: 'published', after: seq - 1 } as const
+      return { name: `event ${seq}`, tx, decided: vouched ? 'vouched' : 'published', before }
     })
     return {
       targets,
@@ -127,7 +150,14 @@ function targetsAt(
   const targets = dropped.flatMap(({ id, draft }): readonly Target[] =>
     draft.tx === null || published.hasPayment(draft)
       ? []
-      : [{ name: `dropped draft ${id}`, tx: draft.tx, decided: 'dropped' }],
+      : [
+          {
+            name: `dropped draft ${id}`,
+            tx: draft.tx,
+            decided: 'dropped',
+            before: { in: 'dropped', after: id - 1 },
+          },
+        ],
   )
   return { targets, next: last === undefined ? null : { in: 'dropped', after: last } }
 }
