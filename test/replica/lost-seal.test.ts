@@ -74,6 +74,17 @@ suite('a writer appends nothing to a stream without a seal while others are in t
     assert.equal(streams.first(), 1)
   })
 
+  test('and leaves the lead to them', async () => {
+    using streams = openStreams()
+    const { clock } = streams
+    const [late, one] = [streams.open('a late one', 0), streams.open('one', 1)]
+    late.start()
+    one.start()
+    await clock.sleep(15_000)
+    const leads = (): readonly unknown[] => [late, one].map((writer) => writer.run()?.replica.leads())
+    assert.deepEqual(leads(), [false, true])
+  })
+
   test('also not the message that it has offered before', async () => {
     using streams = openStreams()
     const { clock, net, publish } = streams

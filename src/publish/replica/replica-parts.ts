@@ -171,6 +171,7 @@ function hasNoFault({
 }: Pick<ReplicaParts, 'line' | 'loop' | 'guard' | 'writers'>): boolean {
   if ((line.unsettledMs() ?? 0) > UNSETTLED_MS_MAX) return false
   if (loop.stopped() !== null || loop.isFailing() || guard.refusal() !== null) return false
+  if (writers.later().length > 0) return false
   return !writers.twins().some(({ isOurs }) => isOurs)
 }
 
