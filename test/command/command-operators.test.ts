@@ -121,6 +121,23 @@ suite('correct', () => {
     assert.equal((await run(words(1))).code, 2)
     assert.equal((await run(sent(99_999_999))).code, 1)
   })
+
+  test('does not say that nothing was published when each request stops on its way', async () => {
+    const seq = await publishDeposit(service, 'to-correct-slowly')
+    const answer =
+      'HTTP/1.1 408 Request Timeout\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
+    await using door = createServer((socket) => {
+      socket.on('error', () => undefined).once('data', () => socket.end(answer))
+    })
+    await once(door.listen(0, '127.0.0.1'), 'listening')
+    const to = `http://127.0.0.1:${(door.address() as AddressInfo).port}`
+    const { code, stderr } = await run(sent(seq, '--to', to))
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /did not get the whole request in time\nrepeat the command: nothing is published twice$/m,
+    )
+  })
 })
 
 suite('correct and publish', () => {

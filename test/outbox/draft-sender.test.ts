@@ -10,11 +10,12 @@ import { sendRows } from '../../src/command/outbox/draft-sender.ts'
 import { openTroubleReport } from '../../src/command/outbox/trouble-report.ts'
 import { worldOf } from '../stage/command-stage.ts'
 
-/** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, or none at all. */
+/** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */
 type Answer =
   | 'accepted'
   | 'breaks off'
   | 'hangs up'
+  | 'says nothing'
   | Readonly<{ status: number; retryAfter?: string; body?: object }>
 
 const refused = (draft: number, more: object = {}): Answer => ({
@@ -22,17 +23,23 @@ const refused = (draft: number, more: object = {}): Answer => ({
   body: { detail: 'refused', errors: [{ draft, field: 'kots', message: 'is not there' }], ...more },
 })
 
+/** Nothing listens on the discard port. */
+const AWAY = 'http://127.0.0.1:9'
+
 /** Sends rows `a`, `b`, … to a door that gives these answers in turn, and then accepts everything. */
 async function send(
   names: string,
   answers: readonly Answer[],
+  ...fallbacks: readonly string[]
 ): Promise<Readonly<{ asked: readonly string[]; settled: string; end: object; said: string }>> {
   const left = [...answers]
   const asked: string[] = []
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') return void response.end()
     const lines = (await text(request)).split('\n')
     asked.push(lines.join(''))
     const answer = left.shift() ?? 'accepted'
+    if (answer === 'says nothing') return
     if (answer === 'hangs up') return void response.destroy()
     if (answer === 'breaks off') {
       response.writeHead(200, { 'content-length': 99 })
@@ -50,7 +57,7 @@ async function send(
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const to = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`, ...fallbacks].join(',')
   const heard: string[] = []
   const world = worldOf({ stderr: { write: (line: string) => heard.push(line) } as never })
   const door = { doors: openDoorChoice(to, world), token: 'token', log: null, stop: world.stop }
@@ -106,6 +113,12 @@ suite('rows for the publish door', () => {
     const { asked, settled, said } = await send('abcd', [stopped, stopped, stopped])
     assert.deepEqual([asked, settled], [['abcd', 'ab', 'a', 'a', 'b', 'c', 'd'], 'abcd'])
     assert.match(said, / did not get the whole request in time; trying again\nthe publish door takes/)
+  })
+
+  test('are sent again in halves when a door with a fallback is silent, although the fallback is away', async () => {
+    const { asked, settled, said } = await send('ab', ['says nothing'], AWAY)
+    assert.deepEqual([asked, settled], [['ab', 'a', 'b'], 'ab'])
+    assert.match(said, / did not answer within 15 s; .* cannot be reached; trying again\n/)
   })
 
   test('wait as long as the door asks', async () => {

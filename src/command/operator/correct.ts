@@ -13,7 +13,7 @@ import { CORRECTABLE_TYPES } from '../../protocol/rules.ts'
 import type { JsonObject } from '../../verify/reading/json-values.ts'
 import { isJsonObject } from '../../verify/reading/json-values.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
-import { openDoor, sendDrafts } from './publish-door.ts'
+import { concernsNode, openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 
@@ -70,13 +70,13 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   }
   const sent = await sendDrafts({ ...door, log: answer.headers.get('daybook-log') }, lines)
   if (!sent.ok) {
-    const { draft, field, reason, status } = sent.failure
+    const { draft, field, reason } = sent.failure
     const which = draft === null ? '' : draft === 0 ? 'the correction' : 'the restatement'
     tell(
       world,
       `${[which, field ?? ''].filter((part) => part !== '').join(', ')}${which === '' ? '' : ': '}${reason}`,
     )
-    const isUnknown = status === null || status >= 500
+    const isUnknown = concernsNode(sent.failure)
     tell(world, isUnknown ? 'repeat the command: nothing is published twice' : 'nothing was published')
     return 1
   }

@@ -10,7 +10,7 @@ const TRIES_MAX = 5
 const RETRY_MS = 1_000
 /** Time in which a door with a fallback must answer. A node that hangs would keep the drafts from the next one. */
 const ANSWER_MS = 15_000
-/** Status by which the server of a door gives up a request that stops on its way. The door does not see it. */
+/** Status by which the server of a door gives up a request that stops on its way. A door that is late counts as one. */
 export const STOPPED_ON_ITS_WAY = 408
 
 /**
@@ -32,7 +32,7 @@ export type DoorFailure = Readonly<{
   draft: number | null
   field: string | null
   reason: string
-  /** HTTP status of the refusal; null when no whole answer came. */
+  /** HTTP status of the refusal; 408 also when a door was late; null when no whole answer came. */
   status: number | null
   /** Time in milliseconds after which the door asks for a retry; null when it names none. */
   retryMs: number | null
@@ -78,15 +78,17 @@ export async function askDoor(door: DoorAccess, lines: readonly string[]): Promi
     return { answer, fault: answer.ok || !concernsNode(answer.failure) ? null : answer.failure.reason }
   })
   const last = answers.at(-1) ?? failed(null, 'no publish door was asked')
-  if (last.ok || answers.length === 1) return last
-  const reasons = answers.flatMap((answer) => (answer.ok ? [] : [answer.failure.reason]))
-  return concernsNode(last.failure)
-    ? { ok: false, failure: { ...last.failure, reason: [...new Set(reasons)].join('; ') } }
-    : last
+  if (last.ok || answers.length === 1 || !concernsNode(last.failure)) return last
+  const failures = answers.flatMap((answer) => (answer.ok ? [] : [answer.failure]))
+  const reason = [...new Set(failures.map((failure) => failure.reason))].join('; ')
+  // A request that one door gets too slowly must be halved, also when the doors after it are away.
+  const isStopped = failures.some(({ status }) => status === STOPPED_ON_ITS_WAY)
+  const status = isStopped ? STOPPED_ON_ITS_WAY : last.failure.status
+  return { ok: false, failure: { ...last.failure, reason, status } }
 }
 
-/** Whether a failure says something about one node, so that another one may take the drafts. */
-function concernsNode({ status }: DoorFailure): boolean {
+/** Whether a failure is of one node, so that another may take the drafts. They may be published all the same. */
+export function concernsNode({ status }: DoorFailure): boolean {
   return status === null || status === STOPPED_ON_ITS_WAY || status >= 500
 }
 
@@ -96,6 +98,9 @@ type OneDoor = DoorAccess & Readonly<{ address: URL }>
 async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnswer> {
   const response = await post(door, lines)
   if (response === null) return unanswered(door, 'cannot be reached')
+  // Nobody can tell a door that hangs from a link that is too slow for the request.
+  if (response === 'late')
+    return unanswered(door, `did not answer within ${ANSWER_MS / 1_000} s`, STOPPED_ON_ITS_WAY)
   const answer = await readDoorAnswer(response)
   if (answer === undefined) return unanswered(door, 'broke off its answer')
   const receipts = listIn(answer, 'drafts')
@@ -135,11 +140,12 @@ function failed(status: number | null, reason: string, otherLog: string | null =
   }
 }
 
-/** Sends one request; null when nothing answers. */
+/** Sends one request; null when nothing answers, and `late` when a door with a fallback took too long. */
 async function post(
   { address, doors, token, log, stop }: OneDoor,
   lines: readonly string[],
-): Promise<Response | null> {
+): Promise<Response | 'late' | null> {
+  const limit = AbortSignal.timeout(ANSWER_MS)
   try {
     return await fetch(new URL('/publish', address), {
       method: 'POST',
@@ -149,10 +155,10 @@ async function post(
         ...(log === null ? {} : { 'daybook-log': log }),
       },
       body: lines.join('\n'),
-      signal: doors.hasFallback ? AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS)]) : stop,
+      signal: doors.hasFallback ? AbortSignal.any([stop, limit]) : stop,
     })
   } catch {
-    return null
+    return doors.hasFallback && limit.aborted && !stop.aborted ? 'late' : null
   }
 }
 
