@@ -55,10 +55,9 @@ export function findsAddress(text: string, place: TextPlace, proofsMax: number =
 function holdsWhole(text: string, place: TextPlace, budget: ProofBudget): boolean {
   if (!LONG_WORD.test(text)) return false
   if (holdsBech32(text) || holdsPrefixedCashaddr(text) || holdsTon(text)) return true
-  if (place === 'prose' && holdsBareHex(text)) return true
-  return wholeRuns(text).some(
-    (run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx', budget),
-  )
+  const runs = wholeRuns(text)
+  if (place === 'prose' && runs.some(holdsBareHex)) return true
+  return runs.some((run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx', budget))
 }
 
 function holdsJoined(text: string, budget: ProofBudget): boolean {

@@ -147,6 +147,7 @@ export const DISGUISES: readonly (readonly [name: string, dress: (text: string) 
   ['before an em dash', (text) => `${text}—thanks`],
   ['glued to a word before', (text) => `wallet${text}`],
   ['glued to words on both sides', (text) => `sentTo${text}Thanks`],
+  ['glued to a word that begins with hex digits', (text) => `${text}address`],
 ]
 
 const groups = (size: number, joint: string) => (text: string) =>

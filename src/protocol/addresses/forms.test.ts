@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { AddressForm } from '../../../test/story/address-forms.ts'
@@ -54,6 +55,25 @@ suite('an address of a known form', () => {
 
   test('is found in groups', () => {
     assert.deepEqual(missedOf(GROUPED_FORMS, groups(4, ' '), groups(7, '-')), [])
+  })
+
+  test('is found when it touches a digest, whose digits it may lengthen', () => {
+    const digest = createHash('sha512').update('a digest').digest('hex')
+    const others = FORMS.filter(({ name }) => !name.includes('EIP-55'))
+    for (const length of [64, 96, 128]) {
+      const digits = digest.slice(0, length)
+      assert.deepEqual(
+        missedOf(
+          others,
+          (text) => `${digits}${text}`,
+          (text) => `${text}${digits}`,
+          (text) => `sha256:${digits}${text}`,
+        ),
+        [],
+      )
+      for (const text of [`${digits}0x${'ab'.repeat(20)}`, `${digits.slice(1)}0x${'ab'.repeat(20)}`])
+        for (const place of ['prose', 'url', 'tx'] as const) assert.ok(findsAddress(text, place), text)
+    }
   })
 
   test('is found with up to three common words glued to each of its ends', () => {

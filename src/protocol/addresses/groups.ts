@@ -20,9 +20,10 @@ export function wholeRuns(text: string): readonly LetterRun[] {
   return longWords(text).map((word) => {
     const edges = new Uint8Array(word.length + 1)
     edges[0] = edges[word.length] = 1
-    for (const at of gluedEdges(word)) edges[at] = 1
+    const glued = gluedEdges(word)
+    for (const at of glued) edges[at] = 1
     for (const { index } of word.matchAll(OUTSIDE_BASE58)) edges[index] = edges[index + 1] = 1
-    return { text: word, edges, trusts: () => true }
+    return { text: word, edges, glued, trusts: () => true }
   })
 }
 
@@ -31,6 +32,7 @@ export function partRuns(text: string): readonly LetterRun[] {
   return longWords(text).map((word) => ({
     text: word,
     edges: new Uint8Array(word.length + 1).fill(1),
+    glued: [],
     trusts: (_from, _to, bits) => bits >= PART_BITS_MIN,
   }))
 }
@@ -70,7 +72,7 @@ export function joinedRuns(text: string): readonly LetterRun[] {
     const isMixed = (odd[joined.length] ?? 0) >= ODD_CHARS_MIN || ICAP_START.test(joined)
     const trusts = (from: number, to: number, bits: number) =>
       bits >= JOINED_BITS_MIN || (isMixed && ((odd[to] ?? 0) - (odd[from] ?? 0)) * 4 >= to - from)
-    return [{ text: joined, edges, trusts }]
+    return [{ text: joined, edges, glued: [], trusts }]
   })
 }
 /** An address in the form of an IBAN, of which the rest may be letters. */

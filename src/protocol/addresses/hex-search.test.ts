@@ -40,6 +40,19 @@ suite('a search for hex digits', () => {
     for (const digits of [commit.slice(1), `${commit}8`]) assert.ok(!findsAddress(`as of ${digits}`, 'prose'))
   })
 
+  test('finds 40 hex digits between glued words that end or begin with hex digits', () => {
+    for (const word of ['address', 'addr', 'account', 'and']) {
+      for (const place of ['prose', 'url'] as const)
+        assert.ok(findsAddress(`0x${DIGITS}${word}`, place), word)
+      assert.ok(findsAddress(`${DIGITS}${word}`, 'prose'), word)
+    }
+    for (const word of ['paid', 'send', 'the', 'prize', 'solana', 'usdc', 'ada'])
+      for (const text of [`${word}${DIGITS}`, `${word}${DIGITS}address`])
+        assert.ok(findsAddress(text, 'prose'), text)
+    for (const text of [`0x${DIGITS}fade`, `0x${DIGITS}faddress`, `bade${DIGITS}`])
+      assert.ok(!findsAddress(text, 'prose'), text)
+  })
+
   test('finds an address in letters of one case that its form allows, and EIP-55 only in letters of both', () => {
     const digits = 'fb6916095ca1df60bb79ce92ce3ea74c37c5d359'
     assert.ok(!findsAddress(`https://git.example/commit/${digits}`, 'url'))

@@ -6,6 +6,8 @@ export type LetterRun = Readonly<{
   text: string
   /** 1 for each position at which a candidate may begin or end, from 0 to the length of the text. */
   edges: Uint8Array
+  /** Positions at which a common word that is glued to an address may end or begin. */
+  glued: readonly number[]
   /** Whether a checksum of so few bits is proof enough for the candidate between two positions. */
   trusts: (from: number, to: number, bits: number) => boolean
 }>
