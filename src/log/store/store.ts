@@ -231,11 +231,11 @@ function refuseForeignJournal(path: string): void {
   if (hasNoWal(path)) throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
 }
 
-/** Throws when a journal is left of a store that is gone. It may hold commits, and SQLite would write them into a new store. */
+/** Throws when a journal of a former store is left. It may hold commits, and SQLite would write them into a new store. */
 export function refuseLeftJournal(path: string): void {
   const left = existsSync(path) ? undefined : journalBeside(path)
   if (left === undefined) return
-  throw new StoreError(`${left} is left of a store that is gone: restore a backup, or move it away`)
+  throw new StoreError(`${left} is from a store that no longer exists: restore a backup, or move it away`)
 }
 
 /** The same connection. Closes it and throws when the store has another schema. */

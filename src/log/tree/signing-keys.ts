@@ -89,7 +89,7 @@ export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }:
   const ofThisLog = [...listed.keys()].filter((vkey) => vkey.startsWith(`${origin}+`))
   if (ofThisLog.length > 0 && voucher === undefined && !acceptNewKey) {
     throw new StoreError(
-      'this log is signed with another key: give that key too, or use --accept-new-key when it is lost',
+      'this log is signed with another key: give that key too, or, if that key is lost, use --accept-new-key',
     )
   }
   const insert = db.prepare('INSERT INTO signing_keys (vkey, from_size, statement) VALUES (?, ?, ?)')

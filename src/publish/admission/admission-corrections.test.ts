@@ -79,19 +79,19 @@ suite('a correction', () => {
       'cancels in full: another amount is refused',
       [deposit],
       correction('treasury', 1, { kots: '-4' }),
-      'kots: minus the corrected amount is -5.000000000',
+      'kots: must be -5.000000000, the corrected amount with the opposite sign',
     ],
     [
       'cancels in full: no amount is refused',
       [deposit],
       correction('treasury', 1),
-      'kots: minus the corrected amount is -5.000000000',
+      'kots: must be -5.000000000, the corrected amount with the opposite sign',
     ],
     [
       'has no amount when the event has none',
       [{ is: 'price/usd', details: priced('1') }],
       correction('price', 1, { kots: '0' }),
-      'kots: minus the corrected amount is null',
+      'kots: must be absent: the corrected event has no amount',
     ],
     [
       'has the type of the corrected event',
@@ -151,13 +151,13 @@ suite('an event that restates', () => {
       'is refused in an earlier state',
       [...corrected, contest('scheduled', 2)],
       again('play/entry', 3, 2),
-      'type: this contest is upcoming; play comes while it is running',
+      'type: this contest is upcoming: publish play only while it is running',
     ],
     [
       'replaces no prize while its contest runs',
       [...prized, contest('scheduled', 2), contest('opened', 2)],
       again('prize/x', 4, 2),
-      'type: this contest is running; prize comes while it is paying',
+      'type: this contest is running: publish prize only while it is paying',
     ],
     [
       'replaces no event without a correction',

@@ -63,7 +63,7 @@ suite('an event of a contest', () => {
       'is judged by the state of its own contest',
       [...RUNNING, contest('scheduled', 2)],
       moved('play/entry', '1', 2),
-      'type: this contest is upcoming; play comes while it is running',
+      'type: this contest is upcoming: publish play only while it is running',
     ],
     [
       'is admitted in a cancelled contest as in the state paying',
@@ -82,7 +82,7 @@ suite('an event of a contest', () => {
       'never opens a cancelled contest',
       cancelled,
       contest('opened'),
-      'kind: this contest is paying; opened follows upcoming',
+      'kind: this contest is paying: publish opened only while it is upcoming',
     ],
     [
       'may move closesAt of a running contest',

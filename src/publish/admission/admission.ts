@@ -76,7 +76,8 @@ function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {
   }
   const kots = event.kots === null ? null : negate(event.kots)
   if (draft.kots !== kots) {
-    return wrong('kots', `minus the corrected amount is ${kots === null ? 'null' : formatAmount(kots)}`)
+    if (kots === null) return wrong('kots', 'must be absent: the corrected event has no amount')
+    return wrong('kots', `must be ${formatAmount(kots)}, the corrected amount with the opposite sign`)
   }
   return null
 }
@@ -138,7 +139,7 @@ function refusalOfStatus(
   if (draft.details?.restates !== undefined && !tooEarly) return null
   return wrong(
     'type',
-    `this contest is ${contest.status}; ${draft.type} comes while it is ${taken.join(' or ')}`,
+    `this contest is ${contest.status}: publish ${draft.type} only while it is ${taken.join(' or ')}`,
   )
 }
 
@@ -152,7 +153,10 @@ function refusalOfMove(contest: ContestState | undefined, draft: Draft): BooksRe
   if (contest === undefined) return wrong('contestId', NEVER_SCHEDULED)
   const from = kind === undefined ? [] : MOVED_FROM[kind]
   if (!from.includes(contest.status)) {
-    return wrong('kind', `this contest is ${contest.status}; ${draft.kind} follows ${from.join(' or ')}`)
+    return wrong(
+      'kind',
+      `this contest is ${contest.status}: publish ${draft.kind} only while it is ${from.join(' or ')}`,
+    )
   }
   if (
     draft.kind === 'rescheduled' &&

@@ -174,7 +174,7 @@ export function readBounded(value: unknown, charsMax: number): string | ValueFau
   const isLong =
     value.length > charsMax && (value.length > 2 * charsMax || Array.from(value).length > charsMax)
   if (value === '' || isLong) return fault(value, `must be 1 to ${charsMax} characters`)
-  if (!value.isWellFormed()) return fault(value.toWellFormed(), 'must not hold half a surrogate pair')
-  if (DIRECTION_CONTROL.test(value)) return fault(value, 'must not hold controls of direction')
-  return CONTROL.test(value) ? fault(value, 'must not hold control characters or line separators') : value
+  if (!value.isWellFormed()) return fault(value.toWellFormed(), 'must not contain a lone surrogate')
+  if (DIRECTION_CONTROL.test(value)) return fault(value, 'must not contain bidirectional control characters')
+  return CONTROL.test(value) ? fault(value, 'must not contain control characters or line separators') : value
 }

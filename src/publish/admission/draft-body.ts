@@ -28,7 +28,7 @@ export async function parseDrafts(bytes: Buffer, lines: boolean, chain: Chain): 
   const values = lines ? parseLines(text) : parseArray(text)
   if ('ok' in values) return values
   if (values.length > DRAFTS_MAX)
-    return doorRefusal('too-large', `a request has at most ${DRAFTS_MAX} drafts`)
+    return doorRefusal('too-large', `the request has more than ${DRAFTS_MAX} drafts: split it`)
   const drafts: Draft[] = []
   for (const [index, value] of values.entries()) {
     if (index > 0 && index % DRAFTS_A_TURN === 0) await turn()

@@ -88,7 +88,7 @@ function kindsOf(type: string): string {
   const fixed = kinds.filter((kind) => kind !== '*')
   if (!kinds.includes('*')) return `must be one of ${fixed.join(', ')}`
   const reserved = [...RESERVED_KINDS].filter((kind) => !fixed.includes(kind))
-  return `is reserved: any word may be a kind of this type but ${reserved.join(', ')}`
+  return `is reserved: choose a kind of this type other than ${reserved.join(', ')}`
 }
 
 function readRef(value: unknown, { mode }: DraftSource): string | null | ValueFault {
@@ -100,7 +100,7 @@ function readMomentOf(value: unknown, { mode }: DraftSource): Ms | null | ValueF
   if (mode === 'import') return value === undefined ? fault(value, 'is required in an import') : readAt(value)
   return value === undefined
     ? null
-    : fault(value, 'belongs to imports: here the moment is that of publication')
+    : fault(value, 'is only for imports: a published event gets the moment of its publication')
 }
 
 function readContestId(value: unknown, rule: Rule): ContestId | null | ValueFault {
@@ -120,7 +120,7 @@ function readKots(value: unknown, rule: Rule): Amount | null | ValueFault {
   if (amount === undefined) return fault(value, amountFault(value))
   if (rule.kots === 'must' && amount < 0n) return fault(value, 'must not be negative: only a correction is')
   if (rule.kots === 'as-corrected' && amount > 0n)
-    return fault(value, 'must be minus the amount of the corrected event')
+    return fault(value, 'must be the corrected amount with the opposite sign')
   return amount
 }
 
@@ -129,7 +129,7 @@ function amountFault(text: string): string {
   if (/^-?[1-9]\d*(?:\.\d+)?$/.test(text) && text.search(/\.|$/) > AMOUNT_DIGITS_MAX)
     return `has more than ${AMOUNT_DIGITS_MAX} digits before the point`
   if (/^-0(?:\.0+)?$/.test(text)) return 'must not be minus zero'
-  return 'must be written in plain decimal digits such as "12.5", without sign, blanks or leading zeros'
+  return 'must be plain decimal digits such as "12.5" (a correction: "-12.5"), without plus sign, blanks or leading zeros'
 }
 
 function readTx(value: unknown, rule: Rule, chain: Chain): string | null | ValueFault {

@@ -40,9 +40,9 @@ const table: readonly (readonly [
     'a reserved kind',
     { ...PLAY, kind: 'refund' },
     'kind',
-    /is reserved: any word .* but refund, loyalty, sponsor, returned$/,
+    /is reserved: choose a kind .* other than refund, loyalty, sponsor, returned$/,
   ],
-  ['a kind reserved elsewhere', { ...PAYOUT, kind: 'sponsor' }, 'kind', /but sponsor, returned$/],
+  ['a kind reserved elsewhere', { ...PAYOUT, kind: 'sponsor' }, 'kind', /other than sponsor, returned$/],
   [
     'an unknown kind of a closed type',
     { ...PLANNED, kind: 'begun' },
@@ -62,7 +62,7 @@ const table: readonly (readonly [
     /control characters or line separators/,
   ],
   ['a lone surrogate in the ref', { ...PLAY, ref: 'a\ud800' }, 'ref', /surrogate/],
-  ['its own moment at the door', { ...PLAY, at: '2026-10-01' }, 'at', /belongs to imports/],
+  ['its own moment at the door', { ...PLAY, at: '2026-10-01' }, 'at', /is only for imports/],
   ['no moment in an import', PLAY, 'at', /is required in an import/, FILE],
   ['30 February', { ...PLAY, at: '2026-02-30' }, 'at', /ISO 8601/, FILE],
   ['an offset', { ...PLAY, at: '2026-02-20T00:00:00+01:00' }, 'at', /ISO 8601/, FILE],
@@ -263,7 +263,7 @@ suite('a draft is refused', () => {
       const title = `Autumn${control} round`
       const outcome = refused({ ...PLANNED, details: { ...TIMES, title } })
       assert.equal(outcome.field, 'details.title')
-      assert.match(outcome.reason, /controls of direction/)
+      assert.match(outcome.reason, /bidirectional control characters/)
     })
   }
 

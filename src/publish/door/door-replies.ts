@@ -80,10 +80,10 @@ export async function readJsonBody(
 ): Promise<JsonBody> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (request.headers['content-encoding'] !== undefined || type !== 'application/json') {
-    return doorRefusal('unsupported-media-type', `${what} is application/json, without content encoding`)
+    return doorRefusal('unsupported-media-type', `${what} must be application/json, without Content-Encoding`)
   }
   const bytes = await readBody(request, bytesMax)
-  if (bytes === undefined) return doorRefusal('too-large', `${what} has at most ${bytesMax} bytes`)
+  if (bytes === undefined) return doorRefusal('too-large', `${what} has more than ${bytesMax} bytes`)
   let text: string
   try {
     text = UTF8.decode(bytes)

@@ -122,7 +122,7 @@ async function answer(
   }
   if (request.method !== method) {
     response.setHeader('allow', method)
-    return sendProblem(response, doorRefusal('method-not-allowed', `the door takes ${method} only here`))
+    return sendProblem(response, doorRefusal('method-not-allowed', `this path takes ${method} only`))
   }
   // The token is checked before the query is refused, so that a token in the query counts as a wrong one.
   if (!(await isAuthorized(settings, { guard, report }, request, response))) return
@@ -178,7 +178,7 @@ const TOO_MANY = doorRefusal('rate-limited', 'too many wrong tokens')
 /** Runs a request, unless too many are in progress. */
 async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Answered>): Promise<Answered> {
   if (underWay.requests >= PUBLISH_REQUESTS_MAX)
-    return doorRefusal('not-ready', `${PUBLISH_REQUESTS_MAX} requests are under way`)
+    return doorRefusal('not-ready', `${PUBLISH_REQUESTS_MAX} requests are in progress, the limit of this node`)
   underWay.requests += 1
   try {
     return await run()
@@ -194,15 +194,16 @@ async function publishRequest(
 ): Promise<Answered> {
   if (query !== null) return doorRefusal('unknown-parameter', 'the door takes no parameters')
   if (request.headers['content-encoding'] !== undefined) {
-    return doorRefusal('unsupported-media-type', 'a request is sent without content encoding')
+    return doorRefusal('unsupported-media-type', 'the request has a Content-Encoding: send it without one')
   }
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json' && type !== 'application/x-ndjson') {
-    return doorRefusal('unsupported-media-type', 'drafts are application/json or application/x-ndjson')
+    const reason = 'the Content-Type of the request is neither application/json nor application/x-ndjson'
+    return doorRefusal('unsupported-media-type', reason)
   }
   const bytes = await readBody(request, PUBLISH_BYTES_MAX)
   if (bytes === undefined) {
-    return doorRefusal('too-large', `a request has at most ${PUBLISH_BYTES_MAX} bytes`)
+    return doorRefusal('too-large', `the request has more than ${PUBLISH_BYTES_MAX} bytes: split it`)
   }
   const body = await parseDrafts(bytes, type === 'application/x-ndjson', settings.chain)
   if (!body.ok) return body

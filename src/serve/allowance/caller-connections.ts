@@ -40,7 +40,7 @@ export function openCallerConnections(
   const body = formatProblem(
     {
       code: 'too-many-connections',
-      detail: `This address has ${slots.limits.perCaller} connections open, as many as one address may. Use one of them again.`,
+      detail: `This address has ${slots.limits.perCaller} open connections, its limit. Reuse one of them.`,
     },
     problemBase,
   )

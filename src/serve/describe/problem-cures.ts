@@ -21,7 +21,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Send it once. Only the parameters that take a list may have several values.',
   },
   'address-forbidden': {
-    meaning: 'A name or a value looks like a wallet address. It is refused and not repeated.',
+    meaning: 'A name or a value looks like a wallet address. It is refused and not repeated. At the publish door the status is 422.',
     cure: 'Search for a transaction, a contest or an event. To publish, remove the address from the draft.',
   },
   'invalid-range': {
@@ -86,27 +86,27 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Wait as many seconds as `Retry-After` says, then send the request again. For live events use `/api/v1/stream`, for history the month files.',
   },
   'too-many-streams': {
-    meaning: 'Your address has as many open streams as it may have.',
+    meaning: 'Your address has reached its limit of open streams.',
     cure: 'Close one. A stream with several types replaces several streams, and tabs can share one.',
   },
   'too-many-connections': {
-    meaning: 'Your address has as many open connections as it may have. This one is closed.',
+    meaning: 'Your address has reached its limit of open connections. This one is closed.',
     cure: 'Reuse connections (keep-alive), and close idle ones.',
   },
   'stream-capacity': {
-    meaning: 'This node has as many streams as it may serve.',
+    meaning: 'This node has reached its limit of streams.',
     cure: 'Wait as `Retry-After` says. Until then, read `/api/v1/events?after=` with your last seq.',
   },
   'too-many-exports': {
-    meaning: 'Your address receives as many whole CSV files as it may at a time.',
+    meaning: 'Your address has reached its limit of whole CSV files at a time.',
     cure: 'Wait until one of them has ended: `Retry-After` says when that is expected. With `limit` the CSV is a page, which is not counted.',
   },
   'export-capacity': {
-    meaning: 'This node sends as many whole CSV files as it may.',
+    meaning: 'This node has reached its limit of whole CSV files.',
     cure: 'Wait as `Retry-After` says. With `limit` the CSV is a page, and the month files below `/api/v1/archive` have everything.',
   },
   'picture-capacity': {
-    meaning: 'As many link-preview pictures (`.png`) as may wait are waiting to be drawn.',
+    meaning: 'The queue of link-preview pictures (`.png`) is full, for this node or for your address.',
     cure: 'Wait as `Retry-After` says. The page and its `.svg` have the same figures.',
   },
   behind: {
@@ -115,12 +115,13 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Send the same request again after `Retry-After`, to this node or another. A cursor stays valid.',
   },
   'not-ready': {
-    meaning: 'The node is starting or stopping, or it has as many publish requests as it may have.',
-    cure: 'Send the same request again after `Retry-After`.',
+    meaning:
+      'The node is stopping, has reached its limit of 64 publish requests, or has found its copy of the log to be wrong.',
+    cure: 'Send the same request again after `Retry-After`, on another connection. Without `Retry-After`, use another node if you know one, or try again later.',
   },
   'internal-error': {
     meaning: 'Something failed on the side of the service.',
-    cure: 'Try again later. If it happens again, tell the operator the time and the path.',
+    cure: 'Try again later. If it happens again, tell the operator the id in the header `Daybook-Request`.',
   },
   unauthorized: {
     meaning: 'The publish door got no valid token.',
@@ -150,8 +151,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Compare the addresses: the door and the public service must be of one installation. To publish into this log on purpose, send the id in `Daybook-Log` of this answer, or no such header.',
   },
   'time-regression': {
-    meaning: 'The moment of a draft is before the newest event. Only imports have moments.',
-    cure: 'Sort the drafts by `at`, and import into an empty log or after its newest event.',
+    meaning: 'Reserved: no answer has this code.',
+    cure: 'Nothing needs to be done.',
   },
   'too-large': {
     meaning: 'The request has more drafts or bytes than one request may have.',
@@ -171,8 +172,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Free space on the disk of the data directory, then send the same request with the same refs.',
   },
   'held-full': {
-    meaning:
-      'As many drafts are held as the node may hold, 50,000. Nothing of the request is published or held.',
+    meaning: 'The node holds 50,000 drafts, its limit. Nothing of the request is published or held.',
     cure: 'Send the same request again after `Retry-After`, when the chain has settled some of them. If their number does not fall, read `daybook held list`.',
   },
   'store-unavailable': {

@@ -9,7 +9,7 @@ import type { Visit } from './visit.ts'
 
 const FAILED: Problem = {
   code: 'internal-error',
-  detail: 'The answer could not be made. It is reported.',
+  detail: 'The server failed to answer. Its log has the error, with the id that is in Daybook-Request.',
 }
 
 /** Opens the end of a visit whose steps threw: the error is reported, and the caller gets a 500 if nothing was sent yet. */

@@ -102,11 +102,11 @@ function refusalOf(
   const retryAfterSeconds = Math.min(retrySecondsMax, Math.max(1, Math.ceil((freeAtMs - now) / SECOND_MS)))
   if (full === 'node') {
     const detail =
-      'This node sends as many whole CSV files as it may. Try again later, or read pages with `limit`.'
+      'This node has reached its limit of whole CSV files. Try again later, or read pages with `limit`.'
     return { code: 'export-capacity', detail, retryAfterSeconds }
   }
   const detail =
-    `This address receives ${perCaller} whole CSV files, as many as it may at a time. ` +
+    `This address receives ${perCaller} whole CSV files, its limit. ` +
     'Wait until one has ended, or read pages with `limit`.'
   return { code: 'too-many-exports', detail, retryAfterSeconds }
 }

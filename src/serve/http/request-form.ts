@@ -19,20 +19,21 @@ export function judgeForm(request: IncomingMessage): FormVerdict {
   if (request.rawHeaders.length >= HEADERS_MAX * 2) return 'too-many-headers'
   // The parser also takes requests without a version, as in HTTP/0.9, and with 2.0.
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
-    return { code: 'bad-request', detail: 'A request is of HTTP version 1.1 or 1.0.' }
+    return { code: 'bad-request', detail: 'The request has an HTTP version other than 1.1 and 1.0.' }
   const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   // Checked here because the parser's own answer has no CORS headers.
   if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
-    return { code: 'bad-request', detail: 'A request names one Host.' }
+    return { code: 'bad-request', detail: 'The request needs exactly one Host header.' }
   }
   const { expect } = request.headers
   if (expect !== undefined && request.httpVersion !== '1.0' && !CONTINUE.test(expect))
     return 'unmet-expectation'
-  if (hasBody(request)) return { code: 'bad-request', detail: 'A request has no body here.' }
+  if (hasBody(request))
+    return { code: 'bad-request', detail: 'The request has a body. Send it without one.' }
   const target = request.url ?? ''
   const wholeServer = target === '*' && request.method === 'OPTIONS'
   if (!target.startsWith('/') && !wholeServer) {
-    return { code: 'bad-request', detail: 'A request’s target begins with a slash.' }
+    return { code: 'bad-request', detail: 'The path of the request does not begin with a slash.' }
   }
   return 'fit'
 }
@@ -40,7 +41,8 @@ export function judgeForm(request: IncomingMessage): FormVerdict {
 /** Problem of a target that is too long. */
 export function judgeTarget({ url = '' }: IncomingMessage): Problem | undefined {
   if (url.length <= TARGET_CHARS_MAX) return undefined
-  return { code: 'uri-too-long', detail: `An address has at most ${TARGET_CHARS_MAX} characters.` }
+  const detail = `The path and query have more than ${TARGET_CHARS_MAX} characters. Shorten the query.`
+  return { code: 'uri-too-long', detail }
 }
 
 /** Whether a body follows or may follow; `Content-Length: 0` means none. */

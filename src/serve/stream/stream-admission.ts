@@ -48,14 +48,14 @@ export function admit(
 }
 
 function callerFull(perCaller: number): Problem {
-  const detail = `This address has ${perCaller} streams open, as many as one address may. Close one, or share one.`
+  const detail = `This address has ${perCaller} open streams, its limit. Close one, or share one.`
   return { code: 'too-many-streams', detail }
 }
 
 function nodeFull(limits: StreamLimits): Problem {
   return {
     code: 'stream-capacity',
-    detail: 'This node serves as many streams as it may. Try again, or read /api/v1/events.',
+    detail: 'This node has reached its limit of streams. Try again later, or read /api/v1/events.',
     retryAfterSeconds: limits.capacityRetrySeconds,
   }
 }

@@ -32,7 +32,7 @@ const OLD_LINE = /^old ([0-9]+)$/
 /** Parses the body of a request to `add-checkpoint`. */
 export function parseSubmission(body: Uint8Array): ParsedSubmission {
   if (body.length > SUBMISSION_BYTES_MAX)
-    return malformed(`a request has at most ${SUBMISSION_BYTES_MAX} bytes`)
+    return malformed(`the request has more than ${SUBMISSION_BYTES_MAX} bytes`)
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const blank = bytes.indexOf('\n\n')
   if (blank < 0) return malformed('no empty line is before the checkpoint')

@@ -94,7 +94,7 @@ async function answer(
     const body = await readWhole(request)
     if (body === undefined) {
       response.setHeader('connection', 'close')
-      return plain(response, 413, `a request has at most ${SUBMISSION_BYTES_MAX} bytes`)
+      return plain(response, 413, `the request has more than ${SUBMISSION_BYTES_MAX} bytes`)
     }
     const release = connections.hold(request.socket)
     try {
