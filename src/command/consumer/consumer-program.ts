@@ -77,7 +77,10 @@ function addTail(program: Command, world: World, done: (code: ExitCode) => void)
     .addOption(option('--no-follow', 'end at the head that the log has at the start'))
     .addOption(option('--count <n>', 'end after this many events').argParser(wholeBetween(1, SEQ_MAX)))
     .addOption(
-      option('--cursor <file>', 'file that keeps the cursor between runs; it overrides the options above'),
+      option(
+        '--cursor <file>',
+        'file that keeps the cursor between runs; once it exists, it overrides --after, --since, --from and --last',
+      ),
     )
     .addOption(
       option('--format <name>', 'format of events (default: table on a terminal, jsonl elsewhere)').choices(
