@@ -21,7 +21,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Send it once. Only the parameters that take a list may have several values.',
   },
   'address-forbidden': {
-    meaning: 'A name or a value looks like a wallet address. It is refused and not repeated. At the publish door the status is 422.',
+    meaning:
+      'A name or a value looks like a wallet address. It is refused and not repeated. At the publish door the status is 422.',
     cure: 'Search for a transaction, a contest or an event. To publish, remove the address from the draft.',
   },
   'invalid-range': {

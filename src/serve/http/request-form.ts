@@ -28,8 +28,7 @@ export function judgeForm(request: IncomingMessage): FormVerdict {
   const { expect } = request.headers
   if (expect !== undefined && request.httpVersion !== '1.0' && !CONTINUE.test(expect))
     return 'unmet-expectation'
-  if (hasBody(request))
-    return { code: 'bad-request', detail: 'The request has a body. Send it without one.' }
+  if (hasBody(request)) return { code: 'bad-request', detail: 'The request has a body. Send it without one.' }
   const target = request.url ?? ''
   const wholeServer = target === '*' && request.method === 'OPTIONS'
   if (!target.startsWith('/') && !wholeServer) {
