@@ -86,9 +86,9 @@ async function buildNew(
       return await buildOnce(settings, listeners, origin, former)
     } catch (error) {
       if (isFull(error))
-        throw new StoreError('the disk is full: make room and start again, which goes on', { cause: error })
+        throw new StoreError('the disk is full: make room and start again, which continues', { cause: error })
       if (isPassingFault(error))
-        throw new StoreError(`${reasonOf(error)}: start again, which goes on`, { cause: error })
+        throw new StoreError(`${reasonOf(error)}: start again, which continues`, { cause: error })
       // The pieces taken before may be wrong too, and none of them is proved.
       if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
       else if (!(error instanceof WrongError) && !isGap(error)) throw error

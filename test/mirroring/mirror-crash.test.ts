@@ -76,7 +76,7 @@ suite('a mirror', () => {
     await using mirror = openMirror(origin.url)
     if (!mountDisk(mirror.data, SMALL_BYTES)) return t.diagnostic('not run: this machine mounts no disk')
     try {
-      await assert.rejects(mirror.build(), /the disk is full: make room and start again, which goes on/)
+      await assert.rejects(mirror.build(), /the disk is full: make room and start again, which continues/)
       assert.equal(hasStore(mirror.data), false)
       resizeDisk(mirror.data, 100 * SMALL_BYTES)
       await mirror.follow()
