@@ -3,6 +3,7 @@ import type { LogReader, Snapshot } from '../../log/store/reader.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { ExportPlace } from '../allowance/export-places.ts'
 import type { EventsRange } from '../api/events-range.ts'
+import type { WatchedWriter } from '../exchange/stall-watch.ts'
 import type { ExportLimits } from './export-limits.ts'
 import { rowsOfWrite } from './export-limits.ts'
 
@@ -20,7 +21,7 @@ export type Began = Readonly<{
 }>
 
 /** An export in progress; times in milliseconds of the monotonic clock. */
-export type ExportRun = {
+export type ExportRun = WatchedWriter & {
   readonly response: ServerResponse
   readonly range: EventsRange
   readonly details: boolean
@@ -30,10 +31,6 @@ export type ExportRun = {
   scannedTo: Seq
   /** Whether the last rows are read. */
   done: boolean
-  /** Time since which the socket has taken nothing of the present write; null when no write is in flight. */
-  blockedSince: number | null
-  /** Bytes that the peer had not acknowledged at the last look; null before it, or when the kernel does not tell. */
-  unacknowledged: number | null
   /** Callback of a write: the kernel has accepted it, or the error. */
   readonly flushed: (error?: Error | null) => void
   ended: boolean
@@ -81,7 +78,6 @@ export function openRun(began: Began, now: number, goOn: (run: ExportRun) => voi
       // A failed write is followed by the `close` of its response.
       if (error !== undefined && error !== null) return
       run.blockedSince = null
-      run.unacknowledged = null
       goOn(run)
     },
     ended: false,
@@ -101,6 +97,7 @@ export function writeRows(reader: LogReader, run: ExportRun, limits: ExportLimit
 /** Writes bytes, which are in flight until `flushed` is called. */
 export function writeBytes(run: ExportRun, bytes: Uint8Array, now: number): void {
   run.blockedSince = now
+  run.unacknowledged = null
   run.response.write(bytes, run.flushed)
 }
 

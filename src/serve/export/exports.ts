@@ -1,12 +1,12 @@
 import type { Seq } from '../../protocol/seq.ts'
 import type { Reply, Route, StreamAsk } from '../http/route.ts'
 import { csvHeader } from '../api/events-csv.ts'
+import { openStallWatch, waitedMs } from '../exchange/stall-watch.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
 import type { ExportLimits } from './export-limits.ts'
 import { exportLimits } from './export-limits.ts'
 import type { Began, ExportEnd, ExportRun } from './export-run.ts'
 import { expectedEnd, openRun, writeBytes, writeRows } from './export-run.ts'
-import { openStallWatch, waitedMs } from './stall-watch.ts'
 import type { WholeSettings } from './whole-answer.ts'
 import { answerWhole, withWhole } from './whole-answer.ts'
 
@@ -35,7 +35,7 @@ export function openExports(settings: ExportSettings): Exports {
   const { monotonicMs, report } = settings
   const limits = exportLimits(settings.limits)
   const sending = openSending(settings, limits)
-  const watch = openStallWatch(limits)
+  const watch = openStallWatch<ExportRun>(limits.lookMs, ({ response }) => response.req.socket)
 
   function look(): void {
     const now = monotonicMs()

@@ -3,7 +3,11 @@ import type { Join, StreamCounts, StreamLevels, Subscriber, StreamContext } from
 import { openDeliveryLag } from './delivery-lag.ts'
 import { openFanOuts } from './fan-outs.ts'
 import { disconnect, isDue, openSubscriber, takeTurn } from './subscriber.ts'
+import { openStallWatch } from '../exchange/stall-watch.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
+
+/** Looks for bytes that a waiting client has taken, in the time after which it counts as stalled. */
+const LOOKS = 3
 
 type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue' | 'gone'> &
   Readonly<{
@@ -71,7 +75,11 @@ export function openHub(settings: HubSettings): Hub {
     return turns.waiting('live') > 0
   }
 
-  const beat = setInterval(fanOuts.run, limits.tickMs)
+  const watch = openStallWatch<Subscriber>(limits.stallMs / LOOKS, ({ socket }) => socket)
+  const beat = setInterval(() => {
+    fanOuts.run()
+    watch(subscribers, monotonicMs()).catch(settings.report)
+  }, limits.tickMs)
   const stopHead = reader.onHead(fanOuts.wake)
 
   return {

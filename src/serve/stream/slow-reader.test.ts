@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, until } from '../../../test/stage/stream-client.ts'
 import { openStage } from '../../../test/stage/stream-stage.ts'
 import { STREAM_LIMITS } from './limits.ts'
@@ -46,6 +47,19 @@ suite('a stream of a slow reader', () => {
     assert.deepEqual([stage.slotsTaken(), stalled.socket.isPaused()], [1, true])
     stage.publish(1)
     await healthy.until(() => healthy.seqs().length === 1)
+  })
+
+  test('is not closed while the client takes a little all the time', async () => {
+    await using stage = await openStage({ limits: { stallMs: 1_500, tickMs: 50 } })
+    stage.publish(40_000)
+    using slow = await openClient(stage.port, { path: '?after=0', paused: true })
+    const started = performance.now()
+    // Far less in the time limit than the kernel buffers.
+    while (performance.now() - started < 5_000) {
+      slow.socket.read(20_000)
+      await sleep(100)
+    }
+    assert.deepEqual([stage.streams.counts().clients, stage.streams.behind()], [1, 1])
   })
 
   test('writes 64 KiB at a time at most', () => {

@@ -4,6 +4,7 @@ import type { LogReader } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlot } from '../allowance/caller-slots.ts'
+import type { WatchedWriter } from '../exchange/stall-watch.ts'
 import type { Cursor } from './cursor.ts'
 import { advanceCursor, cursorAt, isAhead, isBehind } from './cursor.ts'
 import type { Packet } from './stream-frame.ts'
@@ -55,22 +56,21 @@ export type Join = Readonly<{
 }>
 
 /** An open stream: cursor, socket, and times in milliseconds of the monotonic clock. */
-export type Subscriber = Omit<Join, 'after'> & {
-  readonly cursor: Cursor
-  /** Callback of a write: the kernel has accepted it, or the error. */
-  readonly flushed: (error?: Error | null) => void
-  writtenAt: number
-  /** Time since which the kernel has not accepted all bytes, the first ones included; null while it accepts all. */
-  blockedSince: number | null
-  endsAt: number
-  /** Time at which the stream ends if its cursor is still ahead of the head. */
-  aheadEndsAt: number
-  /** Whether a turn is queued. */
-  queued: boolean
-  /** Whether its slot is released. Its socket may close a moment later. */
-  ended: boolean
-  trailingBytes: number
-}
+export type Subscriber = Omit<Join, 'after'> &
+  WatchedWriter & {
+    readonly cursor: Cursor
+    /** Callback of a write: the kernel has accepted it, or the error. */
+    readonly flushed: (error?: Error | null) => void
+    writtenAt: number
+    endsAt: number
+    /** Time at which the stream ends if its cursor is still ahead of the head. */
+    aheadEndsAt: number
+    /** Whether a turn is queued. */
+    queued: boolean
+    /** Whether its slot is released. Its socket may close a moment later. */
+    ended: boolean
+    trailingBytes: number
+  }
 
 /** Parts that all subscribers of a thread share. */
 export type StreamContext = Readonly<{
@@ -108,6 +108,7 @@ export function openSubscriber(context: StreamContext, join: Join): Subscriber {
     },
     writtenAt: now,
     blockedSince: now,
+    unacknowledged: null,
     endsAt: now + limits.lifetimeMs * (1 + limits.lifetimeSpread * (2 * context.random() - 1)),
     aheadEndsAt: now + limits.aheadMs,
     queued: false,
@@ -219,6 +220,7 @@ function write(context: StreamContext, subscriber: Subscriber, packet: Packet, n
   subscriber.socket.write(bytes)
   if (subscriber.socket.writableLength === 0) return
   subscriber.blockedSince = now
+  subscriber.unacknowledged = null
   // An empty write is flushed when all bytes before it are. A callback on each write would cost a tick for
   // every subscriber, even when the kernel accepts all bytes at once.
   subscriber.socket.write(NOTHING, subscriber.flushed)

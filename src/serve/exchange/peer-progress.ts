@@ -7,20 +7,18 @@ import ipaddr from 'ipaddr.js'
  * The kernel may buffer megabytes of an answer, so a slow reader takes bytes long before the next write is accepted.
  */
 export async function readUnacknowledged(sockets: readonly Socket[]): Promise<ReadonlyMap<Socket, number>> {
+  const ends = new Map(sockets.map((socket) => [endsOf(socket), socket]))
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable))
   const found = new Map<Socket, number>()
-  for (const socket of sockets) {
-    const row = rowOf(socket)
-    for (const table of tables) {
-      const at = row === undefined ? -1 : table.indexOf(row)
-      // After both addresses come the state and the bytes in the send queue: ` 01 0001F3A0:`.
-      if (row !== undefined && at >= 0) {
-        found.set(socket, Number.parseInt(table.slice(at + row.length + 3, at + row.length + 11), 16))
-      }
-    }
+  for (const { 1: both, 2: left = '' } of tables.flatMap((table) => [...table.matchAll(ROW)])) {
+    const socket = ends.get(both)
+    if (socket !== undefined) found.set(socket, Number.parseInt(left, 16))
   }
   return found
 }
+
+/** Both addresses of a connection, its state, and the bytes in its send queue: `: 0100007F:1F90 0100007F:D431 01 0001F3A0:`. */
+const ROW = /: ([0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:[0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/g
 
 async function readTable(path: string): Promise<string> {
   try {
@@ -30,10 +28,10 @@ async function readTable(path: string): Promise<string> {
   }
 }
 
-/** Both addresses of a connection as the table has them: ` 0100007F:1F90 0100007F:D431 `. */
-function rowOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string | undefined {
+/** Both addresses of a connection as the table has them: `0100007F:1F90 0100007F:D431`. */
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string | undefined {
   const [local, remote] = [endOf(localAddress, localPort), endOf(remoteAddress, remotePort)]
-  return local === undefined || remote === undefined ? undefined : ` ${local} ${remote} `
+  return local === undefined || remote === undefined ? undefined : `${local} ${remote}`
 }
 
 function endOf(address: string | undefined, port: number | undefined): string | undefined {
