@@ -26,7 +26,7 @@ export function openMetrics(registry: Registry): Metrics {
     }),
     connectionsDropped: new Counter({
       name: 'daybook_http_connections_dropped_total',
-      help: 'Connections closed at once because as many as allowed were open',
+      help: 'Connections closed at once over the limit of open connections',
       registers,
     }),
     clientErrors: new Counter({
