@@ -230,6 +230,27 @@ suite('a page of /events', () => {
     })
     assert.equal(tailAgain.status, 304)
   })
+
+  test('that ended at the head is not unchanged when an event without a match has settled it', async () => {
+    await using own = await openApiStage()
+    own.trade(3)
+    const other = (): void => own.append([{ type: 'treasury', kind: 'deposit', kots: '1' }])
+    const path = `/api/v1/events?type=trade&after=14&limit=2`
+    const full = await own.get(path)
+    const { page: before } = (await full.json()) as EventsPage
+    assert.deepEqual([before.count, before.hasMore], [2, false])
+    const holding = { 'If-None-Match': full.headers.get('etag') ?? '' }
+    assert.equal((await own.get(path, holding)).status, 304)
+    other()
+    const now = await own.get(path, holding)
+    assert.equal(now.status, 200)
+    const { page: after } = (await now.json()) as EventsPage
+    assert.deepEqual([after.count, after.hasMore], [2, true])
+    const longer = path.replace('limit=2', 'limit=3')
+    const open = (await own.get(longer)).headers.get('etag') ?? ''
+    other()
+    assert.equal((await own.get(longer, { 'If-None-Match': open })).status, 304)
+  })
 })
 
 test('an event and its details have their own URLs, with the bytes of the log', async () => {

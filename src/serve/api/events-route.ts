@@ -61,28 +61,42 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
   if (csv && !ask.query.has('limit')) return pageForOldClient(ask, range.value, snapshot)
   const etag = desk.etag(eventsChangedBy(snapshot, ask.query, range.value))
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
-  if (holdsByName(ask, etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader }
+  const isHeld = holdsByName(ask, etag)
+  const unchanged = { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader } as const
+  if (isHeld && !mayBeCut(ask.query, range.value)) return unchanged
 
   // Requests for the same page at the same head share its bytes and their compressed forms.
   const key = `${ask.path}${ask.query.format()} ${etag} ${snapshot.head.seq}`
-  const shared = desk.cache.get(key)
-  if (shared !== undefined) return replyOf(shared.body, shared.headers, etag)
+  const made = desk.cache.get(key) ?? makePage(ask, range.value, snapshot)
+  desk.cache.set(key, made)
+  // A page that is settled now was not when its caller got that ETag: an event without a match has settled it.
+  if (isHeld && made.headers['Daybook-Seq'] !== undefined) return unchanged
+  return replyOf(made.body, made.headers, etag)
+}
 
-  const walked = walk(snapshot, ask, range.value, csv ? 'csv' : 'json')
-  const next = nextOf(ask, range.value, walked)
-  const settled = isSettled(range.value, walked)
+/** Whether an ascending page may end before its range does, which settles it. */
+function mayBeCut(query: ParsedQuery, { order, after, before, limit }: EventsRange): boolean {
+  if (order === 'desc') return false
+  return query.flag('details') || before - 1 - after > Math.min(limit, EXAMINED_MAX)
+}
+
+type Page = Readonly<{ body: Uint8Array; headers: Readonly<Record<string, string>> }>
+
+function makePage(ask: RouteRequest, range: EventsRange, snapshot: Snapshot): Page {
+  const csv = ask.query.word('format') === 'csv'
+  const walked = walk(snapshot, ask, range, csv ? 'csv' : 'json')
+  const next = nextOf(ask, range, walked)
   const link: Readonly<Record<string, string>> = next === null ? {} : { Link: `<${next}>; rel="next"` }
   const body = csv
     ? Buffer.concat([csvHeader(ask.query.flag('details')), walked.bytes])
-    : pageOf(ask, range.value, walked, next)
+    : pageOf(ask, range, walked, next)
   const headers = {
     'Content-Type': csv ? CSV_TYPE : JSON_TYPE,
-    ...(settled ? {} : seqHeader),
+    ...(isSettled(range, walked) ? {} : { 'Daybook-Seq': String(snapshot.head.seq) }),
     ...link,
-    ...(csv ? csvHeaders(ask.query, range.value, walked, 'part') : {}),
+    ...(csv ? csvHeaders(ask.query, range, walked, 'part') : {}),
   }
-  desk.cache.set(key, { body, headers })
-  return replyOf(body, headers, etag)
+  return { body, headers }
 }
 
 /**
