@@ -16,6 +16,8 @@ const NEXT = HEAD + 1
 const ASKED = [
   `/api/v1/events?after=${NEXT}`,
   `/api/v1/events?after=${NEXT}&format=csv`,
+  `/api/v1/events?%61fter=${NEXT}`,
+  `/api/v1/events?after=%31${String(NEXT).slice(1)}`,
   `/api/v1/events/${NEXT}`,
   `/api/v1/events/${NEXT}/details`,
   `/api/v1/events/${NEXT}/corrections`,

@@ -2,7 +2,7 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Found } from '../http/router.ts'
 
 const SEQ = /^[1-9]\d{0,15}(?=\.|$)/
-const CURSOR = /(?:^|&)after=([1-9]\d{0,15})(?:&|$)/
+const CURSOR = /^[1-9]\d{0,15}$/
 
 /** Paths of the log's events, whose `after` is a seq: those of the API and of the pages. */
 export const EVENT_PATHS: ReadonlySet<string> = new Set([
@@ -17,7 +17,10 @@ export const EVENT_PATHS: ReadonlySet<string> = new Set([
 export function neededSeq({ route, segments }: Found, rawQuery: string): number | undefined {
   const { seq, tile, level } = segments
   if (seq !== undefined) return wholeSeq(SEQ.exec(seq)?.[0])
-  if (EVENT_PATHS.has(route.path)) return wholeSeq(CURSOR.exec(rawQuery)?.[1])
+  if (EVENT_PATHS.has(route.path)) {
+    const after = new URLSearchParams(rawQuery).get('after') ?? ''
+    return wholeSeq(CURSOR.exec(after)?.[0])
+  }
   if (route.path === ENDPOINT_PATHS.logTile) return lastSeqUnder(Number(level), tile)
   if (route.path === ENDPOINT_PATHS.logEntries) return lastSeqUnder(0, tile)
   return undefined
