@@ -55,10 +55,7 @@ export function answerWhole(
     const headers = { 'Daybook-Seq': String(snapshot.head.seq) }
     if (ask.holds(etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers }
 
-    const end =
-      range.order === 'asc'
-        ? Math.max(range.after, range.before - 1)
-        : Math.min(range.before, range.after + 1)
+    const end = Math.max(range.after, range.before - 1)
     const all: Readonly<Record<string, string>> = {
       'Content-Type': CSV_TYPE,
       'Cache-Control': CACHE_CONTROL.revalidate,
