@@ -64,7 +64,7 @@ function holdsJoined(text: string, budget: ProofBudget): boolean {
   const runs = joinedRuns(text)
   if (runs.length === 0) return false
   // Underscores are taken out too, but these networks have one in their prefix.
-  const isBech32 = (joined: string) => holdsBech32(joined.replaceAll(/(addr|stake)test1/gi, '$1_test1'))
+  const isBech32 = (joined: string) => holdsBech32(joined.replaceAll(/(addr|stake)(test1)/gi, '$1_$2'))
   return (
     runs.some(
       (run) => holdsPrefixedHex(run, true) || isBech32(run.text) || holdsProof(run, 'joined', false, budget),

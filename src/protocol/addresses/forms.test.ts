@@ -57,6 +57,18 @@ suite('an address of a known form', () => {
     assert.deepEqual(missedOf(GROUPED_FORMS, groups(4, ' '), groups(7, '-')), [])
   })
 
+  test('is found in groups with common words glued to its ends', () => {
+    const words: readonly Dress[] = [
+      (text) => `Prize paid to${groups(4, ' ')(text)}`,
+      (text) => `${groups(4, ' ')(text)}thanks`,
+      (text) => `sentTo${groups(5, '-')(text)}ThanksPlease`,
+      (text) => `https://x.example/?note=token${groups(4, '+')(text)}`,
+    ]
+    // A Filecoin name may be of any length, so its end is not known before a word.
+    const forms = GROUPED_FORMS.filter(({ name }) => !name.startsWith('Filecoin, a name'))
+    assert.deepEqual(missedOf(forms, ...words), [])
+  })
+
   test('is found when it touches a digest, whose digits it may lengthen', () => {
     const digest = createHash('sha512').update('a digest').digest('hex')
     const others = FORMS.filter(({ name }) => !name.includes('EIP-55'))
@@ -81,6 +93,7 @@ suite('an address of a known form', () => {
       (text) => `wallet${text}`,
       (text) => `sentTo${text}Thanks`,
       (text) => `PAIDTOTHE${text}wonthanksplease`,
+      (text) => `token${text}`,
     ]
     assert.deepEqual(missedOf([KEY, ...SHORT_FORMS], ...words), [])
   })

@@ -1,34 +1,53 @@
 /** Words that people write directly before or after an address, without a blank. */
-const BEFORE =
-  'address|addr|wallet|account|acct|payout|paid|pay|sent|send|to|from|for|by|at|is|my|the|winner|prize|player|user|owner|solana|sol|usdc|usdt|token|mint|and|or|btc|eth|ton|xrp|ada|xmr'
-const AFTER =
-  'address|addr|wallet|account|payout|paid|sent|winner|prize|player|owner|solana|sol|usdc|usdt|token|mint|and|thanks|thx|please|pls|now|here|won|wins|got|has'
-
-const cases = (words: string) =>
-  `(?:${words}|${words.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase())}|${words.toUpperCase()})`
-const LEADING = new RegExp(`^${cases(BEFORE)}`)
-const TRAILING = new RegExp(`${cases(AFTER)}$`)
+const BEFORE = wordsOf(
+  'address|addr|wallet|account|acct|payout|paid|pay|sent|send|to|from|for|by|at|is|my|the|winner|prize|player|user|owner|solana|sol|usdc|usdt|token|mint|and|or|btc|eth|ton|xrp|ada|xmr',
+)
+const AFTER = wordsOf(
+  'address|addr|wallet|account|payout|paid|sent|winner|prize|player|owner|solana|sol|usdc|usdt|token|mint|and|thanks|thx|please|pls|now|here|won|wins|got|has',
+)
+/** Characters of the shortest and of the longest word. */
+const CHARS_MIN = 2
+const CHARS_MAX = 7
 /** Words that are split off at one end at most. */
 const WORDS_MAX = 3
 /** A content identifier of IPFS, which is no address with a word glued to it. */
 const CONTENT_ID = /^Qm[1-9A-HJ-NP-Za-km-z]{44}$/
 
-/** Positions in a word at which another word that is glued to an address may end or begin. */
+/**
+ * Positions in a word at which another word that is glued to an address may end or begin. Every reading counts: "token"
+ * may be a word, or "to" before an address that begins with "ken".
+ */
 export function gluedEdges(word: string): readonly number[] {
-  if (CONTENT_ID.test(word)) return []
+  if (word.length <= CHARS_MIN || CONTENT_ID.test(word)) return []
+  return [...edgesFrom(0, 1, word, BEFORE), ...edgesFrom(word.length, -1, word, AFTER)]
+}
+
+/** Positions that a few of the words lead to from one end, forward (1) or backward (-1). */
+function edgesFrom(end: number, step: 1 | -1, text: string, words: ReadonlySet<string>): readonly number[] {
   const edges: number[] = []
-  let from = 0
+  let reached = [end]
   for (let count = 0; count < WORDS_MAX; count++) {
-    const length = LEADING.exec(word.slice(from))?.[0].length ?? 0
-    if (length === 0) break
-    edges.push((from += length))
-  }
-  let to = word.length
-  for (let count = 0; count < WORDS_MAX; count++) {
-    // No listed word is longer, and a pattern that is bound to an end alone would try every beginning.
-    const length = TRAILING.exec(word.slice(Math.max(from, to - 8), to))?.[0].length ?? 0
-    if (length === 0) break
-    edges.push((to -= length))
+    reached = reached.flatMap((at) => nextEdges(at, step, text, words))
+    edges.push(...reached)
   }
   return edges
+}
+
+function nextEdges(at: number, step: 1 | -1, text: string, words: ReadonlySet<string>): number[] {
+  const edges: number[] = []
+  for (let chars = CHARS_MIN; chars <= CHARS_MAX; chars++) {
+    const to = at + step * chars
+    if (to < 0 || to > text.length) break
+    if (words.has(text.slice(Math.min(at, to), Math.max(at, to)))) edges.push(to)
+  }
+  return edges
+}
+
+/** Each word in small letters, with a first capital, and in capitals. */
+function wordsOf(list: string): ReadonlySet<string> {
+  return new Set(
+    list
+      .split('|')
+      .flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()]),
+  )
 }

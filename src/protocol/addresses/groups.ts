@@ -50,9 +50,9 @@ const JOINT_64 = /[\s\u2010-\u2015\u2212.·•‧∙⋅。・]+/gu
 const ODD = /\d|[a-z][A-Z]|^[B-HJ-Zb-z]$/
 
 /**
- * Groups that may be one address when what is between them is taken out. A candidate begins and ends with a group. A
- * short checksum is proof only where at least a quarter of the characters are in groups of mixed form, which ordinary
- * words are not. A long one is proof in groups of any form.
+ * Groups that may be one address when what is between them is taken out. A candidate begins and ends with a group, or at
+ * a common word that is glued to one. A short checksum is proof only where at least a quarter of the characters are in
+ * groups of mixed form, which ordinary words are not. A long one is proof in groups of any form.
  */
 export function joinedRuns(text: string): readonly LetterRun[] {
   return text.split(NEITHER).flatMap((chain) => {
@@ -68,6 +68,7 @@ export function joinedRuns(text: string): readonly LetterRun[] {
       const isOdd = ODD.test(group)
       for (const end = at + group.length; at < end; at++) odd[at + 1] = (odd[at] ?? 0) + (isOdd ? 1 : 0)
       edges[at] = 1
+      for (const edge of gluedEdges(group)) edges[at - group.length + edge] = 1
     }
     const isMixed = (odd[joined.length] ?? 0) >= ODD_CHARS_MIN || ICAP_START.test(joined)
     const trusts = (from: number, to: number, bits: number) =>
