@@ -24,7 +24,7 @@ const FOREIGN = new RegExp(`[${[...LATIN.keys()].join('')}]`, 'gu')
 // Invisible between letters: marks, soft hyphens, joiners, zero-width blanks, blank letters, and control characters but
 // for those that are blanks: tab, line feed, vertical tab, form feed and carriage return.
 const INVISIBLE =
-  /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}\0-\x08\x0e-\x1f\x7f-\x9f]/gu
+  /(?![\t-\r])[\p{M}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}]/gu
 // Letters in negative circles and squares, and flags' letters, have no compatibility form.
 const FRAMED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu
 const FRAMED_RUNS = [0x1f150, 0x1f170, 0x1f1e6] as const
