@@ -97,6 +97,21 @@ suite('an address of a known form', () => {
     ]
     assert.deepEqual(missedOf([KEY, ...SHORT_FORMS], ...words), [])
   })
+
+  test('is found with any of the common words glued to either end', () => {
+    const words =
+      'address addr wallet account acct payout paid pay sent send to from for by at is my the winner prize player user owner solana sol usdc usdt token mint and or btc eth ton xrp ada xmr thanks thx please pls now here won wins got has'
+    const dresses = words
+      .split(' ')
+      .flatMap((word): Dress[] => [
+        (text) => `${word}${text}`,
+        (text) => `${text}${word}`,
+        (text) => `${text}${word.toUpperCase()}`,
+      ])
+    assert.deepEqual(missedOf([KEY, ...SHORT_FORMS], ...dresses), [])
+    // A key that begins as a content identifier does.
+    assert.ok(findsAddress('QmEhVGviEHYp1fWfe6hW13ooeGcavvpciFfqCZMSiT2won', 'prose'))
+  })
 })
 
 suite('a text with the checksum of an address', () => {

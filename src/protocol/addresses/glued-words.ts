@@ -1,17 +1,14 @@
 /** Words that people write directly before or after an address, without a blank. */
-const BEFORE = wordsOf(
-  'address|addr|wallet|account|acct|payout|paid|pay|sent|send|to|from|for|by|at|is|my|the|winner|prize|player|user|owner|solana|sol|usdc|usdt|token|mint|and|or|btc|eth|ton|xrp|ada|xmr',
-)
-const AFTER = wordsOf(
-  'address|addr|wallet|account|payout|paid|sent|winner|prize|player|owner|solana|sol|usdc|usdt|token|mint|and|thanks|thx|please|pls|now|here|won|wins|got|has',
+const WORDS = wordsOf(
+  'address|addr|wallet|account|acct|payout|paid|pay|sent|send|to|from|for|by|at|is|my|the|winner|prize|player|user|owner|solana|sol|usdc|usdt|token|mint|and|or|btc|eth|ton|xrp|ada|xmr|thanks|thx|please|pls|now|here|won|wins|got|has',
 )
 /** Characters of the shortest and of the longest word. */
 const CHARS_MIN = 2
 const CHARS_MAX = 7
 /** Words that are split off at one end at most. */
 const WORDS_MAX = 3
-/** A content identifier of IPFS, which is no address with a word glued to it. */
-const CONTENT_ID = /^Qm[1-9A-HJ-NP-Za-km-z]{44}$/
+/** A content identifier of IPFS, which is no address with a word glued to it: 34 bytes that begin with 0x12 and 0x20. */
+const CONTENT_ID = /^Qm[N-Za-f][1-9A-HJ-NP-Za-km-z]{43}$/
 
 /**
  * Positions in a word at which another word that is glued to an address may end or begin. Every reading counts: "token"
@@ -19,26 +16,26 @@ const CONTENT_ID = /^Qm[1-9A-HJ-NP-Za-km-z]{44}$/
  */
 export function gluedEdges(word: string): readonly number[] {
   if (word.length <= CHARS_MIN || CONTENT_ID.test(word)) return []
-  return [...edgesFrom(0, 1, word, BEFORE), ...edgesFrom(word.length, -1, word, AFTER)]
+  return [...edgesFrom(0, 1, word), ...edgesFrom(word.length, -1, word)]
 }
 
 /** Positions that a few of the words lead to from one end, forward (1) or backward (-1). */
-function edgesFrom(end: number, step: 1 | -1, text: string, words: ReadonlySet<string>): readonly number[] {
+function edgesFrom(end: number, step: 1 | -1, text: string): readonly number[] {
   const edges: number[] = []
   let reached = [end]
   for (let count = 0; count < WORDS_MAX; count++) {
-    reached = reached.flatMap((at) => nextEdges(at, step, text, words))
+    reached = reached.flatMap((at) => nextEdges(at, step, text))
     edges.push(...reached)
   }
   return edges
 }
 
-function nextEdges(at: number, step: 1 | -1, text: string, words: ReadonlySet<string>): number[] {
+function nextEdges(at: number, step: 1 | -1, text: string): number[] {
   const edges: number[] = []
   for (let chars = CHARS_MIN; chars <= CHARS_MAX; chars++) {
     const to = at + step * chars
     if (to < 0 || to > text.length) break
-    if (words.has(text.slice(Math.min(at, to), Math.max(at, to)))) edges.push(to)
+    if (WORDS.has(text.slice(Math.min(at, to), Math.max(at, to)))) edges.push(to)
   }
   return edges
 }

@@ -41,7 +41,20 @@ suite('a search for hex digits', () => {
   })
 
   test('finds 40 hex digits between glued words that end or begin with hex digits', () => {
-    for (const word of ['address', 'addr', 'account', 'and']) {
+    for (const word of [
+      'address',
+      'addr',
+      'acct',
+      'account',
+      'and',
+      'at',
+      'by',
+      'for',
+      'from',
+      'eth',
+      'btc',
+      'ada',
+    ]) {
       for (const place of ['prose', 'url'] as const)
         assert.ok(findsAddress(`0x${DIGITS}${word}`, place), word)
       assert.ok(findsAddress(`${DIGITS}${word}`, 'prose'), word)
