@@ -24,8 +24,8 @@ const CHARS_MIN = 14
  * with blanks between them, where each letter may begin an address, 1,500.
  */
 const PROOFS_MAX = 1_536
-// The shortest bech32 address has 13 letters and digits in a row, which is rare in prose.
-const LONG_WORD = /[0-9A-Za-z]{13}|[0-9A-Za-z+/_-]{48}/
+// The shortest bech32 address has 13 letters and digits in a row, which is rare in prose. TON may have fewer.
+const LONG_WORD = /[0-9A-Za-z]{13}/
 
 /**
  * Whether a text contains a wallet address (PROTOCOL.md, "The address guard"). Accepts any text and takes linear time.
@@ -53,8 +53,9 @@ export function findsAddress(text: string, place: TextPlace, proofsMax: number =
 }
 
 function holdsWhole(text: string, place: TextPlace, budget: ProofBudget): boolean {
+  if (holdsTon(text)) return true
   if (!LONG_WORD.test(text)) return false
-  if (holdsBech32(text) || holdsPrefixedCashaddr(text) || holdsTon(text)) return true
+  if (holdsBech32(text) || holdsPrefixedCashaddr(text)) return true
   const runs = wholeRuns(text)
   if (place === 'prose' && runs.some(holdsBareHex)) return true
   return runs.some((run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx', budget))
