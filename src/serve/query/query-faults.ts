@@ -8,8 +8,8 @@ import { nearest } from '../near/nearest.ts'
 /** Fault of one parameter of a query, and the problem that says it. */
 export type QueryFault = Readonly<{ code: ProblemCode; fault: ParameterFault }>
 
-/** Names that a problem may repeat: too short for any wallet address. */
-const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,23}$/
+/** Names that a problem may repeat: too short for any wallet address, of which the shortest has 14 characters. */
+const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,12}$/
 
 /** Refusal of an address. `name` is null if the parameter is unknown, because its name may be the address. */
 export function forbidden(name: string | null): QueryFault {

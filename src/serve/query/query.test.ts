@@ -204,6 +204,15 @@ suite('a query', () => {
     assert.equal(problemOf('<script>=1').errors?.[0]?.parameter, 'a parameter')
   })
 
+  test('repeats no unknown name in which the shortest address fits, also after the searched characters', () => {
+    for (const name of ['bc1pfeessrawgf', 'XE81ETHXREGGAVOFYORK']) {
+      const problem = problemOf(`x=${'a'.repeat(256)}&${name}=1`)
+      assert.ok(!JSON.stringify(problem).includes(name), name)
+      assert.equal(problem.errors?.[1]?.parameter, 'a parameter')
+    }
+    assert.equal(problemOf('utm_campaigns=1').errors?.[0]?.parameter, 'utm_campaigns')
+  })
+
   test('has eight listed faults at most', () => {
     const few = problemOf('&'.repeat(6))
     assert.equal(few.errors?.length, 7)
