@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { base58 } from '@scure/base'
+import { base32nopad, base58 } from '@scure/base'
 import * as fc from 'fast-check'
 import { DISGUISES, provenAddresses, PUBLISHED, segwitAddresses } from '../../test/story/addresses.ts'
 import { findsAddress } from './address-guard.ts'
@@ -87,6 +87,16 @@ suite('the address guard', () => {
     assert.ok(hidden > 500, `${hidden} of 100,000 digests hold a run that decodes to 32 bytes`)
   })
 
+  test('accepts every digest before a word that begins with x', () => {
+    fc.assert(
+      fc.property(hex(32), fc.constantFrom('x2', 'x2.png', 'x 3', 'x-2026', 'xl'), (digits, after) => {
+        const digest = `${digits.slice(0, -1)}0${after}`
+        return (['prose', 'url', 'tx'] as const).every((place) => !findsAddress(digest, place))
+      }),
+      { numRuns: 5_000, seed: 8 },
+    )
+  })
+
   test('accepts longer digests, and digests in groups', () => {
     fc.assert(
       fc.property(fc.constantFrom(32, 48, 64).chain(hex), fc.constantFrom(4, 8, 16), (digits, size) => {
@@ -110,6 +120,35 @@ suite('the address guard', () => {
       ),
       { numRuns: 3_000, seed: 5 },
     )
+  })
+
+  test('accepts content identifiers, digests, commits and keys in base32, base36 and hex in a URL', () => {
+    const base32 = (each: Uint8Array) => base32nopad.encode(each).toLowerCase()
+    const cid = (codec: number) =>
+      bytes(32).map((digest) => `b${base32(Uint8Array.from([1, codec, 0x12, 0x20, ...digest]))}`)
+    const ids = fc.oneof(
+      cid(0x70),
+      cid(0x55),
+      cid(0x70).map((id) => id.toUpperCase()),
+      bytes(36).map((key) => `k51${BigInt(`0x${key.toHex()}`).toString(36)}`),
+      fc.constantFrom(20, 24, 28).chain(hex),
+      hex(28).map((digits) => digits.toUpperCase()),
+      hex(20).map((digits) => `commit/${digits}`),
+    )
+    const places: readonly ((id: string) => string)[] = [
+      (id) => `https://ipfs.io/ipfs/${id}`,
+      (id) => `https://${id}.ipfs.dweb.link/a.json`,
+      (id) => `https://x.example/?id=${id}&download=1`,
+    ]
+    fc.assert(
+      fc.property(ids, fc.constantFrom(...places), (id, place) => !findsAddress(place(id), 'url')),
+      { numRuns: 20_000, seed: 3 },
+    )
+  })
+
+  test('detects a key of ones and letters of one case', () => {
+    for (const key of ['1'.repeat(32), '1nc1nerator11111111111111111111111111111111'])
+      assert.ok(findsAddress(`https://x.example/${key}`, 'url'), key)
   })
 
   test('accepts version numbers, UUIDs and content identifiers', () => {

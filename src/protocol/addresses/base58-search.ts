@@ -4,7 +4,7 @@ import type { GrowingNumber } from './base58-number.ts'
 import { openNumber } from './base58-number.ts'
 import { isByron } from './byron.ts'
 import type { Digits, LetterRun } from './letter-run.ts'
-import { digitAt, alphabetDigits } from './letter-run.ts'
+import { digitAt, alphabetDigits, hasOneCase } from './letter-run.ts'
 
 export const BASE58: Digits = alphabetDigits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
 const BASE58_XRP: Digits = alphabetDigits('rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz')
@@ -64,7 +64,7 @@ export function holdsBase58(run: LetterRun, fit: Base58Fit, keys: boolean, budge
     budget.left-- <= 0 || isBase58Check(number.bytes())
   return (
     search(run, BASE58, fit, (number, from, to) => {
-      if (keys && number.length() === KEY_BYTES) return true
+      if (keys && number.length() === KEY_BYTES && isKey(run.text.slice(from, to))) return true
       if (fitsVersion(number, fit) && endsInChecksum(number)) return true
       if (hasByronHead(number)) return isByron(number.bytes())
       return run.trusts(from, to, SS58_BITS) && hasSs58Form(number) && (budget.left-- <= 0 || isSs58(number))
@@ -76,6 +76,14 @@ export function holdsBase58(run: LetterRun, fit: Base58Fit, keys: boolean, budge
       (number, from) => hasXrpForm(number, run.text.charAt(from)) && endsInChecksum(number),
     )
   )
+}
+
+/**
+ * Whether base58 of 32 bytes may be a key. Base32, base36 and hex of one case are more likely where all letters have one
+ * case, except in the addresses of programmes, which have many ones.
+ */
+function isKey(text: string): boolean {
+  return !hasOneCase(text) || text.includes('11111111')
 }
 
 type Proves = (number: GrowingNumber, from: number, to: number) => boolean

@@ -85,6 +85,8 @@ suite('an address of a known form', () => {
       )
       for (const text of [`${digits}0x${'ab'.repeat(20)}`, `${digits.slice(1)}0x${'ab'.repeat(20)}`])
         for (const place of ['prose', 'url', 'tx'] as const) assert.ok(findsAddress(text, place), text)
+      const grouped = `${digits}0x${'abcd '.repeat(10)}`
+      for (const place of ['prose', 'url'] as const) assert.ok(findsAddress(grouped, place), grouped)
     }
   })
 

@@ -1,8 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { LetterRun } from './letter-run.ts'
 
-/** A run of 64 or more hex digits, which is a digest or a transaction and no address, without the 0 of `0x` behind it. */
-const DIGEST = /[0-9a-f]{64,}(?<!0(?=x))/gi
+/** A run of 64 or more hex digits, which is a digest or a transaction and no address, without the 0 of an address in hex. */
+const DIGEST = /[0-9a-f]{64,}(?<!0(?=x[0-9a-f]{40}))/gi
 const DIGEST_DIGITS_MIN = 64
 /** Digests have a multiple of so many digits. The other digits of a run may belong to a text beside the digest. */
 const DIGEST_DIGITS_STEP = 32
