@@ -26,7 +26,9 @@ const filesOf = (folder: string): readonly (readonly [name: string, content: Buf
   readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))])
 
 const refusal = (left: string, name = JOURNAL): StoreError =>
-  new StoreError(`${join(left, name)} is from a store that no longer exists: restore a backup, or move it away`)
+  new StoreError(
+    `${join(left, name)} is from a store that no longer exists: restore a backup, or move it away`,
+  )
 
 suite('a write-ahead log that is left without its store', () => {
   test('is not taken over by the store of a new log, nor removed', () => {

@@ -178,7 +178,10 @@ const TOO_MANY = doorRefusal('rate-limited', 'too many wrong tokens')
 /** Runs a request, unless too many are in progress. */
 async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Answered>): Promise<Answered> {
   if (underWay.requests >= PUBLISH_REQUESTS_MAX)
-    return doorRefusal('not-ready', `${PUBLISH_REQUESTS_MAX} requests are in progress, the limit of this node`)
+    return doorRefusal(
+      'not-ready',
+      `${PUBLISH_REQUESTS_MAX} requests are in progress, the limit of this node`,
+    )
   underWay.requests += 1
   try {
     return await run()
