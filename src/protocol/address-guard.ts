@@ -38,13 +38,11 @@ export function findsAddress(text: string, place: TextPlace, proofsMax: number =
   if (place === 'tx') return holdsWhole(withoutDigests(text), place, { left: proofsMax })
   const readings = readingsOf(text)
   if (readings === null) return true
-  const last = readings.at(-1) ?? text
-  return readings.some((reading) => {
+  return readings.every.some((reading) => {
     const budget = { left: proofsMax }
     const rest = withoutDigests(reading)
     if (holdsWhole(rest, place, budget)) return true
-    // Only the first and the last reading are searched inside words and between groups.
-    if (reading !== text && reading !== last) return false
+    if (!readings.outer.includes(reading)) return false
     return (
       (LONG_WORD.test(rest) && partRuns(rest).some((run) => holdsProof(run, 'part', false, budget))) ||
       holdsJoined(rest, budget)

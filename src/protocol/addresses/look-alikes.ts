@@ -32,8 +32,13 @@ const FRAMED_RUNS = [0x1f150, 0x1f170, 0x1f1e6] as const
 /** The text in compatibility form and without invisible characters, each look-alike letter as the Latin one. */
 export function foldLookAlikes(text: string): string {
   // The first pass is before the compatibility form, which turns the lunate sigma into another letter.
-  const letters = foldLetters(text).normalize('NFKD').replace(INVISIBLE, '').replace(FRAMED, framedLetter)
+  const letters = withoutInvisible(foldLetters(text).normalize('NFKD')).replace(FRAMED, framedLetter)
   return foldLetters(letters)
+}
+
+/** The text without the characters that nobody sees between letters. */
+export function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, '')
 }
 
 function foldLetters(text: string): string {

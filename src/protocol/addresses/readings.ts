@@ -1,5 +1,5 @@
 import { decodeHTML } from 'entities/decode'
-import { foldLookAlikes } from './look-alikes.ts'
+import { foldLookAlikes, withoutInvisible } from './look-alikes.ts'
 
 /** Rounds in which encodings are undone at most. A URL inside a URL needs two. */
 const ROUNDS_MAX = 6
@@ -8,26 +8,44 @@ const PLAIN = /^[\x20-\x24\x27-\x7e]*$/
 const PERCENT_RUN = /(?:%[0-9a-f]{2})+/gi
 const UTF8 = new TextDecoder()
 
+/** Readings of a text as programs and people may read it. */
+export type Readings = Readonly<{
+  /** The text as it is, and after each round of undoing its encodings and of folding look-alike letters. */
+  every: readonly string[]
+  /**
+   * Readings that are also searched inside words and between groups: the text as it is, the last one, and the one in
+   * which letters are not folded, so that a word in another alphabet ends before an address that it touches.
+   */
+  outer: readonly string[]
+  /** The last one, in which no encoding is left and every look-alike letter is a Latin one. */
+  last: string
+}>
+
 /**
- * The text as programs and people may read it: as it is, and after each round of undoing percent-encoding and HTML
- * entities and of folding look-alike letters, until nothing changes. Without repetition; the last one is plain. Null for
- * a text that still changes after `ROUNDS_MAX` rounds.
+ * Readings of a text, without repetition: percent-encoding and HTML entities are undone and look-alike letters folded until
+ * nothing changes. Null for a text that still changes after `ROUNDS_MAX` rounds.
  */
-export function readingsOf(text: string): readonly string[] | null {
-  if (PLAIN.test(text)) return [text]
-  const readings = new Set([text])
+export function readingsOf(text: string): Readings | null {
+  if (PLAIN.test(text)) return { every: [text], outer: [text], last: text }
+  const every = new Set([text])
   let last = text
+  let unfolded = text
   for (let round = 0; round <= ROUNDS_MAX; round++) {
-    const decoded = decodeHTML(last.replace(PERCENT_RUN, percentDecoded))
+    const decoded = decodedOnce(last)
     const folded = foldLookAlikes(decoded)
-    if (folded === last) return [...readings]
-    readings.add(decoded)
-    // A set keeps the first place of what it has, and the last reading must be last.
-    readings.delete(folded)
-    readings.add(folded)
+    unfolded = withoutInvisible(decodedOnce(unfolded))
+    if (folded === last) {
+      const outer = new Set([text, unfolded, last])
+      return { every: [...new Set([...every, ...outer])], outer: [...outer], last }
+    }
+    every.add(decoded).add(folded)
     last = folded
   }
   return null
+}
+
+function decodedOnce(text: string): string {
+  return decodeHTML(text.replace(PERCENT_RUN, percentDecoded))
 }
 
 function percentDecoded(run: string): string {

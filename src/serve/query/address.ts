@@ -13,7 +13,7 @@ export function looksLikeAddress(text: string): boolean {
 
 /** Characters of a text whose encodings are undone, which is what a search costs. Zero under too many layers of them. */
 export function plainCharsOf(text: string): number {
-  return readingsOf(text)?.at(-1)?.length ?? 0
+  return readingsOf(text)?.last.length ?? 0
 }
 
 /** Characters of the longest path with its query that an answer repeats: the search of a longer one takes too long. */
