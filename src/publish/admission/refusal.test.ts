@@ -90,7 +90,7 @@ const table: readonly (readonly [
   ['1.', { ...PLAY, kots: '1.' }, 'kots', /plain decimal digits/],
   ['an amount with a line feed', { ...PLAY, kots: '1\n' }, 'kots', /plain decimal digits/],
   ['an amount where none belongs', { ...PLANNED, kots: '1', details: TIMES }, 'kots', /does not belong/],
-  ['a positive correction', { ...CORRECTION, kots: '1' }, 'kots', /minus the amount/],
+  ['a positive correction', { ...CORRECTION, kots: '1' }, 'kots', /opposite sign/],
   ['a payment without transaction', { ...PAYOUT, tx: null }, 'tx', /is required/],
   ['a transaction where none belongs', { ...CORRECTION, tx: TX }, 'tx', /does not belong/],
   [
