@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { base32nopad, base58 } from '@scure/base'
+import { base32nopad, base58, base64url } from '@scure/base'
 import * as fc from 'fast-check'
 import { DISGUISES, provenAddresses, PUBLISHED, segwitAddresses } from '../../test/story/addresses.ts'
 import { findsAddress } from './address-guard.ts'
@@ -149,6 +149,27 @@ suite('the address guard', () => {
   test('detects a key of ones and letters of one case', () => {
     for (const key of ['1'.repeat(32), '1nc1nerator11111111111111111111111111111111'])
       assert.ok(findsAddress(`https://x.example/${key}`, 'url'), key)
+  })
+
+  test('accepts free transactions in base32, base58, base64, base36 and hex, and in groups', () => {
+    const pairs = fc.tuple(bytes(32), bytes(16), fc.nat(9_999_999), fc.nat(2_000_000_000))
+    const ids = pairs.map(([digest, half, account, seconds]) => [
+      base58.encode(Uint8Array.from([...digest, ...digest])),
+      base58.encode(digest),
+      base64url.encode(digest).replace('=', ''),
+      base32nopad.encode(digest),
+      `x-${BigInt(`0x${digest.toHex()}`).toString(36)}`,
+      `${half.toHex()}:${digest.toHex()}-0`,
+      `0-0-${account}-${seconds}-${account % 1000}`,
+      (half.toHex().match(/.{4}/g) ?? []).join('-'),
+      `${half.toHex().toUpperCase()}_${account}`,
+      `batch-${account}:payout_${seconds}-of-${account}:${half.toHex()}`,
+    ])
+    const refused = fc
+      .sample(ids, { numRuns: 3_000, seed: 2 })
+      .flat()
+      .filter((id) => findsAddress(id, 'tx'))
+    assert.ok(refused.length <= 1, refused.join(' '))
   })
 
   test('accepts version numbers, UUIDs and content identifiers', () => {

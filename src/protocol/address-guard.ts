@@ -35,19 +35,19 @@ const LONG_WORD = /[0-9A-Za-z]{13}/
  */
 export function findsAddress(text: string, place: TextPlace, proofsMax: number = PROOFS_MAX): boolean {
   if (text.length < CHARS_MIN) return false
-  if (place === 'tx') return holdsWhole(withoutDigests(text), place, { left: proofsMax })
+  if (place === 'tx') return holds(withoutDigests(text), place, true, { left: proofsMax })
   const readings = readingsOf(text)
   if (readings === null) return true
-  return readings.every.some((reading) => {
-    const budget = { left: proofsMax }
-    const rest = withoutDigests(reading)
-    if (holdsWhole(rest, place, budget)) return true
-    if (!readings.outer.includes(reading)) return false
-    return (
-      (LONG_WORD.test(rest) && partRuns(rest).some((run) => holdsProof(run, 'part', false, budget))) ||
-      holdsJoined(rest, budget)
-    )
-  })
+  return readings.every.some((reading) =>
+    holds(withoutDigests(reading), place, readings.outer.includes(reading), { left: proofsMax }),
+  )
+}
+
+/** Whether a reading has an address as a word, or, if it is an outer one, inside a word or in groups. */
+function holds(text: string, place: TextPlace, isOuter: boolean, budget: ProofBudget): boolean {
+  return (
+    holdsWhole(text, place, budget) || (isOuter && (holdsPart(text, budget) || holdsJoined(text, budget)))
+  )
 }
 
 function holdsWhole(text: string, place: TextPlace, budget: ProofBudget): boolean {
@@ -57,6 +57,10 @@ function holdsWhole(text: string, place: TextPlace, budget: ProofBudget): boolea
   const runs = wholeRuns(text)
   if (place === 'prose' && runs.some(holdsBareHex)) return true
   return runs.some((run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx', budget))
+}
+
+function holdsPart(text: string, budget: ProofBudget): boolean {
+  return LONG_WORD.test(text) && partRuns(text).some((run) => holdsProof(run, 'part', false, budget))
 }
 
 function holdsJoined(text: string, budget: ProofBudget): boolean {
