@@ -197,7 +197,7 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'guard-bare-hex-passes',
     file: 'src/protocol/address-guard.ts',
-    from: "if (place === 'prose' && holdsBareHex(text)) return true\n",
+    from: "if (place === 'prose' && runs.some(holdsBareHex)) return true\n",
     to: '',
     promise: 'A title takes no 40 hex digits',
     tests: ['src/protocol/addresses/hex-search.test.ts', 'src/publish/admission/address-leaks.test.ts'],
