@@ -131,7 +131,7 @@ const SHORT_FILECOIN = form('Filecoin, a name of ten bytes', 10, (name) => filec
 /** Sizes of a cashaddr hash in bytes, by the low bits of its version. The four bits before are its type. */
 const HASH_BYTES = [20, 24, 28, 32, 40, 48, 56, 64] as const
 const CASHADDR_FORMS: readonly AddressForm[] = [
-  ...['bitcoincash', 'bchtest', 'bchreg', 'simpleledger', 'ecash'].map((prefix) =>
+  ...['bitcoincash', 'bchtest', 'bchreg', 'simpleledger', 'ecash', 'etoken', 'ectest'].map((prefix) =>
     form(`cashaddr without its prefix ${prefix}`, 20, (hash) => cashaddrOf(prefix, 0, hash)),
   ),
   ...HASH_BYTES.map((length, size) =>

@@ -7,7 +7,7 @@ export const CHARSET: Digits = alphabetDigits('qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 )
 
 /** Prefixes, which are part of the checksum even where they are left out. */
-const PREFIXES = ['bitcoincash', 'bchtest', 'bchreg', 'simpleledger', 'ecash'] as const
+const PREFIXES = ['bitcoincash', 'bchtest', 'bchreg', 'simpleledger', 'ecash', 'etoken', 'ectest'] as const
 /** Characters of a version, a hash and a checksum, by the size bits of the version. */
 const LENGTHS = [42, 48, 55, 61, 74, 87, 100, 112] as const
 const CHARS_MIN = LENGTHS[0]
@@ -42,7 +42,9 @@ const PREFIXED = /(?<![a-z])([a-z]{1,24}):(?=[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{
 export function holdsPrefixedCashaddr(text: string): boolean {
   return text.matchAll(PREFIXED).some(({ 0: head, 1: prefix = '', index }) => {
     const from = index + head.length
-    const to = runEnd(CHARSET, text, from)
+    const to = payloadEnd(text, from)
+    // Letters of a word such as "thanks" may follow the payload.
+    if (to > runEnd(CHARSET, text, from)) return false
     return isCashaddr([wantedAfter(prefix.toLowerCase(), to - from)], text, from, to)
   })
 }
@@ -66,7 +68,7 @@ function payloadEnd(text: string, from: number): number {
 
 function isCashaddr(wanted: readonly Sum[], text: string, from: number, to: number): boolean {
   // The highest bit of the version is zero, so the first digit is below 16.
-  if (to !== payloadEnd(text, from) || digitAt(CHARSET, text, from) > 15) return false
+  if (digitAt(CHARSET, text, from) > 15) return false
   const sum: Sum = { high: 0, low: 0 }
   for (let at = from; at < to; at++) push(sum, digitAt(CHARSET, text, at))
   const isProved = wanted.some(({ high, low }) => high === sum.high && low === sum.low)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
+import { cashaddrOf } from '../../../test/story/address-encodings.ts'
 import type { AddressForm } from '../../../test/story/address-forms.ts'
 import { ANYWHERE_FORMS, FORMS, GROUPED_FORMS, KEY, SHORT_FORMS } from '../../../test/story/address-forms.ts'
 import { NEAR_MISSES } from '../../../test/story/address-near-misses.ts'
@@ -127,6 +128,22 @@ suite('an address of a known form', () => {
     assert.deepEqual(missedOf([KEY, ...SHORT_FORMS], ...dresses), [])
     // A key that begins as a content identifier does.
     assert.ok(findsAddress('QmEhVGviEHYp1fWfe6hW13ooeGcavvpciFfqCZMSiT2won', 'prose'))
+  })
+})
+
+suite('a cashaddr address after a prefix of its own', () => {
+  test('is found before and after words that touch it', () => {
+    const addresses = ['etoken', 'otherchain'].map((prefix) => {
+      const payload = cashaddrOf(prefix, 0, new Uint8Array(20).fill(7))
+      return `${prefix}:${payload}`
+    })
+    for (const address of addresses)
+      for (const place of ['prose', 'url', 'tx'] as const)
+        for (const text of [address, `${address}thanks`, `pay ${address}quzzle`])
+          assert.ok(findsAddress(text, place), text)
+    const [etoken = ''] = addresses
+    for (const text of [`wallet${etoken}`, etoken.replaceAll(/[^:]{4}/g, '$& ')])
+      assert.ok(findsAddress(text, 'prose'), text)
   })
 })
 
