@@ -65,7 +65,6 @@ function holdsPart(text: string, budget: ProofBudget): boolean {
 
 function holdsJoined(text: string, budget: ProofBudget): boolean {
   const runs = joinedRuns(text)
-  if (runs.length === 0) return false
   // Underscores are taken out too, but these networks have one in their prefix.
   const isBech32 = (joined: string) => holdsBech32(joined.replaceAll(/(addr|stake)(test1)/gi, '$1_$2'))
   return (

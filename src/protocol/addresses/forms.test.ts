@@ -147,6 +147,25 @@ suite('a cashaddr address after a prefix of its own', () => {
   })
 })
 
+suite('a TON address in groups', () => {
+  const [PLAIN, HYPHEN, UNDERSCORE, SLASHES] = [
+    'EQA1mglns79vpf8AI3hFFWLHqs67ndiCmKhzwpIScHG2rILy',
+    'EQD5CDWA6XAV2Lm41RBp4HUo-ej1IGnQVfi5mJWw6UC1SNfV',
+    'EQDL6UPZq7kDiUtJg_mrmcMpy6nDGat5g8lLCQM5q1lDaahR',
+    'EQCE8n81C/2NqZGi9hNzqjX5Cnp/H1J8dwA3hQwCt4zrgnUJ',
+  ] as const
+  const grouped: readonly string[] = [
+    ...['_', '+', '-', ' ', '.'].map((joint) => groups(6, joint)(PLAIN)),
+    ...['_', '+', ' '].map((joint) => groups(6, joint)(HYPHEN)),
+    ...['+', ' ', '-'].map((joint) => groups(7, joint)(UNDERSCORE)),
+    groups(24, ' ')(SLASHES),
+  ]
+  for (const text of grouped)
+    test(`is found: ${text}`, () => {
+      for (const place of ['prose', 'url'] as const) assert.ok(findsAddress(text, place))
+    })
+})
+
 suite('a text with the checksum of an address', () => {
   for (const { name, addresses } of NEAR_MISSES) {
     test(`is accepted in a form that no address has: ${name}`, () => {

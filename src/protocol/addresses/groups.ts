@@ -79,8 +79,12 @@ export function joinedRuns(text: string): readonly LetterRun[] {
 /** An address in the form of an IBAN, of which the rest may be letters. */
 const ICAP_START = /XE\d\dETH/i
 
-/** The text without what joins groups: once with the hyphens that may belong to base64, once without them. */
+/**
+ * The text without what joins groups. Hyphens, underscores and plus signs may belong to base64: once they all stay, once
+ * none, and each kind is left out once.
+ */
 export function joinedBase64(text: string): readonly string[] {
   const close = text.replace(JOINT_64, '')
-  return [...new Set([close, close.replaceAll('-', '')])]
+  const without = ['-', '_', '+'].map((joint) => close.replaceAll(joint, ''))
+  return [...new Set([close, ...without, close.replaceAll(/[-_+]/g, '')])]
 }
