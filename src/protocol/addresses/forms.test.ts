@@ -72,6 +72,15 @@ suite('an address of a known form', () => {
     assert.deepEqual(missedOf(GROUPED_FORMS, groups(4, ' '), groups(7, '-')), [])
   })
 
+  test('is found in groups with any dots, bullets and dashes between them', () => {
+    const joints = Array.from('.·•‧∙⋅。・◦●⦁⸱᛫ꞏ۔⁃˗➖─━−–—―‐‑‒﹘﹣－⁻₋․﹒')
+    const ton = 'EQBL2_3lMiyywU17g-or8N7v9hDmPCpttzBPE2isF2GTzpK4'
+    const missed = joints.filter((joint) => !findsAddress(groups(4, joint)(ton), 'prose'))
+    assert.deepEqual(missed, [])
+    const dresses = joints.flatMap((joint) => [groups(4, joint), groups(6, ` ${joint} `)])
+    assert.deepEqual(missedOf(SHORT_FORMS, ...dresses), [])
+  })
+
   test('is found in groups with common words glued to its ends', () => {
     const words: readonly Dress[] = [
       (text) => `Prize paid to${groups(4, ' ')(text)}`,

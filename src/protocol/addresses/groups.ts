@@ -41,11 +41,13 @@ function longWords(text: string): readonly string[] {
   return (text.match(WORD) ?? []).filter((word) => word.length >= CHARS_MIN)
 }
 
+/** Dots, bullets, and dashes that Unicode does not count as such. */
+const DOTS = '.·•‧∙⋅。・◦●⦁⸱᛫ꞏ۔⁃˗➖─━−'
 /** Characters between groups that people leave out: blanks, hyphens and dots of every script, underscores, plus signs. */
-const JOINT = String.raw`\s\p{Pd}\u2212._+·•‧∙⋅。・`
-const NEITHER = new RegExp(String.raw`[^0-9A-Za-z${JOINT}]+`, 'u')
+const JOINT = String.raw`\s\p{Pd}_+${DOTS}`
+const NEITHER = new RegExp(`[^0-9A-Za-z${JOINT}]+`, 'u')
 /** The same without the characters of base64: hyphen, underscore and plus sign. */
-const JOINT_64 = /[\s\u2010-\u2015\u2212.·•‧∙⋅。・]+/gu
+const JOINT_64 = new RegExp(String.raw`(?:(?!-)[\s\p{Pd}${DOTS}])+`, 'gu')
 // A group of mixed form: with a digit, with a capital after a small letter, or of one letter that is no English word.
 const ODD = /\d|[a-z][A-Z]|^[B-HJ-Zb-z]$/
 
