@@ -1,5 +1,5 @@
 import { holdsBase32 } from './addresses/base32-search.ts'
-import type { Base58Fit, ProofBudget } from './addresses/base58-search.ts'
+import type { Base58Fit } from './addresses/base58-search.ts'
 import { holdsBase58 } from './addresses/base58-search.ts'
 import { holdsBech32 } from './addresses/bech32-search.ts'
 import { holdsCashaddr, holdsPrefixedCashaddr } from './addresses/cashaddr-search.ts'
@@ -8,7 +8,7 @@ import { holdsBareHex, holdsEip55, holdsPrefixedHex, withoutDigests } from './ad
 import { holdsIcap } from './addresses/icap-search.ts'
 import { holdsMonero } from './addresses/monero-search.ts'
 import { readingsOf } from './addresses/readings.ts'
-import type { LetterRun } from './addresses/letter-run.ts'
+import type { LetterRun, ProofBudget } from './addresses/letter-run.ts'
 import { holdsTon } from './addresses/ton-search.ts'
 
 /**
@@ -77,7 +77,7 @@ function holdsJoined(text: string, budget: ProofBudget): boolean {
 /** The searches whose proof is a checksum. */
 function holdsProof(run: LetterRun, fit: Base58Fit, keys: boolean, budget: ProofBudget): boolean {
   return (
-    holdsEip55(run) ||
+    holdsEip55(run, budget) ||
     holdsBase58(run, fit, keys, budget) ||
     holdsMonero(run) ||
     holdsCashaddr(run) ||

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import type { GrowingNumber } from './base58-number.ts'
 import { openNumber } from './base58-number.ts'
 import { isByron } from './byron.ts'
-import type { Digits, LetterRun } from './letter-run.ts'
+import type { Digits, LetterRun, ProofBudget } from './letter-run.ts'
 import { digitAt, alphabetDigits, hasOneCase } from './letter-run.ts'
 
 export const BASE58: Digits = alphabetDigits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
@@ -51,9 +51,6 @@ const LONG_BYTES_MIN = 40
 
 /** Places in which a candidate may lie: a whole word, groups that were joined, or any part of a longer word. */
 export type Base58Fit = 'whole' | 'joined' | 'part'
-
-/** Checksums that may still be computed for a text. */
-export type ProofBudget = { left: number }
 
 /**
  * Whether the run has a base58 address with a checksum: Base58Check, XRP, SS58, Cardano Byron; `keys`: or 32 bytes. A run

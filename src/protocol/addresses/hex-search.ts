@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { LetterRun } from './letter-run.ts'
+import type { LetterRun, ProofBudget } from './letter-run.ts'
 
 /** A run of 64 or more hex digits, which is a digest or a transaction and no address, without the 0 of an address in hex. */
 const DIGEST = /[0-9a-f]{64,}(?<!0(?=x[0-9a-f]{40}))/gi
@@ -7,6 +7,8 @@ const DIGEST_DIGITS_MIN = 64
 /** Digests have a multiple of so many digits. The other digits of a run may belong to a text beside the digest. */
 const DIGEST_DIGITS_STEP = 32
 const ADDRESS_DIGITS = 40
+/** Cost of a checksum of EIP-55 in those of base58. */
+const EIP55_COST = 4
 const HEX_RUN = /[0-9a-f]{40,}/gi
 // The letter O looks like the digit.
 const PREFIXED_RUN = /[0O]x[0-9a-f]{40,}/gi
@@ -45,20 +47,27 @@ export function holdsBareHex({ text, glued }: LetterRun): boolean {
   })
 }
 
-/** Whether the run has 40 hex digits in letters of both cases that pass the checksum of EIP-55. */
-export function holdsEip55({ text, edges }: LetterRun): boolean {
+/**
+ * Whether the run has 40 hex digits in letters of both cases that pass the checksum of EIP-55. A run that needs more
+ * checksums than the budget has counts as an address.
+ */
+export function holdsEip55({ text, edges }: LetterRun, budget: ProofBudget): boolean {
   for (const { 0: run, index } of text.matchAll(HEX_RUN)) {
     for (let from = 0; from + ADDRESS_DIGITS <= run.length; from++) {
       if (edges[index + from] === 0 || edges[index + from + ADDRESS_DIGITS] === 0) continue
-      if (isEip55(run.slice(from, from + ADDRESS_DIGITS))) return true
+      const digits = run.slice(from, from + ADDRESS_DIGITS)
+      // Digits of one case have no checksum: most of them are digests.
+      if (hasBothCases(digits) && ((budget.left -= EIP55_COST) < 0 || isEip55(digits))) return true
     }
   }
   return false
 }
 
-/** Digits of one case have no checksum: most of them are digests. */
+function hasBothCases(digits: string): boolean {
+  return /[a-f]/.test(digits) && /[A-F]/.test(digits)
+}
+
 function isEip55(digits: string): boolean {
-  if (!/[a-f]/.test(digits) || !/[A-F]/.test(digits)) return false
   const hash = keccak_256(new TextEncoder().encode(digits.toLowerCase())).toHex()
   return Array.from(digits).every((digit, at) => {
     const upper = Number.parseInt(hash.charAt(at), 16) >= 8

@@ -12,6 +12,9 @@ export type LetterRun = Readonly<{
   trusts: (from: number, to: number, bits: number) => boolean
 }>
 
+/** Checksums that may still be computed for a reading of a text. */
+export type ProofBudget = { left: number }
+
 /** Digit of each character by character code; −1 for a character outside of the alphabet. */
 export type Digits = Int8Array
 

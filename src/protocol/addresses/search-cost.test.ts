@@ -8,11 +8,15 @@ const ROUNDS = 4
 /** One long text costs as much as its parts in linear time, and eight times as much in quadratic time. */
 const RATIO_MAX = 3
 
+/** Hex digits of both cases, of which each part of 40 may have the checksum of EIP-55. */
+const MIXED_HEX = `${'aB'.repeat(31)}g`
+
 /** Pieces of which a text is costly to search. None has an address in it. */
 const PIECES: readonly (readonly string[])[] = [
   ['1', 'q', '1q', 'a1', 'z', 'z0', 'f', '0x', 'aB3', 'r', 'X', 'Ae2', 'xpub', '4', 'G', 'GA', 'A', 'Q'],
   ['XE12', 'XE12ETH', 'EQ', 'f1a', 'f42f', 'f41f', 'bc1qqqqqqqqqqqqq', `${'a'.repeat(24)}1${'q'.repeat(11)}`],
   ['a B 3 ', '9 a ', 'aA1 ', 'q2 ', 'G2 ', 'A b 1. ', '0x1 ', '2-B-', '. '],
+  [MIXED_HEX],
   ['%41', '%25', '&#49;', '&#x', '&amp;', '&amp', '&', 'Ａ', 'а', 'ﷺ', '\u200b', '\u0332'],
 ]
 
@@ -33,6 +37,14 @@ function ratioOf(piece: string): number {
 }
 
 suite('a search for addresses', () => {
+  test('counts each checksum of EIP-55 as four of base58', () => {
+    const runs = MIXED_HEX.repeat(16)
+    const checksums = 16 * (62 - 39)
+    assert.ok(!findsAddress(runs, 'url', checksums * 4))
+    assert.ok(findsAddress(runs, 'url', checksums * 4 - 1))
+    assert.ok(findsAddress(runs.repeat(2), 'url'))
+  })
+
   for (const piece of PIECES.flat()) {
     test(`grows no faster than a text that repeats ${JSON.stringify(piece.slice(0, 20))}`, () => {
       const ratio = ratioOf(piece)

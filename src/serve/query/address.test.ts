@@ -29,4 +29,10 @@ suite('an address in a request', () => {
     assert.ok(looksLikeAddress(text))
     assert.ok(looksLikeAddress(text.replaceAll('+', ' ')))
   })
+
+  test('is taken for granted in a path that needs more than 512 checksums', () => {
+    const runs = `${'aB'.repeat(31)}g`
+    assert.ok(isRepeatable(`/${runs.repeat(5)}`))
+    assert.ok(!isRepeatable(`/${runs.repeat(6)}`))
+  })
 })

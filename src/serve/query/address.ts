@@ -26,7 +26,7 @@ const REPEATED_CHARS_MAX = 1_024
 export function isRepeatable(raw: string): boolean {
   if (raw.length > REPEATED_CHARS_MAX) return false
   const spaced = raw.replaceAll('+', ' ')
-  return ![spaced, ...decodedParts(spaced)].some(looksLikeAddress)
+  return ![...new Set([spaced, ...decodedParts(spaced)])].some(looksLikeAddress)
 }
 
 /** Path, names and values of an address, percent-decoded as the query is read. */
