@@ -5,17 +5,47 @@ import { foldLookAlikes } from './look-alikes.ts'
 import { readingsOf } from './readings.ts'
 
 const CAPITALS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-/** Alphabets without a compatibility form, by their first letter. */
-const FRAMED = { 'in negative circles': 0x1f150, 'in negative squares': 0x1f170, 'of flags': 0x1f1e6 }
+const DIGITS = '123456789'
+/** Rows of letters and digits without a compatibility form of one character, by the first character. */
+const FRAMED: readonly (readonly [name: string, first: number, row: string])[] = [
+  ['in negative circles', 0x1f150, CAPITALS],
+  ['in negative squares', 0x1f170, CAPITALS],
+  ['of flags', 0x1f1e6, CAPITALS],
+  ['as capitals in parentheses', 0x1f110, CAPITALS],
+  ['as small letters in parentheses', 0x249c, CAPITALS.toLowerCase()],
+  ['as digits in parentheses', 0x2474, DIGITS],
+  ['as digits with a full stop', 0x2488, DIGITS],
+  ['as digits in circles', 0x2460, DIGITS],
+  ['as digits in negative circles', 0x2776, DIGITS],
+  ['as sans-serif digits in circles', 0x2780, DIGITS],
+  ['as sans-serif digits in negative circles', 0x278a, DIGITS],
+  ['as digits in double circles', 0x24f5, DIGITS],
+  ['as digits with a comma', 0x1f101, '0123456789'],
+  ['as zeros in circles', 0x1f10b, '00'],
+  ['as a zero in a negative circle', 0x24ff, '0'],
+]
+/** Letters of other alphabets beside the Latin letters and digits that they look like. */
+const ALIKE: readonly (readonly [name: string, letters: string, latin: string])[] = [
+  ['Cyrillic', 'ԚҒғзбҺ', 'QFf36h'],
+  ['Latin', 'ȷɋꞯʠɗ', 'jqqqd'],
+  ['Coptic', 'ⲂⲎⲒⲔⲘⲚⲞⲢⲤⲦⲨⲬⲟⲣⲥ', 'BHIKMNOPCTYXopc'],
+  ['Lisu', 'ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ', 'ABCDEFGHIJKLMNOPRSTUVWXYZ'],
+  ['Cherokee', 'ᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᎡᏕᎢᏙᎳᎽᏃᏎ', 'ABCDEGHJKLMPRSTVWYZ4'],
+  ['Canadian', 'ᗩᗷᑕᗪᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭ᘔ', 'ABCDFHJLMNPqRSUVWXZ'],
+]
 
 suite('a reading of a text', () => {
-  for (const [name, first] of Object.entries(FRAMED)) {
-    test(`has each letter ${name} as a capital`, () => {
-      const framed = Array.from(CAPITALS, (_, at) => String.fromCodePoint(first + at)).join('')
-      assert.equal(foldLookAlikes(framed), CAPITALS)
-      assert.equal(readingsOf(framed)?.last, CAPITALS)
+  for (const [name, first, row] of FRAMED) {
+    test(`has each character ${name} as a plain one`, () => {
+      const framed = Array.from(row, (_, at) => String.fromCodePoint(first + at)).join('')
+      assert.equal(foldLookAlikes(framed), row)
+      assert.equal(readingsOf(framed)?.last, row)
     })
   }
+
+  for (const [name, letters, latin] of ALIKE)
+    test(`has each ${name} letter as the one that it looks like`, () =>
+      assert.equal(foldLookAlikes(letters), latin))
 
   const ADDRESS = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'
   const KEY = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkwyTDt1v'
