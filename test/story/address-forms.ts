@@ -48,6 +48,13 @@ const NETWORKS: Readonly<Record<string, readonly Bytes[]>> = {
   Ravencoin: [[0x3c], [0x7a]],
   DigiByte: [[0x1e], [0x3f]],
   'another network': [[0x21], [0x33], [0x37]],
+  Vertcoin: [[0x47]],
+  Namecoin: [[0x34], [0x0d]],
+  Firo: [[0x52], [0x07]],
+  Peercoin: [[0x37], [0x75]],
+  Komodo: [[0x3c], [0x55]],
+  Liquid: [[0x39], [0x27]],
+  Horizen: ['2089', '2096'].map((head) => Buffer.from(head, 'hex')),
   Zcash: ['1cb8', '1cba', '1cbd', '1d25'].map((head) => Buffer.from(head, 'hex')),
   Tezos: ['06a19f', '06a1a1', '06a1a4', '06a1a6', '025a79'].map((head) => Buffer.from(head, 'hex')),
 }
@@ -61,6 +68,10 @@ const BASE58CHECK_FORMS: readonly AddressForm[] = [
   ...Object.entries(NETWORKS).flatMap(([network, heads]) =>
     heads.map((head) => form(`${network} ${head.join(' ')}`, 20, (key) => base58CheckOf(head, key))),
   ),
+  ...[0x27, 0x39].map((head) =>
+    form(`a confidential address of Liquid ${head}`, 52, (keys) => base58CheckOf([0x0c, head, 2], keys)),
+  ),
+  form('Sprout of Zcash', 64, (keys) => base58CheckOf([0x16, 0x9a], keys)),
   ...EXTENDED_KEYS.map((head) => form('an extended key', 74, (key) => base58CheckOf(head, key))),
 ]
 const PRIVATE_KEY_FORMS: readonly AddressForm[] = [0x80, 0xef, 0xb0, 0x9e, 0xcc].flatMap((head) => [

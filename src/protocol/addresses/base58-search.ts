@@ -22,19 +22,26 @@ const HASH_CHARS_MAX = 37
 const JOINED_CHARS_MAX = 53
 
 /**
- * First bytes of well-known Base58Check addresses: Bitcoin, Litecoin, Dogecoin, Dash, TRON, Neo, Qtum, Bitcoin Gold,
- * Ravencoin, PIVX, Zcash, Tezos. Inside a longer word only these are tried, so that a character costs about one hash.
+ * First bytes of well-known Base58Check addresses, by their length: Bitcoin, Litecoin, Dogecoin, Dash, TRON, Neo, Qtum,
+ * Bitcoin Gold, Ravencoin, Komodo, PIVX, Vertcoin, Namecoin, Peercoin, Reddcoin, Blackcoin, Firo, Liquid, Zcash, Horizen
+ * and Tezos. Inside a longer word only these are tried, so that a character costs about one hash.
  */
 const KNOWN_VERSIONS: ReadonlyMap<number, ReadonlySet<number>> = new Map([
   [
     25,
     new Set([
-      0x00, 0x05, 0x10, 0x13, 0x16, 0x17, 0x1e, 0x21, 0x26, 0x30, 0x32, 0x33, 0x35, 0x37, 0x3a, 0x3c, 0x3f,
-      0x41, 0x4c, 0x6f, 0x71, 0x78, 0x7a, 0x8c, 0xa0, 0xc4,
+      0x00, 0x05, 0x07, 0x0d, 0x10, 0x13, 0x16, 0x17, 0x19, 0x1e, 0x21, 0x24, 0x26, 0x27, 0x30, 0x32, 0x33,
+      0x34, 0x35, 0x37, 0x39, 0x3a, 0x3c, 0x3d, 0x3f, 0x41, 0x47, 0x4c, 0x52, 0x55, 0x6f, 0x71, 0x75, 0x78,
+      0x7a, 0x8c, 0xa0, 0xc4,
     ]),
   ],
-  [26, new Set([0x1cb8, 0x1cba, 0x1cbd, 0x1d25])],
+  [26, new Set([0x1cb8, 0x1cba, 0x1cbd, 0x1d25, 0x2089, 0x2096])],
   [27, new Set([0x025a79, 0x06a19f, 0x06a1a1, 0x06a1a4, 0x06a1a6])],
+])
+/** First two bytes of long Base58Check addresses, by their length: confidential ones of Liquid, and Sprout of Zcash. */
+const LONG_VERSIONS: ReadonlyMap<number, ReadonlySet<number>> = new Map([
+  [59, new Set([0x0c27, 0x0c39])],
+  [70, new Set([0x169a])],
 ])
 /** First bytes of private keys of Bitcoin, Litecoin, Dogecoin and Dash, which have 37 or 38 bytes. */
 const PRIVATE_KEYS: ReadonlySet<number> = new Set([0x80, 0xef, 0xb0, 0x9e, 0xcc])
@@ -44,8 +51,8 @@ const EXTENDED_KEY_BYTES = 82
 /** First bytes of X-addresses of the XRP ledger, on its main and its test network. */
 const X_VERSIONS: ReadonlySet<number> = new Set([0x0544, 0x0493])
 const X_BYTES = 35
-/** First characters of Byron addresses and of extended keys. Elsewhere a candidate is searched in fewer characters. */
-const LONG_STARTS = /^(?:Ae2|Ddz|37bt|2cW|[t-zTUVYZ]p(?:ub|rv))/
+/** First characters of long addresses and of extended keys. Elsewhere a candidate is searched in fewer characters. */
+const LONG_STARTS = /^(?:Ae2|Ddz|37bt|2cW|V[JT]|zc|[t-zTUVYZ]p(?:ub|rv))/
 /** Longer candidates than this are tried only after these characters. */
 const LONG_BYTES_MIN = 40
 
@@ -119,7 +126,7 @@ function fits(length: number, fit: Base58Fit): boolean {
 function fitsVersion(number: GrowingNumber, fit: Base58Fit): boolean {
   const length = number.length()
   if (fit === 'whole' || length === EXTENDED_KEY_BYTES) return true
-  if (length > LONG_BYTES_MIN) return false
+  if (length > LONG_BYTES_MIN) return LONG_VERSIONS.get(length)?.has(number.head(2)) === true
   const width = length - HASH_BYTES - CHECKSUM_BYTES
   if (width <= 3) return fit === 'joined' || KNOWN_VERSIONS.get(length)?.has(number.head(width)) === true
   return length >= 37 && PRIVATE_KEYS.has(number.head(1))
