@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import type { EventWire } from '../../src/protocol/event.ts'
 import type { EventDetails, EventsPage } from '../../src/protocol/resources.ts'
-import { publishDeposit, run, start, startProxy } from '../stage/command-stage.ts'
+import { publishDeposit, run, startProxy } from '../stage/command-stage.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
@@ -206,32 +206,6 @@ suite('publish', () => {
     const { code, stderr } = await run(words)
     assert.equal(code, 1)
     assert.match(stderr, /^daybook: \/proc\/self\/mem cannot be read: /)
-  })
-})
-
-suite('serve', () => {
-  test('makes no key, token or store when --finality is wrong', async () => {
-    const parent = mkdtempSync(join(folder, 'serve-'))
-    const data = join(parent, 'data')
-    const finality = ['--finality', 'evm=https://rpc.example.org']
-    const { code } = await run(['serve', '--data', data, '--development', ...finality])
-    assert.equal(code, 2)
-    assert.deepEqual(readdirSync(parent, { recursive: true }), ['data'])
-  })
-
-  test('does not crash at a stop while it waits for the servers of --finality', async () => {
-    await using silent = createServer((socket) => socket.on('error', () => undefined).resume())
-    await once(silent.listen(0, '127.0.0.1'), 'listening')
-    const { port } = silent.address() as AddressInfo
-    const data = join(mkdtempSync(join(folder, 'serve-')), 'data')
-    const words = ['--port', '0', '--publish-port', '0', '--finality', `solana=http://127.0.0.1:${port}`]
-    const { child, ended } = start(['serve', '--data', data, '--development', ...words])
-    await Promise.race([once(silent, 'connection'), ended()])
-    child.kill('SIGTERM')
-    const { code, stderr } = await ended()
-    assert.equal(code, 1)
-    assert.match(stderr, /^daybook: the service was stopped before it had started$/m)
-    assert.doesNotMatch(stderr, /crashed/)
   })
 })
 

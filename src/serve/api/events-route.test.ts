@@ -237,19 +237,19 @@ suite('a page of /events', () => {
     const other = (): void => own.append([{ type: 'treasury', kind: 'deposit', kots: '1' }])
     const path = `/api/v1/events?type=trade&after=14&limit=2`
     const full = await own.get(path)
-    const { page: before } = (await full.json()) as EventsPage
-    assert.deepEqual([before.count, before.hasMore], [2, false])
+    const { page: open } = (await full.json()) as EventsPage
+    assert.deepEqual([open.count, open.hasMore], [2, false])
     const holding = { 'If-None-Match': full.headers.get('etag') ?? '' }
     assert.equal((await own.get(path, holding)).status, 304)
     other()
     const now = await own.get(path, holding)
     assert.equal(now.status, 200)
-    const { page: after } = (await now.json()) as EventsPage
-    assert.deepEqual([after.count, after.hasMore], [2, true])
+    const { page: settled } = (await now.json()) as EventsPage
+    assert.deepEqual([settled.count, settled.hasMore], [2, true])
     const longer = path.replace('limit=2', 'limit=3')
-    const open = (await own.get(longer)).headers.get('etag') ?? ''
+    const etag = (await own.get(longer)).headers.get('etag') ?? ''
     other()
-    assert.equal((await own.get(longer, { 'If-None-Match': open })).status, 304)
+    assert.equal((await own.get(longer, { 'If-None-Match': etag })).status, 304)
   })
 })
 

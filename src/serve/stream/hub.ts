@@ -75,11 +75,8 @@ export function openHub(settings: HubSettings): Hub {
     return turns.waiting('live') > 0
   }
 
-  const watch = openStallWatch<Subscriber>(limits.stallMs / LOOKS, ({ socket }) => socket)
-  const beat = setInterval(() => {
-    fanOuts.run()
-    watch(subscribers, monotonicMs()).catch(settings.report)
-  }, limits.tickMs)
+  const look = openLook(subscribers, settings)
+  const beat = setInterval(() => [fanOuts.run, look].forEach((each) => each()), limits.tickMs)
   const stopHead = reader.onHead(fanOuts.wake)
 
   return {
@@ -100,6 +97,15 @@ export function openHub(settings: HubSettings): Hub {
       turns.close()
     },
   }
+}
+
+/** Opens the look for bytes that waiting clients have taken. */
+function openLook(
+  subscribers: Iterable<Subscriber>,
+  { limits, monotonicMs, report }: HubSettings,
+): () => void {
+  const watch = openStallWatch<Subscriber>(limits.stallMs / LOOKS, ({ socket }) => socket)
+  return () => void watch(subscribers, monotonicMs()).catch(report)
 }
 
 /** Gives a subscriber its turn. When a read of the store throws, only this stream ends. */
