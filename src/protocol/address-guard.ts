@@ -81,7 +81,7 @@ function holdsProof(run: LetterRun, fit: Base58Fit, keys: boolean, budget: Proof
     holdsBase58(run, fit, keys, budget) ||
     holdsMonero(run) ||
     holdsCashaddr(run) ||
-    holdsBase32(run) ||
+    holdsBase32(run, budget) ||
     holdsIcap(run)
   )
 }

@@ -135,9 +135,8 @@ const FILECOIN_FORMS: readonly AddressForm[] = [
   form('Filecoin, actor 128', 20, (name) => filecoinOf('f4128f', [4, 0x80, 0x01], name)),
   form('Filecoin, actor 20,000', 20, (name) => filecoinOf('f420000f', [4, 0xa0, 0x9c, 0x01], name)),
   form('Filecoin, a name of 54 bytes', 54, (name) => filecoinOf('f410f', [4, 10], name)),
+  form('Filecoin, a name of ten bytes', 10, (name) => filecoinOf('f410f', [4, 10], name)),
 ]
-/** The end of such a name cannot be known inside a longer word. */
-const SHORT_FILECOIN = form('Filecoin, a name of ten bytes', 10, (name) => filecoinOf('f410f', [4, 10], name))
 
 /** Sizes of a cashaddr hash in bytes, by the low bits of its version. The four bits before are its type. */
 const HASH_BYTES = [20, 24, 28, 32, 40, 48, 56, 64] as const
@@ -197,12 +196,7 @@ export const ANYWHERE_FORMS: readonly AddressForm[] = [
 ]
 
 /** Forms that are found as words and in groups. */
-export const GROUPED_FORMS: readonly AddressForm[] = [
-  ...ANYWHERE_FORMS,
-  ...PRIVATE_KEY_FORMS,
-  ...SHORT_FORMS,
-  SHORT_FILECOIN,
-]
+export const GROUPED_FORMS: readonly AddressForm[] = [...ANYWHERE_FORMS, ...PRIVATE_KEY_FORMS, ...SHORT_FORMS]
 
 /** Public keys of Solana and others, which have no checksum. */
 export const KEY: AddressForm = form('a public key', 32, (key) => base58.encode(key))

@@ -1,7 +1,7 @@
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha512_256 } from '@noble/hashes/sha2.js'
 import { crc16 } from './crc16.ts'
-import type { Digits, LetterRun } from './letter-run.ts'
+import type { Digits, LetterRun, ProofBudget } from './letter-run.ts'
 import { digitAt, alphabetDigits, hasOneCase, runEnd } from './letter-run.ts'
 
 /** RFC 4648, in capitals and in small letters. */
@@ -28,14 +28,17 @@ const ALGORAND_KEY_BYTES = 32
 /** Bits that the last character of an Algorand address does not use, and which are zero. */
 const ALGORAND_SPARE = 0b11
 
-/** Whether the run has an address in base32 with a checksum: Stellar, Algorand or Filecoin. */
-export function holdsBase32(run: LetterRun): boolean {
+/**
+ * Whether the run has an address in base32 with a checksum: Stellar, Algorand or Filecoin. A run that needs more checksums
+ * than the budget has counts as an address.
+ */
+export function holdsBase32(run: LetterRun, budget: ProofBudget): boolean {
   const { text, edges } = run
   let end = -1
   for (let from = 0; from < text.length; from++) {
     if (edges[from] === 0) continue
     if (from >= end) end = runEnd(BASE32, text, from)
-    if (isStellar(run, from, end) || isAlgorand(run, from, end) || isFilecoin(run, from)) return true
+    if (isStellar(run, from, end) || isAlgorand(run, from, end) || isFilecoin(run, from, budget)) return true
   }
   return false
 }
@@ -63,30 +66,37 @@ function isAlgorand({ text, edges }: LetterRun, from: number, end: number): bool
 
 /** Network, protocol, and for protocol 4 the number of the actor that manages the address, then base32. */
 const FILECOIN = /[ft](?:([123])|4(\d{1,19})f)(?=[a-z2-7]{12})/iy
-/** Bytes of the payload by protocol; 4 has up to 54, and 20 when it stands for an Ethereum address. */
-const FILECOIN_BYTES: Readonly<Record<string, number>> = { 1: 20, 2: 20, 3: 48 }
-const DELEGATED_BYTES = 20
+/** Characters after the head by protocol, of 20 or 48 bytes and a checksum of four. */
+const FILECOIN_CHARS: Readonly<Record<string, number>> = { 1: 39, 2: 39, 3: 84 }
+/** Characters after the head of protocol 4, of a name of up to 54 bytes and a checksum. */
+const NAME_CHARS_MIN = 12
+const NAME_CHARS_MAX = 94
 const FILECOIN_CHECKSUM_BYTES = 4
-const FILECOIN_CHARS_MAX = 94
 
-function isFilecoin({ text, edges }: LetterRun, from: number): boolean {
+function isFilecoin({ text, edges }: LetterRun, from: number, budget: ProofBudget): boolean {
   FILECOIN.lastIndex = from
   const match = FILECOIN.exec(text)
   if (match === null) return false
   const [head, protocol = '4', actor = ''] = match
   const body = from + head.length
-  const whole = Math.min(runEnd(BASE32, text, body), body + FILECOIN_CHARS_MAX)
-  const bytesMax = FILECOIN_BYTES[protocol] ?? DELEGATED_BYTES
-  const usual = body + Math.ceil(((bytesMax + FILECOIN_CHECKSUM_BYTES) * 8) / 5)
-  const ends = protocol === '4' && whole !== usual ? [usual, whole] : [usual]
-  return ends.some((to) => {
-    if (to > whole || edges[to] === 0 || !hasOneCase(text.slice(from, to))) return false
-    const bytes = decode(text, body, to)
-    const prefix = protocol === '4' ? [4, ...leb128(BigInt(actor))] : [Number(protocol)]
-    const payload = bytes.subarray(0, -FILECOIN_CHECKSUM_BYTES)
-    const digest = blake2b(Uint8Array.from([...prefix, ...payload]), { dkLen: FILECOIN_CHECKSUM_BYTES })
-    return digest.every((byte, at) => byte === bytes[payload.length + at])
-  })
+  const end = runEnd(BASE32, text, body)
+  const prefix = protocol === '4' ? [4, ...leb128(BigInt(actor))] : [Number(protocol)]
+  const { [protocol]: chars } = FILECOIN_CHARS
+  // A name may be of any length, so each edge may be its end.
+  const first = body + (chars ?? NAME_CHARS_MIN)
+  const last = Math.min(end, body + (chars ?? NAME_CHARS_MAX))
+  for (let to = first; to <= last; to++) {
+    if (edges[to] === 0 || !hasOneCase(text.slice(from, to))) continue
+    if (budget.left-- <= 0 || endsInBlake(prefix, decode(text, body, to))) return true
+  }
+  return false
+}
+
+/** Whether the last four bytes are the BLAKE2b of the prefix and the other bytes. */
+function endsInBlake(prefix: readonly number[], bytes: Uint8Array): boolean {
+  const payload = bytes.subarray(0, -FILECOIN_CHECKSUM_BYTES)
+  const digest = blake2b(Uint8Array.from([...prefix, ...payload]), { dkLen: FILECOIN_CHECKSUM_BYTES })
+  return digest.every((byte, at) => byte === bytes[payload.length + at])
 }
 
 function leb128(value: bigint): readonly number[] {

@@ -32,7 +32,7 @@ suite('an address in a request', () => {
 
   test('is taken for granted in a path that needs more than 512 checksums', () => {
     const runs = `${'aB'.repeat(31)}g`
-    assert.ok(isRepeatable(`/${runs.repeat(5)}`))
+    assert.ok(isRepeatable(`/${runs.repeat(3)}`))
     assert.ok(!isRepeatable(`/${runs.repeat(6)}`))
   })
 })
