@@ -32,11 +32,22 @@ const HONEST: readonly string[] = [
   'R&D, Q&A, AT&T and P&L: 10 rounds of 3x3 and 4x4',
   't h e q u i c k b r o w n f o x j u m p s o v e r t h e l a z y d o g '.repeat(3),
   '1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 '.repeat(10),
-  `Série ${'3-1 2-1 1-1 2-2 4-2 3-3 '.repeat(20)}`,
+  `Série ${'3-1 2-1 1-1 2-2 4-2 3-3 '.repeat(80)}`,
   'Results: 6-4 6-3 7-5 6-2 7-6 6-1 '.repeat(15),
   'v1.2.3 v1.2.4 v2.1.1 '.repeat(24),
   'we do it as he is to go on by my way so I am up at it if we go to do no so be it or '.repeat(10),
 ]
+
+const numbers = (joint: string, below: number) =>
+  Array.from({ length: 1_000 }, (_, at) => ((at * 7_919 + 11) % below) + 1).join(joint)
+
+test('a URL with a long list of numbers is accepted', () => {
+  for (const joint of ['-', '.', '_', '+', '%20', ','])
+    for (const below of [9, 99, 999, 9_999]) {
+      const url = `https://x.example/?ids=${numbers(joint, below)}`.slice(0, 2_000)
+      assert.equal(findsAddress(url, 'url'), false, url.slice(0, 60))
+    }
+})
 
 test('a text that needs more than 1,536 checksums counts as an address', () => {
   assert.equal(findsAddress('q.'.repeat(2_000), 'prose'), true)
