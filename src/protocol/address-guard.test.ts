@@ -142,7 +142,7 @@ suite('the address guard', () => {
     ]
     fc.assert(
       fc.property(ids, fc.constantFrom(...places), (id, place) => !findsAddress(place(id), 'url')),
-      { numRuns: 20_000, seed: 3 },
+      { numRuns: 10_000, seed: 3 },
     )
   })
 
@@ -169,7 +169,7 @@ suite('the address guard', () => {
       .sample(ids, { numRuns: 3_000, seed: 2 })
       .flat()
       .filter((id) => findsAddress(id, 'tx'))
-    assert.ok(refused.length <= 1, refused.join(' '))
+    assert.deepEqual(refused, [])
   })
 
   test('accepts version numbers, UUIDs and content identifiers', () => {
