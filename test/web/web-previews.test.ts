@@ -116,7 +116,7 @@ suite('the link preview', () => {
     })
     assert.match(
       await describedOn('/events/2', corrected),
-      /no real money\. Taken back by event 3\. Its amount counts no longer\. 7\.00 KOTS of the treasury/,
+      /no real money\. Cancelled by event 3\. Its amount no longer counts\. 7\.00 KOTS of the treasury/,
     )
   })
 

@@ -45,7 +45,7 @@ export const EVENT_ENDPOINTS = {
     check: { unchecked: 'verify reads the details that the tree covers, from the archive' },
   },
   eventCorrections: {
-    meaning: 'Which event took an event back, and which one took its place',
+    meaning: 'Which event cancelled this event, and which one replaced it',
     answer: 'EventCorrections',
     parameters: [],
     caching: 'revalidate',

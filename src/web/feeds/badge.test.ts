@@ -44,7 +44,7 @@ suite('a badge', () => {
     assert.match(markup, />paid 1204\.100000000 \/ 1204\.900000000 KOTS</)
   })
 
-  test('shows what was paid of a prize that a correction took back', () => {
+  test('shows what was paid of a prize that a correction cancelled', () => {
     const { markup } = badgeOf(contest('60.000000000', '0.000000000', '-60.000000000'), REAL)
     assert.match(markup, />paid 60 \/ 0 KOTS</)
     assert.match(markup, /<title>Contest 42: paid 60\.000000000 of 0\.000000000 KOTS</)

@@ -22,7 +22,7 @@ type BadgeLabel = Readonly<{ token: string; simulated: boolean }>
 /** Badge of a contest as SVG: the paid part of its prizes, for embedding in other sites. */
 export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): Html {
   const { id, prizesOwed, prizesRedeemed } = ledger.contest
-  // Payments of a prize that a correction took back are left when nothing is owed.
+  // Payments of a prize that a correction cancelled are left when nothing is owed.
   const nothing = digitsOf(prizesOwed) === 0n && digitsOf(prizesRedeemed) === 0n
   const { waits, over } = openDigits(ledger.prizes)
   const done = waits === 0n && over === 0n

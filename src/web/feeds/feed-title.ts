@@ -10,7 +10,7 @@ import type { Site } from '../markup/site.ts'
 const HAPPENED: { readonly [Type in 'contest' | 'loyalty']: Readonly<Record<RuleKind<Type>, string>> } = {
   contest: {
     scheduled: 'was planned',
-    rescheduled: 'was given other times',
+    rescheduled: 'was rescheduled',
     opened: 'opened',
     closed: 'closed',
     cancelled: 'was cancelled',

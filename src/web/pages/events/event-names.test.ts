@@ -10,7 +10,7 @@ suite('the name of an event', () => {
       plainText(eventName(type, kind === '*' ? 'voter_share' : kind)),
     )
     for (const name of names) assert.match(name, /^(?!Event )[A-Z][^_*]+$/)
-    // Each correction has the kind of what it takes back.
+    // Each correction has the kind of what it cancels.
     assert.equal(new Set(names).size, names.length)
   })
 

@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<RuledType, Readonly<Partial<Record<string, Name>>>>
   play: { '*': () => html`Play` },
   pool: {
     sponsor: () => html`A sponsor’s money for a pool`,
-    returned: () => html`What a pool had left returned`,
+    returned: () => html`Rest of a pool returned`,
     '*': () => html`Money for a pool`,
   },
   prize: { '*': (kind) => html`Prizes of ${whoWins(kind)}` },

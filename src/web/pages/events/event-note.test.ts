@@ -26,8 +26,8 @@ const NOTES: Readonly<Record<string, string>> = {
   2: '“Fifth &lt;b&gt;”, opens 1 Oct 2026 01:00:00, closes 2 Oct 2026 01:00:00',
   3: 'opens 2 Oct 2026 00:00:00, closes 3 Oct 2026 00:00:00',
   4: '0.031200000000 US dollars',
-  6: 'takes back 5',
-  7: 'takes the place of 5',
+  6: 'cancels 5',
+  7: 'replaces 5',
 }
 
 let stage: ApiStage
@@ -64,7 +64,7 @@ suite('a table of events', () => {
     test(`on ${path} shows prices, titles, planned times and corrected events`, async () => {
       const page = await pageAt(path)
       assert.deepEqual(notesOn(page), NOTES)
-      assert.match(page, /takes back\s*<a class="seq" href="\/events\/5"><data value="5">5<\/data><\/a>/)
+      assert.match(page, /cancels\s*<a class="seq" href="\/events\/5"><data value="5">5<\/data><\/a>/)
       assert.match(page, /“<bdi>Fifth &lt;b&gt;<\/bdi>”/)
     })
 

@@ -33,8 +33,8 @@ export function eventNote(
     title === undefined ? null : html`“${quotedText(String(title))}”`,
     opensAt === undefined ? null : html`opens ${momentOf(String(opensAt))}`,
     closesAt === undefined ? null : html`closes ${momentOf(String(closesAt))}`,
-    corrects === undefined ? null : html`takes back ${eventLink(Number(corrects))}`,
-    restates === undefined ? null : html`takes the place of ${eventLink(Number(restates))}`,
+    corrects === undefined ? null : html`cancels ${eventLink(Number(corrects))}`,
+    restates === undefined ? null : html`replaces ${eventLink(Number(restates))}`,
   ].filter((part) => part !== null)
   if (parts.length === 0) return null
   const listed = parts.map((part, index) => (index === 0 ? part : html`, ${part}`))

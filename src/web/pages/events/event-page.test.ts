@@ -49,23 +49,23 @@ const textOf = (page: string): string =>
 const pageAt = async (seq: number): Promise<string> => (await stage.get(`/events/${seq}`)).text()
 
 suite('the page of an event', () => {
-  test('names the events that took it back and took its place, first of all', async () => {
+  test('names the events that cancelled and replaced it, first of all', async () => {
     const text = textOf(await pageAt(4))
-    assert.match(text, /^Taken back by event 5\. Its amount counts no longer\. Event 6 takes its place\. /)
+    assert.match(text, /^Cancelled by event 5\. Its amount no longer counts\. Event 6 replaces it\. /)
     assert.match(text, / Corrected By event 5 /)
     assert.match(await pageAt(4), /class="receipt void"/)
   })
 
   test('names no replacement if there is none', async () => {
     const text = textOf(await pageAt(7))
-    assert.match(text, /^Taken back by event 8\. Its amount counts no longer\. /)
-    assert.doesNotMatch(text, /takes its place/)
+    assert.match(text, /^Cancelled by event 8\. Its amount no longer counts\. /)
+    assert.doesNotMatch(text, /replaces it/)
   })
 
   test('says up to which event it is not corrected', async () => {
     for (const seq of [1, 2, 5, 6, 9]) {
       const page = await pageAt(seq)
-      assert.doesNotMatch(page, /class="banner|Taken back/)
+      assert.doesNotMatch(page, /class="banner|Cancelled by/)
       assert.match(textOf(page), /Corrected Never, up to event 9 /)
     }
   })
@@ -82,9 +82,9 @@ suite('the page of an event', () => {
   test('has a sentence about what happened', async () => {
     const text = textOf(await pageAt(6))
     assert.match(text, /What 1\.30 0000000 KOTS were spent on 2 plays \( entry\) in contest 5 on/)
-    assert.match(text, /It takes the place of event 4\./)
-    assert.match(text, /Replaces Event 4, which was taken back/)
-    assert.match(textOf(await pageAt(8)), /Takes back event 7, of type burn, on [^.]*: it counts -7\.00/)
+    assert.match(text, /It replaces event 4\./)
+    assert.match(text, /Replaces Event 4, which was cancelled/)
+    assert.match(textOf(await pageAt(8)), /Cancels event 7, of type burn, on [^.]*: it counts -7\.00/)
   })
 
   test('of a payment is a receipt: amount exact and in words, to whom, for what, when, and its transaction', async () => {
@@ -97,7 +97,7 @@ suite('the page of an event', () => {
     assert.match(text, /Transaction transaction-0002 Copy /)
     assert.match(
       text,
-      /In the signed book\. Event 11 of 11; 2 hashes lead from this line to the root, which is/,
+      /In the signed log\. Event 11 of 11; 2 hashes lead from this line to the root, which is/,
     )
     const sources = sourcesOf(page)
     assert.ok(sources.includes(`/api/v1/log/proof/${PAID}`) && sources.includes('/api/v1/contests/5'))
@@ -131,7 +131,7 @@ suite('the page of an event', () => {
   test('links no event that is not published yet', async () => {
     const page = await pageAt(9)
     assert.doesNotMatch(page, /rel="next"|\/events\/10/)
-    assert.match(textOf(page), /No event had followed it when this page was made\./)
+    assert.match(textOf(page), /It was the newest event when this page was made\./)
   })
 
   test('is revalidated, and sent again once it is corrected', async () => {
@@ -144,6 +144,6 @@ suite('the page of an event', () => {
     own.append(STORY.slice(4, 6))
     const second = await own.get('/events/4', held)
     assert.equal(second.status, 200)
-    assert.match(await second.text(), /Taken back by/)
+    assert.match(await second.text(), /Cancelled by/)
   })
 })

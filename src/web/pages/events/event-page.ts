@@ -39,10 +39,10 @@ export const eventPage: EndpointPage<'event'> = {
       <section>${sheet}</section>
       <aside>
         ${checkForm(event, proof, view)} ${witnessedProof(event, witnesses)}
-        <h3>What it does not prove</h3>
+        <h3>What this does not prove</h3>
         <p class="quiet">
-          ${event.tx === null ? null : 'That the money arrived: look the transaction up on the chain. '}That
-          the event is true: only that it was published then, and has not changed since.
+          ${event.tx === null ? null : 'That the money arrived: look up the transaction on the blockchain. '}That
+          the event is true: the check proves only that it was published then, and has not changed since.
         </p>
         ${chainCommand(event.tx, view)} ${eventLineOf(event, details, view)}
         ${jsonLinks([
@@ -66,7 +66,7 @@ function checkForm({ seq, type }: EventWire, { address }: LinkedAnswer<EventProo
       <p class="buttons">${save}</p>`
   return html`<h2>Do not take our word</h2>
     <p class="quiet">
-      Your browser can compute the way from this line to the root, and check the signature, by itself.
+      Your browser can compute the path from this line to the signed root, and check the signature.
     </p>
     <form
       action="/verify"
@@ -126,7 +126,7 @@ function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections): Html {
     ${
       seq < asOf.seq
         ? html`<a class="button" rel="next" href="/events/${seq + 1}">${named(seq + 1)} →</a>`
-        : html`<span class="quiet">No event had followed it when this page was made.</span>`
+        : html`<span class="quiet">It was the newest event when this page was made.</span>`
     }
   </nav>`
 }

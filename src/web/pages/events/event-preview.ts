@@ -27,7 +27,7 @@ export async function eventPreview(event: EventWire, view: View): Promise<Previe
   const facts: readonly (readonly [string, string] | null)[] = [
     paid ? ['Paid to', plainText(onePaid(kind))] : null,
     contestId === null ? null : ['For', await nameOf(contestId, view)],
-    // The sentence about a correction takes its place.
+    // The sentence about a correction replaces it.
     struck ? null : ['Published', `${dayText(at)}, ${at.slice(11, 19)} UTC`],
     tx === null ? null : ['Transaction', endsOf(tx)],
   ]

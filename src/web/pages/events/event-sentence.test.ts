@@ -65,17 +65,17 @@ function wordsOf(markup: string): string {
 const KOTS = '12.345678901 KOTS'
 const SENTENCES: Readonly<Record<string, string>> = {
   'contest/scheduled': `Contest 42, “Lost <Gloves>”, was planned on ${ON}: it opens on 5 Oct 2026 00:00:00 and closes on 6 Oct 2026 00:00:00.`,
-  'contest/rescheduled': `Contest 42 was given other times on ${ON}: it opens on 5 Oct 2026 00:00:00 and closes on 6 Oct 2026 00:00:00.`,
+  'contest/rescheduled': `Contest 42 was rescheduled on ${ON}: it opens on 5 Oct 2026 00:00:00 and closes on 6 Oct 2026 00:00:00.`,
   'contest/opened': `Contest 42 opened on ${ON}: it takes plays.`,
   'contest/closed': `Contest 42 closed on ${ON}: it takes no more plays and pays its prizes.`,
-  'contest/paid': `Contest 42 was paid out on ${ON}: every prize of it is paid or has expired.`,
+  'contest/paid': `Contest 42 was paid out on ${ON}: every prize is paid or has expired.`,
   'contest/cancelled': `Contest 42 was cancelled on ${ON}: what it holds is paid back.`,
   'play/*': `${KOTS} were spent on 7 plays (voter share) in contest 42 on ${ON}.`,
   'pool/sponsor': `A sponsor added ${KOTS} to the pool of contest 42 on ${ON}.`,
   'pool/returned': `${KOTS} left over in the pool of contest 42 went back to the treasury on ${ON}.`,
   'pool/*': `${KOTS} were added to the pool of contest 42 from the treasury (voter share) on ${ON}.`,
   'prize/*': `Voters won ${KOTS} in contest 42 on ${ON}, shared by 40: it is owed until it is paid.`,
-  'hold/*': `What is owed to voters of contest 42 was given another review on ${ON}, until 8 Oct 2026 00:00:00.`,
+  'hold/*': `The unpaid prizes of voters of contest 42 were put in review on ${ON}, until 8 Oct 2026 00:00:00.`,
   'payout/refund': `Contest 42 paid ${KOTS} back to players on ${ON}.`,
   'payout/loyalty': `${KOTS} were paid to players as the loyalty reward of 2026-09 on ${ON}.`,
   'payout/*': `Contest 42 paid ${KOTS} to a voter on ${ON}.`,
@@ -83,10 +83,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'burn/*': `${KOTS} of the treasury were burned (voter share) on ${ON}.`,
   'loyalty/accrual': `${KOTS} of the treasury were set aside for the loyalty reward on ${ON}.`,
   'loyalty/scheduled': `The loyalty reward of 2026-09 was planned on ${ON}: it is paid on 9 Oct 2026 00:00:00.`,
-  'loyalty/input': `What the loyalty reward of 2026-09 is computed from was fixed by its digest on ${ON}, before the result was known.`,
+  'loyalty/input': `The input of the loyalty reward of 2026-09 was fixed by its digest on ${ON}, before the result was known.`,
   'loyalty/output': `The loyalty reward of 2026-09 was computed to be ${KOTS} for 12 recipients, and fixed by its digest, on ${ON}.`,
-  'treasury/deposit': `${KOTS} came into the treasury from outside on ${ON}.`,
-  'treasury/withdrawal': `${KOTS} left the treasury for outside on ${ON}.`,
+  'treasury/deposit': `${KOTS} were deposited into the treasury on ${ON}.`,
+  'treasury/withdrawal': `${KOTS} were withdrawn from the treasury on ${ON}.`,
   'price/usd': `One KOTS cost 0.031000000000 US dollars on ${ON}.`,
   'trade/buy': `${KOTS} were bought in the token’s market pool on ${ON}.`,
   'trade/sell': `${KOTS} were sold in the token’s market pool on ${ON}.`,
@@ -105,7 +105,7 @@ suite('the sentence of an event', () => {
     const { type, kind } = rule
     const wanted =
       type === 'correction'
-        ? `Takes back event 25, of type ${kind} in contest 42, on ${ON}: it counts -12.345678901 KOTS.`
+        ? `Cancels event 25, of type ${kind} in contest 42, on ${ON}: it counts -12.345678901 KOTS.`
         : SENTENCES[`${type}/${kind}`]
     test(`${type}/${kind}: ${wanted}`, () => {
       assert.equal(saidOf(rule), wanted)
@@ -125,13 +125,13 @@ suite('the sentence of an event', () => {
     const price = RULES.find(({ type, kind }) => type === 'correction' && kind === 'price')
     assert.ok(price !== undefined)
     const said = saidOf({ ...price, contestId: 'none', kots: 'none' })
-    assert.equal(said, `Takes back event 25, of type price, on ${ON}.`)
+    assert.equal(said, `Cancels event 25, of type price, on ${ON}.`)
   })
 
   test('names the event that this one replaces', () => {
     const rule = RULES.find(({ type, kind }) => type === 'payout' && kind === '*')
     assert.ok(rule !== undefined)
     const said = saidOf(rule, 'all', { restates: 25 })
-    assert.equal(said, `Contest 42 paid ${KOTS} to a voter on ${ON}. It takes the place of event 25.`)
+    assert.equal(said, `Contest 42 paid ${KOTS} to a voter on ${ON}. It replaces event 25.`)
   })
 })

@@ -41,13 +41,12 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
       html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on ${must('opensAt')} and closes
       on ${must('closesAt')}.`,
     rescheduled: ({ Contest, on, must }) =>
-      html`${Contest} was given other times on ${on}: it opens on ${must('opensAt')} and closes on
+      html`${Contest} was rescheduled on ${on}: it opens on ${must('opensAt')} and closes on
       ${must('closesAt')}.`,
     opened: ({ Contest, on }) => html`${Contest} opened on ${on}: it takes plays.`,
     closed: ({ Contest, on }) =>
       html`${Contest} closed on ${on}: it takes no more plays and pays its prizes.`,
-    paid: ({ Contest, on }) =>
-      html`${Contest} was paid out on ${on}: every prize of it is paid or has expired.`,
+    paid: ({ Contest, on }) => html`${Contest} was paid out on ${on}: every prize is paid or has expired.`,
     cancelled: ({ Contest, on }) => html`${Contest} was cancelled on ${on}: what it holds is paid back.`,
   },
   play: {
@@ -67,7 +66,7 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
   },
   hold: {
     '*': ({ who, contest, on, must }) =>
-      html`What is owed to ${who} of ${contest} was given another review on ${on}, until
+      html`The unpaid prizes of ${who} of ${contest} were put in review on ${on}, until
       ${must('reviewUntil')}.`,
   },
   payout: {
@@ -89,15 +88,15 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
     scheduled: ({ on, must }) =>
       html`The loyalty reward of ${must('month')} was planned on ${on}: it is paid on ${must('paysAt')}.`,
     input: ({ on, must }) =>
-      html`What the loyalty reward of ${must('month')} is computed from was fixed by its digest on ${on},
-      before the result was known.`,
+      html`The input of the loyalty reward of ${must('month')} was fixed by its digest on ${on}, before the
+      result was known.`,
     output: ({ kots, on, must }) =>
       html`The loyalty reward of ${must('month')} was computed to be ${kots} for
       ${countOf(must('recipients'), 'recipient')}, and fixed by its digest, on ${on}.`,
   },
   treasury: {
-    deposit: ({ kots, on }) => html`${kots} came into the treasury from outside on ${on}.`,
-    withdrawal: ({ kots, on }) => html`${kots} left the treasury for outside on ${on}.`,
+    deposit: ({ kots, on }) => html`${kots} were deposited into the treasury on ${on}.`,
+    withdrawal: ({ kots, on }) => html`${kots} were withdrawn from the treasury on ${on}.`,
   },
   price: {
     usd: ({ token, on, must }) => html`One ${token} cost ${must('price')} US dollars on ${on}.`,
@@ -118,7 +117,7 @@ export function eventSentence(
   const parts = sentenceParts(event, details, view)
   const sentence = type === 'correction' ? correctionSentence(event, parts) : sentenceOf(type, kind)(parts)
   const restates = parts.may('restates')
-  return restates === null ? sentence : html`${sentence} It takes the place of event ${restates}.`
+  return restates === null ? sentence : html`${sentence} It replaces event ${restates}.`
 }
 
 /** Sentence of a type and kind, or a general one if this version does not know them. */
@@ -136,8 +135,7 @@ function sentenceByRule(type: RuledType, kind: string): Sentence | undefined {
 function correctionSentence({ contestId, kots }: EventWire, parts: SentenceParts): Html {
   const where = contestId === null ? ',' : html` in ${parts.contest},`
   const counts = kots === null ? '.' : html`: it counts ${parts.kots}.`
-  return html`Takes back event ${parts.must('corrects')}, of type ${parts.kind}${where} on
-  ${parts.on}${counts}`
+  return html`Cancels event ${parts.must('corrects')}, of type ${parts.kind}${where} on ${parts.on}${counts}`
 }
 
 function sentenceParts(

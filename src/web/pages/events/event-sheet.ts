@@ -87,10 +87,10 @@ export function eventSheet(event: EventWire, answers: SheetAnswers, view: View):
 function bannerOf({ kots }: EventWire, { answer, address }: LinkedAnswer<EventCorrections>): Html | null {
   const { correctedBy: by, restatedBy } = answer
   if (by === null) return null
-  const what = kots === null ? 'It counts' : 'Its amount counts'
-  const instead = restatedBy === null ? null : html` Event ${eventLink(restatedBy)} takes its place.`
+  const what = kots === null ? 'It' : 'Its amount'
+  const instead = restatedBy === null ? null : html` Event ${eventLink(restatedBy)} replaces it.`
   return html`<p class="banner warn" role="note" data-at="${address}#/correctedBy ${address}#/restatedBy">
-    <b>Taken back by event ${eventLink(by)}.</b> ${what} no longer.${instead}
+    <b>Cancelled by event ${eventLink(by)}.</b> ${what} no longer counts.${instead}
   </p>`
 }
 
@@ -102,7 +102,7 @@ function correctedBy({ answer, address }: LinkedAnswer<EventCorrections>): Html 
 
 function replaced(seq: number, address: string): Html {
   return html`<span data-at="${address}#/details/restates"
-    >Event ${eventLink(seq)}, which was taken back</span
+    >Event ${eventLink(seq)}, which was cancelled</span
   >`
 }
 
@@ -142,7 +142,7 @@ function transactionOf(tx: string, { explorers }: Site): Html {
     >`
 }
 
-/** The seal, and the place of the event in the signed book. */
+/** The seal, and the place of the event in the signed log. */
 function sealed({ seq }: EventWire, { answer, address }: LinkedAnswer<EventProof>): Html {
   const { hashes, origin, size, root } = answer
   const count = expressed(`count ${address}#/hashes`, String(hashes))
@@ -153,7 +153,7 @@ function sealed({ seq }: EventWire, { answer, address }: LinkedAnswer<EventProof
   return html`<div class="seal">
     ${sealOf(answer.rootBytes, `${address}#/root`)}
     <p>
-      <b>In the signed book.</b>
+      <b>In the signed log.</b>
       <span data-at="/seq ${address}#/size">Event ${countHtml(seq)} of ${countHtml(size)}</span>; ${way},
       which is signed by <span data-at="${address}#/origin"><code>${origin}</code></span
       >. Root

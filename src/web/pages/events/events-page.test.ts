@@ -118,8 +118,9 @@ suite('the pages of events', () => {
     })
   }
 
-  const LOG_ENDS = 'There is no more of the log in this direction.'
-  const RANGE_ENDS = 'There is no more of the range that was asked for.'
+  const LOG_BEGINS = 'This is the beginning of the log.'
+  const LOG_ENDS = 'This is the end of the log.'
+  const RANGE_ENDS = 'This is the end of the range that you chose.'
   const empty: readonly (readonly [path: string, says: string])[] = [
     ['/events?type=expiry', `No expiry between #0 and #243 (243 events scanned). ${LOG_ENDS}`],
     ['/events?after=243', `No event: there is no event in this range. ${LOG_ENDS}`],
@@ -128,7 +129,7 @@ suite('the pages of events', () => {
       '/events?from=2026-10-02&type=play',
       `No play that matches: there is no event in this range. ${LOG_ENDS}`,
     ],
-    ['/events?type=hold&order=desc', `No hold between #1 and #244 (243 events scanned). ${LOG_ENDS}`],
+    ['/events?type=hold&order=desc', `No hold between #1 and #244 (243 events scanned). ${LOG_BEGINS}`],
     [
       '/events?type=hold&order=desc&after=200&before=210',
       `No hold between #201 and #210 (9 events scanned). ${RANGE_ENDS}`,
@@ -158,7 +159,7 @@ suite('the pages of events', () => {
   })
 
   test('link the stream with the same filter', async () => {
-    assert.match(await pageAt('/events?type=payout'), /href="\/stream\?type=payout">Go on live/)
+    assert.match(await pageAt('/events?type=payout'), /href="\/stream\?type=payout">Continue live/)
     assert.deepEqual(seqsOf(await pageAt('/stream?type=payout')), [10])
     assert.equal(seqsOf(await pageAt('/stream'))[0], 243)
   })

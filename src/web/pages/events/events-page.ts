@@ -117,11 +117,10 @@ export function noEvents(page: EventsPage['page'], from: string, { query }: View
 
 /** Says whether the log or the query's own bound ends the range. */
 function endOfRange({ hasMore, before }: EventsPage['page'], query: View['query']): string {
-  if (hasMore) return `The log goes on: “${before === undefined ? 'Newer' : 'Older'}” looks further.`
+  if (hasMore) return `There are more events: choose “${before === undefined ? 'Newer' : 'Older'}”.`
   const bounds = before === undefined ? ['to'] : ['after', 'from']
-  return bounds.some((name) => query.has(name))
-    ? 'There is no more of the range that was asked for.'
-    : 'There is no more of the log in this direction.'
+  if (bounds.some((name) => query.has(name))) return 'This is the end of the range that you chose.'
+  return `This is the ${before === undefined ? 'end' : 'beginning'} of the log.`
 }
 
 /** Links to older and newer events, in either order, with the same filters. */
@@ -143,7 +142,7 @@ function pager(last: number | undefined, cut: boolean, page: EventsPage['page'],
       ${newer === undefined ? null : html`<a rel="next" href="/events${newer}">Newer: after #${onward ?? 0}</a>`}
       ${
         newer === undefined && hasStream(view)
-          ? html`<a class="button" href="/stream${filtersOf(view)}">Go on live</a>`
+          ? html`<a class="button" href="/stream${filtersOf(view)}">Continue live</a>`
           : null
       }
     </nav>`

@@ -19,7 +19,7 @@ export const streamPage: Page<null> = {
   asksMore: true,
   live: true,
   title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
-  description: () => 'The newest events of the log, and whatever comes, as it is published.',
+  description: () => 'The newest events of the log, and each new event when it is published.',
   async render(_, view) {
     const filters = view.query.format()
     const newest = `order=desc&limit=${EVENTS_SHOWN}&details=1`

@@ -51,7 +51,7 @@ export async function findTransaction(tx: string, ask: View['ask']): Promise<Par
 function notNamed(head: number): Problem {
   return {
     code: 'not-found',
-    detail: `Nothing that is published names it. ${NOT_FINAL}`,
+    detail: `No published event names it. ${NOT_FINAL}`,
     members: { head },
   }
 }
