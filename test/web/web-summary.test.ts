@@ -57,7 +57,7 @@ suite('the slider of the summary', () => {
     assert.equal(await preview.innerText(), '')
     await sight.page.locator('form[data-slider] input').press('ArrowLeft')
     const said = await preview.innerText()
-    assert.match(said, /^In the last whole day before it, KOTS, and balances at its end: /)
+    assert.match(said, /^Last full day before this moment, in KOTS \(balances: end of that day\): /)
     assert.ok(said.includes(` Spent on play ${spentOnPlay} · `), said)
     assert.ok(said.includes(` Treasury ${treasury} · `), said)
   })

@@ -51,8 +51,8 @@ export const comparePage: Page<null> = {
           <h2>Another moment</h2>
           ${formOf(then.answer, view)}
           <p class="quiet">
-            A difference is the figure of now less that of then. Then is as it was known then: a later
-            correction counts in the difference.
+            The difference is now minus then. “Then” is what was known at that moment, so a later correction
+            is part of the difference.
           </p>
         </aside>
       </div>

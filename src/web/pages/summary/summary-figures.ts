@@ -122,7 +122,7 @@ export function figureTable(summary: Summary, before: EarlierAnswers | null, vie
     html`<tr data-key="${label}">
       <th scope="row">${label}</th>
       <td class="r" data-at="${pointer}">${shown}</td>
-      <td class="r" data-label="in a day">
+      <td class="r" data-label="in 24 hours">
         ${changeOf(
           now === null ? null : { pointer, figure: now },
           was === null || was === undefined
@@ -137,7 +137,7 @@ export function figureTable(summary: Summary, before: EarlierAnswers | null, vie
           <tr>
             <th scope="col">Figure</th>
             <th scope="col" class="r">${view.query.has('at') ? 'Then' : 'Now'}</th>
-            <th scope="col" class="r">Change in a day</th>
+            <th scope="col" class="r">Change in ${DAY}</th>
           </tr>
         </thead>
         <tbody>
@@ -186,11 +186,14 @@ function changeOf(now: Term | null, then: Term | null): Html {
   return html`${isPositive(change.figure) ? '+' : ''}${derived(change)}`
 }
 
+/** Digits that are no figure of an answer. */
+const DAY = html`<span data-chrome>24 hours</span>`
+
 function howComputed({ dayBefore, flows, funds }: EarlierAnswers, { query }: View): Html {
   const sideBySide = `/compare${dayBefore.address.slice(dayBefore.address.indexOf('?'))}`
   return html`<p class="quiet">
-      A change is the figure less that of twenty-four hours
-      before${query.has('at') ? null : html` (<a href="${sideBySide}">side by side</a>)`}.
+      Each change is over the
+      ${query.has('at') ? html`${DAY} before that moment` : html`last ${DAY} (<a href="${sideBySide}">side by side</a>)`}.
     </p>
     ${jsonLinks([
       ['the day before', dayBefore],

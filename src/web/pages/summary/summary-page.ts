@@ -75,8 +75,8 @@ function correctionsSince({ asOf }: Summary, { paths }: View): Html {
     : null
   return html`<h2>As it was known then</h2>
     <p>
-      These are the figures of that moment as they were known at that moment. A later correction is not
-      applied here, since it counts at its own moment.${since}
+      These figures are as they were known at that moment. Later corrections are not applied: each counts at
+      its own moment.${since}
     </p>`
 }
 

@@ -47,8 +47,8 @@ function sentenceOf(
 ): string {
   const waits = payouts === null ? prizesNotRedeemed : waitingSum(payouts).figure
   if (isPositive(waits)) {
-    return `${cutAmount(waits)} ${token} of prizes still wait. This book says which, and why.`
+    return `${cutAmount(waits)} ${token} of prizes still wait. This site says which, and why.`
   }
   // A view of the past knows only the net.
-  return `${payouts === null ? '' : 'No prize waits to be paid. '}Every event is in this book.`
+  return `${payouts === null ? '' : 'No prize is waiting to be paid. '}Every event is in this log.`
 }

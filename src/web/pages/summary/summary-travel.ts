@@ -76,8 +76,8 @@ function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Htm
   if (from > to) return null
   return html`<form method="get" action="/summary" data-slider="${present ? 'present' : 'past'}" hidden>
     <label for="moment"
-      >Moment: <output for="moment">${present ? 'now' : momentText(formatAt(to))}</output>. Drag and let go,
-      or move by keys and press Enter.</label
+      >Moment: <output for="moment">${present ? 'now' : momentText(formatAt(to))}</output>. Drag and release,
+      or use the arrow keys and press Enter.</label
     >
     <input
       id="moment"
@@ -96,7 +96,7 @@ function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Htm
 /** Figures of each day for the slider's script, so that it requests nothing while it moves. */
 function preview(before: EarlierAnswers, view: View): Html {
   const { fromMs, lines } = daysBefore(before)
-  const label = `In the last whole day before it, ${view.site.token}, and balances at its end:`
+  const label = `Last full day before this moment, in ${view.site.token} (balances: end of that day):`
   return html`<p
     class="quiet"
     data-from="${fromMs}"

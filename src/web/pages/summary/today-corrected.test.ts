@@ -81,14 +81,16 @@ suite('overpaid prizes that hide others that wait', () => {
     assert.ok(page.includes(`<title>${headline} · Daybook</title>`))
     const words = plainText({ markup: page })
     assert.ok(
-      words.includes(`${headline} 10.00 KOTS of prizes still wait: 10.00 payable. More was paid`),
+      words.includes(
+        `${headline} 10.00 KOTS of prizes still wait: 10.00 payable. After a correction, 10.00 KOTS more`,
+      ),
       words,
     )
     assert.match(words, /Unpaid now 10\.00 10\.00 can be paid now/)
     const picture = (await linesOf('/summary.png', stage)).join(' ')
     assert.ok(picture.includes(`${headline} 10.00 KOTS of prizes still wait.`), picture)
     const past = (await linesOf('/summary.png?at=2026-10-01T00:18Z', stage)).join(' ')
-    assert.match(past, /All 2 closed contests have been paid Every event is in this book\./)
+    assert.match(past, /All 2 closed contests have been paid Every event is in this log\./)
     assert.match(
       plainText({ markup: await seeOn(stage, '/contests') }),
       /Paying out A correction left 10\.00 KOTS unpaid in contests that had been paid\./,

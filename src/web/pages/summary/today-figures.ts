@@ -94,7 +94,7 @@ function moreFrom({ answer, address }: LinkedAnswer<Payouts>, view: View): Html 
 
 function changeNote(now: Term, then: Term): Html {
   const change = minus(now, then)
-  if (isZero(change.figure)) return html`as much as a day ago`
+  if (isZero(change.figure)) return html`the same as a day ago`
   return isPositive(change.figure)
     ? html`${derived(change)} more than a day ago`
     : html`${derived(minus(then, now))} less than a day ago`

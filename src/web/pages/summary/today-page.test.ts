@@ -52,7 +52,12 @@ suite('the headline of the start page', () => {
     headline: string,
     lead: RegExp,
   ])[] = [
-    ['nothing has happened', [], 'Nothing has happened yet', /Each event appears here as it happens\./],
+    [
+      'nothing has happened',
+      [],
+      'Nothing has happened yet',
+      /Each event appears here when it is published\./,
+    ],
     ['no contest is planned', [DEPOSIT], 'No contest is planned yet', /No prize has been won yet\./],
     ['no contest has opened', [plan(1, null, HOUR_MS)], 'The first contest has not opened yet', /No prize/],
     [
@@ -90,13 +95,13 @@ suite('the headline of the start page', () => {
       'the only one is paid',
       [DEPOSIT, ...paid(1)],
       'The only closed contest is paid in full',
-      /^Nothing that was won/,
+      /^No prize is waiting/,
     ],
     [
       'all are paid',
       [DEPOSIT, ...paid(1), ...paid(2), ...opened(3)],
       'All 2 closed contests are paid in full',
-      /^Nothing that was won waits to be paid\.$/,
+      /^No prize is waiting to be paid\.$/,
     ],
     [
       'a cancelled contest is paid back',
@@ -108,7 +113,7 @@ suite('the headline of the start page', () => {
         { type: 'contest', kind: 'paid', contestId: 2 },
       ],
       'All 2 closed contests are paid in full',
-      /^Nothing that was won/,
+      /^No prize is waiting/,
     ],
   ]
   for (const [when, story, headline, lead] of told) {
@@ -151,7 +156,7 @@ suite('the start page after a prize was corrected that had been paid', () => {
   test('says that more was paid or has expired than was won, and of nothing that it is unpaid', async () => {
     const page = await see([DEPOSIT, ...paid(1)], (stage) => stage.append([over]))
     assert.equal(headlineOf(page), 'After a correction, 10.00 KOTS more was paid or has expired than was won')
-    assert.equal(leadOf(page), 'More was paid or has expired than was won, after a correction: 10.00 KOTS.')
+    assert.equal(leadOf(page), 'After a correction, 10.00 KOTS more was paid or has expired than was won.')
     assert.match(figuresOf(page), /Unpaid now -10\.00 More was paid or has expired than was won/)
   })
 
@@ -161,7 +166,7 @@ suite('the start page after a prize was corrected that had been paid', () => {
     })
     assert.match(
       leadOf(page),
-      /^10\.00 KOTS of prizes still wait: 10\.00 payable\. More was paid or has expired than was won/,
+      /^10\.00 KOTS of prizes still wait: 10\.00 payable\. After a correction, 10\.00 KOTS more was paid/,
     )
   })
 })
@@ -233,7 +238,7 @@ suite('the start page', () => {
     assert.match(soon, /Spent in the last day 5\.00 KOTS in 1 play, 1 of them entries/)
     const late = await figures(LAUNCH + 5 * DAY_MS)
     assert.match(late, /Paid in the last day 0 .*the newest payment 1 Oct 2026/)
-    assert.match(late, /as much as a day ago/)
+    assert.match(late, /the same as a day ago/)
     assert.match(late, /Spent in the last day 0 KOTS in 0 plays, 0 of them entries/)
   })
 
@@ -272,7 +277,7 @@ suite('the start page', () => {
     assert.equal(/verify\?seq=(\d+)/.exec(page)?.[1], shown)
     assert.match(
       textOf(page, /<section class="proof">([^]*?)<\/p>/),
-      new RegExp(`${shown} events hang on one root`),
+      new RegExp(`One root hash covers all ${shown} events\\.`),
     )
     const head = stage.reader.snapshot((seen) => seen.head.seq)
     assert.ok(head > Number(shown), `${head} events, since some were published meanwhile`)

@@ -16,8 +16,8 @@ export async function proofStrip(view: View): Promise<Html | null> {
     <div>
       <h2>Every event is signed. Check it yourself.</h2>
       <p data-at="${at}/1">
-        ${countHtml(lines)} ${lines === 1 ? 'event hangs' : 'events hang'} on one root. Change, drop or slip
-        in a single event, and the root is another.
+        One root hash covers ${lines === 1 ? null : 'all '}${countHtml(lines)}
+        ${lines === 1 ? 'event' : 'events'}. Changing, removing or inserting an event changes that hash.
       </p>
     </div>
     <div>

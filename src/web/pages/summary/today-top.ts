@@ -79,13 +79,13 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
   const { totals } = payouts.answer
   if (asOf.seq === 0) {
     return html`<p class="lead">
-      The book is open and its first page is blank. Each event appears here as it happens.
+      No event has been published yet. Each event appears here when it is published.
     </p>`
   }
   if (isZero(prizesNotRedeemed) && isZero(totals.overpaid)) {
     return contests.paying + contests.paid === 0
       ? html`<p class="lead">No prize has been won yet.</p>`
-      : html`<p class="lead">Nothing that was won waits to be paid.</p>`
+      : html`<p class="lead">No prize is waiting to be paid.</p>`
   }
   const { token } = view.site
   const parts = WAITING.filter(([status]) => !isZero(totals[status])).map(
@@ -123,6 +123,6 @@ function listed(parts: readonly Html[]): Html {
 function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Html | null {
   const { overpaid: figure } = answer.totals
   if (isZero(figure)) return null
-  return html`More was paid or has expired than was won, after a correction:
-  ${derived(negated({ pointer: `${address}#/totals/overpaid`, figure }))} ${token}.`
+  return html`After a correction, ${derived(negated({ pointer: `${address}#/totals/overpaid`, figure }))}
+  ${token} more was paid or has expired than was won.`
 }
