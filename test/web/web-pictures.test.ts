@@ -88,7 +88,7 @@ suite('a picture', () => {
     assert.match(open, /<desc[^>]*>Nothing is won before the contest closes\.</)
     assert.match(open, />Nothing is won before the contest closes; state at/)
     assert.doesNotMatch(open, /<path/)
-    assert.match(await textOf('/contests/1/ledger.svg?after=10'), /A part of the payouts/)
+    assert.match(await textOf('/contests/1/ledger.svg?after=10'), /Only part of the payouts/)
   })
 
   test('explains what is pale, if anything is', async () => {

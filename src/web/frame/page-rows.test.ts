@@ -69,19 +69,19 @@ suite('a list of more unpaid prizes than the page reads', () => {
       apartMs: 1,
     })
     const first = await see(stage, '/payouts')
-    assert.match(first, /What follows is a part of them, those that were won first/)
+    assert.match(first, /This page lists only the ones that were won first/)
     assert.match(first, /rel="next" href="\/payouts\?after=\d+&amp;limit=1000"/)
     assert.doesNotMatch(first, /When the rest can be paid/)
     assert.match(wordsOf(first), /KOTS of prizes can be paid now, [\d,.]+ more later/)
-    assert.match(first, /CSV \(more rows than are read here\)/)
-    assert.match(first, /have more of them, and lead on/)
+    assert.match(first, /CSV \(more rows than this page reads\)/)
+    assert.match(first, /have more, and link to the next rows/)
     const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
     const second = await see(stage, next)
     assert.doesNotMatch(second, /Can be paid now/)
     assert.match(second, /When the rest can be paid/)
     const beyond = await see(stage, '/payouts?after=99999')
     assert.doesNotMatch(beyond, /No prize is unpaid/)
-    assert.match(beyond, /No unpaid prize comes after these/)
+    assert.match(beyond, /There are no more unpaid prizes/)
   })
 
   test('is called a part in its picture too', async () => {
@@ -91,7 +91,7 @@ suite('a list of more unpaid prizes than the page reads', () => {
     })
     const part = await (await stage.get('/payouts.svg')).text()
     assert.match(part, /2026-10-03 to 2026-11-01, of 1000 rows, and there are more;/)
-    assert.match(part, /day by day, of a part of what is unpaid, KOTS/)
+    assert.match(part, /day by day, for part of the unpaid prizes, KOTS/)
     const rest = await (await stage.get('/payouts.svg?limit=5')).text()
     assert.match(rest, /of 5 rows, and there are more;/)
     await using whole = await openApiStage({ story: [...CLOSED, ...prizes(10, LAUNCH + 9 * DAY_MS)] })
@@ -117,7 +117,7 @@ suite('a list of more contests than the page reads', () => {
   test('shows twenty of a state, and says that the CSV has more rows', async () => {
     await using stage = await openApiStage({ story: many(60, 'scheduled'), apartMs: 1 })
     const page = await see(stage, '/contests?status=upcoming')
-    assert.match(page, /CSV \(more rows than are read here\)/)
+    assert.match(page, /CSV \(more rows than this page reads\)/)
     assert.match(
       page,
       /rel="next" href="\/contests\?status=upcoming&amp;after=41&amp;limit=20"\s*>Older contests/,
@@ -131,11 +131,8 @@ suite('a list of more contests than the page reads', () => {
     const count = PAGE_ROWS_MAX + 1
     const story = [...many(count, 'scheduled'), ...many(count, 'opened')]
     await using stage = await openApiStage({ story, apartMs: 1 })
-    assert.match(
-      await see(stage, '/schedule'),
-      /of those that are planned and the newest thousand that are open/,
-    )
+    assert.match(await see(stage, '/schedule'), /only planned ones and the newest thousand open ones/)
     const picture = await (await stage.get('/schedule.svg')).text()
-    assert.match(picture, /of those that are planned and the newest thousand that are open/)
+    assert.match(picture, /only planned ones and the newest thousand open ones/)
   })
 })

@@ -44,7 +44,7 @@ function rangeIn(ledger: ContestLedger): string {
   return [fromMs, toMs].map((ms) => momentText(formatAt(msOf(ms)))).join(' to ')
 }
 
-const PART = 'A part of the payouts: they are drawn from the first to the last only'
+const PART = 'Only part of the payouts: the chart needs all of them'
 
 /** From the close of the contest to its last payment or to now; before the close, its planned time. */
 function rangeOf({ asOf, contest, payouts }: ContestLedger): Readonly<{ fromMs: number; toMs: number }> {
@@ -64,7 +64,7 @@ function plotOf(ledger: ContestLedger, view: View, where: string): Plot {
   const description = series.length === 0 ? `${emptyOf(ledger, view)}.` : describedOf(ledger, token, where)
   return stepPlot({
     id: 'paid',
-    title: 'Paid as time went on',
+    title: 'Paid over time',
     description,
     ...rangeOf(ledger),
     series,

@@ -70,7 +70,7 @@ suite("a contest's page", () => {
     assert.match(page, /data-expr="all-paid \/prizes\/1\/notRedeemed \/prizes\/1\/expired">All paid</)
   })
 
-  test('calls no prize paid in full that a correction took back', async () => {
+  test('calls no prize paid in full that a correction cancelled', async () => {
     const page = await seeContest('/contests/1/ledger', [
       ...running,
       closed,
@@ -93,7 +93,7 @@ suite("a contest's page", () => {
     }
   })
 
-  test('names the moments of a contest that was given other times again and again', async () => {
+  test('names the moments of a contest that was rescheduled again and again', async () => {
     const moved = Array.from({ length: 21 }, (_, index): StoryEvent => ({
       type: 'contest',
       kind: 'rescheduled',
@@ -168,7 +168,7 @@ suite("a contest's page", () => {
     ])
     const [, book = ''] = /What waits, and why[^]*?<ol class="book"[^>]*>([^]*?)<\/ol>/.exec(page) ?? []
     assert.deepEqual(book.split('</li>').slice(0, 2).map(wordsOf), [
-      'today 12:00 Winner: in review It is being checked that the contest went by its rules. It can be paid in 12 h. 50.00',
+      'today 12:00 Winner: in review The operator is checking that the contest followed its rules. It can be paid in 12 h. 50.00',
       'since 1 Oct Runners-up: to be claimed It can be paid as soon as its winner asks for it on the platform. 50.00',
     ])
     assert.match(page, /href="\/payouts\.ics\?contestId=1" data-chrome>Add to a calendar</)
@@ -214,7 +214,7 @@ suite("a contest's page", () => {
     await using stage = await openApiStage({ story, apartMs: 1 })
     const page = await (await stage.get('/contests/1/ledger')).text()
     assert.equal(page.match(/<tr data-row="\/payouts/g)?.length, 100)
-    assert.match(page, /only all of them add up to what is paid/)
+    assert.match(page, /only part of the payments, so they do not add up to what is paid/)
     assert.doesNotMatch(page, /Do they add up\?|How it was paid/)
     assert.match(page, /rel="next" href="\/contests\/1\/ledger\?after=\d+&limit=100"\s*>Later payments</)
     assert.ok(page.length < 120_000, `${page.length} characters`)
@@ -229,7 +229,7 @@ suite("a contest's page", () => {
     assert.match(await seeContest('/contests/1/ledger', story), /<svg\s+class="plot"/)
     const part = await seeContest('/contests/1/ledger?limit=1', story)
     assert.doesNotMatch(part, /<svg\s+class="plot/)
-    assert.match(part, /only all of them add up/)
+    assert.match(part, /only part of the payments/)
     assert.match(part, /Later payments/)
   })
 

@@ -37,7 +37,7 @@ export function paymentsOf(ledger: ContestLedger, view: View): Html {
   const csv = `/api/v1/events?contestId=${id}&type=payout,correction&format=csv`
   return html`${sectionHead(nameOf(ledger), html`<span>a part of them, in the order of their events</span>`)}
     <p class="quiet">
-      This is a part of the payments: only all of them add up to what is paid.
+      These are only part of the payments, so they do not add up to what is paid.
       <a href="/contests/${id}/ledger">See them from the first on</a>, or <a href="${csv}">all as CSV</a>,
       with the contest’s other corrections.
     </p>
@@ -74,7 +74,7 @@ function earlier(
     ${
       isCut
         ? html`<p>
-            These are the newest of them.
+            Only the newest are shown here.
             <a href="/contests/${contest.id}/ledger?limit=${PAYMENTS_SHOWN}">Read all from the first on</a>,
             or <a href="/contests/${contest.id}/ledger.csv">as CSV</a>.
           </p>`

@@ -11,7 +11,7 @@ import { expressed } from '../../charts/share.ts'
 
 type Column = 'owed' | 'redeemed' | 'expired' | 'notRedeemed'
 
-/** Whether a contest has prizes. A prize that a correction took back before anything was paid is a line of zeros. */
+/** Whether a contest has prizes. A prize that a correction cancelled before anything was paid is a line of zeros. */
 export function hasPrizes({ prizes }: ContestLedger): boolean {
   return prizes.some(({ owed, redeemed, expired }) => ![owed, redeemed, expired].every(isZero))
 }

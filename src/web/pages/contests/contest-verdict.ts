@@ -49,7 +49,7 @@ function wordsOf(verdict: Verdict): Words {
 
 const UNEQUAL: Words = {
   say: html`The sums do not agree`,
-  lead: html`The lines of this ledger do not add up to its totals. Both sums stand below, side by side.`,
+  lead: html`The lines of this ledger do not add up to its totals. Both sums are below, side by side.`,
 }
 
 function upcoming({ ledger: { contest }, view }: Verdict): Words {
@@ -103,7 +103,7 @@ export function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'po
 function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
   const { pool, prizes } = ledger
   const { refund = null } = pool.out
-  // They were nothing when they were published, or a correction took them back: the answer does not tell.
+  // They were nothing when they were published, or a correction cancelled them: the answer does not tell.
   const isEmpty = prizes.length > 0
   const refunded =
     refund === null || isZero(refund)
@@ -115,14 +115,14 @@ function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
       say: html`No prize was won`,
       lead:
         refunded ??
-        html`${isEmpty ? 'Its prizes add up to nothing' : 'The contest is over'}, and nothing is left to pay.`,
+        html`${isEmpty ? 'Its prizes add up to zero' : 'The contest is over'}, and nothing is left to pay.`,
     }
   }
   return {
     say: html`No prize is won yet`,
     lead: html`${
         isEmpty
-          ? 'The contest has closed. Its prizes add up to nothing, and others are still to be published.'
+          ? 'The contest has closed. Its prizes add up to zero, and others are still to be published.'
           : 'The contest has closed, and its prizes are still to be published.'
       } <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are in its pool.
       ${refunded}`,
@@ -155,7 +155,7 @@ function won(verdict: Verdict): Words {
 /** Sentence about a corrected payment; null if none was corrected. */
 function correctedOf({ payouts }: ContestLedger): Html | null {
   return payouts.some(({ type }) => type === 'correction')
-    ? html` A payment was corrected: both lines stand <a href="#payments">among the payments</a>.`
+    ? html` A payment was corrected: both lines are <a href="#payments">among the payments</a>.`
     : null
 }
 
@@ -171,7 +171,7 @@ function settled({ ledger, view }: Verdict): Words {
   const since =
     contest.paidAt === null
       ? null
-      : html` The contest is paid in full since
+      : html` The contest has been paid in full since
           <span data-at="/contest/paidAt">${nearMoment(contest.paidAt, view)}</span>.`
   const rest =
     contest.status === 'paying' && isPositive(pool.balance)

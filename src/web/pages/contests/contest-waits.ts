@@ -15,7 +15,7 @@ const LINES_SHOWN = 10
 
 const REASONS: Readonly<Record<UnpaidStatus, string>> = {
   locked: 'It is locked for the time that the rules of the platform set.',
-  in_review: 'It is being checked that the contest went by its rules.',
+  in_review: 'The operator is checking that the contest followed its rules.',
   awaiting_claim: 'It can be paid as soon as its winner asks for it on the platform.',
   payable: 'Nothing holds it: the platform can pay it.',
   overpaid: 'More was paid or has expired than was won, because a prize was corrected afterwards.',
@@ -48,7 +48,7 @@ export function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, vi
   ${
     isCut
       ? html`<p>
-          These are the first of them.
+          Only the first are shown here.
           <a href="/payouts?contestId=${id}">See all that waits</a>, or
           <a href="/payouts.csv?contestId=${id}">as CSV</a>.
         </p>`

@@ -100,7 +100,7 @@ function runningCards(
     </section>`
   }
   return html`<section>
-    ${sectionHead('Running now', html`<span>first to close first</span>`)}
+    ${sectionHead('Running now', html`<span>soonest to close first</span>`)}
     <ol
       class="open-now"
       data-list="${address}#/contests"

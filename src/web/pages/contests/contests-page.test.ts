@@ -42,7 +42,7 @@ suite('the overview of contests', () => {
   test('has those that run first, then those that owe and those to come, then those that are paid', async () => {
     const page = wordsOf(await seeContest('/contests', story))
     const parts = [
-      /Running now first to close first closes in 23 h Second 100 KOTS, 0 entries 1 Oct today 23:00/,
+      /Running now soonest to close first closes in 23 h Second 100 KOTS, 0 entries 1 Oct today 23:00/,
       /Paying out All that waits [^]* First 1 Oct 30 % 70\.00/,
       /To come Third in 1 d tomorrow 00:00/,
       /Paid in full 1 contest, newest first [^]* Fourth 4 1 Oct 3 min later 0 0 50\.00/,
@@ -120,7 +120,7 @@ suite('one list of contests', () => {
     assert.match(page, />nothing won yet</)
   })
 
-  test('shows what was paid where a correction took back all that was won', async () => {
+  test('shows what was paid where a correction cancelled all that was won', async () => {
     const story = [...running, closed, prize, payout('60'), correction('prize', '-100', 6)]
     const page = await seeContest('/contests?status=paying', story)
     assert.match(page, /data-at="\/contests\/0\/prizesRedeemed"><data value="60\.000000000">60\.00</)

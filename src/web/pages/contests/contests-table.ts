@@ -119,7 +119,7 @@ function shareOf({ status, prizesRedeemed, prizesOwed }: ContestWire, pointer: s
     { figure: prizesOwed, pointer: `${pointer}/prizesOwed` },
   )
   if (share !== null) return share
-  // Payments of a prize that a correction took back are left when nothing is owed.
+  // Payments of a prize that a correction cancelled are left when nothing is owed.
   if (!isZero(prizesRedeemed)) {
     return html`<span data-at="${pointer}/prizesRedeemed">${amountHtml(prizesRedeemed)}</span>`
   }

@@ -78,10 +78,10 @@ suite('the page of rewards', () => {
     assert.equal(await headingOf([DEPOSIT, input]), 'The first loyalty reward is being prepared.')
   })
 
-  test('says of the only reward that it was computed to be nothing', async () => {
+  test('says that the only reward is zero', async () => {
     assert.equal(
       await headingOf([DEPOSIT, ...rewarded('2026-09', '0')]),
-      'The loyalty reward of September 2026 was computed to be nothing.',
+      'The loyalty reward of September 2026 is zero.',
     )
   })
 
@@ -90,7 +90,7 @@ suite('the page of rewards', () => {
     assert.ok(month !== undefined)
     const planned: StoryEvent = { type: 'loyalty', kind: 'scheduled', details: { month, paysAt: LAUNCH } }
     await using stage = await openApiStage({ story: [DEPOSIT, planned] })
-    assert.match(await (await stage.get('/loyalty/runs')).text(), /That of [^]*? was planned for/)
+    assert.match(await (await stage.get('/loyalty/runs')).text(), /The reward of [^]*? was planned for/)
   })
 })
 

@@ -50,7 +50,7 @@ function headlineOf({ runs }: LoyaltyRuns, { site }: View): Html {
   if (total === null) return runs.length === 0 ? NONE_YET : html`The first loyalty reward is being prepared.`
   const run = `/runs/${index}`
   const reward = html`The loyalty reward of ${monthName(month, `${run}/month`)}`
-  if (given === -1) return html`${reward} was computed to be nothing.`
+  if (given === -1) return html`${reward} is zero.`
   const to =
     recipients === null
       ? null
@@ -76,7 +76,7 @@ function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
   const until = untilMoment(paysAt, view)
   const verb = (paysAtMs ?? 0) <= view.now ? 'was' : 'is'
   return html`<p class="lead">
-    That of ${monthName(month, `/runs/${index}/month`)} ${verb} planned for
+    The reward of ${monthName(month, `/runs/${index}/month`)} ${verb} planned for
     <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)} <span data-zone>UTC</span></span
     >${until === null ? null : html`, <span data-at="/runs/${index}/paysAt">${until}</span>`}.
   </p>`
@@ -157,7 +157,7 @@ function fileOf(name: string, file: LoyaltyFile | null, none: string, pointer: s
       ${url === null ? null : html`<a rel="noreferrer" href="${url}">The file</a>.`}
       <details>
         <summary>Check it</summary>
-        <p>Keep the file under this name, then:</p>
+        <p>Save the file under the name in this command, then run it:</p>
         <pre
           tabindex="0"
           role="region"

@@ -22,7 +22,7 @@ export async function askContest(view: View): Promise<LinkedAnswer<Contest> | nu
 export async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
   if (!view.query.has('contestId')) {
     const lead =
-      asOf.seq === 0 ? 'The book is still empty.' : 'Every prize won so far is paid, or has expired.'
+      asOf.seq === 0 ? 'The log is still empty.' : 'Every prize won so far is paid, or has expired.'
     return html`<h1>No prize is unpaid</h1>
       <p class="lead">${lead}</p>`
   }
@@ -32,19 +32,21 @@ export async function nothingHeading({ asOf }: Payouts, view: View): Promise<Htm
 
 async function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Promise<Html> {
   const { id, title, status, opensAt, closesAt, prizesOwed, prizesRedeemed } = answer
-  const named = html`<p data-at="${address}#/title ${address}#/id">Unpaid of ${contestLink(id, title)}</p>`
+  const named = html`<p data-at="${address}#/title ${address}#/id">
+    Unpaid prizes of ${contestLink(id, title)}
+  </p>`
   if (status === 'upcoming') {
     return html`${named}
       <h1>No prize has been won yet</h1>
       <p class="lead" data-at="${address}#/opensAt">
-        The contest opens ${clockMoment(opensAt, view)}, as planned.
+        The contest is planned to open ${clockMoment(opensAt, view)}.
       </p>`
   }
   if (status === 'running') {
     return html`${named}
       <h1>No prize has been won yet</h1>
       <p class="lead" data-at="${address}#/closesAt">
-        Prizes are won once it has closed: ${clockMoment(closesAt, view)}, as planned.
+        Prizes are won when the contest closes. That is planned for ${clockMoment(closesAt, view)}.
       </p>`
   }
   if (!isPositive(prizesOwed)) {
@@ -86,6 +88,6 @@ export async function nothingOpen(view: View): Promise<Html> {
   const contest = await askContest(view)
   if (contest === null) return html`<p>See <a href="/contests">all contests</a>.</p>`
   return html`<p>
-    <a href="/contests/${contest.answer.id}/ledger">The contest, with every payment of it</a>
+    <a href="/contests/${contest.answer.id}/ledger">The contest, with all its payments</a>
   </p>`
 }

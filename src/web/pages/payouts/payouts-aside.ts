@@ -13,8 +13,8 @@ const SUGGESTED_MAX = 100
 
 /** Reason for each state of a prize. */
 const REASONS: readonly (readonly [status: UnpaidStatus, reason: string])[] = [
-  ['locked', 'Won. It can be paid from a fixed moment on.'],
-  ['in_review', 'Held while the operator checks that the contest went by its rules.'],
+  ['locked', 'Won. It can be paid from a fixed moment.'],
+  ['in_review', 'The operator is checking that the contest followed its rules.'],
   ['awaiting_claim', 'It can be paid as soon as its winner asks for it on the platform.'],
   ['payable', 'It can be paid now. The platform pays it without being asked.'],
   ['overpaid', 'More was paid or has expired than was won: the prize was corrected afterwards.'],
@@ -27,7 +27,7 @@ export function payoutsAside(payouts: Payouts, titles: Titles | null, view: View
   return html`<aside>
     <h2>Is mine among them?</h2>
     <p class="quiet">
-      The book has totals of each contest and kind of prize, and nobody’s name or wallet. Your own share is on
+      The log has totals of each contest and kind of prize, and nobody’s name or wallet. Your own share is on
       the platform.
     </p>
     ${contestForm(payouts, titles, view)}

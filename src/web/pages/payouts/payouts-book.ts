@@ -85,7 +85,7 @@ function readyBook(payouts: Payouts, titles: Titles | null, view: View): Html | 
   const rows = prizesIn(payouts, 'payable', 'awaiting_claim')
   if (rows.length === 0) return null
   return html`<section>
-    ${sectionHead('Can be paid now', html`<span>longest first</span>`)}
+    ${sectionHead('Can be paid now', html`<span>longest wait first</span>`)}
     ${book(
       rows.slice(0, LINES_SHOWN).map((row) => {
         const { availableAt } = row.unpaid
@@ -146,7 +146,7 @@ function moreNote(
   view: View,
 ): Html | null {
   if (rows.length <= LINES_SHOWN) return null
-  const has = isWholeList(payouts, view) ? 'have them all' : 'have more of them, and lead on'
+  const has = isWholeList(payouts, view) ? 'have them all' : 'have more, and link to the next rows'
   return html`<p class="quiet">Not all are shown here: the CSV and the JSON below ${has}.</p>`
 }
 

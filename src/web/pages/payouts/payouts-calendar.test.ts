@@ -114,7 +114,7 @@ suite('the calendar of unpaid prizes', () => {
     assert.equal(valuesOf(longer, 'DTSTART')[0], '20261010T000000Z')
     assert.match(
       longer.replaceAll('\r\n ', ''),
-      /Only the first 10000 rows of \/payouts are looked at: there are more/,
+      /It covers only the first 10000 rows of \/payouts: there are more/,
     )
   })
 

@@ -40,7 +40,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
       const id = ask.query.integer('contestId')
       const body = format({
         name: id === undefined ? 'When prizes can be paid' : `When prizes of contest ${id} can be paid`,
-        description: `When unpaid prizes can be paid, as it stands now. ${whole ? '' : `Only the first ${CALENDAR_ROWS_MAX} rows of /payouts are looked at: there are more. `}Informational only.`,
+        description: `When unpaid prizes can be paid, as of now. ${whole ? '' : `It covers only the first ${CALENDAR_ROWS_MAX} rows of /payouts: there are more. `}Informational only.`,
         product: 'Unpaid prizes',
         origin,
         asOfMs,

@@ -48,7 +48,7 @@ function drawnOf(payouts: Payouts, rows: readonly IndexedPrize[]): readonly Inde
 
 function barsOf(payouts: Payouts, rows: readonly IndexedPrize[], view: View): Bars {
   const { token } = view.site
-  const part = isWholeList(payouts, view) ? '' : ', of a part of what is unpaid'
+  const part = isWholeList(payouts, view) ? '' : ', for part of the unpaid prizes'
   const from = drawnFrom(payouts)
   const drawn = drawnOf(payouts, rows)
   const totals = new Map(daysOf(drawn).map(({ startMs, total }) => [startMs, total.figure]))

@@ -27,7 +27,7 @@ export async function payoutsHeading(payouts: Payouts, view: View): Promise<Html
 }
 
 function ofContest({ id, title }: Contest): Html {
-  return html`Unpaid of ${contestLink(id, title)}`
+  return html`Unpaid prizes of ${contestLink(id, title)}`
 }
 
 /** Whether no prize is unpaid. The totals are of all pages. */

@@ -86,7 +86,7 @@ suite('the page of unpaid prizes', () => {
   })
 
   test('of an empty book says that the book is empty', async () => {
-    assert.equal(standfirst(await see('/payouts', [])), 'The book is still empty.')
+    assert.equal(standfirst(await see('/payouts', [])), 'The log is still empty.')
   })
 
   test('names a kind that the operator called `constructor`', async () => {
@@ -128,7 +128,7 @@ suite('the page of unpaid prizes', () => {
     ])
     assert.equal(headline(page), 'No prize of this contest is unpaid')
     assert.equal(standfirst(page), 'Everything that was won is paid.')
-    assert.match(page, /<a href="\/contests\/1\/ledger">The contest, with every payment of it<\/a>/)
+    assert.match(page, /<a href="\/contests\/1\/ledger">The contest, with all its payments<\/a>/)
   })
 
   test('does not say that an expired prize is paid', async () => {
@@ -141,15 +141,15 @@ suite('the page of unpaid prizes', () => {
   })
 
   const unwon: readonly (readonly [state: string, story: readonly StoryEvent[], said: RegExp])[] = [
-    ['is planned', CLOSED.slice(0, 2), /No prize has been won yet.*The contest opens .*, as planned/],
-    ['is running', CLOSED.slice(0, 3), /No prize has been won yet.*Prizes are won once it has closed/],
+    ['is planned', CLOSED.slice(0, 2), /No prize has been won yet.*The contest is planned to open /],
+    ['is running', CLOSED.slice(0, 3), /No prize has been won yet.*Prizes are won when the contest closes/],
     [
       'closed, and whose prizes are still to be published',
       CLOSED,
       /No prize is won yet .*its prizes are still to be published\. 500 KOTS are in its pool\./,
     ],
     [
-      'closed, and whose pool was taken back',
+      'closed, and whose pool was returned',
       [...CLOSED, { type: 'pool', kind: 'returned', contestId: 1, kots: '500' }],
       /No prize was won in this contest/,
     ],
@@ -244,7 +244,7 @@ suite('the page of unpaid prizes', () => {
   test('links the next page of a long answer, and gives a day no total that others may add to', async () => {
     const story = [...CLOSED, prize('winner', '60', lockedFor(9)), prize('runner_up', '30', lockedFor(9))]
     const page = await see('/payouts?limit=1', story)
-    assert.match(page, /<a rel="next" href="\/payouts\?after=6&amp;limit=1">The next of them<\/a>/)
+    assert.match(page, /<a rel="next" href="\/payouts\?after=6&amp;limit=1">Next page<\/a>/)
     assert.equal(headline(page), '90.00 KOTS of prizes wait')
     assert.doesNotMatch(textIn(page, /<li class="day"[^>]*>([^]*?)<\/li>/), /60/)
   })

@@ -102,16 +102,19 @@ function barOf({ totals }: Payouts): Html | null {
   )
 }
 
-/** Note that the totals are of more prizes than the page has; null if it has all. */
+/** Note that the totals cover more prizes than the page lists; null if it lists all. */
 function partNote(payouts: Payouts, view: View): Html | null {
   if (isWholeList(payouts, view)) return null
   if (payouts.unpaid.length === 0) {
-    return html`<p class="lead">No unpaid prize comes after these: the totals are of those before.</p>`
+    return html`<p class="lead">
+      There are no more unpaid prizes. The totals cover those on the earlier pages.
+    </p>`
   }
   return html`<p class="quiet">
-    The totals are of all unpaid prizes. What follows is a part of them, those that were won first.
+    The totals cover all unpaid prizes. This page lists only
+    ${view.query.has('after') ? 'some of them' : 'the ones that were won first'}.
     <a href="${payouts.next === null ? '#pages' : pagePathOf(payouts.next)}"
-      >${payouts.next === null ? 'To the others' : 'To the next part'}</a
+      >${payouts.next === null ? 'Other pages' : 'Next page'}</a
     >.
   </p>`
 }
@@ -124,7 +127,7 @@ function pager({ next }: Payouts, { query }: View): Html | null {
   const paged = query.has('after')
   if (!paged && next === null) return null
   return html`<nav id="pages" aria-label="Pages of unpaid prizes" class="pager" data-chrome>
-    ${paged ? html`<a href="/payouts${query.format({ after: undefined })}">The first of them</a>` : null}
-    ${next === null ? null : html`<a rel="next" href="${pagePathOf(next)}">The next of them</a>`}
+    ${paged ? html`<a href="/payouts${query.format({ after: undefined })}">First page</a>` : null}
+    ${next === null ? null : html`<a rel="next" href="${pagePathOf(next)}">Next page</a>`}
   </nav>`
 }

@@ -71,7 +71,7 @@ suite('the schedule', () => {
     const told = await (await over.get('/schedule')).text()
     assert.doesNotMatch(told, /Planned next/)
     assert.match(told, /<h1[^>]*>\s*<bdi>Late\w*<\/bdi> was to open <time/)
-    assert.match(told, /The event has not come yet\. Nothing else is planned\./)
+    assert.match(told, /That event has not been published yet\. Nothing else is planned\./)
   })
 
   test('says that it is empty, and links the contests', async () => {
@@ -180,7 +180,7 @@ suite('the schedule', () => {
     const page = await (await many.get('/schedule')).text()
     const marks = [...page.matchAll(/<tspan>(#\d+)</g)].map(([, mark]) => mark)
     assert.deepEqual(marks, ['#20', '#19', '#18', '#17', '#16', '#15', '#14', '#13'])
-    assert.match(page, /of all those that are planned to close first/)
+    assert.match(page, /\(only the first to close\)/)
   })
 
   test('draws an open contest whose close is overdue up to now', async () => {

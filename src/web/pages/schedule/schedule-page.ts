@@ -49,11 +49,12 @@ function heading(schedule: Schedule, view: View): Html {
     return html`<h1 data-at="${named}">
         ${name} was to ${what === 'opens' ? 'open' : 'close'} ${nearMoment(at, view)}
       </h1>
-      <p class="lead">The event has not come yet. Nothing else is planned.</p>`
+      <p class="lead">That event has not been published yet. Nothing else is planned.</p>`
   }
   return html`<h1 data-at="${named}">${name} ${what} ${nearMoment(at, view)}</h1>
     <p class="lead" data-at="${pointer}/at">
-      That is ${untilMoment(at, view)}. A plan can change: a contest opens or closes when the event says so.
+      That is ${untilMoment(at, view)}. A plan can change: a contest opens or closes when its event is
+      published.
     </p>`
 }
 

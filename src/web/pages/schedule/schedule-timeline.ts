@@ -47,14 +47,14 @@ export function timeline(schedule: Schedule, open: OpenContests): Html | null {
   return html`<figure class="chart">
     <figcaption>
       Each contest from its opening to its
-      closing${cut ? (isPartOf(open) ? PART : ', of all those that are planned to close first') : null}. The
-      upright line stands at the last event; what is planned is pale.
+      closing${cut ? (isPartOf(open) ? PART : ' (only the first to close)') : null}. The vertical line is the
+      last event. Planned parts are pale.
     </figcaption>
     ${plotOnPage(spanPlot(spansOf(schedule, courses)))}
   </figure>`
 }
 
-const PART = ', of those that are planned and the newest thousand that are open'
+const PART = ' (only planned ones and the newest thousand open ones)'
 
 /** Whether more contests are open than the page reads. */
 function isPartOf(open: OpenContests): boolean {
