@@ -49,7 +49,7 @@ suite('the text of a page', () => {
 
   test('about shades is true in the light and the dark theme', async () => {
     const page = await pageOf('/patterns')
-    assert.match(page, /<p class="source shades"> The stronger the colour of a cell, the more:/)
+    assert.match(page, /<p class="source shades"> A stronger colour means more:/)
     assert.doesNotMatch(page, /darker/)
   })
 

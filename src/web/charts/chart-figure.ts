@@ -107,8 +107,8 @@ export function bucketTables<Shown extends ShownBucket>(tables: BucketTables<Sho
     ${
       isCut
         ? html`<p>
-            <a href="${csv}">The CSV has all ${expressed('count /buckets', String(buckets.length))}</a>; of a
-            shorter range, or by wider steps, they stand here too.
+            <a href="${csv}">The CSV has all ${expressed('count /buckets', String(buckets.length))}</a>. To
+            see every row here, choose a shorter range or a wider bucket.
           </p>`
         : rest
     }

@@ -86,7 +86,7 @@ export function openPlacing(only: Width, height: number, topBetween: TopBetween)
     taken.every((other) => areApart(box, other))
   const isClear = (box: Box): boolean => box.bottom <= topBetween(box.left / width, box.right / width) + 1
   return {
-    /** Takes the place of words that stand already. */
+    /** Reserves the place of words that are there already. */
     take(words: Candidate): void {
       taken.push(boxOf(words, width))
     },

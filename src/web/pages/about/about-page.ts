@@ -32,8 +32,8 @@ export const aboutPage: Page<null> = {
     const status = await askEndpoint(view, 'status')
     const types = await askEndpoint(view, 'eventTypes')
     return html`<p class="lead">
-        The open book of a contest and prize platform. Every event of the platform is in it, in order; nothing
-        is ever taken out, and every figure is computed from it.
+        The open book of a contest and prize platform: a public log of all its events, in order. Nothing is
+        ever removed, and every figure is computed from the log.
       </p>
       <div class="two">
         <section>
@@ -74,7 +74,7 @@ function asideOf({ address, answer }: LinkedAnswer<Status>, view: View): Html {
 
 const CONTENTS: readonly (readonly [id: string, label: string])[] = [
   ['words', 'What the words mean'],
-  ['method', 'How the figures come about'],
+  ['method', 'How the figures are computed'],
   ['guarantees', 'What is enforced, and what the operator vouches for'],
   ['corrections', 'Mistakes'],
   ['addresses', 'Which wallet addresses are refused'],
@@ -96,26 +96,26 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   [
     'unlock',
     'Locked',
-    'A prize has a moment from which it may be paid, as the operator published it when the prize was won. This service shows it, and does not refuse an earlier payment.',
+    'The prize may be paid from a moment that the operator published when the prize was won. This service shows the moment, and does not refuse an earlier payment.',
   ],
   [
     'hold',
     'In review',
-    'The operator reviews a prize before paying it, until a moment that is published. This service shows it, and does not refuse an earlier payment.',
+    'The operator reviews the prize before paying it, until a published moment. This service shows the moment, and does not refuse an earlier payment.',
   ],
   ['claim', 'To be claimed', 'The operator pays some prizes only after the winner asks for them.'],
   ['payable', 'Payable', 'Neither locked nor in review, and not to be claimed: the operator can pay it now.'],
   ['treasury', 'Treasury', 'What the platform holds beside pools, unpaid prizes and the loyalty fund.'],
-  ['loyalty', 'Loyalty fund', 'What is put aside for the monthly rewards to players.'],
+  ['loyalty', 'Loyalty fund', 'What is set aside for the monthly rewards to players.'],
   [
     'witness',
     'Witness',
-    'Somebody other than the operator who signs a state of the log, and only if it grew from the state that they saw before. An operator who shows two readers different logs needs witnesses who lie.',
+    'An independent party that signs a state of the log, and only if that state continues the one it saw before. An operator can show two readers different logs only if witnesses lie.',
   ],
   [
     'as-of',
     'As of',
-    'The last event that a figure counts. The same question up to the same event has the same answer for ever.',
+    'The last event that a figure counts. The same question up to the same event always has the same answer.',
   ],
 ]
 
@@ -128,7 +128,7 @@ const DEFINITIONS = html`<h2 id="words">What the words mean</h2>
     )}
   </dl>`
 
-const METHOD = html`<h2 id="method">How the figures come about</h2>
+const METHOD = html`<h2 id="method">How the figures are computed</h2>
   <p>
     The books are kept by double entry: each amount leaves one account and reaches one other, and all accounts
     together are zero at every moment. Every figure is computed from the events alone, in whole billionths and
@@ -140,8 +140,8 @@ const METHOD = html`<h2 id="method">How the figures come about</h2>
     month closes it; from then on it never changes.
   </p>
   <p>
-    A page shows what the API answers, and nothing else: put <code>/api/v1</code> before the path of a page
-    for its answer.
+    A page shows what the API answers, and nothing else. Put <code>/api/v1</code> before the path of a page to
+    get its JSON.
   </p>`
 
 const GUARANTEES = html`<h2 id="guarantees">What is enforced, and what the operator vouches for</h2>
@@ -162,9 +162,9 @@ function guaranteesOf({ address, answer }: LinkedAnswer<Status>): Html {
     ? html`<p>
           This service asks the blockchain about every transaction that the operator names, and publishes the
           event when the blockchain says that the transaction is final. It does not publish a transaction that
-          failed. It has not asked about events that the operator imported, nor about those from before it
-          began to ask: for these, and that every event is true, the operator vouches. ${count} ${events}
-          published on the operator’s word in place of the blockchain’s. ${LOOKED_UP}
+          failed. It did not ask about imported events, or about events published before it began to ask. The
+          operator vouches for those, and for the truth of every event. ${count} ${events} published on the
+          operator’s word instead of the blockchain’s. ${LOOKED_UP}
         </p>
         <p><a href="/status">What waits for the blockchain now</a></p>`
     : html`<p>
@@ -189,9 +189,9 @@ const ADDRESSES = html`<section data-chrome>
 
 const CORRECTIONS = html`<h2 id="corrections">Mistakes</h2>
   <p>
-    A mistake is put right by a further event, a correction. It cancels one earlier event in full and counts
-    at its own moment. The right value, if there is one, follows as an ordinary event. So what was said of a
-    past moment stays as it was said.
+    A mistake is corrected by a further event, a correction. It cancels one earlier event in full and counts
+    at its own moment. The right value, if there is one, follows as an ordinary event. So the figures as of a
+    past moment never change.
     <a href="/events?type=correction">See every correction</a>.
   </p>`
 

@@ -76,8 +76,8 @@ function monthTable(months: readonly ArchiveMonth[]): Html {
       </table>
     </div>
     <p class="quiet">
-      A closed month never changes: its file is made once, and its digest is in a signed manifest. An event
-      that is put right later is put right by a further event.
+      A closed month never changes: its file is made once, and its digest is in a signed manifest. A mistake
+      is corrected by a further event.
     </p>`
 }
 
@@ -138,14 +138,16 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
   const live = `curl -N '${base}/api/v1/stream?after=${last}'`
   return html`<section aria-label="How to use it" data-chrome>
     <h2>How to use it</h2>
-    <p>With curl: every month, of many the latest, and whether they arrived whole.</p>
+    <p>
+      With curl: download the months (only the latest, if there are many), and check that they are complete.
+    </p>
     ${code('With curl', curl)}
     <p>
-      With Python: all payouts of a month, refunds and loyalty rewards included, less corrections. Amounts are
-      exact decimals, never floating point.
+      With Python: all payouts of a month, refunds and loyalty rewards included, minus corrections. Amounts
+      are exact decimals, never floating point.
     </p>
     ${code('With Python', python)}
-    <p>With DuckDB, over the files that curl fetched: the same for each day.</p>
+    <p>With DuckDB, over the downloaded files: the same for each day.</p>
     ${code('With DuckDB', duckdb)}
     <p>
       <a href="${DATASET_PATHS.frictionless}">A Data Package</a> and
@@ -153,7 +155,8 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
       and digests.
     </p>
     <p>
-      All files, then the stream after the last event of the last: nothing is missed and nothing comes twice.
+      Read all files, then the stream after the last event of the newest file. You miss no event, and get none
+      twice.
     </p>
     ${code('Then the stream', live)}
     <p>

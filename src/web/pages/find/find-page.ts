@@ -92,7 +92,7 @@ function matchLine(match: Match, view: View): Html {
         >`
     }
     case 'transaction':
-      return html`<a href="${match.href}">What names this transaction</a>`
+      return html`<a href="${match.href}">The events of this transaction</a>`
     case 'time':
       return html`<a href="${match.href}">The events of that time</a>`
     case 'month':
@@ -128,8 +128,8 @@ function contestsFound({ answer, address }: LinkedAnswer<Contests>, query: strin
 function nothingFound(isTx: boolean, number: boolean, { answer, address }: LinkedAnswer<Status>): Html {
   const { seq } = answer.head
   const why = number
-    ? 'No event and no contest has this number, and no title has it.'
-    : 'There is nothing by this name: no contest has these words in its title.'
+    ? 'No event, contest or title has this number.'
+    : 'No contest has these words in its title.'
   return html`<div class="found">
     <h2>Nothing found</h2>
     <p>${why} ${isTx ? html`No event names it as its transaction either. ${NOT_FINAL}` : null}</p>
@@ -147,16 +147,16 @@ const EXAMPLES = html`<aside aria-label="What can be found" data-chrome>
   <h2>What can be found</h2>
   <dl class="fields">
     <dt>duel coffee</dt>
-    <dd>contests with words that begin so in their titles</dd>
+    <dd>contests whose titles have words that begin like this</dd>
     <dt>contest 42</dt>
     <dd>a contest by its number</dd>
     <dt>event 1200</dt>
     <dd>an event by its number</dd>
     <dt>2026-10-03</dt>
-    <dd>the events of a day; 2026-10-03T12:00Z for those from then on</dd>
+    <dd>the events of a day; 2026-10-03T12:00Z finds those from that time on</dd>
     <dt>2026-10</dt>
     <dd>the file of a month</dd>
     <dt>a transaction</dt>
-    <dd>the event that names it; its address at an explorer will do</dd>
+    <dd>the events that name it; its URL at an explorer works too</dd>
   </dl>
 </aside>`

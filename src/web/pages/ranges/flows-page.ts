@@ -198,7 +198,7 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
       From ${rangeEnd(flows.from)} up to, not including, ${rangeEnd(flows.to)}, UTC.
     </p>
     <p class="quiet">
-      To the last decimal: here, in the JSON and in the CSV. Short figures are cut, never rounded up.
+      All decimals are here, in the JSON and in the CSV. Short figures are cut, never rounded up.
     </p>
     <p class="buttons" data-chrome>
       <a class="button" href="${path}.csv${query.format()}">CSV, ${rows}</a>

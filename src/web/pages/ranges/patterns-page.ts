@@ -41,11 +41,11 @@ export const patternsPage: EndpointPage<'patterns'> = {
         ${sectionHead('Spent on play', html`<span>${view.site.token}, cut; k is a thousand</span>`)}
         ${spent === undefined ? null : heatTable(spent)}
         <p class="source shades">
-          The stronger the colour of a cell, the more: a step for each quarter of the greatest cell.
+          A stronger colour means more: four steps, each a quarter of the largest cell.
         </p>
       </section>
       <section>
-        ${sectionHead('The same hours, otherwise')}
+        ${sectionHead('Other figures by hour')}
         <div class="panels">${others.map(panelOf)}</div>
         ${moreKinds(patterns)}
       </section>
@@ -144,15 +144,15 @@ function leadOf(patterns: Patterns, spent: Heat | undefined, view: View): Html {
           ${view.site.token} in that hour of the week. `
   return html`<p class="lead">
     ${most}From <span data-at="/from">${rangeEnd(from)}</span> up to
-    <span data-at="/to">${rangeEnd(to)}</span>, UTC. Hours are by a clock at
-    UTC${expressed('offset /tz', offsetText(tz))} the whole year. Trades of the token are not counted.
+    <span data-at="/to">${rangeEnd(to)}</span>, UTC. Hours are in
+    UTC${expressed('offset /tz', offsetText(tz))} all year. Trades of the token are not counted.
   </p>`
 }
 
 /** Sums of each weekday, which have all decimals on request. */
 function dayTable({ byDay }: Patterns, { site, path, query }: View): Html {
   return html`<section>
-    ${sectionHead('Day by day', html`<span>${site.token}, and plays</span>`)}
+    ${sectionHead('By weekday', html`<span>${site.token}, and plays</span>`)}
     <div class="wide" role="region" aria-label="Sums of each weekday" tabindex="0">
       <table class="cards" data-list="/byDay">
         <thead>
@@ -207,8 +207,8 @@ function pictureOf(patterns: Patterns, view: View): Html {
         <text class="x i${step}" x="${x(hour) + CELL.width / 2}" y="${y(row) + 19}">${about(figure)}</text>`
     })}
     <text x="${CELL.left}" y="${y(DAYS.length) + 20}">
-      ${view.site.token} spent on play in each hour, UTC${offsetText(tz)}; digits are cut off. A step for each
-      quarter of the greatest cell.
+      ${view.site.token} spent on play in each hour, UTC${offsetText(tz)}; digits are cut off. A shade for
+      each quarter of the largest cell.
     </text>`
   return framed(
     {

@@ -63,8 +63,8 @@ export function beforeLaunch({ fromMs, bucket, launchedAt, launchedAtMs }: Range
   if (launchedAt === null || launchedAtMs === null) return null
   if (launchedAtMs < INTERVALS[bucket].offset(new Date(fromMs), 1).getTime()) return null
   return html`<p class="quiet" data-at="/launchedAt">
-    The log begins at ${momentOf(launchedAt)}, with <a href="/events/1">its first event</a>: zeros before that
-    say only that there was none.
+    The log begins at ${momentOf(launchedAt)}, with <a href="/events/1">its first event</a>. Amounts before
+    that are zero because there was no log.
   </p>`
 }
 

@@ -38,7 +38,7 @@ function verdictOf({ head, following, mirror }: Status, view: View): Html {
     return html`<h1 data-at="/mirror/state">Stopped</h1>
       <p class="lead" data-at="/mirror/contradiction">
         The origin of this mirror contradicts what it signed: ${mirror.contradiction}. This mirror shows what
-        was proved before, and follows no further.
+        was proved before, and has stopped following.
       </p>`
   }
   if (mirror?.state === 'waiting') {
@@ -128,7 +128,7 @@ function asideOf({ mirror }: Status, { paths }: View): Html {
       ${arrival}.
     </p>
     <p class="quiet">
-      The numbers of payments that wait can change without an event: this page looks for them each minute.
+      The numbers of payments that wait can change without an event: this page checks them every minute.
     </p>
   </aside>`
 }
@@ -178,7 +178,7 @@ function factsOf(status: Status, witnesses: Html | null, view: View): Html {
       ['Name of the log', at('/origin', html`<code>${origin}</code>`)],
       ['Id of the log', at('/log', html`<code class="id">${log}</code>`)],
       ['Version of the service', at('/version', version)],
-      ['Simulated', simulated ? 'yes: no event is of real money' : 'no'],
+      ['Simulated', simulated ? 'yes: no real money is involved' : 'no'],
     ])}
     <h2>Payments and the blockchain</h2>
     ${facts([
