@@ -68,7 +68,7 @@ function linesOf(
   const more = asked.filter(({ paid, moved }) => moved !== null && excessOf(paid, moved) < 0n).length
   const lines: string[] = []
   if (isSimulated)
-    lines.push('This log is simulated: its transactions are invented, and so is a chain that has them.')
+    lines.push('This log is simulated: its transactions are invented, and no real blockchain has them.')
   if (total > 0) {
     const also = largest.length > 0 ? `, and the ${largest.length} with the largest payouts` : ''
     lines.push(
@@ -80,7 +80,7 @@ function linesOf(
   }
   if (areUnknownOldest(asked)) {
     lines.push(
-      'Every unknown transaction is older than all known ones. A server without the whole history says the same of true ones: ask one that has it.',
+      'Every unknown transaction is older than all known ones. A server without the whole history does not know true ones either: ask one that has it.',
     )
   }
   lines.push(

@@ -45,7 +45,7 @@ function startAsking(form: HTMLFormElement): void {
       const isStream = /event/.test(type)
       page.href = path.replace('/api/v1', '')
       head = `${status}, RateLimit ${headers.get('RateLimit') ?? '–'}, `
-      say('coming')
+      say('loading')
       const decoder = new TextDecoder()
       for await (const piece of piecesOf(body ?? new ReadableStream())) {
         bytes += piece.length

@@ -101,7 +101,7 @@ function copy({ target }: Event): void {
   void Promise.resolve(text ?? `curl '${location.origin}${copyCurl ?? ''}'`)
     .then((copied) => navigator.clipboard.writeText(copied))
     .then(() => say('Copied'))
-    .catch(() => say('This browser does not let a page copy'))
+    .catch(() => say('This browser does not allow copying'))
 }
 
 /** Whether a key is a shortcut: shortcuts are on, and the key is not typed into a field. */

@@ -46,7 +46,7 @@ async function* reachChain(log: Log, { urls }: ChainFields): CheckSteps<Reached>
     return undefined
   }
   if (simulated) {
-    yield unchecked('This log is simulated: its transactions are invented, and so is a chain that has them')
+    yield unchecked('This log is simulated: its transactions are invented, and no real blockchain has them')
   }
   const now = (): number => performance.now()
   const spend = openRequestPace(REQUESTS_A_MINUTE, now, sleep)
@@ -131,7 +131,7 @@ async function* paidBy(log: Log, event: ProvedEvent, now: SignedCheckpoint): Che
   const isWhole = events.length <= PAYOUTS_MAX && !page.hasMore
   const own = events.find((listed) => listed.seq === seq)
   if (own === undefined ? isWhole : own.kots !== kots || own.tx !== tx) {
-    return yield* failed(`The server lists event #${seq} otherwise than it is proved, or not at all`)
+    return yield* failed(`The server lists event #${seq} with other content than was proved, or not at all`)
   }
   let paid = parseAmount(kots ?? '') ?? ZERO
   const by = await correctedBy(log, seq)

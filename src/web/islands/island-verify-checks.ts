@@ -39,7 +39,7 @@ export async function* checkPayment(
   yield tx === null
     ? unchecked(`Event #${seq} names no transaction`)
     : unchecked(
-        `Event #${seq} names the transaction ${tx}. Whether its chain has it is not looked up here${explorers.length > 0 ? ', but at' : ''}`,
+        `Event #${seq} names the transaction ${tx}. It is not looked up on its blockchain here${explorers.length > 0 ? ', but at' : ''}`,
         explorers.map((address) => address.replaceAll('{tx}', encodeURIComponent(tx))),
       )
 }

@@ -21,7 +21,7 @@ export const openStep = (message: string): CheckStep => ({ is: 'unchecked', mess
 /** Yields a failed step and ends the check. */
 export async function* stopped(message: string): CheckSteps<never> {
   yield wrongStep(message)
-  yield openStep('What would have come after it was not checked')
+  yield openStep('The remaining steps were not checked')
   return undefined
 }
 
@@ -66,12 +66,12 @@ async function* vouchingOf(
   verification: WitnessVerification,
 ): CheckSteps<Vouching> {
   const opened = await openVouching(note, keys, verification)
-  if (!opened.ok) return yield* stopped(`The signature of the witness ${name} does not hold: it is forged`)
+  if (!opened.ok) return yield* stopped(`The signature of the witness ${name} is forged`)
   const { vouchers, unverified } = opened.value
   const [voucher] = vouchers
   const ms = (voucher?.timeSeconds ?? 0) * SECOND_MS
   if (voucher !== undefined && ms > now + AHEAD_SECONDS_MAX * SECOND_MS)
-    yield openStep(`The witness ${name} has signed it at a time that is still to come, so it does not count`)
+    yield openStep(`The witness ${name} has signed it at a time in the future, so it does not count`)
   else if (voucher !== undefined)
     yield rightStep(`The witness ${name} has signed it, ${momentWords(msOf(ms))}`)
   else if (unverified.length > 0)

@@ -103,7 +103,7 @@ export async function runCheck(form: HTMLFormElement, further: FurtherChecks): P
     } else {
       // The answer has an unexpected form.
       list.append(stepItem(failedStep(`It could not be read: ${why}`)))
-      list.append(stepItem(unchecked('What would have come after it was not checked')))
+      list.append(stepItem(unchecked('The remaining steps were not checked')))
     }
   } finally {
     list.removeAttribute('aria-busy')

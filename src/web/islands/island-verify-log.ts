@@ -144,7 +144,7 @@ export async function* fetchNewestCheckpoint(log: Log): CheckSteps<SignedCheckpo
 /** Yields a failed step and ends the check. */
 export async function* failed(message: string, path?: Path): CheckSteps<never> {
   yield failedStep(message, path)
-  yield unchecked('What would have come after it was not checked')
+  yield unchecked('The remaining steps were not checked')
   return undefined
 }
 

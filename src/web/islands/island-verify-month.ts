@@ -35,10 +35,10 @@ export async function* checkMonth(log: Log, month: string, onChain: OnChain | nu
   const { events } = manifest
   const before = size - events
   if (manifest.month !== month || manifest.size !== size || manifest.root !== formatBase64(root)) {
-    return yield* failed('The manifest is of another month, or says another tree than the checkpoint in it')
+    return yield* failed('The manifest is of another month, or contradicts the checkpoint in it')
   }
   if (!(before >= 0) || events < 0 || (events > 0 && manifest.firstIndex !== before)) {
-    return yield* failed('The manifest of the month does not say where its events stand')
+    return yield* failed('The manifest of the month lacks the position of its events')
   }
   const sums = openSums()
   const transactions = onChain === null ? undefined : yield* onChain.openMonth(log, onChain.fields)
@@ -55,7 +55,7 @@ export async function* checkMonth(log: Log, month: string, onChain: OnChain | nu
     const earlier = yield* provedEvent(log, signed, before)
     if (earlier === undefined) return
     if (earlier.at >= month)
-      return yield* failed(`Event #${before} is of the month too, and is not in its file`)
+      return yield* failed(`Event #${before} is of the month too, but is not in its file`)
   }
   const now = yield* fetchNewestCheckpoint(log)
   if (now === undefined) return
@@ -63,7 +63,7 @@ export async function* checkMonth(log: Log, month: string, onChain: OnChain | nu
   const later = yield* provedEvent(log, now, size + 1)
   if (later === undefined) return
   if (monthOf(later) <= month)
-    return yield* failed(`Event #${size + 1} is of the month too, and is not in its file`)
+    return yield* failed(`Event #${size + 1} is of the month too, but is not in its file`)
   yield passed('The events before and after those of the file are of other months: none is left out')
   if ((yield* checkFlows(log, month, signed, sums)) === undefined) return
   if (transactions !== undefined) yield* transactions.ask()
@@ -81,15 +81,15 @@ async function* monthRoot(
   const file = await checkedLines(log, `${month}.jsonl.gz`, gzip)
   const beside = await checkedLines(log, `${month}.details.jsonl.gz`, details)
   if (file === undefined || beside === undefined) {
-    return yield* failed('A file has not the size and SHA-256 that the manifest of the month says')
+    return yield* failed('The size or SHA-256 of a file differs from the month’s manifest')
   }
-  yield passed('Both files have the size and SHA-256 that the manifest of the month says')
+  yield passed('The sizes and SHA-256 of both files match the month’s manifest')
   let next = await nextDetails(beside)
   let seq = before
   for await (const line of file) {
     seq += 1
     const event: EventWire = JSON.parse(line)
-    if (event.seq !== seq) return yield* failed(`Event #${seq} is missing, or another stands in its place`)
+    if (event.seq !== seq) return yield* failed(`Event #${seq} is missing, or another is in its place`)
     if (monthOf(event) !== month) return yield* failed(`Event #${seq} is not of the month`)
     const detailsLine = next.seq === seq ? next.line : null
     if (detailsLine !== null) next = await nextDetails(beside)

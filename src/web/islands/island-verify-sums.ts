@@ -62,11 +62,13 @@ export async function* checkFlows(
   for (const figure of FIGURES.values()) {
     const [served, sum] = [shown.totals[figure], formatAmount(sums[figure])]
     if (served !== sum)
-      return yield* failed(`The server says ${figure} ${served} of the month, and its events make ${sum}`)
+      return yield* failed(
+        `The server gives ${served} as ${figure} of the month, but its events add up to ${sum}`,
+      )
   }
   const { spentOnPlay, paidInPrizes, burned } = shown.totals
   yield passed(
-    `What was spent on play (${spentOnPlay}), paid in prizes (${paidInPrizes}) and burned (${burned}) in the month is the sum of its events`,
+    `The amounts spent on play (${spentOnPlay}), paid in prizes (${paidInPrizes}) and burned (${burned}) in the month are the sums of its events`,
   )
   return true
 }

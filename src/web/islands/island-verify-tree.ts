@@ -57,7 +57,7 @@ export async function* checkGrowth(log: Log, earlier: Tree, now: Tree, when: str
   const read = await tileReader(log, tilesOfConsistency(earlier.size, now.size) ?? [])
   const proof = consistencyProof(hasher, earlier.size, now.size, read)
   if (earlier.size > 0 && (proof === undefined || !isConsistent(hasher, earlier, now, proof))) {
-    return yield* failed(`The log does not grow out of the one at ${when}: its past was changed`)
+    return yield* failed(`The log does not continue the one at ${when}: earlier events were changed`)
   }
   const since = now.size - earlier.size
   yield passed(`Unchanged since ${when}: the same ${earlier.size} events, and ${since} after them`)

@@ -34,7 +34,9 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
   const now = yield* signedCheckpoint(log, note)
   if (now === undefined) return
   if (now.keys.length === 0) {
-    yield unchecked('What is not signed is not kept, and not held against what this browser saw before')
+    yield unchecked(
+      'Without a checked signature, this state is not stored and not compared with your last visit',
+    )
     return
   }
   const names = [address, now.origin]
@@ -45,16 +47,16 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
     if (isSame && (keys.some(signs) || (await keysFrom(log, keys)).some(signs))) continue
     const whose = keys.map(formatVkey).join(', ')
     return yield* failed(
-      `This is another log than the one of ${then}, ${origin}, which was signed by ${whose}: ask its operator before you believe what is shown now`,
+      `This is not the log that you visited on ${then}: that was ${origin}, signed by ${whose}. Ask its operator before you trust this one`,
     )
   }
   const before = seen.at(-1)
-  if (before === undefined) yield unchecked('This browser has kept no checkpoint of this log before')
+  if (before === undefined) yield unchecked('This browser has stored no checkpoint of this log before')
   else if ((yield* checkGrowth(log, before, now, `your visit on ${before.date}`)) === undefined) return
   const text = `${date} ${now.keys.join(' ')}\n${note}`
   yield names.every((name) => visits.keep(name, text))
-    ? passed(`The checkpoint of ${now.size} events is kept in this browser for your next visit`)
-    : unchecked('This browser keeps nothing, so that your next visit has nothing to compare')
+    ? passed(`The checkpoint of ${now.size} events is stored in this browser for your next visit`)
+    : unchecked('This browser stores nothing, so your next visit cannot be compared')
 }
 
 /** Parses a stored visit: a line with date and keys, then the signed note. Undefined for anything else. */

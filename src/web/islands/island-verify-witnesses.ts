@@ -100,7 +100,7 @@ export async function* checkSavedProof(
     const others = cosignaturesOf(text, signed.origin)
     if (others > 0)
       yield openStep(
-        `The proof has ${others} ${others === 1 ? 'signature' : 'signatures'} by others than the log. With the keys of witnesses above they are checked`,
+        `The proof has ${others} ${others === 1 ? 'signature' : 'signatures'} of others than the log. Give the keys of witnesses above to check them`,
       )
   }
   const newest = yield* steps.fetchNewestCheckpoint(log)
@@ -132,7 +132,7 @@ async function* listedDemand(log: Log, fields: WitnessFields, steps: SharedSteps
   }
   const keys = list.witnesses.flatMap(({ vkey }) => parseVkey(steps.sha256Sync, vkey) ?? [])
   if (keys.length < list.witnesses.length || keys.length > WITNESSES_MAX || !areWitnesses(keys))
-    return yield* stopped('The list of witnesses has something else than keys of witnesses')
+    return yield* stopped('The list of witnesses has an entry that is no witness key')
   const demand = yield* demandOf(keys, fields.quorum ?? list.quorum)
   if (demand !== undefined)
     yield openStep(
@@ -187,5 +187,5 @@ function sharedText({ size, origin }: SignedCheckpoint, { keys, quorum }: Witnes
   // Two quorums of Q out of N witnesses have 2Q − N witnesses in common.
   const liars = 2 * quorum - all
   if (liars < 1) return ''
-  return `That your witnesses are honest. At least ${liars} of the ${all} would have to lie before other readers who ask the same witnesses could be shown other events up to #${size} of ${origin}. For later events, check again.`
+  return `That your witnesses are honest. At least ${liars} of the ${all} must lie before other readers who ask the same witnesses can be shown other events up to #${size} of ${origin}. For later events, check again.`
 }

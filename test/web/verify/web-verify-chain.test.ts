@@ -165,7 +165,7 @@ suite('the saved verifier, with RPC servers of the reader', () => {
       '"kots":"6.000000000"',
       '"kots":"5.000000000"',
       ['failed', 'not checked'],
-      /The server lists event #9 otherwise than it is proved, or not at all/,
+      /The server lists event #9 with other content than was proved, or not at all/,
     ],
     [
       'the server names another event as its correction',

@@ -33,7 +33,7 @@ const OPEN = 'not checked'
 /** Words about the limit that remains without witnesses, and with a quorum of the reader's own. */
 const UNSHARED = /That two readers are shown the same log, unless/
 const SHARED =
-  /That your witnesses are honest\. At least 1 of the 3 would have to lie .* up to #\d+ of daybook\.test\/api\./
+  /That your witnesses are honest\. At least 1 of the 3 must lie .* up to #\d+ of daybook\.test\/api\./
 
 let pages: PageStage
 let folder: string
@@ -109,7 +109,7 @@ suite('the check of witnesses', () => {
     assert.match(await limits(page), UNSHARED)
     await give(page, VKEYS, '3')
     assert.equal((await check(page, 'witnesses')).at(-1), DONE)
-    assert.match(await limits(page), /3 of the 3 would have to lie/)
+    assert.match(await limits(page), /3 of the 3 must lie/)
     await serve(page, noteOf(late, { by: TWO }))
     assert.equal((await check(page, 'witnesses')).at(-1), 'failed')
     assert.match(await limits(page), UNSHARED)
@@ -222,7 +222,7 @@ suite('the check of a saved proof', () => {
         .setInputFiles({ name: 'event.tlog-proof', mimeType: 'text/plain', buffer: Buffer.from(text) })
     await choose(witnessed)
     assert.deepEqual(await check(page, 'proof'), [DONE, DONE, OPEN, DONE, DONE])
-    assert.match(await stepsOf(page, 'proof'), /line of event #3 [^]*has 2 signatures by others than the log/)
+    assert.match(await stepsOf(page, 'proof'), /line of event #3 [^]*has 2 signatures of others than the log/)
     await give(page, VKEYS)
     assert.deepEqual(await check(page, 'proof'), [DONE, DONE, DONE, DONE, OPEN, DONE, DONE, DONE])
     assert.match(await stepsOf(page, 'proof'), /2 of 3 witnesses vouch for [^]* Unchanged since this proof/)
@@ -250,7 +250,7 @@ suite('the saved verifier', () => {
     const { page } = sight
     await give(page, VKEYS, '3')
     assert.deepEqual(await check(page, 'witnesses'), Array(7).fill(DONE))
-    assert.match(await limits(page), /3 of the 3 would have to lie/)
+    assert.match(await limits(page), /3 of the 3 must lie/)
     await page.setViewportSize({ width: 320, height: 640 })
     await assertNoSidewaysScroll(page)
   })

@@ -90,7 +90,7 @@ export const WITNESS_LIES: readonly (readonly [
   [
     'a forged cosignature',
     (late) => noteOf(late).replace(/(— witness.example\/two .{40})..../, '$1AAAA'),
-    /two does not hold/,
+    /two is forged/,
   ],
   [
     'a quorum of yesterday',
@@ -107,11 +107,7 @@ export const WITNESS_LIES: readonly (readonly [
     (late) => without(noteOf(late), 'two', 'three'),
     /1 of 3 witnesses vouch for .*, and 2 are asked for/,
   ],
-  [
-    'another past',
-    (late) => noteOf(forked(late)),
-    /does not grow out of the one at the witnessed checkpoint/,
-  ],
+  ['another past', (late) => noteOf(forked(late)), /does not continue the one at the witnessed checkpoint/],
   [
     'a tree that the log did not sign',
     (late) => noteOf(late).replace(/(— daybook\S+ .{20})..../, '$1AAAA'),

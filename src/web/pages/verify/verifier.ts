@@ -50,7 +50,7 @@ export function verifierRoute(assets: () => Promise<Assets>, site: Site): Answer
   }
 }
 
-const WITHOUT = html`<p>The checks need a script. Without one: <code>daybook verify ADDRESS</code>.</p>`
+const WITHOUT = html`<p>The checks need JavaScript. Without it: <code>daybook verify ADDRESS</code>.</p>`
 
 /** The verifier's document. Its policy allows only its own script and style, and requests to any log and RPC server. */
 function formatVerifier(source: string, checks: Html): string {
@@ -72,8 +72,8 @@ function formatVerifier(source: string, checks: Html): string {
         <main>
           <h1>Daybook verifier</h1>
           <p>
-            This file checks a log from your own disk. It asks nobody but the log whose address you give, and
-            the servers of a blockchain if you name them. What it keeps of your visits stays in this browser.
+            This file checks a log from your own disk. It asks only the log whose address you give, and the
+            servers of a blockchain if you name them. What it stores of your visits stays in this browser.
           </p>
           <h2>What you can check</h2>
           ${shortHtml(checks)} ${shortHtml(NOT_PROVED)}

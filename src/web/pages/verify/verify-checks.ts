@@ -25,19 +25,19 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
       <p>Your browser keeps the signed state that it saw, and proves that the log only grew from there.</p>
       ${form('visit', null, 'Check since my last visit')}
       <h3>Is this event in the log?</h3>
-      <p>From the event’s line to its place in the tree, to the tree’s root, which is signed.</p>
+      <p>Your browser computes the path from the event’s line to the signed root of the tree.</p>
       ${form('event', eventField('seq', seq), 'Check the event')} ${eventPath} ${WITNESS_CHECK}
       ${base === null ? null : CHAIN_FIELDS}
       <h3>Is this payment in the log?</h3>
       <p>
-        The event of a payment is proved here, with the transaction that it names.
+        This proves the event of a payment, with the transaction that it names.
         ${base === null ? ON_PAGE : ON_DISK} ${explorersOf(explorers)}
       </p>
       ${form('payment', eventField('payment', null), 'Check the payment', explorers)}
       <h3>Is the proof that you saved still true?</h3>
       <p>
-        A proof names its event and carries a signed state of the log. It is read here and not sent. With keys
-        of witnesses above, the check says which of them have signed it.
+        A proof names its event and carries a signed state of the log. The file stays in your browser. With
+        keys of witnesses above, the check says which of them have signed it.
       </p>
       ${form(
         'proof',
@@ -46,8 +46,8 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
       )}
       <h3>Is anything of a month left out?</h3>
       <p>
-        Every line of a closed month is hashed here and held against the root that was signed at its end; the
-        events before and after show that none is left out.
+        Your browser hashes every line of a closed month, and compares the result with the root that was
+        signed at its end. The events before and after show that none is left out.
       </p>
       ${form(
         'month',
@@ -58,10 +58,10 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
         'Check the month',
       )}
       <h3>Is this the file of the loyalty reward?</h3>
-      <p>Choose the input or the output of a run, or drop it on the field. It is hashed here and not sent.</p>
+      <p>Choose the input or the output of a run, or drop it on the field. The file stays in your browser.</p>
       ${form('file', html`<label>File <input type="file" required /></label>`, 'Check the file')}
       <h3>Do you have a key of your own?</h3>
-      <p>All checks take it in place of the one that the log itself names.</p>
+      <p>All checks use it instead of the key that the log names.</p>
       <p class="ask" data-ask>
         <label
           >Key of the log, if you have it from somewhere else (optional)
@@ -80,9 +80,9 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
 /** Form of the check of witnesses, with the fields for the reader's own. */
 const WITNESS_CHECK = html`<h3>Does everyone see the same log?</h3>
   <p>
-    Witnesses are others than the operator, who sign a state of the log only if it grew from the one that they
-    saw before. The list of witnesses comes from the log itself, which proves little. Give the keys of
-    witnesses that you trust, from somewhere else.
+    Witnesses are independent parties. Each signs a state of the log only if it continues the one that it saw
+    before. The list of witnesses comes from the log itself, which proves little. Give the keys of witnesses
+    that you trust, from somewhere else.
   </p>
   ${form(
     'witnesses',
@@ -104,30 +104,30 @@ const WITNESS_CHECK = html`<h3>Does everyone see the same log?</h3>
   )}`
 
 function explorersOf(explorers: readonly Explorer[]): Html {
-  if (explorers.length === 0) return html`Or look the transaction up at any site that shows its chain.`
+  if (explorers.length === 0) return html`Or look up the transaction at any explorer of its chain.`
   const hosts = explorers.map(({ host }) => host).join(' and ')
-  return html`Or look at ${hosts}, which are not ours: the check gives you the links.`
+  return html`Or look at ${hosts}, which are not ours. The check gives you the links.`
 }
 
 /** The policy of a served page allows requests to its own server alone. */
 const ON_PAGE = html`This page does not ask the blockchain. The verifier that you save to your disk can, and
   so can <code>daybook verify --chain</code>.`
-const ON_DISK = html`With servers of the blockchain above, its transaction is looked up there.`
+const ON_DISK = html`If you name blockchain servers above, they are asked about the transaction.`
 
 /** Fields of the saved verifier for the checks of a payment and of a month. */
 const CHAIN_FIELDS = html`<h3>By the blockchain itself</h3>
   <p>
-    Name JSON-RPC servers of the blockchain that you trust, not the log’s operator: three are best, since two
-    must agree. Then the check of a payment asks them about its transaction, and the check of a month asks
-    them about 100 random transactions of the month and the 10 with the largest payments. What you type here
-    goes to these servers alone. The log never sees it.
+    Name JSON-RPC servers of the blockchain that you trust, and not ones of the log’s operator. Three are
+    best, since two must agree. Then the check of a payment asks them about its transaction, and the check of
+    a month asks them about 100 random transactions of the month and the 10 with the largest payments. What
+    you type here goes to these servers alone. The log never sees it.
   </p>
   <p>
     It proves that a transaction exists, succeeded and is final. With the payer and the token it also proves
     that the payer moved no less than the payouts say. It does not prove who received it.
   </p>
   <div class="ask" data-ask>
-    ${chainField('rpc', 'Addresses of RPC servers, with blanks between them (optional)', 'https://rpc.example.org')}
+    ${chainField('rpc', 'URLs of RPC servers, separated by spaces (optional)', 'https://rpc.example.org')}
     ${chainField('payer', 'Account that pays, to compare amounts (optional)', '')}
     ${chainField('token', 'Mint or contract of the token (optional)', '')}
   </div>`
@@ -173,8 +173,9 @@ export const eventPath: Html = html`<div class="pair" data-path="event" data-chr
   <div></div>
   <div>
     <p>
-      From the event up to the root. The hashes in full lines were made here, each out of the two below it;
-      those in dashes are of the log’s tree. Each is shown by the letters that its base64 begins with.
+      The path from the event up to the root. Your browser computed the hashes with a solid border, each from
+      the two below it. Those with a dashed border come from the log. Each shows the first letters of its
+      base64.
     </p>
     <details>
       <summary>The same in words, with whole hashes</summary>
@@ -187,7 +188,7 @@ export const eventPath: Html = html`<div class="pair" data-path="event" data-chr
 export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
   <ul>
     <li>
-      That an event is true: a proof says that it was published, when, and that it was never changed since.
+      That an event is true: a proof says only that it was published, when, and that it has not changed since.
     </li>
     <li>
       That nothing was left out before it was published. Only the blockchain can say whether a payment was
@@ -198,5 +199,5 @@ export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
       compare checkpoints with others: two of one size with different roots convict the log.
     </li>
     <li data-shared="own" hidden></li>
-    <li>That the newest event is shown: an old checkpoint is signed as well as a new one.</li>
+    <li>That you see the newest event: the signature of an old checkpoint stays valid.</li>
   </ul>`

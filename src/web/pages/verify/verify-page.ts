@@ -39,8 +39,8 @@ export const verifyPage: Page<null> = {
             The newest event is ${eventLink(seq)}, of ${momentOf(at)} <span data-zone>UTC</span>.
           </p>`
     return html`<p class="lead">
-        Every event is signed into one book. Nothing can be changed, taken out or put in between without every
-        later signature showing it. Your browser does the sums.
+        Each signature covers all events before it. If an event is changed, removed or inserted, every later
+        signature shows it. Your browser does the calculations.
       </p>
       <div class="two">
         <section data-chrome>
@@ -58,8 +58,8 @@ export const verifyPage: Page<null> = {
           <h2>Do not trust this page?</h2>
           <p>
             You are right: a page is only as honest as the server that sends it. Save the verifier, read it,
-            and run it from your own disk, today and at every later visit. It is one file, and asks nobody but
-            the log and the servers of a blockchain that you name.
+            and run it from your own disk, today and at every later visit. It is one file, and asks only the
+            log and the servers of a blockchain that you name.
           </p>
           <p><a class="button" href="${VERIFIER_PATH}" download>Save this verifier</a></p>
           ${newest} ${keysOf(view, keys)} ${witnessesOf(view, witnesses)}
@@ -75,7 +75,7 @@ export const verifyPage: Page<null> = {
 }
 
 const WITHOUT = html`<p>
-  No script runs here. The same is checked by <a href="#by-command">the commands below</a>.
+  These checks need JavaScript. <a href="#by-command">The commands below</a> check the same.
 </p>`
 
 /** The same checks without a browser. */
@@ -83,7 +83,7 @@ function commands(view: View): Html {
   const base = view.site.url
   return html`<h2>Without a browser</h2>
     <h3 id="by-command">With the command line</h3>
-    <p>It asks for every figure, reads the whole log, and computes everything anew.</p>
+    <p>It reads the whole log, asks for every figure, and computes everything again.</p>
     <pre
       tabindex="0"
       role="region"
@@ -109,7 +109,7 @@ function chainSection({ identity, site }: View): Html | null {
       largest payments. It proves that they exist, succeeded and are final, and says how likely it is that a
       false one was missed. With <code>--payer</code> and <code>--token</code> it compares the amounts too.
     </p>
-    ${identity.simulated ? html`<p>The transactions of this log are invented: no real chain has them.</p>` : null}
+    ${identity.simulated ? html`<p>The transactions of this log are invented: no real blockchain has them.</p>` : null}
     <pre
       tabindex="0"
       role="region"
@@ -122,19 +122,19 @@ function keysOf({ site }: View, { address, answer }: LinkedAnswer<LogKeys>): Htm
   const contact = site.contact === null ? 'the operator' : html`<a href="${site.contact}">the operator</a>`
   return html`<h3>Is it the right key?</h3>
     <p>
-      The log’s name is <code class="id" data-at="${address}#/origin">${answer.origin}</code>. This server
-      names as its <a href="/api/v1/log/keys">key</a>:
+      The log’s name is <code class="id" data-at="${address}#/origin">${answer.origin}</code>. Its
+      <a href="/api/v1/log/keys">key</a>, according to this server:
     </p>
     <ul>
       ${answer.keys.map(
         ({ vkey, state }, index) =>
           html`<li data-at="${address}#/keys/${index}/vkey">
-            <code class="id">${vkey}</code>${state === 'retired' ? ', which signs no more' : null}
+            <code class="id">${vkey}</code>${state === 'retired' ? ', which no longer signs' : null}
           </li>`,
       )}
     </ul>
     <p>
-      Ask ${contact} where else it is published, at a place where this server has no say, and compare it there
+      Ask ${contact} where else the key is published, outside the control of this server, and compare it
       letter by letter.
     </p>`
 }
