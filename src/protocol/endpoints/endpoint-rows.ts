@@ -11,27 +11,27 @@ import type { EndpointId } from '../paths.ts'
 export const ENDPOINT_GROUPS: readonly EndpointGroup[] = [
   {
     tag: 'Figures',
-    description: 'Totals, what moved and what stands, computed from the log',
+    description: 'Totals, movements and balances, computed from the log',
     rows: FIGURE_ENDPOINTS,
   },
   {
     tag: 'Contests and prizes',
-    description: 'Contests, their books, what is planned and what is to be paid',
+    description: 'Contests, their ledgers, the schedule and the unpaid prizes',
     rows: CONTEST_ENDPOINTS,
   },
   {
     tag: 'Events',
-    description: 'The log itself, by pages, one by one and live',
+    description: 'The events of the log: page by page, one by one, and live',
     rows: EVENT_ENDPOINTS,
   },
   {
     tag: 'Files and proofs',
-    description: 'Whole months as files, and what anyone checks the history with',
+    description: 'Whole months as files, and the proofs with which anyone can check the history',
     rows: FILE_ENDPOINTS,
   },
   {
     tag: 'The service',
-    description: 'What it is, and its descriptions',
+    description: 'The status of the service, and the descriptions of its API',
     rows: DESCRIPTION_ENDPOINTS,
   },
 ]

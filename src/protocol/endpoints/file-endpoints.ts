@@ -62,7 +62,7 @@ export const FILE_ENDPOINTS = {
     check: { unchecked: 'the entries of the archive in another form' },
   },
   logKeys: {
-    meaning: 'Every key that signs or ever signed the log, and the logs that it goes on from',
+    meaning: 'Every key that signs or ever signed the log, and the logs that it continues',
     answer: 'LogKeys',
     parameters: [],
     caching: 'revalidate',

@@ -2,24 +2,24 @@ import type { Caching, Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import { STREAMS_PER_CALLER } from '../allowance/caller-slots.ts'
 
 const CACHING_TERMS: Readonly<Record<Exclude<Caching, 'by-range'>, string>> = {
-  immutable: 'for ever',
-  revalidate: 'until asked again',
-  build: 'until asked again',
-  never: 'not at all',
+  immutable: 'immutable',
+  revalidate: 'revalidate with `ETag`',
+  build: 'revalidate with `ETag`',
+  never: 'not cached',
 }
 
 /** Time for which an endpoint's answer may be cached, as Markdown. */
 export function cachingOf({ caching, settled = '' }: Endpoint): string {
   return caching === 'by-range'
-    ? `for ever ${settled}; else ${CACHING_TERMS.revalidate}`
+    ? `${CACHING_TERMS.immutable} ${settled}; else ${CACHING_TERMS.revalidate}`
     : CACHING_TERMS[caching]
 }
 
 /** Cost of a request, and the allowance that it counts against, as Markdown. */
 export function costOf({ id, allowance }: Endpoint): string {
-  if (allowance === 'tiles') return 'as one request of an allowance of its own'
+  if (allowance === 'tiles') return 'one request of a separate allowance'
   if (id === 'stream') {
-    return `as one request when it is opened, its events as none; ${STREAMS_PER_CALLER} may be open at once`
+    return `one request when it is opened, none for its events; ${STREAMS_PER_CALLER} may be open at once`
   }
-  return 'as one request'
+  return 'one request'
 }

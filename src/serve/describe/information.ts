@@ -10,8 +10,9 @@ export const NOTICE = 'The data is informational only: it is not advice, a forec
 /** Terms of use: methods, rate limit, and compatibility. */
 export const TERMS: string =
   'Read-only: GET, HEAD and OPTIONS; no key and no sign-up; open to every site. ' +
-  `${ALLOWANCE_REQUESTS} requests in any ${ALLOWANCE_WINDOW_MS / 1000} seconds per caller address; live data ` +
-  'comes from /api/v1/stream. Clients must tolerate new fields and kinds.'
+  `${ALLOWANCE_REQUESTS} requests in any ${ALLOWANCE_WINDOW_MS / 1000} seconds per caller address, unless the ` +
+  'operator says otherwise (RateLimit-Policy). Live data comes from /api/v1/stream. Clients must tolerate new ' +
+  'fields and kinds.'
 
 /** Version of the program, and URL of the licence of the published log (null if none). */
 export type DocumentTerms = Readonly<{ version: string; licence: string | null }>

@@ -46,14 +46,15 @@ Before you send a request:
 - To page, follow \`page.next\` (or \`next\`) until it is null. Only \`page.hasMore: false\` means the end: with
   \`nonzero\` an earlier page may be short or empty. A page of events has ${PAGE_LIMIT_DEFAULT} by default and ${PAGE_LIMIT_MAX} at most.
 - \`type\`, \`kind\` and \`contestId\` take lists, and indexes find their events: ${events}?contestId=ID&limit=${PAGE_LIMIT_MAX}
-  has every event of one contest.
+  has up to ${PAGE_LIMIT_MAX} events of one contest; follow \`page.next\` for the rest.
 - Prices, titles and what a correction corrects are details of events: add details=1 to ${events} or ${stream}.
 - To find a payment by its transaction, request ${events}?tx=ID. The answer has every event that names it.
 - To follow the log, do not poll: open ${stream}?after=SEQ with \`Accept: application/x-ndjson\`
   for JSON lines, or as Server-Sent Events. After a break, resume after the last seq received, of an event or a position.
 - For the whole history, read the month files of ${archive}, then the stream after their last event.
-- ${ALLOWANCE_REQUESTS} requests in any ${ALLOWANCE_WINDOW_MS / 1000} seconds per caller address; then 429 with a true
-  Retry-After. Events of a stream are free. Answers that never change are marked immutable: cache them.
+- ${ALLOWANCE_REQUESTS} requests in any ${ALLOWANCE_WINDOW_MS / 1000} seconds per caller address, unless the
+  operator says otherwise (RateLimit-Policy); then 429 with a true Retry-After. Events of a stream are free. Answers that
+  never change are marked immutable: cache them.
 - An unknown parameter, a value out of bounds, or a second value for a parameter that takes one, gets 400 and a problem
   (RFC 9457) that names the parameter and the allowed values. Lists take commas or repeated parameters. ${PROBLEM_BASE}/{code} explains each problem and its cure.
 - The header Daybook-Mirror names the service that a mirror follows. A mirror has the same events and answers.

@@ -60,7 +60,7 @@ suite('the OpenAPI document describes', () => {
     assert.ok(operations.length > 20)
     for (const { name, description } of Object(document['tags'])) assert.ok(description.length > 10, name)
     for (const { operationId, summary, description } of operations) {
-      assert.match(String(description), /\. Kept .+\. Counts .+\.$/, operationId)
+      assert.match(String(description), /^Errors: .+\. Caching: .+\. Rate limit: .+\.$/, operationId)
       assert.ok(!String(description).startsWith(summary), `${operationId} says more than its summary`)
     }
   })

@@ -67,7 +67,6 @@ function operation(endpoint: Endpoint): JsonSchema {
 /** Description of an endpoint: its problems, caching and cost. */
 function describe(endpoint: Endpoint): string {
   const codes = problemsOf(endpoint).map((code) => `${PROBLEMS[code].status} \`${code}\``)
-  const refused =
-    codes.length === 0 ? 'as any endpoint may' : `with ${codes.join(', ')}, and as any endpoint may`
-  return `Refuses ${refused}. Kept ${cachingOf(endpoint)}. Counts ${costOf(endpoint)}.`
+  const errors = [...codes, `${codes.length === 0 ? '' : 'and '}those of every endpoint`].join(', ')
+  return `Errors: ${errors}. Caching: ${cachingOf(endpoint)}. Rate limit: ${costOf(endpoint)}.`
 }

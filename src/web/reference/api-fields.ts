@@ -42,7 +42,7 @@ export function formsOf(token: string): readonly (readonly [name: string, descri
 
 /** Type of a field, and a note whether it may be null or missing. */
 export function typeOfField({ form, of, nullable, optional }: Field): readonly [form: string, rest: string] {
-  return [of ?? form ?? '', `${nullable ? ' or null' : ''}${optional ? ', not always there' : ''}`]
+  return [of ?? form ?? '', `${nullable ? ' or null' : ''}${optional ? ', optional' : ''}`]
 }
 
 /** Unit of a field; a dash when it has none. */

@@ -183,7 +183,7 @@ suite('the reference as Markdown', () => {
 
   test('has the disclaimer, and whether the platform is simulated', () => {
     assert.match(text, /informational only: it is not advice, a forecast or an offer/)
-    assert.match(text, /This is a simulated platform: no event here is of real money/)
+    assert.match(text, /This platform is simulated\. No real money is involved/)
   })
 
   test('has a size that does not depend on the log', async () => {

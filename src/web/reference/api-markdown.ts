@@ -32,10 +32,10 @@ export function formatReference(reference: Reference): string {
   return `${[
     `# The API of ${literal(site.name)}`,
     `> ${SUBJECT}. ${NOTICE}`,
-    ...(simulated ? ['**This is a simulated platform: no event here is of real money.**'] : []),
+    ...(simulated ? ['**This platform is simulated. No real money is involved.**'] : []),
     `${TERMS} Version ${document.info.version}.`,
-    `The same as a page: [/api](/api), for programs: [OpenAPI](${ENDPOINT_PATHS.openapi}) and, of the stream, ` +
-      `[AsyncAPI](${ENDPOINT_PATHS.asyncapi}); in short: [llms.txt](/llms.txt). ` +
+    `As a page: [/api](/api). For programs: [OpenAPI](${ENDPOINT_PATHS.openapi}), and ` +
+      `[AsyncAPI](${ENDPOINT_PATHS.asyncapi}) for the stream. In short: [llms.txt](/llms.txt). ` +
       `Every file and column: [Data Package](${DATASET_PATHS.frictionless}), [DCAT](${DATASET_PATHS.dcat}).`,
     ...document.tags.flatMap(({ name, description }) => [
       `## ${name}`,
@@ -43,7 +43,7 @@ export function formatReference(reference: Reference): string {
       ...endpoints.filter(({ tags }) => tags.includes(name)).flatMap((one) => endpointPart(one, reference)),
     ]),
     ...sharedPart(document, token),
-    '## What is kept, and what counts',
+    '## Caching and rate limit',
     ...CACHING_AND_COSTS,
     ...problemsPart(document, token),
   ].join('\n\n')}\n`
@@ -80,7 +80,7 @@ function answerPart(
   const paragraph = [
     `Answers \`${type}\`${meaning === undefined ? '.' : `: ${sentence(meaning)}`}`,
     ...(is === null ? [] : [`Its fields are those of ${is}, below.`]),
-    ...(parts.length === 0 ? [] : [`Its parts are told below: ${parts.join(', ')}.`]),
+    ...(parts.length === 0 ? [] : [`Its parts are described below: ${parts.join(', ')}.`]),
   ].join(' ')
   return fields.length === 0 ? [paragraph] : [paragraph, fieldsTable(fields, token)]
 }

@@ -92,11 +92,11 @@ function contentsOf(document: ApiDocument): Html {
               </ul>
             </dd>`,
       )}
-      <dt>For all of them</dt>
+      <dt>For all endpoints</dt>
       <dd>
         <ul class="tabs">
           <li><a href="#shared">What answers share</a></li>
-          <li><a href="#kept">What is kept, and what counts</a></li>
+          <li><a href="#kept">Caching and rate limit</a></li>
           <li><a href="#problems">Problems</a></li>
         </ul>
       </dd>

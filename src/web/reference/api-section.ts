@@ -52,7 +52,7 @@ function answerPart(id: string, { type, text, of, request }: ExampleAnswer): Htm
       ${
         of === 'service'
           ? html`What this service answers now to <a data-json href="${request}"><code>${request}</code></a>`
-          : html`What a sample answered to <code>${request}</code>`
+          : html`A sample answer to <code>${request}</code>`
       }${isCut ? html`, the first ${SHOWN_CHARS_MAX} of ${text.length} characters` : null}:
     </p>
     <pre
@@ -67,7 +67,7 @@ function answerPart(id: string, { type, text, of, request }: ExampleAnswer): Htm
 function fieldsPart(endpoint: DocumentedEndpoint, document: ApiDocument, token: string): Html {
   const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
   return html`<details>
-    <summary>What the answer says</summary>
+    <summary>Fields of the answer</summary>
     ${mediaDescriptions(endpoint, document).map(
       ({ type, meaning, is, parts, fields }) =>
         html`<p>

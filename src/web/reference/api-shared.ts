@@ -57,7 +57,7 @@ export function sharedParts(document: ApiDocument, token: string): Html {
 
 /** Section about caching and the rate limit. */
 export const CACHING_PART: Html = html`<section aria-labelledby="kept" data-chrome>
-  <h2 id="kept">What is kept, and what counts</h2>
+  <h2 id="kept">Caching and rate limit</h2>
   ${CACHING_AND_COSTS.map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
 </section>`
 

@@ -14,25 +14,25 @@ export function endpointTerms(endpoint: DocumentedEndpoint): Html {
   const row = rowOf(endpoint)
   const codes = problemsOf(row)
   return html`<p class="quiet">
-    Refused
-    ${codes.length === 0 ? null : html`with ${codes.map((code) => html`${PROBLEMS[code].status} <code>${code}</code>, `)}and`}
-    as <a href="#problems">any may be</a>. <a href="#kept">Kept</a> ${prose(cachingOf(row))}.
-    <a href="#kept">Counts</a> ${costOf(row)}.
+    Errors:
+    ${codes.length === 0 ? null : html`${codes.map((code) => html`${PROBLEMS[code].status} <code>${code}</code>, `)}and`}
+    <a href="#problems">those of every endpoint</a>. <a href="#kept">Caching</a>: ${prose(cachingOf(row))}.
+    <a href="#kept">Rate limit</a>: ${costOf(row)}.
   </p>`
 }
 
 /** Paragraphs about caching and the rate limit, as Markdown. */
 export const CACHING_AND_COSTS: readonly string[] = [
-  'What is kept for ever is `public, max-age=31536000, immutable`. What is kept until asked again is ' +
-    '`public, max-age=0, must-revalidate`: its `ETag`, sent back as `If-None-Match`, is answered with 304 and no ' +
-    'body while it holds. Problems are `no-store`.',
-  `An address may ask ${ALLOWANCE_REQUESTS} times in any ${ALLOWANCE_WINDOW_MS / SECOND_MS} seconds, counting ` +
-    'what is refused or answered with 304. `RateLimit: "default";r=59;t=1` on an answer says that 59 are left, and ' +
-    'that there is one more in a second; `RateLimit-Policy` says which allowance it is. Beyond it, 429 says by ' +
-    '`Retry-After` in how many seconds to ask again.',
+  'Answers that never change are `public, max-age=31536000, immutable`. Others are ' +
+    '`public, max-age=0, must-revalidate`: send their `ETag` back as `If-None-Match`, and you get 304 without a ' +
+    'body while nothing has changed. Errors and streams are `no-store`.',
+  `Each address has ${ALLOWANCE_REQUESTS} requests in any ${ALLOWANCE_WINDOW_MS / SECOND_MS} seconds, unless the ` +
+    'operator says otherwise: `RateLimit-Policy` has the allowance of this service. Refused requests and 304 count ' +
+    'too. `RateLimit: "default";r=59;t=1` on an answer says that 59 are left, and that one more comes in a second. ' +
+    'When none is left, the answer is 429, and `Retry-After` says how many seconds to wait.',
 ]
 
 /** Paragraph about problems in general, as Markdown. */
 export const PROBLEMS_INTRODUCTION: string =
-  'A refusal is `application/problem+json` (RFC 9457), never kept, and repeats no value that was sent. A program ' +
-  `goes by \`code\`. These any endpoint may answer: ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}.`
+  'An error is `application/problem+json` (RFC 9457), is never cached, and repeats no value that was sent. ' +
+  `Programs go by its \`code\`. Every endpoint may answer: ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}.`
