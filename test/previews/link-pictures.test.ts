@@ -87,7 +87,7 @@ suite('the picture of a link preview', () => {
       for (const line of told)
         for (const one of numbersIn(line)) assert.ok(known.has(one), `${one} of ${line}`)
       assert.ok(lines.includes(host))
-      assert.ok(lines.includes('A simulated platform: no real money is in this book.'))
+      assert.ok(lines.includes('This platform is simulated. No real money is involved.'))
     })
   }
 

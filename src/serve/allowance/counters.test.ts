@@ -70,7 +70,7 @@ suite('the allowance', () => {
     const page = await refused.text()
     assert.match(page, /600 requests are allowed in any 60 seconds/)
     assert.ok(page.includes(`<meta http-equiv="refresh" content="${wait}" />`))
-    assert.ok(page.includes(`Pages go on in <b>${wait} s</b>, at <time `))
+    assert.ok(page.includes(`Pages are available again in <b>${wait} s</b>, at <time `))
     assert.doesNotMatch(page, /JSON of this error/)
     assert.equal((await stage.get('/assets/nothing.js', mine)).status, 404)
     // Exports count against the API allowance.

@@ -31,8 +31,7 @@ export function extraCost(rows: number | undefined): number {
 
 /** Problem for a caller that has used up the allowance of this policy. */
 export function usedUp({ name, requests, windowMs }: Policy, { retryAfterSeconds }: Decision): Problem {
-  const live =
-    name === 'pages' ? 'An open page keeps itself up to date.' : 'Live data comes by /api/v1/stream.'
+  const live = name === 'pages' ? 'An open page updates itself.' : 'Live data comes by /api/v1/stream.'
   const detail = `${requests} requests are allowed in any ${windowMs / SECOND_MS} seconds. ${live}`
   return { code: 'rate-limited', detail, retryAfterSeconds }
 }

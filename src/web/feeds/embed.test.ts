@@ -23,7 +23,7 @@ suite('an embedded chart', () => {
     assert.equal((await stage.get(back.replaceAll('&amp;', '&'))).status, 200)
   })
 
-  test('of a settled range is kept until asked again, as a page is, and its picture for ever', async () => {
+  test('of a settled range is revalidated, as a page is, and its picture never changes', async () => {
     const range = 'from=2026-07-01T00:00:00Z&to=2026-07-01T01:00:00Z&bucket=minute'
     const keptOf = async (path: string): Promise<string | null> =>
       (await stage.get(`${path}?${range}`)).headers.get('cache-control')
@@ -59,7 +59,7 @@ suite('an embedded chart', () => {
     ['/embed/flows?bucket=year', 400, /`bucket` must be one of/],
     ['/embed/flows?bucket=day&bucket=hour', 400, /given more than once/],
     ['/embed/flows?from=2020-01-01&to=2026-10-01&bucket=minute', 400, /1500|1,500/],
-    [`/embed/flows?from=${'x'.repeat(4_500)}`, 414, /at most 4096 characters/],
+    [`/embed/flows?from=${'x'.repeat(4_500)}`, 414, /more than 4096 characters/],
     ['/embed/nothing', 404, /nothing at this address/],
   ]
   for (const [path, status, says] of refused) {

@@ -48,11 +48,11 @@ export function embedRoute(
         head: html`<link rel="alternate" type="application/json" href="${ENDPOINT_PATHS.flows}?${range}" />`,
         main: html`<img
             src="/flows.svg?${range}${theme === 'auto' ? '' : `&theme=${theme}`}"
-            alt="${title}: the same figures stand in a table behind the link"
+            alt="${title}: the link leads to a table of the same figures"
           />
           <p class="source">
             <a href="/flows?${range}" target="_blank" rel="noopener">${site.name}</a>, up to event
-            #${asOf.seq}.${simulated ? ' A simulated platform: no event here is of real money.' : ''}
+            #${asOf.seq}.${simulated ? ' This platform is simulated. No real money is involved.' : ''}
             Informational only.
           </p>`,
       })

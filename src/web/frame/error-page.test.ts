@@ -86,7 +86,10 @@ suite('an error page', () => {
     assert.ok(reply.is === 'body')
     const page = reply.body.toString()
     assert.match(page, /<meta http-equiv="refresh" content="12" \/>/)
-    assert.match(page.replaceAll(/<[^>]*>/g, ''), /Pages go on in 12 s, at 23 Nov 2026 03:51:12 UTC\./)
+    assert.match(
+      page.replaceAll(/<[^>]*>/g, ''),
+      /Pages are available again in 12 s, at 23 Nov 2026 03:51:12 UTC\./,
+    )
     assert.equal(reply.headers?.['Retry-After'], '12')
   })
 

@@ -75,7 +75,7 @@ export function errorPage(problem: Problem, context: ErrorContext): Reply {
 function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Html | null {
   if (retryAfterSeconds === undefined) return null
   const at = formatAt(msOf(now + retryAfterSeconds * SECOND_MS))
-  const what = code === 'rate-limited' ? 'Pages go on' : 'Try again'
+  const what = code === 'rate-limited' ? 'Pages are available again' : 'Try again'
   return html`<p class="lead">
       ${what} in <b>${retryAfterSeconds} s</b>, at ${momentOf(at)} <span data-zone>UTC</span>.
     </p>

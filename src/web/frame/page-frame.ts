@@ -138,7 +138,7 @@ function masthead(frame: PageFrame): Html {
 }
 
 const SIMULATED = html`<p class="strip" role="note">
-  <span>A simulated platform: no event here is of real money.</span>
+  <span>This platform is simulated. No real money is involved.</span>
 </p>`
 
 /** Live state of the page. The live script updates it. */
@@ -154,7 +154,7 @@ function livePill({ past, live, asOf, identity }: PageFrame): Html | null {
   >
     <details>
       <summary><span>Not live</span></summary>
-      <p>Reload the page for newer events. With a script it keeps itself up to date.</p>
+      <p>Reload the page for newer events. With JavaScript, the page updates itself.</p>
     </details>
     <button type="button" hidden>Pause</button>
   </div>`

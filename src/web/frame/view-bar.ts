@@ -31,8 +31,8 @@ export function viewBar(view: View, bar: ViewBar): Html | null {
   return html`<details class="drawer" data-chrome>
     <summary>This page as data</summary>
     <p class="quiet">
-      The page and the API are one answer. Put <code>/api/v1</code> before the page’s address for the figures
-      that it is made of, with all their decimals.
+      This page shows one answer of the API. Put <code>/api/v1</code> before the path of this page to get the
+      JSON, with all decimals.
     </p>
     <ul class="buttons">
       <li><a class="button" data-json href="${api}">JSON</a></li>
@@ -76,7 +76,7 @@ function csvLinks({ table, whole }: CsvOfView, view: View, twin: string): Html |
 }
 
 function csvLabel({ rows, next }: AnswerTable, { cut }: View): string {
-  if (cut) return 'CSV (more rows than are read here)'
+  if (cut) return 'CSV (more rows than this page reads)'
   if (rows.length === 0) return 'CSV (no rows)'
   const unit = rows.length === 1 ? 'row' : 'rows'
   return next === null ? `CSV (all ${rows.length} ${unit})` : `CSV (the first ${rows.length} ${unit})`
@@ -104,7 +104,7 @@ function shownJson({ json, cut }: View, api: string): Html {
   }
   return html`<details>
     <summary>Show the JSON</summary>
-    <p class="quiet">Broken into lines to be read; the bytes are at <a href="${api}">its address</a>.</p>
+    <p class="quiet">Formatted for reading. The exact bytes are at <a href="${api}">its address</a>.</p>
     <pre
       tabindex="0"
       role="region"

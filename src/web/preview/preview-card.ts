@@ -108,7 +108,7 @@ function hostOf(url: string): string {
 function strip(): Html {
   const y = DOUBLE_RULE[1] + 1
   return html`<rect y="${y}" width="100%" height="${STRIP_HEIGHT}" fill="${TONES.wash}" />
-    ${drawLine(EDGE, y + 29, 'A simulated platform: no real money is in this book.', { size: 22, fill: TONES.soft })}`
+    ${drawLine(EDGE, y + 29, 'This platform is simulated. No real money is involved.', { size: 22, fill: TONES.soft })}`
 }
 
 function heightOf(part: PreviewPart): number {
