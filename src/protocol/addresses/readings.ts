@@ -9,7 +9,7 @@ const PERCENT_RUN = /(?:%[0-9a-f]{2})+/gi
 const UTF8 = new TextDecoder()
 
 /** Readings of a text as programs and people may read it. */
-export type Readings = Readonly<{
+type Readings = Readonly<{
   /** The text as it is, and after each round of undoing its encodings and of folding look-alike letters. */
   every: readonly string[]
   /**
