@@ -6,5 +6,5 @@ import { ROOT } from '../stage/places.ts'
 
 const [url = 'http://127.0.0.1:8080/'] = process.argv.slice(2)
 await using browser = await openBrowser()
-await using sight = await browser.see(url, { viewport: { width: 1280, height: 582 }, colorScheme: 'light' })
+await using sight = await browser.see(url, { viewport: { width: 1280, height: 606 }, colorScheme: 'light' })
 await sight.page.screenshot({ path: join(ROOT, 'docs', 'pictures', 'start.png') })
