@@ -35,4 +35,4 @@ export const CACHING_AND_COSTS: readonly string[] = [
 /** Paragraph about problems in general, as Markdown. */
 export const PROBLEMS_INTRODUCTION: string =
   'An error is `application/problem+json` (RFC 9457), is never cached, and repeats no value that was sent. ' +
-  `Programs go by its \`code\`. Every endpoint may answer: ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}.`
+  `Programs use its \`code\`. Every endpoint may answer: ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}.`

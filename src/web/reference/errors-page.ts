@@ -16,7 +16,7 @@ export const errorsPage: Page<null> = {
     html`<p class="lead">Every error of the API and of publishing: its cause, and what to do.</p>
       <p data-chrome>
         An error is a JSON document (RFC 9457). Only a request that is not well-formed HTTP gets a bare status
-        without a body: 400, 408, 414, 417 or 431. Programs go by its <code>code</code>, which never changes,
+        without a body: 400, 408, 414, 417 or 431. Programs use its <code>code</code>, which never changes,
         and people read its <code>detail</code>. <a href="/api#problems">The reference has its fields</a>, and
         <a data-json href="/api/v1/openapi.json">the OpenAPI document</a> lists the codes of each endpoint.
       </p>

@@ -196,7 +196,8 @@ export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
     </li>
     <li data-shared>
       That two readers are shown the same log, unless a quorum of witnesses that you trust vouches for it. Or
-      compare checkpoints with others: two of one size with different roots convict the log.
+      compare checkpoints with others: two of the same size with different roots prove that it has two
+      histories.
     </li>
     <li data-shared="own" hidden></li>
     <li>That you see the newest event: the signature of an old checkpoint stays valid.</li>
