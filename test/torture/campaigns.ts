@@ -108,6 +108,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'A row of an outbox becomes one event, in the order of commits, whatever is killed or restored',
     unit: 'kills of the database',
     sizes: { quick: 3, hour: 20, night: 200 },
+    part: 40,
     seed: 'kill -9 of database and drainer',
   },
   finality: {
