@@ -7,4 +7,4 @@ export const GUARD_HOLDS =
 
 /** Addresses that the guard cannot find, in the same places. */
 export const GUARD_LIMITS =
-  'No guard can know a name that is registered for an address, or an address that is spelt in words, shown in a picture or found behind a link. An address of another form passes. So does base58 of 32 bytes in groups or inside a longer word, because no checksum proves it. A run of 64 or more hex digits is a digest and no address. On an opaque chain, a tx is refused only if 0x and 40 hex digits, or a checksum, prove an address in it.'
+  'No guard can know a name that is registered for an address, or an address that is spelt in words, shown in a picture or found behind a link. An address of another form passes. So does base58 of 32 bytes in groups, inside a longer word or in letters of one case, because no checksum proves it. 64 or more hex digits, in one run or in groups, are a digest and no address. On an opaque chain, a tx is refused only if 0x and 40 hex digits, or a checksum, prove an address in it.'
