@@ -164,6 +164,7 @@ suite('the address guard', () => {
       (half.toHex().match(/.{4}/g) ?? []).join('-'),
       `${half.toHex().toUpperCase()}_${account}`,
       `batch-${account}:payout_${seconds}-of-${account}:${half.toHex()}`,
+      `transaction-${account}-`.padEnd(88, 'x'),
     ])
     const refused = fc
       .sample(ids, { numRuns: 3_000, seed: 2 })

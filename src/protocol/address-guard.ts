@@ -43,11 +43,12 @@ export function findsAddress(text: string, place: TextPlace, proofsMax: number =
   )
 }
 
-/** Whether a reading has an address as a word, or, if it is an outer one, inside a word or in groups. */
+/** Whether a reading has an address as a word, or, if it is an outer one, inside a word or in groups of a text for people. */
 function holds(text: string, place: TextPlace, isOuter: boolean, budget: ProofBudget): boolean {
-  return (
-    holdsWhole(text, place, budget) || (isOuter && (holdsPart(text, budget) || holdsJoined(text, budget)))
-  )
+  if (holdsWhole(text, place, budget)) return true
+  if (!isOuter) return false
+  // Identifiers of transactions have hyphens and underscores of their own.
+  return holdsPart(text, budget) || (place !== 'tx' && holdsJoined(text, budget))
 }
 
 function holdsWhole(text: string, place: TextPlace, budget: ProofBudget): boolean {

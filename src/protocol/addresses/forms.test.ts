@@ -47,16 +47,10 @@ suite('an address of a known form', () => {
     )
   })
 
-  test('is found in a free transaction inside a longer word and in groups', () => {
-    const samples = (forms: readonly AddressForm[], dress: Dress) =>
-      forms.flatMap(({ addresses }) => fc.sample(addresses, SAMPLE)).map(dress)
-    const texts = [
-      ...samples(ANYWHERE_FORMS, (text) => `7x${text}7x`),
-      ...samples(GROUPED_FORMS, groups(4, '-')),
-      `0x${groups(4, '-')('ab'.repeat(20))}`,
-    ]
+  test('is found in a free transaction inside a longer word', () => {
+    const texts = ANYWHERE_FORMS.flatMap(({ addresses }) => fc.sample(addresses, SAMPLE))
     assert.deepEqual(
-      texts.filter((text) => !findsAddress(text, 'tx')),
+      texts.map((text) => `7x${text}7x`).filter((text) => !findsAddress(text, 'tx')),
       [],
     )
   })

@@ -30,7 +30,6 @@ const KEPT: Readonly<Record<string, string>> = {
 /** Files that build patterns, all from words of ours. Patterns of queries are tested through their parser. */
 const BUILT: readonly string[] = [
   'src/project/answers/contest-words.ts',
-  'src/protocol/addresses/glued-words.ts',
   'src/protocol/addresses/groups.ts',
   'src/protocol/addresses/look-alikes.ts',
   'src/protocol/foreign-text.ts',
