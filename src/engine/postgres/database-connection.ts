@@ -222,6 +222,6 @@ function asDatabaseError(error: unknown): DatabaseError {
   const isTimeout = error instanceof Error && /^(?:AbortError|TimeoutError)$/.test(error.name)
   const own = error instanceof Error ? error.message : String(error)
   const message = isTimeout ? 'no connection in time' : (CLIENT_WORDS.get(code) ?? own)
-  const passes = isTimeout || /^E[A-Z_]+$|^CONNECT/.test(code)
+  const passes = isTimeout || /^E(?:AI_)?[A-Z]+$|^CONNECT/.test(code)
   return new DatabaseError(message, passes, { cause: error })
 }
