@@ -13,6 +13,7 @@ import { hasStore, isSimulatedLog, StoreError } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import { openScripts } from '../../web/assets/assets.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { runImport } from '../operator/import-command.ts'
 import { upgradeFirst } from '../operator/upgrade-command.ts'
@@ -35,8 +36,11 @@ const FAILED_ONE_IN = 100
 export async function demo(settings: ServiceSettings, world: World, lines: LogLines): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
     tell(world, 'First start: simulating three months of history of an invented platform.')
+    // The bundler works on another core and stores the scripts, so that the first page need not wait for them.
+    const bundled = openScripts()().catch(() => undefined)
     const failed = await makeHistory(settings, world)
     if (failed !== 0) return failed
+    await bundled
   }
   await using payments = await openDemoPayments(SEED, world.now)
   return await serve({ ...settings, finality: payments.finality }, world, lines, async (service, stop) => {
