@@ -116,6 +116,10 @@ suite('a whole CSV of /events', () => {
     assert.deepEqual(await seqsOf(`${WHOLE}&contestId=1&nonzero=1`), [4, 5, 6, 8, 9, 10])
     assert.deepEqual(await seqsOf(`${WHOLE}&type=contest&order=desc`), [12, 7, 3, 2])
     assert.deepEqual(await seqsOf(`${WHOLE}&order=desc&before=4`), [3, 2, 1])
+    assert.deepEqual(await seqsOf(`${WHOLE}&tx=transaction-0001`), [10])
+    assert.deepEqual(await seqsOf(`${WHOLE}&kind=never_was`), [])
+    assert.deepEqual(await seqsOf(`${WHOLE}&after=${HEAD}`), [])
+    assert.deepEqual(await seqsOf(`${WHOLE}&after=10&to=0`), [])
     for (const [bounds, end] of [
       ['', HEAD],
       ['&order=desc', HEAD],

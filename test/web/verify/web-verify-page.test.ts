@@ -64,7 +64,10 @@ suite('the page of checks', () => {
     await using sight = await pages.see('/verify', { javaScriptEnabled: false })
     const { page } = sight
     assert.equal(await page.locator('[data-checks] :visible').count(), 0)
-    assert.doesNotMatch(await page.locator('main').innerText(), /hashed here|This browser stores/)
+    assert.doesNotMatch(
+      await page.locator('main').innerText(),
+      /file stays in your browser|This browser stores/,
+    )
     const way = page.locator('main a[href="#by-command"]')
     await way.click()
     assert.match(await page.locator('#by-command ~ pre').first().innerText(), /^daybook verify /)
