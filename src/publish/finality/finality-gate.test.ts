@@ -127,6 +127,27 @@ suite('the gate that asks the chain', () => {
     assert.deepEqual(figures, ['1 pending', '1 contradictions', '0 pending', '0 contradictions', '1 pending'])
   })
 
+  test('asks what its round had not asked, also before a contradiction that stood', async () => {
+    let leads = true
+    const firsts: string[] = []
+    await runWatched({
+      published: 600,
+      unknown: 'tx 500',
+      leads: () => leads,
+      tellFigure(figure) {
+        if (figure === '0 contradictions') leads = true
+      },
+      ask([first = ''], stop) {
+        if (!first.startsWith('tx ')) return
+        firsts.push(first)
+        // The contradiction stands, and the second round has begun.
+        if (firsts.length === 4) leads = false
+        if (firsts.length === 5) stop()
+      },
+    })
+    assert.deepEqual(firsts, ['tx 1', 'tx 257', 'tx 513', 'tx 1', 'tx 257'])
+  })
+
   test('keeps its figures and its round when two nodes publish in turn and the lead flips', async () => {
     const figures: string[] = []
     const asked = new Set<string>()
@@ -159,8 +180,10 @@ suite('the gate that asks the chain', () => {
 })
 
 type Watch = Readonly<{
-  /** Published transactions; the chain does not know the first. */
+  /** Published transactions. */
   published?: number
+  /** The published transaction that the chain does not know; the first by default. */
+  unknown?: string
   /** Whether a correction has answered the first. */
   isAnswered?(): boolean
   chainId?: string | null
@@ -172,6 +195,7 @@ type Watch = Readonly<{
 /** Runs a gate with one waiting draft, by a clock that only sleep moves, until it is stopped. Returns the time at the end. */
 async function runWatched({
   published = 1,
+  unknown = 'tx 1',
   chainId = 'the chain',
   isAnswered = () => false,
   leads,
@@ -189,7 +213,7 @@ async function runWatched({
       identify: async () => chainId,
       ask: async (txs: readonly string[]): Promise<readonly TxVerdict[]> => {
         watch.ask?.(txs, stop)
-        return txs.map((tx) => ({ is: tx === 'tx 1' ? 'unknown' : 'waiting' }))
+        return txs.map((tx) => ({ is: tx === unknown ? 'unknown' : 'waiting' }))
       },
       moved: async () => null,
     },

@@ -108,11 +108,10 @@ export function openRecheck(settings: RecheckSettings): Recheck {
       nextMs = settings.monotonicMs() + (place === null ? pace.roundMs : pace.againMs)
     },
     leave() {
-      const [first] = [...standing.values()].toSorted(inOrder)
-      if (first !== undefined) {
-        place = first
-        nextMs = settings.monotonicMs()
-      }
+      if (standing.size > 0) nextMs = settings.monotonicMs()
+      // What the round has not asked yet may come before the first of them.
+      const places = [...standing.values(), ...(place === null ? [] : [place])]
+      place = places.toSorted(inOrder)[0] ?? null
       standing = new Map()
       found = new Map()
       tellCount(0)
