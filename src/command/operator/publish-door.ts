@@ -145,7 +145,7 @@ async function post(
   { address, doors, token, log, stop }: OneDoor,
   lines: readonly string[],
 ): Promise<Response | 'late' | null> {
-  const limit = AbortSignal.timeout(ANSWER_MS)
+  const limit = doors.hasFallback ? AbortSignal.timeout(ANSWER_MS) : null
   try {
     return await fetch(new URL('/publish', address), {
       method: 'POST',
@@ -155,10 +155,10 @@ async function post(
         ...(log === null ? {} : { 'daybook-log': log }),
       },
       body: lines.join('\n'),
-      signal: doors.hasFallback ? AbortSignal.any([stop, limit]) : stop,
+      signal: limit === null ? stop : AbortSignal.any([stop, limit]),
     })
   } catch {
-    return doors.hasFallback && limit.aborted && !stop.aborted ? 'late' : null
+    return limit?.aborted === true && !stop.aborted ? 'late' : null
   }
 }
 

@@ -68,9 +68,10 @@ export function holdsBase58(run: LetterRun, fit: Base58Fit, keys: boolean, budge
     budget.left-- <= 0 || isBase58Check(number.bytes())
   return (
     search(run, BASE58, fit, (number, from, to) => {
-      if (keys && number.length() === KEY_BYTES && isKey(run.text.slice(from, to))) return true
+      const text = run.text.slice(from, to)
+      if (keys && number.length() === KEY_BYTES && isKey(text)) return true
       // A list of numbers costs no checksum: an address has 25 characters or more, and never digits alone.
-      if (!/[A-Za-z]/.test(run.text.slice(from, to))) return false
+      if (!/[A-Za-z]/.test(text)) return false
       if (fitsVersion(number, fit) && endsInChecksum(number)) return true
       if (hasByronHead(number)) return isByron(number.bytes())
       return run.trusts(from, to, SS58_BITS) && hasSs58Form(number) && (budget.left-- <= 0 || isSs58(number))

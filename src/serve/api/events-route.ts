@@ -67,8 +67,9 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
 
   // Requests for the same page at the same head share its bytes and their compressed forms.
   const key = `${ask.path}${ask.query.format()} ${etag} ${snapshot.head.seq}`
-  const made = desk.cache.get(key) ?? makePage(ask, range.value, snapshot)
-  desk.cache.set(key, made)
+  const shared = desk.cache.get(key)
+  const made = shared ?? makePage(ask, range.value, snapshot)
+  if (shared === undefined) desk.cache.set(key, made)
   // A page that is settled now was not when its caller got that ETag: an event without a match has settled it.
   if (isHeld && made.headers['Daybook-Seq'] !== undefined) return unchanged
   return replyOf(made.body, made.headers, etag)

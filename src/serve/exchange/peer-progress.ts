@@ -10,10 +10,11 @@ export async function readUnacknowledged(sockets: readonly Socket[]): Promise<Re
   const ends = new Map(sockets.map((socket) => [endsOf(socket), socket]))
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable))
   const found = new Map<Socket, number>()
-  for (const { 1: both, 2: left = '' } of tables.flatMap((table) => [...table.matchAll(ROW)])) {
-    const socket = ends.get(both)
-    if (socket !== undefined) found.set(socket, Number.parseInt(left, 16))
-  }
+  for (const table of tables)
+    for (const { 1: both, 2: left = '' } of table.matchAll(ROW)) {
+      const socket = ends.get(both)
+      if (socket !== undefined) found.set(socket, Number.parseInt(left, 16))
+    }
   return found
 }
 
