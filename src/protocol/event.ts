@@ -52,11 +52,12 @@ export function parseEventWire(line: string): EventWire {
   return JSON.parse(line) as EventWire
 }
 
-/** Parses a line that Daybook wrote. Throws on a malformed amount, because the log is then damaged. */
+/** Parses a line that Daybook wrote. Throws when a field has no value of its type, because the log is then damaged. */
 export function parseEvent(line: string): DaybookEvent {
   const wire = parseEventWire(line)
   const kots = wire.kots === null ? null : parseAmount(wire.kots)
   if (kots === undefined) throw new Error(`event ${wire.seq} has a malformed amount`)
+  if (!areTyped(wire)) throw new Error(`event ${wire.seq} has a field without a value of its type`)
   return {
     seq: wire.seq as Seq,
     type: wire.type as EventType,
@@ -66,4 +67,15 @@ export function parseEvent(line: string): DaybookEvent {
     kots,
     tx: wire.tx,
   }
+}
+
+/** Whether the fields that are parsed without conversion have values of their types. */
+function areTyped({ type, kind, atMs, contestId, tx }: EventWire): boolean {
+  return (
+    typeof type === 'string' &&
+    typeof kind === 'string' &&
+    typeof atMs === 'number' &&
+    (contestId === null || typeof contestId === 'number') &&
+    (tx === null || typeof tx === 'string')
+  )
 }

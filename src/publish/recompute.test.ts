@@ -154,6 +154,23 @@ suite('recomputing a store', () => {
       assert.deepEqual(recomputed(directory.path).differences, [{ table: 'events', rows: 1, first }])
     }
   })
+
+  test('finds a line whose field has another name or another type', () => {
+    const fields = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx']
+    const renamed = fields.map((field) => [`"${field}":`, `"${field}x":`] as const)
+    const retyped = [
+      ['"tx":"', '"tx":7,"id":"'],
+      ['"contestId":1', '"contestId":"1"'],
+      ['"kind":"winner"', '"kind":7'],
+      ['"type":"payout"', '"type":7'],
+      ['"kots":"70.000000000"', '"kots":70'],
+    ] as const
+    for (const [from, to] of [...renamed, ...retyped]) {
+      using directory = openStory()
+      change(directory.path, `UPDATE events SET line = replace(line, '${from}', '${to}') WHERE seq = 12`)
+      assert.ok(tablesOf(directory.path).includes('events'), to)
+    }
+  })
 })
 
 function tablesOf(directory: string): string[] {
