@@ -97,7 +97,7 @@ suite('a restore', () => {
     // The files of a killed service.
     const killed = join(folder.path, 'killed')
     const open = openForWriting(storePath(data))
-    open.exec("INSERT INTO meta VALUES ('x', 'y')")
+    open.exec("INSERT INTO meta VALUES ('chain-id', 'a commit')")
     cpSync(data, killed, { recursive: true })
     open.close()
     writeFileSync(storePath(killed), 'damaged', { flag: 'r+' })

@@ -29,7 +29,7 @@ suite('a restore', () => {
   test('killed at any step leaves the old store or the new one, and can be repeated', async () => {
     using folder = openFolder()
     const { backups, backup } = await backedUp(folder.data, folder.path)
-    change(folder.data, (db) => db.exec("INSERT INTO meta VALUES ('old', 'yes')"))
+    change(folder.data, (db) => db.exec("INSERT INTO meta VALUES ('chain-id', 'old')"))
     const module = JSON.stringify(import.meta.resolve('../../src/publish/restore-store.ts'))
     for (const [step, left] of Object.entries({
       copied: 'old',
@@ -53,7 +53,7 @@ suite('a restore', () => {
       assert.equal(killed.signal, 'SIGKILL', killed.stderr)
       const isOld = change(
         data,
-        (db) => db.prepare("SELECT 1 FROM meta WHERE key = 'old'").get() !== undefined,
+        (db) => db.prepare("SELECT 1 FROM meta WHERE key = 'chain-id'").get() !== undefined,
       )
       assert.equal(isOld ? 'old' : 'new', left, step)
       assert.equal(refusalAtStart(data), undefined, step)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
-import { openForWriting, storePath } from '../../src/log/store/store.ts'
+import { openForWriting, readIdentity, storePath, writeIdentity } from '../../src/log/store/store.ts'
 import { keepWitnessed } from '../../src/log/witnessed/witnessed-file.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { SECOND_MS } from '../../src/protocol/moment.ts'
@@ -40,7 +40,7 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
   })
   if (!outcome.ok) throw new Error(`line ${outcome.line}, ${outcome.field}: ${outcome.reason}`)
   const db = openForWriting(storePath(data))
-  db.prepare(`UPDATE meta SET value = ? WHERE key = 'id'`).run(LOG_ID)
+  writeIdentity(db, { ...readIdentity(db), id: LOG_ID })
   db.close()
   // The mark has the log's former id.
   rmSync(join(data, HIGH_WATER_FILE))

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isChain } from '../../protocol/tx.ts'
 import { makeFolderDurably, renameDurably, syncDirectory, syncParent } from './durable-rename.ts'
-import type { FormerLog, LogIdentity } from './reader.ts'
+import { identityOfRows, isIdentityDigested, rowsOfIdentity } from './identity-rows.ts'
+import type { LogIdentity } from './reader.ts'
 import {
   BULK_REFS,
   BULK_TXS,
@@ -169,30 +169,22 @@ function setJournal(db: DatabaseSync, journal: 'off' | 'wal'): void {
     throw new StoreError(`the store has the journal mode ${String(set)} instead of ${journal}`)
 }
 
+/** Reads which log a store has. Throws when the rows are damaged. */
 export function readIdentity(db: DatabaseSync): LogIdentity {
-  const meta = new Map(
-    db
-      .prepare('SELECT key, value FROM meta')
-      .all()
-      .map((row) => [text(row, 'key'), text(row, 'value')]),
-  )
-  const chain = meta.get('chain') ?? ''
-  if (!isChain(chain)) throw new StoreError(`the store names an unknown chain: ${JSON.stringify(chain)}`)
-  return {
-    id: meta.get('id') ?? '',
-    origin: meta.get('origin') ?? '',
-    chain,
-    simulated: meta.get('simulated') === '1',
-    former: formerLogsOf(meta.get('former') ?? '[]'),
-  }
+  const identity = identityOfRows(readMeta(db))
+  if (typeof identity === 'string')
+    throw new StoreError(`the store is damaged: ${identity}. Restore the newest backup`)
+  return identity
 }
 
-function formerLogsOf(json: string): readonly FormerLog[] {
-  try {
-    return JSON.parse(json)
-  } catch (cause) {
-    throw new StoreError('the store’s list of former logs is damaged', { cause })
-  }
+function readMeta(db: DatabaseSync): ReadonlyMap<string, string> {
+  const rows = db.prepare('SELECT key, value FROM meta').all()
+  return new Map(rows.map((row) => [text(row, 'key'), text(row, 'value')]))
+}
+
+/** Adds the digest of the identity to an older store, in the caller's transaction. */
+export function completeIdentity(db: DatabaseSync): void {
+  if (!isIdentityDigested(readMeta(db))) writeIdentity(db, readIdentity(db))
 }
 
 /** Reads the identity of the log in a data directory. Throws when there is none. */
@@ -215,11 +207,7 @@ export function newLogId(): string {
 /** Writes the log's identity over the former one. */
 export function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
   const insert = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
-  insert.run('id', identity.id)
-  insert.run('origin', identity.origin)
-  insert.run('chain', identity.chain)
-  insert.run('simulated', identity.simulated ? '1' : '0')
-  insert.run('former', JSON.stringify(identity.former))
+  for (const [key, value] of rowsOfIdentity(identity)) insert.run(key, value)
 }
 
 /**

@@ -11,6 +11,7 @@ import type { SigningKey } from './signer.ts'
 import { noteOf, openSigner } from './signer.ts'
 import { listKeys } from './signing-keys.ts'
 import {
+  completeIdentity,
   createStore,
   hasStore,
   newLogId,
@@ -91,9 +92,10 @@ export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Sign
 
 const NOTHING_LOST = '--accept-loss: this log has lost nothing; start without this option'
 
-/** Lists the keys, and signs the newest tree again when they have changed. */
+/** Lists the keys, and signs the newest tree again when they have changed. Completes the identity of an older store. */
 export function changeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing, 'acceptLoss'>): void {
   inTransaction(db, () => {
+    completeIdentity(db)
     const { origin } = readIdentity(db)
     if (listKeys(db, { origin, size: headOf(db), keys, acceptNewKey })) signNewest(db, keys)
   })

@@ -10,7 +10,7 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
     from: "db.exec('BEGIN IMMEDIATE')",
     to: "db.exec('BEGIN')",
     promise: 'A commit takes the write lock before it reads the head',
-    tests: ['src/log/store/durability.test.ts'],
+    tests: ['test/crash/durability.test.ts'],
   },
   {
     id: 'log-clock-steps-back',
@@ -26,7 +26,7 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
     from: 'assert(event.seq === seq + 1 && event.atMs',
     to: 'assert(event.seq > seq && event.atMs',
     promise: 'A followed log has no gap',
-    tests: ['src/log/store/durability.test.ts'],
+    tests: ['test/crash/durability.test.ts'],
   },
   {
     id: 'log-rollback-keeps-memory',
@@ -50,7 +50,7 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
     from: 'db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size',
     to: 'db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size',
     promise: 'An acknowledged commit survives a power cut',
-    tests: ['src/log/store/durability.test.ts'],
+    tests: ['test/crash/durability.test.ts'],
   },
   {
     id: 'store-import-not-full',
@@ -58,7 +58,7 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
     from: "db.exec('PRAGMA locking_mode = NORMAL; PRAGMA synchronous = FULL')",
     to: "db.exec('PRAGMA locking_mode = NORMAL; PRAGMA synchronous = OFF')",
     promise: 'An imported store is durable',
-    tests: ['src/log/store/durability.test.ts'],
+    tests: ['test/crash/durability.test.ts'],
   },
   {
     id: 'store-rename-without-sync',
@@ -66,7 +66,7 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
     from: "  sync(openSync(from, 'r+'))\n",
     to: '',
     promise: 'A renamed file is whole after a power cut',
-    tests: ['src/log/store/durability.test.ts'],
+    tests: ['test/crash/durability.test.ts'],
   },
   {
     id: 'store-directory-not-synced',
@@ -74,7 +74,7 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
     from: '  syncDirectory(dirname(to))\n',
     to: '',
     promise: 'A renamed file keeps its name after a power cut',
-    tests: ['src/log/store/durability.test.ts'],
+    tests: ['test/crash/durability.test.ts'],
   },
   {
     id: 'mark-in-one-place',

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { text } from './codec.ts'
+import { text } from '../store/codec.ts'
 
 const KEY = 'chain-id'
 

@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto'
+import { isChain } from '../../protocol/tx.ts'
+import type { FormerLog, LogIdentity } from './reader.ts'
+
+/** Rows of `meta` with the identity of a log, in the order of their digest. */
+const IDENTITY = ['id', 'origin', 'chain', 'simulated', 'former'] as const
+/** Row with the SHA-256 of these rows, in hex, because no signature covers all of them. An older store may lack it. */
+const DIGEST = 'identity_digest'
+/** Rows that a store may have besides, each kept by the module that writes it. */
+const OTHERS: readonly string[] = [
+  'needs',
+  'empty_signature',
+  'chain-id',
+  'upgrade',
+  'mirroring',
+  'mirror_of',
+  'mirror_vkeys',
+  'mirror_first_use',
+  'mirror_held',
+  'mirror_proved_at',
+  'mirror_contact_at',
+  'engine_moving',
+  'engine_begin',
+  'engine_stream',
+  'engine_place',
+  'engine_digest',
+  'engine_frames',
+  'engine_needs',
+  'moved_signature',
+]
+const KNOWN: ReadonlySet<string> = new Set([...IDENTITY, DIGEST, ...OTHERS])
+
+/** Rows of `meta` that say which log a store has. */
+export function rowsOfIdentity(identity: LogIdentity): readonly (readonly [key: string, value: string])[] {
+  const { id, origin, chain, simulated, former } = identity
+  const values = { id, origin, chain, simulated: simulated ? '1' : '0', former: JSON.stringify(former) }
+  const rows = IDENTITY.map((key) => [key, values[key]] as const)
+  return [...rows, [DIGEST, digestOf(new Map(rows))]]
+}
+
+/** Whether the rows have the digest of the identity. */
+export const isIdentityDigested = (meta: ReadonlyMap<string, string>): boolean => meta.has(DIGEST)
+
+/**
+ * Identity in the rows of `meta`, or the reason why they are damaged. A row with another name may be one of a name that
+ * changed: the log would be taken for one that follows no service, or is on no engine.
+ */
+export function identityOfRows(meta: ReadonlyMap<string, string>): LogIdentity | string {
+  const strange = [...meta.keys()].find((key) => !KNOWN.has(key))
+  if (strange !== undefined) return `its table meta has a row of an unknown name, ${JSON.stringify(strange)}`
+  const chain = meta.get('chain') ?? ''
+  if (!isChain(chain)) return `it names an unknown chain, ${JSON.stringify(chain)}`
+  const digest = meta.get(DIGEST)
+  if (digest !== undefined && digest !== digestOf(meta))
+    return 'the identity of its log is not what was written'
+  const former = formerLogsOf(meta.get('former') ?? '[]')
+  if (former === undefined) return 'its list of former logs cannot be read'
+  return {
+    id: meta.get('id') ?? '',
+    origin: meta.get('origin') ?? '',
+    chain,
+    simulated: meta.get('simulated') === '1',
+    former,
+  }
+}
+
+function digestOf(meta: ReadonlyMap<string, string>): string {
+  return hash('sha256', JSON.stringify(IDENTITY.map((key) => meta.get(key) ?? null)))
+}
+
+function formerLogsOf(json: string): readonly FormerLog[] | undefined {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
