@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { suite, test } from 'node:test'
 import { jsonl, openImportStage, opening, plays } from '../../../test/stage/import-stage.ts'
+import { readHighWater } from '../../log/store/high-water.ts'
 import { storePath } from '../../log/store/store.ts'
 import { basename } from 'node:path'
 
@@ -66,5 +68,21 @@ suite('an import that is killed', () => {
     const outcome = await on.import([file])
     assert.ok(outcome.ok)
     assert.equal(outcome.events, 12_004)
+  })
+
+  test('before its high-water mark is written is finished by the next import', async () => {
+    await using on = await openImportStage()
+    const file = on.file('opening.jsonl', jsonl(opening()))
+    const first = await on.import([file])
+    assert.ok(first.ok)
+    const name = basename(storePath(on.data))
+    const mark = join(on.data, 'high-water')
+    const written = readHighWater(on.data)
+    renameSync(mark, `${mark}.making`)
+    const again = await on.import([file])
+    assert.ok(again.ok)
+    assert.equal(again.events, 0)
+    assert.deepEqual(Object.keys(on.contents()), [name, 'high-water', 'lock'])
+    assert.deepEqual(readHighWater(on.data), written)
   })
 })

@@ -43,6 +43,8 @@ export type NewStore = Readonly<{
   verify(expected: Readonly<{ head: Head; tally: Tally }>): void
   /** Replaces the log with the verified store, durably and at once. */
   replace(): void
+  /** Keeps the log that is there. An import that was killed at its end has left it without a mark, which is made now. */
+  keepOld(): void
   /** Deletes the new store, unless it has replaced the log. */
   close(): void
 }>
@@ -100,6 +102,10 @@ export async function openNewStore(
       renameDurably(building, path)
       // After the rename, because a mark ahead of the log would be reported as a loss.
       markHighWater(dataDirectory, checkpoint)
+    },
+    keepOld() {
+      if (old === null || readHighWater(dataDirectory) !== null) return
+      markHighWater(dataDirectory, newestCheckpoint(old))
     },
     close() {
       if (db.isOpen) db.close()

@@ -119,8 +119,8 @@ async function build(
     const seconds = (settings.monotonicMs() - beganMs) / 1000
     return { ok: true, events, duplicates, irregular, ...span, seconds }
   }
-  if (appender.head().seq === before) return report()
-  await finish(settings, store, appender)
+  if (appender.head().seq === before) store.keepOld()
+  else await finish(settings, store, appender)
   return report()
 }
 
