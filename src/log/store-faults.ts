@@ -1,4 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from './store/codec.ts'
+import { TABLES } from './store/store-schema.ts'
 
 /** Counts of held drafts that triggers keep, with what they count. */
 const COUNTED: readonly (readonly [column: string, source: string])[] = [
@@ -14,13 +16,34 @@ const NAMING_EVENTS = ['refs', 'vouched'] as const
 
 /**
  * Faults of a store that its lines cannot show, one sentence each: a damaged page of any table, an index that contradicts
- * its table, and contradictions of the operator's tables. The pages are read in one step, which no signal ends.
+ * its table, another definition of a table, index or trigger, and contradictions of the operator's tables. The pages are
+ * read in one step, which no signal ends.
  */
 export function faultsOfStore(db: DatabaseSync): readonly string[] {
   const pages = db.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check']
   // The tables that follow may be unreadable.
   if (pages !== 'ok') return [`the store has a damaged page, table or index: ${String(pages)}`]
-  return [...NAMING_EVENTS.flatMap((table) => faultOfSeqs(db, table)), ...faultsOfCounts(db)]
+  return [
+    ...faultsOfDefinitions(db),
+    ...NAMING_EVENTS.flatMap((table) => faultOfSeqs(db, table)),
+    ...faultsOfCounts(db),
+  ]
+}
+
+/** Compares the definitions with those of a new store: a trigger or default that has changed would write wrong rows. */
+function faultsOfDefinitions(db: DatabaseSync): readonly string[] {
+  using made = new DatabaseSync(':memory:')
+  made.exec(TABLES)
+  const [expected, found] = [definitionsOf(made), definitionsOf(db)]
+  const names = new Set([...expected.keys(), ...found.keys()])
+  const wrong = [...names].filter((name) => expected.get(name) !== found.get(name)).toSorted()
+  return wrong.map((name) => `${JSON.stringify(name)} is not defined in the store as in a new one`)
+}
+
+/** SQL of each table, index and trigger, by its name. */
+function definitionsOf(db: DatabaseSync): ReadonlyMap<string, string> {
+  const rows = db.prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL').all()
+  return new Map(rows.map((row) => [text(row, 'name'), text(row, 'sql')]))
 }
 
 function faultOfSeqs(db: DatabaseSync, table: (typeof NAMING_EVENTS)[number]): readonly string[] {

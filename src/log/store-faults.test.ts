@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { unpackKept } from '../../test/books/kept-store.ts'
+import { openDirectory } from '../../test/story/store-run.ts'
+import { faultsOfStore } from './store-faults.ts'
+import { openForReading, storePath } from './store/store.ts'
+import { SCHEMA_VERSION } from './store/store-schema.ts'
+
+function faultsOf(path: string): readonly string[] {
+  using db = openForReading(path)
+  return faultsOfStore(db)
+}
+
+/** Changes the definition of a table, index or trigger, as a damaged disk would. */
+function redefine(path: string, name: string, from: string, to: string): void {
+  using db = new DatabaseSync(path, { defensive: false })
+  db.exec('PRAGMA writable_schema = ON')
+  const { changes } = db
+    .prepare('UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?) > 0')
+    .run(from, to, name, from)
+  assert.equal(Number(changes), 1, `${name} has ${from}`)
+}
+
+suite('the faults of a store that its lines cannot show', () => {
+  test('are none in a new store, and in one that another version made', () => {
+    using directory = openDirectory()
+    assert.deepEqual(faultsOf(storePath(directory.path)), [])
+    using kept = unpackKept(SCHEMA_VERSION)
+    assert.deepEqual(faultsOf(storePath(kept.data)), [])
+  })
+
+  for (const [name, from, to] of [
+    ['held_added', 'held = held + 1', 'held = held + 3'],
+    ['lots_open', 'IS NOT NULL', 'IS NULL'],
+    ['months', 'first_seq', 'First_seq'],
+  ] as const)
+    test(`are another definition of ${name}`, () => {
+      using directory = openDirectory()
+      const path = storePath(directory.path)
+      redefine(path, name, from, to)
+      const found = faultsOf(path)
+      assert.deepEqual(found, [`${JSON.stringify(name)} is not defined in the store as in a new one`])
+    })
+})
