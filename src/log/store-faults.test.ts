@@ -4,7 +4,8 @@ import { suite, test } from 'node:test'
 import { unpackKept } from '../../test/books/kept-store.ts'
 import { openDirectory } from '../../test/story/store-run.ts'
 import { faultsOfStore } from './store-faults.ts'
-import { openForReading, storePath } from './store/store.ts'
+import { bytes, number, text } from './store/codec.ts'
+import { openForReading, storePath, StoreError } from './store/store.ts'
 import { SCHEMA_VERSION } from './store/store-schema.ts'
 
 function faultsOf(path: string): readonly string[] {
@@ -42,4 +43,22 @@ suite('the faults of a store that its lines cannot show', () => {
       const found = faultsOf(path)
       assert.deepEqual(found, [`${JSON.stringify(name)} is not defined in the store as in a new one`])
     })
+})
+
+suite('a column of a row', () => {
+  test('that holds a value of another type is a damaged store', () => {
+    const row = { leaf: 'text', at: null, line: 7 }
+    assert.throws(
+      () => bytes(row, 'leaf'),
+      new StoreError('the store is damaged: the column leaf holds no bytes'),
+    )
+    assert.throws(
+      () => number(row, 'at'),
+      new StoreError('the store is damaged: the column at holds no number'),
+    )
+    assert.throws(
+      () => text(row, 'line'),
+      new StoreError('the store is damaged: the column line holds no text'),
+    )
+  })
 })

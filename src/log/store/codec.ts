@@ -2,10 +2,10 @@ import type { Lot, Take } from '../../project/fold/contest.ts'
 import type { LoyaltyOutput, LoyaltyState } from '../../project/fold/loyalty.ts'
 import type { Amount } from '../../protocol/amount.ts'
 import { billionths } from '../../protocol/amount.ts'
-import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import { StoreError } from './store.ts'
 
 // Loyalty months are stored as JSON, with amounts as decimal strings of billionths.
 
@@ -64,20 +64,20 @@ export type Row = Readonly<Record<string, unknown>>
 
 export function number(row: Row, column: string): number {
   const value = row[column]
-  assert(typeof value === 'number', `column ${column} holds a number`)
-  return value
+  if (typeof value === 'number') return value
+  throw new StoreError(`the store is damaged: the column ${column} holds no number`)
 }
 
 export function text(row: Row, column: string): string {
   const value = row[column]
-  assert(typeof value === 'string', `column ${column} holds text`)
-  return value
+  if (typeof value === 'string') return value
+  throw new StoreError(`the store is damaged: the column ${column} holds no text`)
 }
 
 export function bytes(row: Row, column: string): Uint8Array {
   const value = row[column]
-  assert(value instanceof Uint8Array, `column ${column} holds bytes`)
-  return value
+  if (value instanceof Uint8Array) return value
+  throw new StoreError(`the store is damaged: the column ${column} holds no bytes`)
 }
 
 export function decodeAmount(stored: string): Amount {

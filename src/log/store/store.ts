@@ -14,7 +14,6 @@ import {
   SCHEMA_VERSION,
   TABLES,
 } from './store-schema.ts'
-import { text } from './codec.ts'
 import { hasNoWal, journalBeside, MAKING, removeStore, rollBackLeft } from './store-files.ts'
 
 /** Older versions of SQLite can lose commits when they reset the write-ahead log. */
@@ -179,7 +178,7 @@ export function readIdentity(db: DatabaseSync): LogIdentity {
 
 function readMeta(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare('SELECT key, value FROM meta').all()
-  return new Map(rows.map((row) => [text(row, 'key'), text(row, 'value')]))
+  return new Map(rows.map((row) => [String(row['key']), String(row['value'])]))
 }
 
 /** Adds the digest of the identity to an older store, in the caller's transaction. */
@@ -279,7 +278,7 @@ export function writeNeeds(db: DatabaseSync): void {
 }
 
 function checkSqlite(db: DatabaseSync): void {
-  const version = text(db.prepare('SELECT sqlite_version() AS version').get() ?? {}, 'version')
+  const version = String(db.prepare('SELECT sqlite_version() AS version').get()?.['version'])
   const [have, want] = [version, SQLITE_VERSION_MIN].map((v) => v.split('.').map(Number))
   const place = want?.findIndex((part, index) => part !== have?.[index]) ?? -1
   if (place >= 0 && (have?.[place] ?? 0) < (want?.[place] ?? 0)) {
