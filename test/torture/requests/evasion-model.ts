@@ -68,10 +68,13 @@ type JudgedBurst = Readonly<{
   caller: string
   scope: AllowanceScope
   answers: readonly Pick<RawAnswer, 'status' | 'headers'>[]
+  /** Sites that may read the answers: every site, except those of `/live`. */
+  readers?: '*' | undefined
 }>
 
 /** Asserts that exactly the granted requests are answered, and that every answer tells the truth about the rest. */
-export function assertGranted({ model, caller, scope, answers }: JudgedBurst): Predicted {
+export function assertGranted(burst: JudgedBurst): Predicted {
+  const { model, caller, scope, answers, readers } = { readers: '*', ...burst }
   const left = model.left(caller, scope)
   const predicted = model.ask(caller, scope, answers.length)
   const of = `${caller}, ${scope}, ${answers.length} requests with ${left} left`
@@ -80,7 +83,7 @@ export function assertGranted({ model, caller, scope, answers }: JudgedBurst): P
   const wait = String(model.waitSeconds(caller, scope))
   for (const { headers } of refused) {
     assert.equal(headers.get('retry-after'), wait, `Retry-After: ${of}`)
-    assert.equal(headers.get('access-control-allow-origin'), '*', of)
+    assert.equal(headers.get('access-control-allow-origin'), readers, of)
     assert.equal(headers.get('cache-control'), 'no-store', of)
   }
   const told = new Set<number>()
