@@ -6,7 +6,7 @@ import type { FormerLog, LogIdentity } from './reader.ts'
 const IDENTITY = ['id', 'origin', 'chain', 'simulated', 'former'] as const
 /** Row with the SHA-256 of these rows, in hex, because no signature covers all of them. An older store may lack it. */
 const DIGEST = 'identity_digest'
-/** Rows that a store may have besides, each kept by the module that writes it. */
+/** Names of all other rows. A new one belongs here, and raises the version of the schema. */
 const OTHERS: readonly string[] = [
   'needs',
   'empty_signature',
@@ -42,8 +42,8 @@ export function rowsOfIdentity(identity: LogIdentity): readonly (readonly [key: 
 export const isIdentityDigested = (meta: ReadonlyMap<string, string>): boolean => meta.has(DIGEST)
 
 /**
- * Identity in the rows of `meta`, or the reason why they are damaged. A row with another name may be one of a name that
- * changed: the log would be taken for one that follows no service, or is on no engine.
+ * Identity in the rows of `meta`, or the reason why they are damaged. A row of an unknown name may be one whose name is
+ * damaged: without it, a mirror would pass for a log of its own, and a log on an engine for one on none.
  */
 export function identityOfRows(meta: ReadonlyMap<string, string>): LogIdentity | string {
   const strange = [...meta.keys()].find((key) => !KNOWN.has(key))
