@@ -14,11 +14,13 @@ function faultsOf(path: string): readonly string[] {
 }
 
 /** Changes the definition of a table, index or trigger, as a damaged disk would. */
-function redefine(path: string, name: string, from: string, to: string): void {
+function redefine(path: string, name: string, column: 'type' | 'sql', from: string, to: string): void {
   using db = new DatabaseSync(path, { defensive: false })
   db.exec('PRAGMA writable_schema = ON')
   const { changes } = db
-    .prepare('UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?) > 0')
+    .prepare(
+      `UPDATE sqlite_schema SET ${column} = replace(${column}, ?, ?) WHERE name = ? AND instr(${column}, ?) > 0`,
+    )
     .run(from, to, name, from)
   assert.equal(Number(changes), 1, `${name} has ${from}`)
 }
@@ -31,15 +33,16 @@ suite('the faults of a store that its lines cannot show', () => {
     assert.deepEqual(faultsOf(storePath(kept.data)), [])
   })
 
-  for (const [name, from, to] of [
-    ['held_added', 'held = held + 1', 'held = held + 3'],
-    ['lots_open', 'IS NOT NULL', 'IS NULL'],
-    ['months', 'first_seq', 'First_seq'],
+  for (const [name, column, from, to] of [
+    ['held_added', 'sql', 'held = held + 1', 'held = held + 3'],
+    ['lots_open', 'sql', 'IS NOT NULL', 'IS NULL'],
+    ['months', 'sql', 'first_seq', 'First_seq'],
+    ['details', 'type', 'table', 'Table'],
   ] as const)
     test(`are another definition of ${name}`, () => {
       using directory = openDirectory()
       const path = storePath(directory.path)
-      redefine(path, name, from, to)
+      redefine(path, name, column, from, to)
       const found = faultsOf(path)
       assert.deepEqual(found, [`${JSON.stringify(name)} is not defined in the store as in a new one`])
     })

@@ -40,10 +40,10 @@ function faultsOfDefinitions(db: DatabaseSync): readonly string[] {
   return wrong.map((name) => `${JSON.stringify(name)} is not defined in the store as in a new one`)
 }
 
-/** SQL of each table, index and trigger, by its name. */
+/** Definition of each table, index and trigger, by its name. */
 function definitionsOf(db: DatabaseSync): ReadonlyMap<string, string> {
-  const rows = db.prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL').all()
-  return new Map(rows.map((row) => [text(row, 'name'), text(row, 'sql')]))
+  const rows = db.prepare('SELECT name, type, tbl_name, sql FROM sqlite_schema').all()
+  return new Map(rows.map((row) => [text(row, 'name'), JSON.stringify(row)]))
 }
 
 function faultOfSeqs(db: DatabaseSync, table: (typeof NAMING_EVENTS)[number]): readonly string[] {
