@@ -53,11 +53,17 @@ suite('the scan of everything that the tests receive', () => {
     assert.match(findings[0] ?? '', /compressed/)
   })
 
+  test('finds it between the slashes of a path', () => {
+    assert.equal(scanned(`"/contests/${leaks[0]}/ledger"`, 'plain').findings.length, 1)
+  })
+
   test('leaves transactions, digests, signatures and private answers alone', () => {
     const honest = [
       '67gf92WK1QMEwCP8kDekVgBVPWfDWDvHymktFKitDR96ZaV8obREdettCVcpxkPyUKne5gfAdjBSReAE9fVC5bJ1',
       'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       `${leaks[0]}=`,
+      // A slash is a character of base64, and of a path.
+      `— witness.example/w abc+/${leaks[0]}/defg==`,
       'ordinary words of a page, '.repeat(100),
     ]
     const { bytes, findings } = scanned(honest.join('\n'), 'plain')

@@ -22,12 +22,13 @@ const RUNS_MAX = 100_000
 const NOTED_BYTES = 4 * 1024 * 1024
 const HEAD_BYTES = 4_096
 
-const ALNUM = Uint8Array.from({ length: 256 }, (_, code) =>
-  /[0-9A-Za-z]/.test(String.fromCharCode(code)) ? 1 : 0,
-)
+const membersOf = (characters: RegExp): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, code) => (characters.test(String.fromCharCode(code)) ? 1 : 0))
+const ALNUM = membersOf(/[0-9A-Za-z]/)
+const BASE64_CHARACTERS = membersOf(/[0-9A-Za-z+/]/)
 /** A digest, or a transaction of Solana: 64 bytes in base58. */
 const HONEST = /^(?:0x)?[0-9a-fA-F]{64,}$|^[1-9A-HJ-NP-Za-km-z]{86,88}$/
-/** Base64 that a run of letters and digits is a part of, such as a signature. */
+/** Signs of base64 around a run of letters and digits, such as in a signature. A slash may be of a path. */
 const BASE64 = /[+=]/
 /** A public answer of ours. Answers of the private listener have no policy for browsers. */
 const OURS =
@@ -69,8 +70,7 @@ function scan(bytes: Uint8Array, where: string): void {
 function look(bytes: Uint8Array, from: number, to: number, where: string): void {
   const run = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')
   if (HONEST.test(run) || runs.has(run)) return
-  const around = String.fromCharCode(bytes[from - 1] ?? 0, bytes[to] ?? 0)
-  if (BASE64.test(around)) return
+  if (BASE64.test(wordAround(bytes, from, to))) return
   if (runs.size < RUNS_MAX) runs.add(run)
   guard ??= createRequire(import.meta.url)('../../src/protocol/address-guard.ts') as Guard
   if (!guard.findsAddress(run, 'url')) return
@@ -80,6 +80,14 @@ function look(bytes: Uint8Array, from: number, to: number, where: string): void 
     where,
     by: programOf(process.argv),
   })
+}
+
+/** The run with all characters of base64 beside it, and one more on each side. */
+function wordAround(bytes: Uint8Array, from: number, to: number): string {
+  let [first, end] = [from - 1, to]
+  while (first >= 0 && BASE64_CHARACTERS[bytes[first] ?? 0] === 1) first -= 1
+  while (end < bytes.length && BASE64_CHARACTERS[bytes[end] ?? 0] === 1) end += 1
+  return Buffer.from(bytes.subarray(Math.max(0, first), end + 1)).toString('latin1')
 }
 
 /** The program of a process and its command, without its other words. */
