@@ -17,12 +17,17 @@ suite('a witness in bad times', () => {
   test('never cosigns earlier than before, and nothing while its clock is 60 s behind', async () => {
     using stage = openCosignerStage([log])
     await stage.add(log.submission(0, 5))
-    stage.clock.nowMs -= 60_000
-    const [status, lines] = await stage.add(log.submission(5, 6))
-    assert.equal(status, 200)
-    assert.deepEqual(await timesOn(`${log.note(6)}${lines}`, stage.cosigner().verifiers), [0, 0])
+    for (const [old, size] of [
+      [5, 8],
+      [8, 9],
+    ] as const) {
+      stage.clock.nowMs -= 30_000
+      const [status, lines] = await stage.add(log.submission(old, size))
+      assert.equal(status, 200)
+      assert.deepEqual(await timesOn(`${log.note(size)}${lines}`, stage.cosigner().verifiers), [0, 0])
+    }
     stage.clock.nowMs -= 1_000
-    for (const body of [log.submission(6, 7), log.submission(6, 6)]) {
+    for (const body of [log.submission(9, 10), log.submission(9, 9)]) {
       assert.equal((await stage.add(body))[0], 503)
     }
     assert.deepEqual(stage.facts.at(-1), { is: 'clock', origin: log.origin, behindSeconds: 61 })

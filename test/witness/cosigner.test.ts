@@ -40,15 +40,6 @@ suite('a witness', () => {
     assert.equal(stage.cosigner().name, WITNESS_NAME)
   })
 
-  test('cosigns a growth at the time of the last one while its clock is a little behind', async () => {
-    using stage = openCosignerStage([log])
-    await stage.add(log.submission(0, 5))
-    stage.clock.nowMs -= 30_000
-    const [status, lines] = await stage.add(log.submission(5, 8))
-    assert.equal(status, 200)
-    assert.deepEqual(await timesOn(`${log.note(8)}${lines}`, stage.cosigner().verifiers), [0, 0])
-  })
-
   const REFUSED: readonly (readonly [name: string, status: number, body: Buffer, text?: RegExp])[] = [
     ['a malformed body', 400, Buffer.from('old 0\n')],
     ['an unknown origin', 404, stranger.submission(0, 3)],

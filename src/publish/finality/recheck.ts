@@ -109,7 +109,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
     },
     leave() {
       if (standing.size > 0) nextMs = settings.monotonicMs()
-      // What the round has not asked yet may come before the first of them.
+      // The place of a round in progress may come before the first of them.
       const places = [...standing.values(), ...(place === null ? [] : [place])]
       place = places.toSorted(inOrder)[0] ?? null
       standing = new Map()

@@ -165,7 +165,7 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
     to: 'const time = nowSeconds',
     promise: 'The times of cosignatures never go back',
     tests: [
-      'test/witness/cosigner.test.ts',
+      'test/witness/cosigner-bad-times.test.ts',
       'test/witness/cosigner-state.test.ts',
       'test/witness/cosigner-model.test.ts',
     ],

@@ -171,7 +171,7 @@ export const KILLED_OPERATIONS: readonly KilledOperation[] = [
     command: cli('restore', '--data', 'ROOT/data', '--from', 'ROOT/backups'),
     whilePublishing: false,
     events: OLD_EVENTS,
-    // Killed after its last change, it has put a store in place, which a repetition replaces and keeps.
+    // A kill after the last change leaves a restored store, which the repetition replaces and keeps.
     left: /^data\/daybook\.db\.replaced-#$/,
   },
   {
