@@ -34,8 +34,6 @@ const report = run({
   files: PATTERNS.flatMap((pattern) => globSync(pattern).toSorted()),
   concurrency: Math.min(FILES_MAX, Math.floor(FILES_PER_CORE * availableParallelism())),
   timeout: TIMEOUT_MS,
-  // A client that a failed test leaves behind connects again and again, and would keep its file from ending.
-  execArgv: ['--test-force-exit'],
   signal: stop.signal,
 })
 report.on('test:fail', () => (process.exitCode = 1))
