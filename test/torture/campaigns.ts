@@ -140,6 +140,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'Drafts are held, published and refused as the model of the specification says',
     unit: 'runs',
     sizes: { quick: 20, hour: 400, night: 6_000 },
+    part: 1_000,
     seed: '20261123',
   },
   'review-holds': {
@@ -162,6 +163,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
       'Three writers of a log lose, double and sign nothing twice in virtual time, even when the tail is lost',
     unit: 'schedules of each of three kinds',
     sizes: { quick: 6, hour: 300, night: 5_000 },
+    part: 500,
     seed: '1',
   },
   'replica-store': {
@@ -169,6 +171,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'Three writers with real stores end with the same rows and the same signed tree',
     unit: 'schedules',
     sizes: { quick: 3, hour: 60, night: 600 },
+    part: 100,
     seed: '1',
   },
   'cluster-single': {
