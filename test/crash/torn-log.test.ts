@@ -15,11 +15,13 @@ import { testSigner } from '../story/signing.ts'
 import { openCampaign } from '../torture/campaign.ts'
 
 const CAMPAIGN = openCampaign('torn-log')
-/** States of a torn log of each kind. The campaign of a night tears it at about every byte. */
+/** States of a torn log of each kind. The parts of a night together cut the short log at every byte. */
 const STATES = CAMPAIGN.size
 /** Seed of the log. The campaign's seed would make one too short. */
 const SEED = 20_261_121
 const EVENTS_PER_COMMIT = 2
+/** Events of the log that is cut at every byte. Its write-ahead log has some 150 KB, of which a part takes its share. */
+const SHORT_EVENTS = 8
 /** States between two that are recomputed and continued. */
 const STATES_PER_RECOMPUTE = 25
 
@@ -120,42 +122,62 @@ const EVENT_AFTER = longest.at(-1)?.event.atMs ?? assert.fail('the log has event
 // The recovered log must be a prefix of whole commits in every table. Only the high-water mark outside the store can
 // tell that a prefix is shorter than what was acknowledged.
 suite('a write-ahead log', () => {
-  const { random } = CAMPAIGN
-  const counted = { states: 0, heads: 0 }
-  const damaged = (name: string, damage: (wal: Uint8Array, state: number) => Uint8Array): Promise<void> =>
+  const { random, isOfPart } = CAMPAIGN
+  const counted = { states: 0, bytes: 0, heads: 0 }
+  const damaged = (
+    name: string,
+    entries: readonly Entry[],
+    damages: (wal: Uint8Array) => Iterable<Uint8Array>,
+  ): Promise<void> =>
     test(
       `${name} leaves a prefix of the log, whole in every table`,
       { timeout: 60_000 + STATES * 100 },
       (t) => {
         const folder = mkdtempSync(join(tmpdir(), 'daybook-torn-'))
         try {
-          const written = write(folder, longest)
+          const written = write(folder, entries)
           const heads = new Set<number>()
-          for (let state = 0; state < STATES; state += 1) {
-            const wal = damage(written.wal, state)
-            heads.add(recover(folder, written, wal, state % STATES_PER_RECOMPUTE === 0))
+          let states = 0
+          for (const wal of damages(written.wal)) {
+            heads.add(recover(folder, written, wal, states % STATES_PER_RECOMPUTE === 0))
+            states += 1
           }
-          t.diagnostic(`${STATES} states of ${written.wal.length} bytes, ${heads.size} different heads`)
-          counted.states += STATES
+          t.diagnostic(`${states} states of ${written.wal.length} bytes, ${heads.size} different heads`)
+          counted.states += states
           counted.heads += heads.size
-          assert.ok(longest.length >= 50, 'the log is long enough')
-          assert.ok(heads.size > longest.length / EVENTS_PER_COMMIT / 2, `${heads.size} different heads`)
-          assert.equal(recover(folder, written, written.wal, true), longest.length)
+          assert.ok(heads.size > entries.length / EVENTS_PER_COMMIT / 2, `${heads.size} different heads`)
+          assert.equal(recover(folder, written, written.wal, true), entries.length)
         } finally {
           rmSync(folder, { recursive: true, force: true })
         }
       },
     )
 
-  damaged('cut at any byte', (wal, state) => wal.subarray(0, Math.floor((wal.length * state) / STATES)))
-  damaged('with any bit of it flipped', (wal) => {
-    const flipped = Uint8Array.from(wal)
-    const at = random.below(wal.length)
-    flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8))
-    return flipped
+  damaged('cut at each byte', longest.slice(0, SHORT_EVENTS), function* (wal) {
+    const bytes = Array.from(wal.keys()).filter((byte) => isOfPart(`byte ${byte}`))
+    const cuts = Math.min(STATES, bytes.length)
+    for (let cut = 0; cut < cuts; cut += 1)
+      yield wal.subarray(0, bytes[Math.floor((bytes.length * cut) / cuts)])
+    counted.bytes += cuts
+  })
+  damaged('of a longer log cut anywhere', longest, function* (wal) {
+    for (let state = 0; state < STATES; state += 1) yield wal.subarray(0, random.below(wal.length))
+  })
+  damaged('with any bit of it flipped', longest, function* (wal) {
+    for (let state = 0; state < STATES; state += 1) {
+      const flipped = Uint8Array.from(wal)
+      const at = random.below(wal.length)
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8))
+      yield flipped
+    }
   })
 
   test('is damaged in as many ways as were asked for', (t) => {
-    CAMPAIGN.finish(t, counted, { states: 2 * STATES, heads: longest.length / EVENTS_PER_COMMIT })
+    assert.ok(longest.length >= 50, 'the log is long enough')
+    CAMPAIGN.finish(t, counted, {
+      states: 2 * STATES + counted.bytes,
+      bytes: Math.min(STATES, 10_000),
+      heads: longest.length / EVENTS_PER_COMMIT,
+    })
   })
 })

@@ -26,7 +26,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     file: 'test/crash/torn-log.test.ts',
     promise: 'A write-ahead log cut at any byte or with any bit flipped leaves whole commits, in every table',
     unit: 'states of each kind',
-    sizes: { quick: 150, hour: 5_000, night: 140_000 },
+    sizes: { quick: 100, hour: 5_000, night: 140_000 },
     part: 20_000,
     seed: 'a torn log',
   },
