@@ -17,6 +17,7 @@ import { backupName, backupsIn, lockBackups } from '../../src/log/backup/backup-
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { readLastBackup } from '../../src/log/backup/last-backup.ts'
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
 import { DAY_MS, msOf } from '../../src/protocol/moment.ts'
 import { change, flip, makeLog, openFolder, publishUpTo, runBackup, runCheck } from '../story/damaged-log.ts'
 
@@ -49,6 +50,28 @@ suite('a backup to a folder', () => {
     mkdirSync(restored)
     copyFileSync(join(to, name), storePath(restored))
     assert.equal((await runCheck(restored)).code, 0)
+  })
+
+  test('waits for the next second when one of this second exists', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [3])
+    const to = join(folder.path, 'backups/')
+    const begun = Date.now()
+    const now = (): Ms => msOf(START + Date.now() - begun)
+    for (const _ of [1, 2, 3]) assert.equal((await runBackup(folder.data, to, {}, now)).code, 0)
+    assert.equal(backupFiles(to).length, 3)
+  })
+
+  test('is refused when the clock stands still, and the backup of that second stays', async () => {
+    using folder = openFolder()
+    makeLog(folder.data, [3])
+    const to = join(folder.path, 'backups/')
+    await backUp(folder.data, to, 0)
+    await assert.rejects(
+      runBackup(folder.data, to, {}, () => msOf(START + 900)),
+      /20260601T031000Z\.db exists already, and the clock does not go on$/,
+    )
+    assert.equal(backupFiles(to).length, 1)
   })
 
   test('keeps every backup of the newest days that have one', async () => {

@@ -15,8 +15,10 @@ import { openForReading, readStoreIdentity, StoreError, storePath } from '../../
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { SECOND_MS } from '../../protocol/moment.ts'
 import { checkStore } from '../operator/check-command.ts'
 import { requireLog } from '../operator/log-options.ts'
+import { pause } from '../operator/publish-door.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { checkFileFolder, isFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
@@ -26,6 +28,9 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
 
+/** Waits for a second whose name no backup has. More are needed only while the clock is set back again and again. */
+const NAME_WAITS_MAX = 3
+const STOPPED = 'stopped; no copy was made'
 const FAILED = { said: 'no copy was made', option: '--to' } as const
 
 type BackupSettings = Readonly<{
@@ -55,15 +60,28 @@ export async function backUp(settings: BackupSettings, world: World): Promise<Ex
   makeFolder(to, '--to', 0o700)
   using _lock = lockFolder(to, id)
   removeUnfinished(to, id)
-  const at = world.now()
-  const newest = join(to, backupName(id, at))
-  if (existsSync(newest))
-    throw new CommandError(1, `${newest} was made in this second: run the command again`)
+  const { at, newest } = await newName(to, id, world)
   await backUpTo(newest, at, settings, world)
   const removed = removeOldBackups(to, { logId: id, days: settings.keepDays, newest })
   if (removed.length > 0)
     tell(world, `${removed.length} older backups removed: --keep-days ${settings.keepDays}`)
   return 0
+}
+
+/** Name that no backup has. One of this second has the name of this second, so that another waits for the next. */
+async function newName(
+  to: string,
+  logId: string,
+  world: World,
+): Promise<Readonly<{ at: Ms; newest: string }>> {
+  for (let waits = 0; ; waits += 1) {
+    const at = world.now()
+    const newest = join(to, backupName(logId, at))
+    if (!existsSync(newest)) return { at, newest }
+    if (waits === NAME_WAITS_MAX) throw new CommandError(1, `${newest} exists already, and the clock does not go on`)
+    await pause(SECOND_MS - (at % SECOND_MS), world.stop)
+    if (world.stop.aborted) throw new CommandError(1, STOPPED)
+  }
 }
 
 function lockFolder(folder: string, logId: string): Disposable {
@@ -83,7 +101,7 @@ async function backUpTo(to: string, at: Ms, settings: BackupSettings, world: Wor
   const progress = openProgress('copying', 'pages', world)
   try {
     const onProgress = (left: number, total: number): void => {
-      if (world.stop.aborted) throw new CommandError(1, 'stopped; no copy was made')
+      if (world.stop.aborted) throw new CommandError(1, STOPPED)
       const walBytes = statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
       if (mayFillDisk(walBytes, freeBytes(data))) throw new CommandError(1, WRITTEN_TOO_FAST)
       progress.at(total - left, total)

@@ -26,8 +26,6 @@ export type KilledOperation = Readonly<{
   outcome?(root: string): unknown
   /** Report of a repetition after an operation that was already done: it may end with another code than 0. */
   done?: RegExp
-  /** Report of a repetition that must be made once more. */
-  retried?: RegExp
   /** Names of files that only a repetition after a finished operation leaves. */
   left?: RegExp
 }>
@@ -160,7 +158,6 @@ export const KILLED_OPERATIONS: readonly KilledOperation[] = [
     command: cli('backup', '--data', 'ROOT/data', '--to', 'ROOT/backups/'),
     whilePublishing: false,
     events: OLD_EVENTS,
-    retried: /was made in this second: run the command again/,
   },
   {
     name: 'a restore',
