@@ -3,10 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { restore } from '../../src/command/backups/restore-command.ts'
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
+import type { Ms } from '../../src/protocol/moment.ts'
+import { msOf } from '../../src/protocol/moment.ts'
 import { MAIN } from '../stage/places.ts'
 import { skipWithout } from '../stage/test-needs.ts'
-import { change, NEW_LOG, openFolder, refusalAtStart } from '../story/damaged-log.ts'
+import { change, NEW_LOG, openFolder, refusalAtStart, runCommand } from '../story/damaged-log.ts'
 import { backedUp, filesOf, runRestore } from './restore-stage.ts'
 
 suite('a restore', () => {
@@ -65,6 +68,20 @@ suite('a restore', () => {
         step,
       )
     }
+  })
+
+  test('keeps both stores when it is repeated in the same second', async () => {
+    using folder = openFolder()
+    const { data } = folder
+    const { backups } = await backedUp(data, folder.path)
+    const begun = Date.now()
+    const now = (): Ms => msOf(Date.UTC(2026, 5, 1) + Date.now() - begun)
+    const settings = { from: backups, data, keyFiles: null, acceptLoss: false }
+    for (const _ of [1, 2]) {
+      const { code, said } = await runCommand((world) => restore(settings, { ...world, now }))
+      assert.equal(code, 0, said)
+    }
+    assert.equal(readdirSync(data).filter((name) => name.includes('.replaced-')).length, 2)
   })
 
   test('onto a full disk leaves the old store, and says so', { skip: skipWithout('prlimit') }, async () => {

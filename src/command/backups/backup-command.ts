@@ -15,10 +15,8 @@ import { openForReading, readStoreIdentity, StoreError, storePath } from '../../
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { SECOND_MS } from '../../protocol/moment.ts'
 import { checkStore } from '../operator/check-command.ts'
 import { requireLog } from '../operator/log-options.ts'
-import { pause } from '../operator/publish-door.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { checkFileFolder, isFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
@@ -27,9 +25,8 @@ import { formatBytes } from '../terminal/rounded-quantity.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
+import { newName } from './new-name.ts'
 
-/** Waits for a second whose name no backup has. More are needed only while the clock is set back again and again. */
-const NAME_WAITS_MAX = 3
 const STOPPED = 'stopped; no copy was made'
 const FAILED = { said: 'no copy was made', option: '--to' } as const
 
@@ -60,28 +57,12 @@ export async function backUp(settings: BackupSettings, world: World): Promise<Ex
   makeFolder(to, '--to', 0o700)
   using _lock = lockFolder(to, id)
   removeUnfinished(to, id)
-  const { at, newest } = await newName(to, id, world)
+  const { at, path: newest } = await newName((second) => join(to, backupName(id, second)), STOPPED, world)
   await backUpTo(newest, at, settings, world)
   const removed = removeOldBackups(to, { logId: id, days: settings.keepDays, newest })
   if (removed.length > 0)
     tell(world, `${removed.length} older backups removed: --keep-days ${settings.keepDays}`)
   return 0
-}
-
-/** Name that no backup has. One of this second has the name of this second, so that another waits for the next. */
-async function newName(
-  to: string,
-  logId: string,
-  world: World,
-): Promise<Readonly<{ at: Ms; newest: string }>> {
-  for (let waits = 0; ; waits += 1) {
-    const at = world.now()
-    const newest = join(to, backupName(logId, at))
-    if (!existsSync(newest)) return { at, newest }
-    if (waits === NAME_WAITS_MAX) throw new CommandError(1, `${newest} exists already, and the clock does not go on`)
-    await pause(SECOND_MS - (at % SECOND_MS), world.stop)
-    if (world.stop.aborted) throw new CommandError(1, STOPPED)
-  }
 }
 
 function lockFolder(folder: string, logId: string): Disposable {

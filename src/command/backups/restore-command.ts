@@ -4,6 +4,7 @@ import type { SigningKey } from '../../log/tree/signer.ts'
 import { markHighWater } from '../../log/store/high-water.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import { formatCompact } from '../../protocol/moment.ts'
 import { restoreStore } from '../../publish/restore-store.ts'
 import { printDiagnoses } from '../doctor/diagnosis.ts'
@@ -18,8 +19,11 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { mirrorIn } from '../terminal/mirror-directory.ts'
 import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 import { asCopyError } from './copy-errors.ts'
+import { newName } from './new-name.ts'
 import type { RestorePlan, RestoreSettings } from './restore-plan.ts'
 import { planRestore } from './restore-plan.ts'
+
+const STOPPED = 'stopped; nothing was changed'
 
 type RestoreWords = Readonly<{
   from: string
@@ -82,7 +86,8 @@ export async function restore(settings: RestoreSettings, world: World): Promise<
 async function replace(plan: RestorePlan, settings: RestoreSettings, world: World): Promise<void> {
   const { data, keyFiles: files } = settings
   const { path, content } = plan.backup
-  const kept = `${storePath(data)}.replaced-${formatCompact(world.now())}`
+  const keptAt = (at: Ms): string => `${storePath(data)}.replaced-${formatCompact(at)}`
+  const { path: kept } = await newName(keptAt, STOPPED, world)
   const progress = openProgress('restoring', 'pages', world)
   try {
     const isKept = await restoreStore({
@@ -91,7 +96,7 @@ async function replace(plan: RestorePlan, settings: RestoreSettings, world: Worl
       kept,
       isPresentWhole: plan.present !== null,
       onProgress(left, total) {
-        if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing was changed')
+        if (world.stop.aborted) throw new CommandError(1, STOPPED)
         progress.at(total - left, total)
       },
       verify(copy) {
