@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
+import { resetConnection } from '../torture/stream/reset-connection.ts'
 
 /** State of a relay's network. `halfOpen`: the far ends are gone, and the near ends do not learn of it. */
 type Weather = 'clear' | 'refusing' | 'stalled' | 'stalledOut' | 'halfOpen'
@@ -60,7 +61,7 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
     near.on('error', () => undefined)
     const port = weather === 'refusing' ? null : target()
     if (port === null) {
-      near.resetAndDestroy()
+      resetConnection(near)
       return
     }
     const far = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -81,8 +82,8 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
   }
   const cut = (): number => {
     for (const { near, far } of links) {
-      near.resetAndDestroy()
-      far.resetAndDestroy()
+      resetConnection(near)
+      resetConnection(far)
     }
     return links.size
   }
@@ -96,7 +97,7 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
     stall: (direction) => begin(direction === 'both' ? 'stalled' : 'stalledOut'),
     halfOpen() {
       const count = begin('halfOpen')
-      for (const { far } of links) far.resetAndDestroy()
+      for (const { far } of links) resetConnection(far)
       return count
     },
     delay(ms) {
