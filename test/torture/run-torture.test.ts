@@ -29,7 +29,14 @@ suite('the runner of campaigns', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-torture-'))
   test.after(() => rmSync(folder, { recursive: true }))
   const campaigns = { whole: row(join(folder, 'whole.mjs')), broken: row(join(folder, 'broken.mjs')) }
-  const settings = { campaigns, tier: 'hour', seed: '42', only: [], folder: join(folder, 'runs') } as const
+  const settings = {
+    campaigns,
+    tier: 'hour',
+    seed: '42',
+    only: [],
+    folder: join(folder, 'runs'),
+    commit: 'abc',
+  } as const
   const told: string[] = []
   const run = (only: readonly string[] = []): ReturnType<typeof runTorture> =>
     runTorture({ ...settings, only }, (line) => void told.push(line), new AbortController().signal)
@@ -40,7 +47,7 @@ suite('the runner of campaigns', () => {
     assert.deepEqual(await run(), { failed: ['broken'] })
     assert.match(told.join('\n'), /whole: passed in \S+ s \{"kills":7,"seed":42\}/)
     assert.match(told.join('\n'), /--tier hour --seed 42/)
-    assert.match(reportOf(settings), /`whole` \| It holds \| kills 7, seed 42 \| held, in \d+ s/)
+    assert.match(reportOf(settings), /`whole` \| It holds \| kills 7, seed 42 \| held, in \d+ s, at abc/)
     assert.match(reportOf(settings), /`broken` .*\*\*broken\*\*/)
   })
 
@@ -78,6 +85,29 @@ suite('the runner of campaigns', () => {
     assert.deepEqual(await go(), { failed: [] })
     const sizes = ['42-1', '42-2', '42-2', '42-3'].map((seed) => `3 of seed ${seed}`)
     assert.deepEqual(readFileSync(ran, 'utf8').trim().split('\n'), sizes)
-    assert.match(reportOf(own), /`parted` \| It holds \| kills 9 \| held/)
+    assert.match(reportOf(own), /`parted` \| It holds \| kills 9 \| held, in \S+ s, at abc/)
+  })
+
+  test('runs a campaign again that has another size than when it passed, and a part of another division', async () => {
+    const ran = join(folder, 'again')
+    writeFileSync(ran, '')
+    const again = row(join(folder, 'again.mjs'))
+    const own = { ...settings, tier: 'night' as const, seed: '43' }
+    const go = (changed: Partial<CampaignRow>): ReturnType<typeof runTorture> =>
+      runTorture(
+        { ...own, campaigns: { again: { ...again, ...changed } } },
+        () => undefined,
+        new AbortController().signal,
+      )
+    const body = (before: string): string =>
+      file('again', `appendFileSync('${ran}', process.env.DAYBOOK_PART + '\\n'); ${before}`)
+    writeFileSync(again.file, body(`if (process.env.DAYBOOK_PART === '3/3') throw new Error('broken')`))
+    assert.deepEqual(await go({ part: 3 }), { failed: ['again'] })
+    writeFileSync(again.file, body(''))
+    assert.deepEqual(await go({ part: 5 }), { failed: [] })
+    assert.deepEqual(await go({ part: 5 }), { failed: [] })
+    assert.deepEqual(await go({ part: 5, sizes: { quick: 1, hour: 7, night: 10 } }), { failed: [] })
+    const parts = ['1/3', '2/3', '3/3', '1/2', '2/2', '1/2', '2/2']
+    assert.deepEqual(readFileSync(ran, 'utf8').trim().split('\n'), parts)
   })
 })

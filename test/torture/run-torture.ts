@@ -14,13 +14,17 @@ export type TortureSettings = Readonly<{
   only: readonly string[]
   /** Folder of the records and of the campaigns' output. */
   folder: string
+  /** Commit of the sources, which a report names. */
+  commit: string
 }>
 
 /** Outcome of a campaign in a run, or of a part of one. */
 type Outcome = Readonly<{
   name: string
-  /** Seed of a part; absent when a campaign ran as a whole. */
-  seed?: string
+  /** Such as `2/5`; absent when a campaign ran as a whole. */
+  part?: string
+  /** Commits on which it ran. */
+  commit: string
   passed: boolean
   seconds: number
   size: number
@@ -46,14 +50,15 @@ export async function runTorture(
   const { campaigns, tier, seed, only, folder } = settings
   mkdirSync(folder, { recursive: true })
   tell(`torture of tier ${tier}, seed ${seed}: go on, or run it again, with --tier ${tier} --seed ${seed}`)
-  const passed = new Set(outcomesOf(settings).flatMap((outcome) => (outcome.passed ? [outcome.name] : [])))
+  const passed = outcomesOf(settings).filter((outcome) => outcome.passed)
   const wanted = Object.keys(campaigns).filter((name) => only.length === 0 || only.includes(name))
   const failed: string[] = []
   for (const name of wanted) {
     if (stop.aborted) break
     const row = campaigns[name]
     if (row === undefined || row.sizes[tier] === 0) continue
-    if (only.length === 0 && passed.has(name)) {
+    // One of another size has not tried what this run asks for.
+    if (only.length === 0 && passed.some((one) => one.name === name && one.size === row.sizes[tier])) {
       tell(`${name}: passed before`)
       continue
     }
@@ -81,36 +86,38 @@ async function runCampaign(
     return stop.aborted ? null : outcome
   }
   const path = partsPath(settings, name)
-  const parts = outcomesIn(path).filter(({ passed }) => passed)
+  // Parts of another division have other cases.
+  const parts = outcomesIn(path).filter(({ passed, part }) => passed && part?.endsWith(`/${count}`) === true)
   for (let part = 1; part <= count; part += 1) {
-    const partSeed = `${seed}-${part}`
-    if (parts.some((one) => one.seed === partSeed)) {
+    const partSize = Math.floor((size * part) / count) - Math.floor((size * (part - 1)) / count)
+    const share = `${part}/${count}`
+    if (parts.some((one) => one.part === share && one.size === partSize)) {
       tell(`${name}: part ${part} of ${count} passed before`)
       continue
     }
-    const partSize = Math.floor((size * part) / count) - Math.floor((size * (part - 1)) / count)
-    const piece = { name, row, seed: partSeed, size: partSize, part: `${part}/${count}` }
+    const piece = { name, row, seed: `${seed}-${part}`, size: partSize, part: share }
     const outcome = await runPiece(settings, piece, tell, stop)
     if (stop.aborted) return null
     if (!outcome.passed) return outcome
-    appendFileSync(path, `${JSON.stringify({ ...outcome, seed: partSeed })}\n`)
-    parts.push(outcome)
+    appendFileSync(path, `${JSON.stringify({ ...outcome, part: share })}\n`)
+    parts.push({ ...outcome, part: share })
   }
   // A campaign that is named again runs all its parts again.
   rmSync(path)
   return { name, passed: true, size, ...sumOf(parts) }
 }
 
-function sumOf(parts: readonly Outcome[]): Pick<Outcome, 'seconds' | 'figures'> {
+function sumOf(parts: readonly Outcome[]): Pick<Outcome, 'commit' | 'seconds' | 'figures'> {
   const figures: Record<string, number> = {}
   for (const part of parts)
     for (const [figure, count] of Object.entries(part.figures))
       figures[figure] = (figures[figure] ?? 0) + count
-  return { seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0), figures }
+  const commit = [...new Set(parts.map((part) => part.commit))].join(', ')
+  return { commit, seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0), figures }
 }
 
 async function runPiece(
-  { tier, folder }: TortureSettings,
+  { tier, folder, commit }: TortureSettings,
   { name, row, seed, size, part = '1/1' }: Piece,
   tell: (line: string) => void,
   stop: AbortSignal,
@@ -160,7 +167,7 @@ async function runPiece(
   const figures = recorded?.figures ?? {}
   tell(`${name}: ${passed ? 'passed' : 'FAILED'} in ${seconds} s ${JSON.stringify(figures)}`)
   if (!passed && !stop.aborted) tell(`${said}\nall of its output: ${output}`)
-  return { name, passed, seconds, size, figures }
+  return { name, commit, passed, seconds, size, figures }
 }
 
 function recordedIn(path: string, name: string): RecordedCampaign | undefined {
@@ -189,12 +196,12 @@ function outcomesOf(settings: TortureSettings): readonly Outcome[] {
 
 /** A run as a table in Markdown: each campaign, its promise, and what it counted. */
 export function reportOf(settings: TortureSettings): string {
-  const rows = outcomesOf(settings).map(({ name, passed, seconds, figures }) => {
+  const rows = outcomesOf(settings).map(({ name, commit, passed, seconds, figures }) => {
     const counted = Object.entries(figures).map(
       ([figure, count]) => `${figure} ${count.toLocaleString('en')}`,
     )
     const promise = settings.campaigns[name]?.promise ?? ''
-    const outcome = passed ? `held, in ${durationOf(seconds)}` : '**broken**'
+    const outcome = passed ? `held, in ${durationOf(seconds)}, at ${commit}` : `**broken**, at ${commit}`
     return `| \`${name}\` | ${promise} | ${counted.join(', ')} | ${outcome} |`
   })
   return ['| Campaign | Promise | Counted | Outcome |', '|---|---|---|---|', ...rows, ''].join('\n')

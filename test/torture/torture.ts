@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { useMemoryFolder } from '../processes/memory-folder.ts'
@@ -25,7 +26,16 @@ for (const name of only) if (!Object.hasOwn(CAMPAIGNS, name)) throw new Error('-
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-const settings: TortureSettings = { campaigns: CAMPAIGNS, tier, seed, only, folder: '.daybook-torture' }
+const git = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' })
+const commit = git.status === 0 ? git.stdout.trim() : 'an unknown commit'
+const settings: TortureSettings = {
+  campaigns: CAMPAIGNS,
+  tier,
+  seed,
+  only,
+  folder: '.daybook-torture',
+  commit,
+}
 if (values.list) process.stdout.write(listOf(CAMPAIGNS))
 else if (values.report) process.stdout.write(reportOf(settings))
 else {
