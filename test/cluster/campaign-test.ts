@@ -60,7 +60,7 @@ export async function assertCampaign(
     const { subscribers } = settings
     finish(
       t,
-      { faults: total, ...counts },
+      { faults: total, kinds: Object.keys(fired).length, ...counts },
       {
         ...FLOORS,
         acks: FLOORS.acks + faults * ACKS_PER_FAULT,

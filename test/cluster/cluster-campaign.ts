@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
 import { run } from '../stage/command-stage.ts'
-import type { Cluster, ClusterFault, FiredFault } from './cluster.ts'
+import type { Cluster, FiredFault } from './cluster.ts'
+import { chosenFaults } from './cluster.ts'
 import type { ClusterPublishers } from './cluster-publishers.ts'
 import { openClusterPublishers } from './cluster-publishers.ts'
 import type { FollowedFile } from './followed-file.ts'
@@ -22,6 +22,8 @@ export type CampaignSettings = Readonly<{
   faults: number
   /** Names of the faults of the first round. */
   first?: readonly string[]
+  /** Whether a fault comes before others that have fired as often: all, if there are more faults than a run fires. */
+  isPreferred?(name: string): boolean
   /** Acknowledgements before each round of faults and after the last, so that a slow machine publishes as much. */
   acksPerRound: number
   subscribers: number
@@ -46,8 +48,6 @@ export type CampaignResult = Readonly<{
   counts: CampaignCounts
 }>
 
-/** A second fault joins the first this often. */
-const PAIRS = 0.3
 /** Time without a fault between two rounds. */
 const CALM_MS = [100, 500] as const
 /** Share of the streams that a reset closes. */
@@ -159,7 +159,9 @@ async function fireAll(stage: Stage): Promise<void> {
     await published(stage, settings.acksPerRound, 'with nothing wrong')
     const begun: { name: string; heal: FiredFault['heal'] }[] = []
     const named = faults.filter(({ name }) => round === 1 && settings.first?.includes(name) === true)
-    for (const { name, fire } of named.length > 0 ? named : chosen(faults, fired, random)) {
+    for (const { name, fire } of named.length > 0
+      ? named
+      : chosenFaults(faults, fired, random, settings.isPreferred)) {
       const fault = await fire()
       if (fault === null) continue
       begun.push({ name, heal: fault.heal })
@@ -175,18 +177,6 @@ async function fireAll(stage: Stage): Promise<void> {
     if (round % ROUNDS_PER_STANDSTILL === 0) await standStill(stage, 'go on')
   }
   await published(stage, settings.acksPerRound, 'after the last fault')
-}
-
-/** One or two faults of different places, of those that have been fired least. */
-function chosen(
-  faults: readonly ClusterFault[],
-  fired: Readonly<Record<string, number>>,
-  random: Random,
-): readonly ClusterFault[] {
-  const rank = faults.map((fault) => ({ fault, rank: (fired[fault.name] ?? 0) + random.next() }))
-  const [first, ...others] = rank.toSorted((a, b) => a.rank - b.rank).map(({ fault }) => fault)
-  const second = random.chance(PAIRS) ? others.find(({ place }) => place !== first?.place) : undefined
-  return [first, second].filter((fault) => fault !== undefined)
 }
 
 /** Signed trees of all nodes; null for one that does not answer. */

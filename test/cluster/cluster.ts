@@ -1,3 +1,4 @@
+import type { Random } from '../../sim/random.ts'
 import type { SendPayment } from './contest-drafts.ts'
 import type { AuditFault, History } from './history.ts'
 
@@ -69,3 +70,25 @@ export type Cluster = AsyncDisposable &
     /** Stops all nodes with SIGTERM. Resolves with those that did not end with code 0. */
     stop(): Promise<readonly string[]>
   }>
+
+/** A second fault joins the first this often. */
+const PAIRS = 0.3
+
+/**
+ * One or two faults of different places, of those that have been fired least. Of those, the preferred ones come first,
+ * by default all.
+ */
+export function chosenFaults(
+  faults: readonly ClusterFault[],
+  fired: Readonly<Record<string, number>>,
+  random: Random,
+  isPreferred: (name: string) => boolean = () => true,
+): readonly ClusterFault[] {
+  const rank = faults.map((fault) => ({
+    fault,
+    rank: (fired[fault.name] ?? 0) + (random.next() + (isPreferred(fault.name) ? 0 : 1)) / 2,
+  }))
+  const [first, ...others] = rank.toSorted((a, b) => a.rank - b.rank).map(({ fault }) => fault)
+  const second = random.chance(PAIRS) ? others.find(({ place }) => place !== first?.place) : undefined
+  return [first, second].filter((fault) => fault !== undefined)
+}

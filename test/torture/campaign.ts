@@ -23,6 +23,8 @@ export type Campaign = Readonly<{
    * parts: each case belongs to one of them, so that together they try every case once.
    */
   isOfPart(name: string): boolean
+  /** Number of this part, from 1, and how many there are. */
+  part: Readonly<{ number: number; count: number }>
   /**
    * Reports what the run counted. Fails when a figure is below its floor: a run whose faults did not fire, or that met
    * no traffic, proves nothing.
@@ -39,12 +41,14 @@ export function openCampaign(name: string): Campaign {
   const size = Number(process.env['DAYBOOK_CAMPAIGN'] ?? row.sizes.quick)
   const seed = process.env['DAYBOOK_SEED'] ?? row.seed
   const record = process.env['DAYBOOK_RECORD']
+  const part = partIn(process.env['DAYBOOK_PART'] ?? '1/1')
   return {
     size,
     seed,
     seedNumber: seedNumberOf(seed),
     random: randomOf(seed),
-    isOfPart: partOf(process.env['DAYBOOK_PART'] ?? '1/1'),
+    part,
+    isOfPart: (one) => shareOf(one, part.count) === part.number - 1,
     finish(t, figures, floors) {
       t.diagnostic(`${name}: ${size} ${row.unit}, seed: ${seed} (set it with DAYBOOK_SEED)`)
       t.diagnostic(JSON.stringify(figures))
@@ -56,12 +60,17 @@ export function openCampaign(name: string): Campaign {
   }
 }
 
-function partOf(part: string): Campaign['isOfPart'] {
-  const [, number, count] = (/^(\d+)\/(\d+)$/.exec(part) ?? assert.fail('DAYBOOK_PART is like 3/10')).map(
+function partIn(text: string): Campaign['part'] {
+  const [, number, count] = (/^(\d+)\/(\d+)$/.exec(text) ?? assert.fail('DAYBOOK_PART is like 3/10')).map(
     Number,
   )
   assert.ok(number !== undefined && count !== undefined && number >= 1 && number <= count, 'DAYBOOK_PART')
-  return (name) => hashedNumber(name) % count === number - 1
+  return { number, count }
+}
+
+/** Share of so many, from 0, to which a name always belongs. */
+export function shareOf(name: string, shares: number): number {
+  return hashedNumber(name) % shares
 }
 
 /** A whole number below 2^32 that a text always gives. */

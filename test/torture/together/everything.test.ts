@@ -8,13 +8,16 @@ import { NATS_NEEDED, NATS_SERVER } from '../../engine/nats-program.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { skipUnless } from '../../stage/test-needs.ts'
 import { HAS_LITEWITNESS, LITEWITNESS_NEEDED } from '../../witness/litewitness.ts'
-import { openCampaign } from '../campaign.ts'
+import { openCampaign, shareOf } from '../campaign.ts'
 import { WHOLE_COMPANY } from './whole-company.ts'
 
 const CAMPAIGN = openCampaign('everything')
 const FAULTS = CAMPAIGN.size
-/** Engine of the log: `DAYBOOK_ENGINE`, or the one that the seed draws, so that the parts of a long run have both. */
-const ENGINE = process.env['DAYBOOK_ENGINE'] ?? (CAMPAIGN.seedNumber % 2 === 0 ? 'nats' : 'postgres')
+/** Engine of the log: `DAYBOOK_ENGINE`, or that of the part, so that the parts of a long run have both by turns. */
+const ENGINE = process.env['DAYBOOK_ENGINE'] ?? (CAMPAIGN.part.number % 2 === 1 ? 'nats' : 'postgres')
+/** Parts of a run that have the same engine. Each first fires the faults that the others do not. */
+const TURNS = Math.ceil(CAMPAIGN.part.count / 2)
+const TURN = Math.ceil(CAMPAIGN.part.number / 2) - 1
 const ENGINES = new Map([
   ['nats', openNatsEngine],
   ['postgres', openPostgresEngine],
@@ -35,6 +38,7 @@ if (FAULTS > 0)
           CAMPAIGN,
           (folder, seed) => openEngineCluster(folder, seed, openEngine, WHOLE_COMPANY),
           {
+            isPreferred: (name) => shareOf(name, TURNS) === TURN,
             first: ['kill a', 'kill witness.example/one', 'kill drainer and database of the outbox'],
             acksPerRound: 15,
             subscribers: FAULTS > 10 ? 200 : 30,
