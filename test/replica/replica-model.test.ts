@@ -8,8 +8,8 @@ import { MUTANTS, NO_MUTANT } from './mutant.ts'
 const CAMPAIGN = openCampaign('replica-model')
 /** Schedules of each kind. A failure names its schedule. */
 const SCHEDULES = CAMPAIGN.size
-/** Number of the first schedule. */
-const FIRST = CAMPAIGN.seedNumber
+/** Number of the first schedule. No two seeds share a schedule. */
+const FIRST = CAMPAIGN.seedNumber * 10_000
 /** Schedules after which a mutant that nobody has noticed is a failure. */
 const MUTANT_SCHEDULES = 40
 

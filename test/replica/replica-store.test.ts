@@ -23,8 +23,8 @@ import { DiskFull } from './memory-book.ts'
 
 const CAMPAIGN = openCampaign('replica-store')
 const SCHEDULES = CAMPAIGN.size
-/** Number of the first schedule. */
-const FIRST = CAMPAIGN.seedNumber
+/** Number of the first schedule. No two seeds share a schedule. */
+const FIRST = CAMPAIGN.seedNumber * 10_000
 const SOURCE: DraftSource = { chain: 'opaque', mode: 'publish' }
 const PUBLICATIONS = 60
 const DISTURBED_MS = 30_000
