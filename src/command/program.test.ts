@@ -17,9 +17,21 @@ suite('a command line', () => {
 
   test('loads every command for the help, and to suggest one for a mistake', async () => {
     const { stdout } = await run(['--help'])
+    assert.match(stdout, /\nTo try it: daybook demo .*\n$/)
     for (const command of whole.commands) assert.ok(stdout.includes(`\n  ${command.name()} `), command.name())
     const { code, stderr } = await run(['kegen'])
     assert.equal(code, 2)
     assert.match(stderr, /Did you mean keygen\?/)
+  })
+
+  test('ends each help with the words that start a command in a clone', async () => {
+    for (const words of [['--help'], ['verify', '--help'], ['get', 'summary', '--help']]) {
+      const { stdout } = await run(words, { program: 'npm run -s daybook --' })
+      assert.match(
+        stdout,
+        /\n\nHere, write `npm run -s daybook --` in place of `daybook`\.\n$/,
+        words.join(' '),
+      )
+    }
   })
 })

@@ -100,6 +100,11 @@ export async function openProgram(surroundings: Surroundings, words: readonly st
     .description(`The open book of a contest and prize platform. ${NOTICE}`)
     .version(VERSION)
     .addHelpText('after', '\nTo try it: daybook demo --data demo, then daybook tail http://127.0.0.1:8080')
+    .addHelpText('afterAll', ({ error }) =>
+      error || world.program === 'daybook'
+        ? ''
+        : `\nHere, write \`${world.program}\` in place of \`daybook\`.`,
+    )
     .showSuggestionAfterError()
     .showHelpAfterError('(--help shows the usage)')
     .configureOutput({

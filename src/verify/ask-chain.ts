@@ -57,7 +57,7 @@ export async function askChain(
 ): Promise<ChainReport | null> {
   if (chain === null || transactions === null) return null
   if (broken !== null || misfit !== null || list.is('root') !== 'right') {
-    list.unchecked('chain', 'the entries could not all be read')
+    list.unchecked('chain', 'the events could not all be read')
     return { lines: [], isAnswered: false }
   }
   const chosen = transactions.choose()

@@ -50,12 +50,12 @@ const ATTACKS: readonly (readonly [what: string, change: Change, says: RegExp])[
   [
     'changes an amount',
     withLines(open, (lines) => lines.map((line) => line.replace(/"kots":"(?!0\.)\d/, '"kots":"9'))),
-    /^root \| log\/checkpoint: its root is not that of the \d+ entries: seq \d+ differs from the signed one$/,
+    /^root \| log\/checkpoint: its root is not that of the \d+ events: seq \d+ differs from the signed one$/,
   ],
   [
     'changes a kind',
     withLines(open, (lines) => lines.map((line) => line.replace(/"kind":"/, '"kind":"z'))),
-    /^(?:root \| log\/checkpoint: its root is not that of the \d+ entries.*|log \| seq \d+: cannot be posted.*)$/,
+    /^(?:root \| log\/checkpoint: its root is not that of the \d+ events.*|log \| seq \d+: cannot be posted.*)$/,
   ],
   [
     'adds a ninth key',
@@ -180,7 +180,7 @@ suite('an attack is found when a service', () => {
       manifest.root = Buffer.alloc(32).toString('base64')
       return Buffer.from(JSON.stringify(manifest))
     })
-    const place = `archive \\| archive/${closed}.json: its root is not that of the first \\d+ entries`
+    const place = `archive \\| archive/${closed}.json: its root is not that of the first \\d+ events`
     assert.match(findingLines(found).join('\n'), new RegExp(place))
   })
 

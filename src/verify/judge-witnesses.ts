@@ -13,7 +13,7 @@ import type { CollectedWitnesses, WitnessView } from './ask-witnesses.ts'
 import type { WitnessDemand } from './witnessed-note.ts'
 import { judgeQuorum, UNWITNESSED_MS_MAX, WITNESSED_PATH } from './witnessed-note.ts'
 
-const UNREAD = 'the entries could not all be read'
+const UNREAD = 'the events could not all be read'
 
 /** First events that a quorum vouches for, and the number of witnesses that would have to lie to show others another log. */
 export type Vouched = Readonly<{ size: number; liars: number }>

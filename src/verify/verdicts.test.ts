@@ -15,7 +15,7 @@ import type { SavedNote } from './saved-checkpoint.ts'
 
 const log = publicLog(RICH_LOG)
 const size = RICH_LOG.length
-const UNREAD = 'not checked: the entries could not all be read'
+const UNREAD = 'not checked: the events could not all be read'
 
 function says({ checks }: Audit, name: Check['name']): string {
   const { is, says: text } = checks.find((check) => check.name === name) ?? {}

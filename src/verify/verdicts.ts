@@ -16,7 +16,7 @@ import type { Source } from './reading/source.ts'
 import type { Trust, TrustBasis } from './trust.ts'
 import { openListed } from './trust.ts'
 
-const UNREAD = 'the entries could not all be read'
+const UNREAD = 'the events could not all be read'
 const NOTHING = 'there is nothing to compare'
 
 const BASES: Readonly<Record<TrustBasis, string>> = {
@@ -49,13 +49,13 @@ export async function judgeLog(
   list.right('log', `seqs 1 to ${size} without a gap, eight fields each, moments in order`)
   const recomputed = tree.rootAt(size)
   if (recomputed !== undefined && isSame(recomputed, root)) {
-    list.right('root', `${formatBase64(root)} is the root over all ${size} entries`)
+    list.right('root', `${formatBase64(root)} is the root over all ${size} events`)
   } else {
     const range = await firstDifference(source, tree, size)
     const from = range === null ? '' : `: ${rangeText(range)}`
     list.wrong('root', {
       place: 'log/checkpoint',
-      what: `its root is not that of the ${size} entries${from}`,
+      what: `its root is not that of the ${size} events${from}`,
     })
   }
 }
@@ -100,7 +100,7 @@ async function manifestFinding(
   const place = `archive/${month}.json`
   const recomputed = tree.rootAt(size)
   if (recomputed === undefined || !isSame(recomputed, root)) {
-    return { place, what: `its root is not that of the first ${size} entries` }
+    return { place, what: `its root is not that of the first ${size} events` }
   }
   const opened = await openListed(formatUtf8(checkpoint), trust, primitives)
   return opened.ok && opened.value.size === size && isSame(opened.value.root, root)

@@ -26,7 +26,10 @@ suite('a restore', () => {
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
     })
-    assert.match(stdout, /^daybook: \S+data: another process uses this data directory$/m)
+    assert.match(
+      stdout,
+      /^daybook: \S+data: another process uses this data directory: stop it, or choose another folder with --data$/m,
+    )
   })
 
   test('killed at any step leaves the old store or the new one, and can be repeated', async () => {

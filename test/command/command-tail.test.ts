@@ -102,7 +102,12 @@ suite('tail', () => {
       else if (type === 'correction') assert.ok(row.includes(` corrects ${corrects}`), row)
       else if (title !== undefined) assert.ok(row.includes(title.slice(0, 20)), row)
     }
-    const last = await run([...words, '--last', '3'])
+    const last = await run([...words, '--last', '3'], { interactive: true })
+    const [first] = events.slice(-3)
+    assert.match(
+      last.stderr,
+      new RegExp(`^127\\.0\\.0\\.1:\\d+ · from seq ${first.seq} · press Ctrl-C to stop$`, 'm'),
+    )
     assert.ok(rows.includes(last.stdout.trimEnd().split('\n').at(-1) ?? ''), last.stdout)
   })
 
@@ -171,7 +176,7 @@ suite('tail', () => {
         plain,
         [
           '2026-07-20 (UTC)',
-          '       1  00:00:00  treasury deposit               2 400 000.000000000  67gf92WK…9fVC5bJ1',
+          '       1  00:00:00  treasury deposit               2,400,000.000000000  67gf92WK…9fVC5bJ1',
           '       2  00:00:00  price usd                          $0.042132232813',
           '       3  00:02:00  contest scheduled          1                        Daily Remix: Lost Gloves',
           '',

@@ -30,7 +30,11 @@ suite('a data directory', () => {
         commands.map(async (words) => ({ name: words[0], ...(await run(words)) })),
       )) {
         assert.equal(code, 1, `${name} ended with ${code}: ${stderr}`)
-        assert.match(stderr, /^daybook: .*data: another process uses this data directory$/m, String(name))
+        assert.match(
+          stderr,
+          /^daybook: .*data: another process uses this data directory: stop it, or choose another folder with --data$/m,
+          String(name),
+        )
         assert.doesNotMatch(stderr, /\n\s+at /, 'a message, not a stack')
       }
       const again = await first.publish([{ ...TRADE, ref: 'b' }])

@@ -12,6 +12,8 @@ import { assertTestExists, namedTests } from './named-tests.ts'
 
 const FILES = filesBelow('')
 const DOCUMENTS = FILES.filter((path) => path.endsWith('.md'))
+/** Index of the documents, by task. */
+const INDEX = 'docs/README.md'
 const DECISIONS = DOCUMENTS.filter((path) => path.startsWith('docs/decisions/')).toSorted()
 
 type Manifest = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>
@@ -65,12 +67,21 @@ suite('README', () => {
     assert.ok(textOf('README.md').trimEnd().split('\n').length <= 100)
   })
 
-  test('links to every document', () => {
+  test('links to the index and to the first documents', () => {
     const linked = new Set(linksOf(textOf('README.md')))
-    const documents = DOCUMENTS.filter((path) => /^(?:docs\/)?[\w-]+\.md$/.test(path) && path !== 'README.md')
+    for (const path of [INDEX, 'PROTOCOL.md', 'CONTRIBUTING.md', 'docs/operating.md']) {
+      assert.ok(linked.has(path), path)
+    }
+  })
+})
+
+suite('docs/README.md', () => {
+  test('has one line about every document', () => {
+    const told = [...textOf(INDEX).matchAll(/^- \[[^\]]+\]\(([^)]+)\): [A-Za-z]/gm)]
+    const documents = DOCUMENTS.filter((path) => /^(?:docs\/(?:runbook\/(?=README))?)?[\w-]+\.md$/.test(path))
     assert.deepEqual(
-      documents.filter((path) => !linked.has(path)),
-      [],
+      told.map(([, target = '']) => join('docs', target)).toSorted(),
+      [...documents.filter((path) => path !== 'README.md' && path !== INDEX), 'docs/decisions'].toSorted(),
     )
   })
 })

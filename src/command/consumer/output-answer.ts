@@ -38,7 +38,7 @@ export function formatTable(rows: readonly JsonObject[]): string {
   const columns = names.map((name) => {
     const texts = cells.map((row) => row.get(name) ?? '')
     const width = texts.reduce((most, text) => Math.max(most, text.length), name.length)
-    const isNumber = texts.every((text) => /^(?:-?[\d ]+(?:\.\d+)?|–?)$/.test(text))
+    const isNumber = texts.every((text) => /^(?:-?[\d,]+(?:\.\d+)?|–?)$/.test(text))
     return { name, texts, pad: (text: string) => (isNumber ? text.padStart(width) : text.padEnd(width)) }
   })
   const line = (of: (column: (typeof columns)[number]) => string): string =>

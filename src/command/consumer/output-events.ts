@@ -93,10 +93,10 @@ function noteOf({ title, corrects, restates }: DetailsWire): string {
   return printable(notes.filter((note) => note !== undefined).join(', '))
 }
 
-/** Amount with the digits before the point in groups of three: `1 204.000000000`. */
+/** Amount with the digits before the point in groups of three, as on pages: `1,204.000000000`. */
 export function groupAmount(amount: string): string {
   const [whole = '', decimals] = amount.split('.')
-  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ' ')
+  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
   return decimals === undefined ? grouped : `${grouped}.${decimals}`
 }
 

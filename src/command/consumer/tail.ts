@@ -95,7 +95,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
     if (after > head.seq && (!follow || !mayCatchUp)) {
       throw await cursorError(saved?.log ?? null, after)
     }
-    if (world.interactive) tell(world, `${new URL(url).host} · from seq ${after + 1} · press Ctrl-C to stop`)
+    if (world.interactive) tell(world, startLine(url, events[0]?.seq ?? after + 1))
     await show(events, after)
     const options = { after, signal: world.stop, onStatus: openConnectionNotices(world) }
     if (!isOver()) {
@@ -115,6 +115,11 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   }
   report(settings, run, world)
   return 0
+}
+
+/** Line on a terminal before the first event that is shown or waited for. */
+function startLine(url: string, seq: number): string {
+  return `${new URL(url).host} · from seq ${seq} · press Ctrl-C to stop`
 }
 
 /** Status of the service; null when the command was stopped in the meantime. */

@@ -76,7 +76,10 @@ Examples:
   daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
   daybook verify copy
   daybook verify https://data.example.org --witness "$(cat witness-vkey)=https://witness.example.net"
-  daybook verify https://data.example.org --chain solana=https://rpc.example.org`,
+  daybook verify https://data.example.org --chain solana=https://rpc.example.org
+
+The file vkey has the verifier key of the log. Take it from where the operator publishes it, not from the service.
+For your own log, daybook keygen --show prints it.`,
     )
     .action(async (target: string, { since, save, key, witness, quorum, ...chain }: VerifyOptions) => {
       const witnesses = { witness, ...(quorum === undefined ? {} : { quorum }) }

@@ -11,7 +11,7 @@ import { isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, directoryInUse, tell } from '../terminal/world.ts'
 import type { LogOptions } from './log-options.ts'
 import { directoryOption, logOptions, newLogOf } from './log-options.ts'
 import { readSigningKeys } from './signing-key-file.ts'
@@ -73,9 +73,7 @@ export async function runImport(settings: ImportCommandSettings, world: World): 
     })
   } catch (cause) {
     if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing was imported', { cause })
-    if (cause instanceof LockedError)
-      throw new CommandError(1, `${settings.data}: ${cause.message}`, { cause })
-    throw cause
+    throw cause instanceof LockedError ? directoryInUse(settings.data, cause) : cause
   } finally {
     progress.end()
   }

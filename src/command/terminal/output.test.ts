@@ -37,7 +37,7 @@ suite('a table of events', () => {
       table(200, event, next),
       [
         '2026-10-03 (UTC)',
-        '  184224  11:22:33  payout voter_share        42       1 204.345678901  f68c136122334455667788990db865',
+        '  184224  11:22:33  payout voter_share        42       1,204.345678901  f68c136122334455667788990db865',
         '  184225  11:22:33  payout voter_share',
         '',
       ].join('\n'),
@@ -73,13 +73,13 @@ suite('an answer as a table', () => {
       formatAnswer(answer, false),
       `asOf.seq  3
 asOf.at   2026-10-01T00:00:00.000Z
-total     1 234 567.000000000
+total     1,234,567.000000000
 next      –
 
 rows
 id  title              kots  at
  1  One         5.000000000  x
-22  –      12 345.000000000  y
+22  –      12,345.000000000  y
 `,
     )
   })
@@ -92,10 +92,10 @@ id  title              kots  at
 test('grouping the digits of an amount keeps every digit', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (whole) => {
-      assert.equal(groupAmount(`-${whole}.000000001`).replaceAll(' ', ''), `-${whole}.000000001`)
+      assert.equal(groupAmount(`-${whole}.000000001`).replaceAll(',', ''), `-${whole}.000000001`)
     }),
   )
-  assert.equal(groupAmount('-1234.000000000'), '-1 234.000000000')
+  assert.equal(groupAmount('-1234.000000000'), '-1,234.000000000')
   assert.equal(groupAmount('-123.000000000'), '-123.000000000')
 })
 

@@ -80,7 +80,12 @@ export function takeDirectory(data: string): Disposable {
   try {
     return lockDirectory(data)
   } catch (error) {
-    if (error instanceof LockedError) throw new CommandError(1, `${data}: ${error.message}`, { cause: error })
-    throw error
+    throw error instanceof LockedError ? directoryInUse(data, error) : error
   }
+}
+
+/** Error of a command whose data directory another process has. */
+export function directoryInUse(data: string, cause: LockedError): CommandError {
+  const action = 'stop it, or choose another folder with --data'
+  return new CommandError(1, `${data}: ${cause.message}: ${action}`, { cause })
 }

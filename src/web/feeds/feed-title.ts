@@ -1,4 +1,5 @@
 import type { EventWire } from '../../protocol/event.ts'
+import { shortAmount } from '../markup/amount-html.ts'
 import { plainKind, whoWins } from '../markup/kind-words.ts'
 import { plainText } from '../markup/page-lead.ts'
 import { html } from '../markup/html.ts'
@@ -18,20 +19,23 @@ const HAPPENED: { readonly [Type in 'contest' | 'loyalty']: Readonly<Record<Rule
   },
   loyalty: {
     scheduled: 'was planned',
-    accrual: 'was added to',
+    accrual: 'was set aside',
     input: 'has its input fixed',
     output: 'was computed',
   },
 }
 
-/** Title of a feed entry, such as "First (contest 1) closed". */
+/** Title of a feed entry, such as "First (contest 1) closed". Its amount is cut as on pages. */
 export function entryTitle(
   { type, kind, contestId, kots }: EventWire,
   nameOf: (contestId: number) => string,
   { token }: Site,
 ): string {
   const happened = type === 'contest' || type === 'loyalty' ? happenedOf(type, kind) : undefined
-  const moved = kots === null ? '' : `, ${kots} ${token}`
+  const amount = kots === null ? null : `${shortAmount(kots)} ${token}`
+  if (amount !== null && type === 'loyalty' && kind === 'accrual')
+    return `${amount} added to the loyalty fund`
+  const moved = amount === null ? '' : `, ${amount}`
   const contest = contestId === null ? null : nameOf(contestId)
   if (happened !== undefined) return `${contest ?? 'The loyalty reward'} ${happened}${moved}`
   const what = type === 'correction' ? `Correction of a ${kind}` : titleOf(type, kind)

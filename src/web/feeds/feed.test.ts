@@ -34,7 +34,7 @@ suite('the feed', () => {
     const response = await stage.get('/feed.atom?type=payout')
     assert.match(
       await response.text(),
-      /<title>Payout to voters, 15\.000000000 KOTS: First \(contest 1\)<\/title>/,
+      /<title>Payout to voters, 15\.00 KOTS: First \(contest 1\)<\/title>[^]*<summary>Event #10, published 2026-\S+Z\. Exact amount: 15\.000000000 KOTS\. Transaction \S+\.<\/summary>/,
     )
     const again = await stage.get('/feed.atom?type=payout', {
       'If-None-Match': response.headers.get('etag') ?? '',

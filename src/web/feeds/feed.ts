@@ -105,9 +105,8 @@ function feedOf(events: readonly EventWire[], headAt: string | null, ask: RouteR
 }
 
 function entryOf(event: EventWire, base: string, { site, tag, nameOf }: Feed): Html {
-  const { seq, type, kind, at, contestId, kots, tx } = event
-  const contest = contestId === null ? '' : ` of contest ${contestId}`
-  const moved = kots === null ? '' : `: ${kots} ${site.token}`
+  const { seq, type, at, kots, tx } = event
+  const moved = kots === null ? '' : ` Exact amount: ${kots} ${site.token}.`
   const paid = tx === null ? '' : ` Transaction ${tx}.`
   return html`
     <entry>
@@ -117,7 +116,7 @@ function entryOf(event: EventWire, base: string, { site, tag, nameOf }: Feed): H
       <published>${at}</published>
       <updated>${at}</updated>
       <category term="${type}" />
-      <summary>Event #${seq}, ${type} / ${kind}${contest}${moved}, published ${at}.${paid}</summary>
+      <summary>Event #${seq}, published ${at}.${moved}${paid}</summary>
     </entry>
   `
 }

@@ -4,8 +4,10 @@ import { keysOf } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
-import type { ContestLedger } from '../../protocol/resources.ts'
+import type { ContestLedger, Schedule } from '../../protocol/resources.ts'
 import { parseContestId } from '../../protocol/seq.ts'
+import { openScheduleCalendar } from '../../serve/api/calendar.ts'
+import { CALENDAR_TYPE } from '../../serve/api/icalendar.ts'
 import { isRepeatable } from '../../serve/query/address.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
@@ -23,10 +25,10 @@ const SVG_POLICY = "default-src 'none'; sandbox"
 /** Answers a request with an error page. */
 type Refuse = (problem: Problem, path: string, rawQuery: string, now: Ms) => Promise<Reply>
 
-type BadgeSettings = Readonly<{ site: Site; identity: LogIdentity }>
+type RedirectSettings = Readonly<{ site: Site; identity: LogIdentity }>
 
 /** Routes that redirect to a page, the badge of a contest, and the calendar under the schedule page's path. */
-export function redirectRoutes(api: Api, refuse: Refuse, settings: BadgeSettings): readonly AnswerRoute[] {
+export function redirectRoutes(api: Api, refuse: Refuse, settings: RedirectSettings): readonly AnswerRoute[] {
   const redirects = keysOf(TARGETS).flatMap((id) => {
     const target = TARGETS[id]
     return target === null ? [] : [redirectRoute(endpointPagePath(id), target, refuse)]
@@ -34,7 +36,7 @@ export function redirectRoutes(api: Api, refuse: Refuse, settings: BadgeSettings
   return [
     contestRoute(api, refuse, settings),
     contestDataRoute(refuse),
-    calendarRoute(api),
+    calendarRoute(api, settings),
     ...redirects,
     redirectRoute('/log/{rest...}', () => '/verify', refuse),
   ]
@@ -78,7 +80,7 @@ function redirectRoute(path: string, target: Target, refuse: Refuse): AnswerRout
 }
 
 /** `/contests/{id}`: redirects to the contest's ledger page, with `.png` to its picture; `.svg` answers its badge. */
-function contestRoute(api: Api, refuse: Refuse, settings: BadgeSettings): AnswerRoute {
+function contestRoute(api: Api, refuse: Refuse, settings: RedirectSettings): AnswerRoute {
   return {
     path: '/contests/{id}',
     parameters: [],
@@ -112,7 +114,7 @@ async function badgeReply(
   api: Api,
   ask: RouteRequest,
   id: string,
-  { site, identity }: BadgeSettings,
+  { site, identity }: RedirectSettings,
 ): Promise<Reply> {
   const asked = await api.ask('contestLedger', ask, { segments: { id }, query: 'limit=1' })
   if (!asked.ok) return problemReply(asked.problem)
@@ -128,14 +130,25 @@ async function badgeReply(
   }
 }
 
-/** `/schedule.ics`: the calendar of the API at the address that people subscribe to. */
-function calendarRoute(api: Api): AnswerRoute {
-  const route = api.route('scheduleCalendar')
+/** `/schedule.ics`: the calendar of the API, with the name of the service and a page for each entry. */
+function calendarRoute(api: Api, { site, identity }: RedirectSettings): AnswerRoute {
+  const format = openScheduleCalendar(identity.origin, site)
   return {
     path: '/schedule.ics',
-    parameters: route.parameters,
+    parameters: api.route('scheduleCalendar').parameters,
     allowance: 'api',
     showsLog: true,
-    handle: (ask) => route.handle({ ...ask, path: ENDPOINT_PATHS.scheduleCalendar }),
+    async handle(ask) {
+      const asked = await api.ask('schedule', ask, {})
+      if (!asked.ok) return problemReply(asked.problem)
+      const schedule: Schedule = JSON.parse(asked.value.json)
+      return {
+        is: 'body',
+        keep: 'revalidate',
+        etag: 'of-content',
+        type: CALENDAR_TYPE,
+        body: format(schedule),
+      }
+    },
   }
 }

@@ -76,7 +76,7 @@ suite('the calendar of unpaid prizes', () => {
     await using stage = await openApiStage({ story: STORY })
     const feed = await read(stage, '/payouts.ics?contestId=2')
     assert.deepEqual(valuesOf(feed, 'SUMMARY'), ['Winner: contest 2 can be paid'])
-    assert.deepEqual(valuesOf(feed, 'NAME'), ['When prizes of contest 2 can be paid'])
+    assert.deepEqual(valuesOf(feed, 'NAME'), ['Daybook: when prizes of contest 2 can be paid'])
   })
 
   test('keeps the id of an entry when a part is paid', async () => {

@@ -39,7 +39,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
       const { rows, asOfMs, whole } = unpaid.value
       const id = ask.query.integer('contestId')
       const body = format({
-        name: id === undefined ? 'When prizes can be paid' : `When prizes of contest ${id} can be paid`,
+        name: `${site.name}: when prizes${id === undefined ? '' : ` of contest ${id}`} can be paid`,
         description: `When unpaid prizes can be paid, as of now. ${whole ? '' : `It covers only the first ${CALENDAR_ROWS_MAX} rows of /payouts: there are more. `}Informational only.`,
         product: 'Unpaid prizes',
         origin,

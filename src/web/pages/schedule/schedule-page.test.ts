@@ -3,6 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { assertCalendar, valuesOf } from '../../../../test/stage/icalendar.ts'
 import { LAUNCH, plan } from '../../../../test/story/api-story.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { sendRaw } from '../../../../test/stage/raw-request.ts'
@@ -103,14 +104,30 @@ suite('the schedule', () => {
     assert.match(pages[0] ?? '', new RegExp(`webcal://127\\.0\\.0\\.1:${stage.port}/schedule\\.ics`))
   })
 
-  test('has the same calendar as the API', async () => {
+  test('has the calendar of the API, with the name of the service and a page for each entry', async () => {
     const [page, api] = await Promise.all(
       ['/schedule.ics', '/api/v1/schedule.ics'].map((path) => stage.get(path)),
     )
     assert.ok(page !== undefined && api !== undefined)
     assert.equal(page.headers.get('content-type'), 'text/calendar; charset=utf-8')
-    assert.equal(page.headers.get('etag'), api.headers.get('etag'))
-    assert.equal(await page.text(), await api.text())
+    const feed = await page.text()
+    assertCalendar(feed)
+    const addressOf = (uid: string): string => {
+      const [, id] = /^contest-(\d+)-/.exec(uid) ?? []
+      return `http://127.0.0.1:${stage.port}${id === undefined ? '/loyalty/runs' : `/contests/${id}/ledger`}`
+    }
+    const uids = valuesOf(feed, 'UID')
+    assert.ok(uids.length > 1)
+    assert.deepEqual(valuesOf(feed, 'URL;VALUE=URI'), uids.map(addressOf))
+    assert.deepEqual(valuesOf(feed, 'NAME'), ['Daybook: schedule'])
+    assert.deepEqual(valuesOf(feed, 'X-WR-CALNAME'), ['Daybook: schedule'])
+    const bare = feed
+      .replaceAll('\r\n ', '')
+      .replaceAll(/^URL;VALUE=URI:.*\r\n/gm, '')
+      .replaceAll('Daybook: schedule', 'Contests and payments')
+    assert.equal(bare, (await api.text()).replaceAll('\r\n ', ''))
+    const again = await stage.get('/schedule.ics', { 'If-None-Match': page.headers.get('etag') ?? '' })
+    assert.equal(again.status, 304)
   })
 
   test('of very many plans shows the soonest, and links all of them', async () => {
