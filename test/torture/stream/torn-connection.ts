@@ -18,13 +18,21 @@ type TornConnection = Readonly<{
   isEnough: (newest: string) => boolean
 }>
 
+/** Answer to a torn connection. */
+type TornAnswer = Readonly<{
+  bytes: Buffer
+  /** Bytes that had come when the client ended it; null when the service ended it. */
+  endedAfter: number | null
+}>
+
 const MS_MAX = 30_000
 /** Characters of former bytes that `isEnough` sees again, so that it sees each message whole. */
 const SEEN_AGAIN = 2_000
 
 /**
  * Opens a connection, reads until enough has come, and ends it. Resolves when it is closed, with all received bytes. A
- * service that ends a stream by itself fails it, and so does one that is silent for too long.
+ * service that ends a stream by itself fails it, and so does one that is silent for too long. One that ends the connection
+ * before the status of a stream is left to the caller to judge.
  */
 export async function readTorn({
   port,
@@ -33,11 +41,11 @@ export async function readTorn({
   end,
   bytesMax,
   isEnough,
-}: TornConnection): Promise<Buffer> {
+}: TornConnection): Promise<TornAnswer> {
   const chunks: Buffer[] = []
   let length = 0
   let newest = ''
-  let ended = false
+  let endedAfter: number | null = null
   const socket = connect({ port, host: '127.0.0.1', localAddress: from, allowHalfOpen: true })
   const closed = Promise.withResolvers<void>()
   const late = setTimeout(
@@ -54,8 +62,8 @@ export async function readTorn({
     newest = `${newest.slice(-SEEN_AGAIN)}${bytes.toString('latin1')}`
     // A refusal leaves the connection open for further requests.
     if (length === bytes.length && length >= OK.length && !newest.startsWith(OK)) socket.end()
-    if (ended || (length < bytesMax && !isEnough(newest))) return
-    ended = true
+    if (endedAfter !== null || (length < bytesMax && !isEnough(newest))) return
+    endedAfter = length
     if (end === 'rst') resetConnection(socket)
     else if (end === 'fin') socket.destroy()
     else socket.end()
@@ -67,9 +75,10 @@ export async function readTorn({
     socket.destroy()
   }
   const bytes = Buffer.concat(chunks)
-  assert.ok(ended || bytes.toString('latin1', 0, OK.length) !== OK, 'the service ended the stream by itself')
+  const isStream = bytes.toString('latin1', 0, OK.length) === OK
+  assert.ok(endedAfter !== null || !isStream, 'the service ended the stream by itself')
   // The client of a half-closed connection still reads. Others are as if broken at exactly this byte.
-  return end === 'half-close' ? bytes : bytes.subarray(0, bytesMax)
+  return { bytes: end === 'half-close' ? bytes : bytes.subarray(0, bytesMax), endedAfter }
 }
 
 const OK = 'HTTP/1.1 200'
