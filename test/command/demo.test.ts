@@ -68,6 +68,7 @@ suite('the demonstration', () => {
     const lost = await fetchDescribed(`${node.url}/api/v1/events?tx=${failing.tx}`)
     assert.deepEqual(((await lost.json()) as { events: unknown[] }).events, [])
     const [, rpc = ''] = /pretend chain on (http:\S+);/.exec(node.stderr()) ?? []
+    assert.ok(node.stderr().includes(`Open ${node.url}/ · Ctrl-C stops`))
     const paid = await fetchDescribed(`${node.url}/api/v1/events?type=payout&limit=1`)
     const [payout] = ((await paid.json()) as { events: readonly { tx: string; kots: string }[] }).events
     const [, payer = '', token = ''] = /--payer (\w+) --token (\w+)/.exec(node.stderr()) ?? []

@@ -46,14 +46,16 @@ export async function demo(settings: ServiceSettings, world: World, lines: LogLi
   return await serve({ ...settings, finality: payments.finality }, world, lines, async (service, stop) => {
     payments.know(service.reader)
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
-    tell(world, `pages: ${address}/ and data: curl ${address}/api/v1/summary`)
     tell(world, `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`)
     tell(world, `ask the pretend chain: ${world.program} verify ${address} --chain solana=${payments.url}`)
     tell(world, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
-    // The first page waits for the bundling of scripts, so it is requested before a user does.
+    // The first page waits for scripts and modules, so it is requested before a user is told to open it.
     // A stop aborts the request, because a drain would wait for it.
     void fetch(address, { signal: stop })
-      .then((page) => page.body?.cancel())
+      .then(async (page) => {
+        await page.body?.cancel()
+        tell(world, `Open ${address}/ · Ctrl-C stops`)
+      })
       .catch((error: unknown) => {
         if (!stop.aborted) lines.say('page-failed', { err: error })
       })
