@@ -117,7 +117,7 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
     const ended = await runOperation(operation, root, { root, except: EXCEPT, report, reportsAll: true })
     assert.equal(ended.code, 0, `${operation.name}: ${ended.said}`)
     const changes = countedCalls(report)
-    const steps = withoutLongRuns(changes, CAMPAIGN.random).flatMap(({ call, number }) =>
+    const steps = withoutLongRuns(changes).flatMap(({ call, number }) =>
       WHERES.filter((where) => where !== 'in' || call === 'pwrite').map((where) => ({
         operation,
         at: number,
