@@ -36,8 +36,30 @@ const ERRORS: Readonly<Partial<Record<ShimCall, readonly ShimError[]>>> = {
   fcntl: ['EIO'],
 }
 
+/** Faults of a whole run at least. A run makes some thousand calls. */
+const FOUND_MIN = 1_000
+/** Share of the runs that at least end with a named fault. About a third do. */
+const NAMED_MIN = 0.1
+/** Words of SQLite for a call that failed. It seldom says which error the system gave. */
+const SQLITE_WORDS =
+  /disk I\/O error|unable to open database file|disk is full|readonly database|malformed|not a database|out of memory|locking protocol|database is locked/
+/** Words of the system for each error. Node has no words for EDQUOT, only its number. */
+const SYSTEM_WORDS: Readonly<Record<ShimError, RegExp>> = {
+  EIO: /\bi\/o error|\bEIO\b/,
+  ENOSPC: /no space left on device|\bENOSPC\b/,
+  EDQUOT: /-122\b|quota/,
+  EMFILE: /too many open files|\bEMFILE\b/,
+  ENOMEM: /not enough memory|\bENOMEM\b/,
+  EACCES: /permission denied|\bEACCES\b/,
+  EROFS: /read-only file system|\bEROFS\b/,
+  short: SQLITE_WORDS,
+}
+
 /** The k-th call of a kind, and `times − 1` after it, fail. */
 type Fault = Readonly<{ call: ShimCall; error: ShimError; at: number; times: 1 | 2 }>
+/** Calls that SQLite and Node may use, and do not on every system. */
+const UNUSED: ReadonlySet<ShimCall> = new Set(['fdatasync', 'link'])
+const TIMES = [1, 2] as const
 /** Calls and outcomes of a run, in order. */
 type Happened = Readonly<CountedCall & { is: 'call' }> | Readonly<DrivenOutcome & { is: 'outcome' }>
 type Ended = Readonly<{ code: number | null; said: string; happened: readonly Happened[] }>
@@ -50,6 +72,23 @@ function happenedIn(path: string): readonly Happened[] {
     const [call = '', number, name = ''] = line.split(' ')
     return { is: 'call', call, number: Number(number), path: name }
   })
+}
+
+/** Reason of the end that a service gave: its last words at a start, or a fatal line of its report. */
+function reasonIn(said: string): string {
+  const lines = said.split('\n')
+  return lines
+    .filter(
+      (line) => line.startsWith('daybook: ') || /^\{"level":"fatal".*"fact":"(?:broken|crashed)"/.test(line),
+    )
+    .join('\n')
+}
+
+/** Asserts that a service that ended with 1 named its fault. A stop that took too long is no fault of a call. */
+function assertNamed(error: ShimError, said: string, told: string): void {
+  const reason = reasonIn(said)
+  if (reason === '' && /"fact":"stop-cut"/.test(said)) return
+  assert.ok(SQLITE_WORDS.test(reason) || SYSTEM_WORDS[error].test(reason), `the fault is not named: ${told}`)
 }
 
 suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') }, () => {
@@ -85,34 +124,38 @@ suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') 
     cpSync(before, root, { recursive: true })
   }
 
-  /** Calls of a run without faults, of each kind. */
-  async function recordFaults(): Promise<readonly Fault[]> {
+  /** Faults of a run, of each kind of call, and their number with those that many equal calls in a row leave out. */
+  async function recordFaults(): Promise<Readonly<{ faults: readonly Fault[]; found: number }>> {
     const faults: Fault[] = []
+    let found = 0
     place()
     const calls = Object.keys(ERRORS) as ShimCall[]
     const { code, said, happened } = await drive({ calls, reportsAll: true })
     assert.equal(code, 0, said)
     for (const call of calls) {
       const own = happened.filter((one) => one.is === 'call').filter((one) => one.call === call)
+      assert.ok(own.length > 0 || UNUSED.has(call), `a run has no call ${call}`)
       const numbered = own.map((one, index) => ({ ...one, number: index + 1 }))
-      for (const { number } of withoutLongRuns(numbered, CAMPAIGN.random))
-        for (const error of ERRORS[call] ?? [])
-          for (const times of [1, 2] as const) faults.push({ call, error, at: number, times })
+      const ofEach = (ERRORS[call] ?? []).flatMap((error) => TIMES.map((times) => ({ call, error, times })))
+      found += own.length * ofEach.length
+      for (const { number } of withoutLongRuns(numbered))
+        faults.push(...ofEach.map((one) => ({ ...one, at: number })))
     }
-    return faults
+    return { faults, found }
   }
 
   const nameOf = ({ call, error, at, times }: Fault): string =>
     `${call} ${at}${times === 2 ? ` and ${at + 1}` : ''}: ${error}`
 
-  /** Asserts what no fault may change, and returns whether it fired. */
-  async function fails(fault: Fault): Promise<boolean> {
+  /** Asserts what no fault may change. Returns whether it fired, and whether it ended the service, which named it. */
+  async function fails(fault: Fault): Promise<Readonly<{ fired: boolean; named: boolean }>> {
     const { call, error, at, times } = fault
     place()
     const { code, said, happened } = await drive({ calls: [call], fail: { at, error, times } })
     const name = `${nameOf(fault)}, on ${happened.flatMap((one) => (one.is === 'call' ? one.path : [])).join(' and ')}`
     const told = `${name}: ${said}`
     assert.ok(code === 0 || code === 1, `${name}: ended with ${code}: ${said}`)
+    if (code === 1) assertNamed(error, said, told)
     assert.doesNotMatch(said, /^ {4}at |\\n {4}at /m, told)
     const outcomes = happened.filter((one) => one.is === 'outcome')
     const answers = outcomes.filter(({ step }) => step === 'publish')
@@ -124,7 +167,8 @@ suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') 
     }
     assertNoAckAfterFailedSync(happened, told)
     await assertWhole(answers, told)
-    return happened.some((one) => one.is === 'call')
+    const fired = happened.some((one) => one.is === 'call')
+    return { fired, named: code === 1 && reasonIn(said) !== '' }
   }
 
   function assertNoAckAfterFailedSync(happened: readonly Happened[], told: string): void {
@@ -177,14 +221,19 @@ suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') 
 
   test('acknowledges nothing that it may lose, names the fault, and starts again', async (t) => {
     const { random, size } = CAMPAIGN
-    const all = (await recordFaults()).filter((fault) => CAMPAIGN.isOfPart(nameOf(fault)))
+    const { faults, found } = await recordFaults()
+    const all = faults.filter((fault) => CAMPAIGN.isOfPart(nameOf(fault)))
+    const runsMin = Math.min(size, all.length)
     const chosen: Fault[] = []
     while (chosen.length < size && all.length > 0) chosen.push(...all.splice(random.below(all.length), 1))
-    let fired = 0
+    const seen = { runs: 0, fired: 0, named: 0 }
     const broken: string[] = []
     for (const [index, fault] of chosen.entries()) {
       try {
-        if (await fails(fault)) fired += 1
+        const { fired, named } = await fails(fault)
+        seen.runs += 1
+        if (fired) seen.fired += 1
+        if (named) seen.named += 1
       } catch (error) {
         broken.push(String(error))
         process.stderr.write(`failing-calls: ${nameOf(fault)} broke a promise\n`)
@@ -192,7 +241,15 @@ suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') 
       if (index % 50 === 49) process.stderr.write(`failing-calls: ${index + 1} of ${chosen.length}\n`)
     }
     assert.deepEqual(broken, [])
-    const figures = { runs: chosen.length, fired, faults: chosen.length + all.length }
-    CAMPAIGN.finish(t, figures, { fired: Math.ceil(chosen.length * 0.9) })
+    CAMPAIGN.finish(
+      t,
+      { ...seen, faults: chosen.length + all.length, found },
+      {
+        found: FOUND_MIN,
+        runs: runsMin,
+        fired: Math.ceil(runsMin * 0.9),
+        named: Math.floor(runsMin * NAMED_MIN),
+      },
+    )
   })
 })

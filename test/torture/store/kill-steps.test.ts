@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { randomOf } from '../../../sim/random.ts'
 import { hasStore, storePath } from '../../../src/log/store/store.ts'
 import { run } from '../../stage/command-stage.ts'
 import { skipWithout } from '../../stage/test-needs.ts'
@@ -118,8 +117,7 @@ suite('an operation that is killed at a step', { skip: skipWithout('cc') }, () =
     const ended = await runOperation(operation, root, { root, except: EXCEPT, report, reportsAll: true })
     assert.equal(ended.code, 0, `${operation.name}: ${ended.said}`)
     const changes = countedCalls(report)
-    // Each part finds the same steps, of which it takes its own.
-    const steps = withoutLongRuns(changes, randomOf(operation.name)).flatMap(({ call, number }) =>
+    const steps = withoutLongRuns(changes).flatMap(({ call, number }) =>
       WHERES.filter((where) => where !== 'in' || call === 'pwrite').map((where) => ({
         operation,
         at: number,

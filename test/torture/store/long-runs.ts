@@ -1,4 +1,4 @@
-import type { Random } from '../../../sim/random.ts'
+import { randomOf } from '../../../sim/random.ts'
 import type { CountedCall } from './io-shim.ts'
 
 /** Equal calls on one file in a row, more than which are not all tried. */
@@ -7,8 +7,12 @@ const RUN_MAX = 12
 const RUN_ENDS = 4
 const RUN_BETWEEN = 4
 
-/** Leaves of many equal calls on one file in a row the first, the last and some between: a copy of a store has thousands. */
-export function withoutLongRuns(changes: readonly CountedCall[], random: Random): readonly CountedCall[] {
+/**
+ * Leaves of many equal calls on one file in a row the first, the last and some between: a copy of a store has thousands.
+ * Those between are the same in each part of a campaign, which otherwise would try other cases than the parts share.
+ */
+export function withoutLongRuns(changes: readonly CountedCall[]): readonly CountedCall[] {
+  const random = randomOf('calls between')
   const kept: CountedCall[] = []
   for (let from = 0; from < changes.length;) {
     const [first] = changes.slice(from)

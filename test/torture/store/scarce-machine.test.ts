@@ -15,6 +15,8 @@ import { openCampaign } from '../campaign.ts'
 
 const CAMPAIGN = openCampaign('scarce-machine')
 const { random } = CAMPAIGN
+/** Bit of the right to mount in `CapEff` of proc_pid_status(5): CAP_SYS_ADMIN. */
+const MAY_MOUNT = 1n << 21n
 /** Size of a temporary folder that is full from the start. */
 const FULL_FOLDER_BYTES = 65_536
 /** Memory that a process may still take. A request of some thousand drafts needs more. */
@@ -25,8 +27,13 @@ const END_MS_MAX = 30_000
 /** Scarcities from which on most ends must have a reason. */
 const SILENT_JUDGED_MIN = 30
 
+/** Limits of a process in turn, each half as large, until one ends it. */
+const LIMITS_MAX = 4
+
 /** Count of the acknowledged drafts, number of the newest draft, and ends of the service without a reason. */
 type Known = { acknowledged: number; next: number; silent: number }
+/** How a service ended: by itself, or still alive after the scarcity. */
+type Outcome = 'ended' | 'survived'
 
 const draftsOf = (known: Known, count: number): readonly object[] =>
   Array.from({ length: count }, () => {
@@ -58,7 +65,7 @@ async function ended({ child }: NodeProcess): Promise<void> {
 }
 
 /** Lets every write of the store fail as on a file system that became read-only. The service ends, with the reason. */
-async function turnReadOnly(node: NodeProcess, known: Known, data: string): Promise<void> {
+async function turnReadOnly(node: NodeProcess, known: Known, data: string): Promise<Outcome> {
   const closed = ended(node)
   const calls = 'pwrite64,ftruncate,fsync,fdatasync'
   const paths = [storePath(data), `${storePath(data)}-wal`]
@@ -69,66 +76,97 @@ async function turnReadOnly(node: NodeProcess, known: Known, data: string): Prom
   }
   assert.equal(node.child.exitCode, 1)
   assert.match(node.stderr(), /the disk failed/)
+  return 'ended'
 }
+
+/** Words of a report that tell no failure. */
+const HARMLESS = /^\{"level":"(?:info|warn)"/
 
 /**
  * Limits the memory of a process to little more than it has, and publishes much. The process may go on. When it ends, it
  * says why; memory that ends inside the runtime may kill it before it has said anything, and then the signal is known.
  */
-async function takeMemory(node: NodeProcess, known: Known): Promise<void> {
+async function takeMemory(node: NodeProcess, known: Known): Promise<Outcome> {
   const pid = Number(node.child.pid)
-  const used = Number(/^VmData:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
-  const limit = used + random.below(MEMORY_MORE_BYTES_MAX)
-  execFileSync('prlimit', ['--pid', String(pid), `--data=${limit}`])
-  for (let requests = 0; requests < LARGE_REQUESTS_MAX; requests++) {
-    const status = await publish(node, known, LARGE_REQUEST)
-    if (status !== 200) break
+  for (let limits = 0; limits < LIMITS_MAX; limits += 1) {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const used = Number(/^VmData:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+    const limit = used + random.below(MEMORY_MORE_BYTES_MAX >> limits)
+    execFileSync('prlimit', ['--pid', String(pid), `--data=${limit}`])
+    for (let requests = 0; requests < LARGE_REQUESTS_MAX; requests++)
+      if ((await publish(node, known, LARGE_REQUEST)) !== 200) break
+    if ((await publish(node, known, 1)) !== 200) {
+      await ended(node)
+      assertReasonSaid(node, known)
+      return 'ended'
+    }
   }
-  const publishes = await publish(node, known, 1)
-  if (publishes === 200) return void (await node.end('SIGKILL'))
-  await ended(node)
-  const hasSaid = /memory|allocat|failed/i.test(node.stderr())
-  assert.ok(hasSaid || node.child.signalCode !== null, `the last words name the reason: ${node.stderr()}`)
+  return 'survived'
+}
+
+/** Asserts that the last words of a process name the reason of its end, or that a signal ended it, which is counted. */
+function assertReasonSaid({ child, stderr }: NodeProcess, known: Known): void {
+  const words = stderr()
+    .split('\n')
+    .filter((line) => !HARMLESS.test(line))
+  const hasSaid = /memory|allocat|failed/i.test(words.join('\n'))
+  assert.ok(hasSaid || child.signalCode !== null, `the last words name the reason: ${stderr()}`)
   if (!hasSaid) known.silent += 1
 }
 
 const WAYS = { readOnly: turnReadOnly, memory: takeMemory } as const
 type Way = keyof typeof WAYS
 
-/** Opens a temporary folder that is full; null when this machine does not allow that. */
-function openFullFolder(parent: string): string | null {
+/** Whether this process has the right to mount a file system. */
+function mayMount(): boolean {
+  const effective = /^CapEff:\s+([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+  return (BigInt(`0x${effective ?? '0'}`) & MAY_MOUNT) !== 0n
+}
+
+/** Opens a temporary folder that is full. */
+function openFullFolder(parent: string): string {
   const folder = join(parent, 'full')
   mkdirSync(folder)
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${FULL_FOLDER_BYTES}`, 'tmpfs', folder], {
-      stdio: 'ignore',
-    })
-  } catch {
-    return null
-  }
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${FULL_FOLDER_BYTES}`, 'tmpfs', folder])
   writeFileSync(join(folder, 'all'), new Uint8Array(FULL_FOLDER_BYTES))
   return folder
 }
 
+/** Asserts that a folder has no room for one more byte. */
+function assertFull(folder: string): void {
+  const more = join(folder, 'more')
+  assert.throws(() => writeFileSync(more, 'x'), { code: 'ENOSPC' })
+  rmSync(more, { force: true })
+}
+
 suite(
   `a machine without room, ${CAMPAIGN.size} times`,
-  { skip: skipUnless(canInject(), 'a strace that may follow a process') },
+  {
+    skip: skipUnless(
+      canInject() && mayMount(),
+      'a strace that may follow a process, or the right to mount a file system',
+    ),
+  },
   () => {
     const parent = mkdtempSync(join(tmpdir(), 'daybook-scarce-'))
-    const full = openFullFolder(parent)
+    let full = ''
+    test.before(() => {
+      full = openFullFolder(parent)
+      assertFull(full)
+    })
     test.after(() => {
-      if (full !== null) execFileSync('umount', [full])
+      if (full !== '') execFileSync('umount', [full])
       rmSync(parent, { recursive: true, force: true })
     })
     const data = join(parent, 'data')
-    const wrapper = full === null ? [] : ['env', `TMPDIR=${full}`, `SQLITE_TMPDIR=${full}`]
 
     test(
       'loses nothing that was acknowledged: its store read-only, its memory limited, its temporary folder full',
       { timeout: 60_000 + CAMPAIGN.size * 30_000 },
       async (t) => {
         const known: Known = { acknowledged: 0, next: 0, silent: 0 }
-        const seen = { readOnly: 0, memory: 0, ended: 0 }
+        const seen = { readOnly: 0, memory: 0, survived: 0, fullFolder: 0 }
+        const wrapper = ['env', `TMPDIR=${full}`, `SQLITE_TMPDIR=${full}`]
         for (let unit = 0; unit < CAMPAIGN.size; unit++) {
           const way: Way = unit % 2 === 0 ? 'readOnly' : 'memory'
           const node = await startNode(data, [], wrapper)
@@ -138,12 +176,12 @@ suite(
             // What was in progress may be there too, and is known from now on.
             known.acknowledged = before
             assert.equal(await publish(node, known, random.between(1, 50)), 200)
-            await WAYS[way](node, known, data)
+            seen[(await WAYS[way](node, known, data)) === 'ended' ? way : 'survived'] += 1
+            assertFull(full)
+            seen.fullFolder += 1
           } finally {
-            seen.ended += node.child.signalCode === 'SIGKILL' ? 0 : 1
             if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
           }
-          seen[way] += 1
           if (unit % 20 === 19) t.diagnostic(`${unit + 1} times`)
         }
         const checked = await run(['check', '--data', data])
@@ -154,10 +192,11 @@ suite(
         const { silent } = known
         if (size >= SILENT_JUDGED_MIN)
           assert.ok(silent <= seen.memory / 10, `${silent} ends without a reason`)
+        const half = Math.floor(size / 2)
         const floors = {
-          readOnly: Math.floor(size / 2),
-          memory: Math.floor(size / 2),
-          ended: size / 2,
+          readOnly: half,
+          memory: Math.ceil(half / 2),
+          fullFolder: size,
           events: size,
         }
         CAMPAIGN.finish(t, { scarcities: size, events, silent, ...seen }, floors)
