@@ -77,7 +77,7 @@ suite('the chart of flows', () => {
     )
     assert.equal(
       await headingOf('/flows?from=2026-09-01&to=2026-09-08T00:10Z&bucket=hour'),
-      'In this range nothing was spent on play.',
+      'From 1 Sep 00:00 to 8 Sep 2026 01:00 nothing was spent on play.',
     )
   })
 

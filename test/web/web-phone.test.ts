@@ -48,13 +48,41 @@ suite('on a phone', () => {
     await sight.page.setViewportSize({ width: 320, height: 640 })
     const shown = await sight.page.locator('nav.sub').evaluate((nav) => ({
       goesOn: nav.scrollWidth > nav.clientWidth,
-      attachment: getComputedStyle(nav).backgroundAttachment,
+      mask: getComputedStyle(nav).maskImage,
     }))
     await sight.page.setViewportSize(NARROW)
     assert.ok(shown.goesOn)
-    // Two covers scroll with the links, and two shades stay at the edges.
-    assert.equal(shown.attachment, 'local, local, scroll, scroll')
+    assert.match(shown.mask, /^linear-gradient\(90deg, rgba\(0, 0, 0, 0\),.*rgba\(0, 0, 0, 0\)\)$/)
   })
+})
+
+suite('a table of many figures on a phone', () => {
+  for (const path of ['/funds', '/loyalty/runs', '/patterns']) {
+    test(`of ${path} has the name of each figure on the left and the figure on the right`, async () => {
+      await sight.page.goto(pages.urlOf(path))
+      const cell = sight.page.locator('.pairs td.r[data-label]:visible').first()
+      await cell.waitFor()
+      const [own, row] = [await cell.boundingBox(), await cell.locator('xpath=..').boundingBox()]
+      assert.equal(own?.width, row?.width)
+      assert.equal(await cell.evaluate((one) => getComputedStyle(one).justifyContent), 'space-between')
+    })
+  }
+})
+
+suite('code on a phone', () => {
+  for (const path of ['/archive', '/verify']) {
+    test(`of ${path} keeps its lines, is focused by the keyboard, and has a button that copies it`, async () => {
+      await sight.page.goto(pages.urlOf(path))
+      const blocks = sight.page.locator('.code')
+      assert.ok((await blocks.count()) > 0)
+      for (const block of await blocks.all()) {
+        assert.equal(await block.locator('code').evaluate((one) => getComputedStyle(one).whiteSpace), 'pre')
+        await block.locator('pre[tabindex="0"]').focus()
+        const copied = await block.getByRole('button', { name: 'Copy' }).getAttribute('data-copy')
+        assert.equal(copied, await block.locator('code').textContent())
+      }
+    })
+  }
 })
 
 type Least = Readonly<{ targets: string; main: string; TARGET: number; MAIN: number }>
@@ -99,6 +127,10 @@ type PageElement = Readonly<{
   getBoundingClientRect(): Readonly<{ width: number; height: number }>
 }>
 declare const document: Readonly<{ querySelectorAll(selector: string): Iterable<PageElement> }>
-declare function getComputedStyle(
-  of: unknown,
-): Readonly<{ display: string; overflowX: string; backgroundAttachment: string }>
+declare function getComputedStyle(of: unknown): Readonly<{
+  display: string
+  overflowX: string
+  maskImage: string
+  justifyContent: string
+  whiteSpace: string
+}>

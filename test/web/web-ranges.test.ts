@@ -113,3 +113,16 @@ suite('a refused range', () => {
     assert.equal((await stage.get(href)).status, 200)
   })
 })
+
+suite('the headline of a range of own dates', () => {
+  for (const [query, said] of [
+    ['from=2026-10-01T00:00Z&to=2026-10-02T01:00Z&bucket=hour', 'From 1 Oct 00:00 to 2 Oct 2026 01:00'],
+    ['from=2026-10-01&to=2026-10-02&bucket=hour', 'In twenty-four hours'],
+  ] as const) {
+    test(`from ${query} can be quoted`, async () => {
+      const [, heading = ''] = /<h1>([^]*?)<\/h1>/.exec(await pageOf(`/flows?${query}`)) ?? []
+      const words = heading.replaceAll(/<i>[^<]*<\/i>|<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
+      assert.ok(words.startsWith(`${said} `), words)
+    })
+  }
+})

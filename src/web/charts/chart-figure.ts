@@ -86,6 +86,9 @@ const HEADS: Readonly<Record<Bucket, string>> = {
   month: 'Month',
 }
 
+/** Most columns of figures that a phone shows side by side. It shows more below each other. */
+const BESIDE_MAX = 3
+
 /** Section with the buckets of charts, the newest first: ten rows in sight, and the others in a second table. */
 export function bucketTables<Shown extends ShownBucket>(tables: BucketTables<Shown>): Html {
   const { bucket, buckets, note, csv } = tables
@@ -123,8 +126,14 @@ function tableOf<Shown extends ShownBucket>(
 ): Html {
   const end = buckets.at(-1)?.at ?? ''
   const kind = (column: Column): string => (column.wideOnly === true ? 'r fold' : 'r')
+  const isFolded = columns.filter(({ wideOnly }) => wideOnly !== true).length > BESIDE_MAX
+  const labelOf = ({ name: label }: Column): Html | null => (isFolded ? html` data-label="${label}"` : null)
   return html`<div class="wide" role="region" aria-label="${name}" tabindex="0">
-    <table class="buckets" data-list="/buckets" ${most === null ? null : html`data-most="${most}"`}>
+    <table
+      class="buckets${isFolded ? ' cards pairs' : ''}"
+      data-list="/buckets"
+      ${most === null ? null : html`data-most="${most}"`}
+    >
       <thead>
         <tr>
           <th scope="col" data-field="at">${HEADS[bucket]}${atEnd === true ? ', at its end' : null}</th>
@@ -140,11 +149,14 @@ function tableOf<Shown extends ShownBucket>(
           return shown === undefined
             ? null
             : html`<tr data-row="/buckets/${index}">
-                <th scope="row">
+                <th scope="row" ${isFolded ? html` class="all"` : null}>
                   ${bucketStart(bucket, shown.at, end)}${shown.complete ? null : html` <small>so far</small>`}
                 </th>
                 ${columns.map(
-                  (column) => html`<td class="${kind(column)}">${figureOf(shown, column.field)}</td>`,
+                  (column) =>
+                    html`<td class="${kind(column)}" ${labelOf(column)}>
+                      ${figureOf(shown, column.field)}
+                    </td>`,
                 )}
               </tr>`
         })}

@@ -5,18 +5,18 @@ import type { Scale } from '../markup/chart-scale.ts'
 import { scaleOf } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
 import type { Candidate, ChartRow, ChartWords, SeriesStyle } from './chart-words.ts'
-import { mergedWords, openPlacing } from './chart-words.ts'
+import { ASCENT, DESCENT, mergedWords, openPlacing } from './chart-words.ts'
 import { html } from '../markup/html.ts'
 
 /** A figure that holds from a moment until the next step. */
 type StepPoint = Readonly<{ atMs: number; figure: string }>
 
-/** Steps with the words at the end of their line; the name is in the description. */
+/** Steps with the words at the end of their line, its name if absent, none if null. The description has the name. */
 export type StepSeries = Readonly<{
   name: string
   style: SeriesStyle
   steps: readonly StepPoint[]
-  label?: ChartRow
+  label?: ChartRow | null
 }>
 
 /** Figures that change at single moments, in one unit. */
@@ -70,20 +70,27 @@ function wordsOf(
   const height = PLOT_HEIGHTS[size]
   const placing = openPlacing(only, height, () => height)
   for (const words of axisWords(scale.marks, { size, base: scale.zero, only })) placing.take(words)
-  return series.map(({ name, style, steps, label }) => {
-    const last = steps.at(-1)
-    if (last === undefined) return null
-    const y = scale.place(last.figure) * height
-    const rows = [{ ...(label ?? { text: name }), style }]
-    const candidates = [ABOVE, BELOW, ABOVE - 16, BELOW + 16].map((dy): Candidate => ({
-      rows,
-      share: 1,
-      dx: 0,
-      y: y + dy,
-      anchor: 'end',
-    }))
-    return placing.place(candidates, true)
+  const ended = series.flatMap((one) => {
+    const last = one.steps.at(-1)
+    return last === undefined ? [] : [{ ...one, y: scale.place(last.figure) * height }]
   })
+  const isCrossed = (y: number): boolean => ended.some((one) => one.y > y - ASCENT && one.y < y + DESCENT)
+  // The highest line first: only its words have room above them.
+  return ended
+    .toSorted((one, other) => one.y - other.y)
+    .map(({ name, style, label, y }) => {
+      if (label === null) return null
+      const rows = [{ ...(label ?? { text: name }), style }]
+      const candidates = [ABOVE, BELOW, ABOVE - 16, BELOW + 16].map((dy): Candidate => ({
+        rows,
+        share: 1,
+        dx: 0,
+        y: y + dy,
+        anchor: 'end',
+      }))
+      const clear = candidates.filter((one) => !isCrossed(one.y))
+      return placing.place([...clear, ...candidates], true)
+    })
 }
 /** Most steps with exact places. More steps have whole places, to keep the page small. */
 const STEPS_EXACT_MAX = 300

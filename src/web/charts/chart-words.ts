@@ -36,8 +36,8 @@ type TopBetween = (from: number, to: number) => number
 
 const ROW_HEIGHT = 16
 /** Height of letters above their base line, and below it. */
-const ASCENT = 12
-const DESCENT = 4
+export const ASCENT = 12
+export const DESCENT = 4
 /** Least distance between words. */
 const APART = 4
 

@@ -5,6 +5,8 @@ import type { Flows } from '../../protocol/range-resources.ts'
 import type { AnswerRoute, Reply } from '../../serve/http/route.ts'
 import type { Api } from '../frame/answers.ts'
 import type { Assets } from '../assets/assets.ts'
+import { plotOnPage } from '../charts/chart-plot.ts'
+import { flowsPlot } from '../pages/ranges/flows-chart.ts'
 import { THEME } from '../markup/chart-theme.ts'
 import { HTML_TYPE, PAGE_HEADERS, refreshOf, refusalReply } from '../frame/error-page.ts'
 import type { Html } from '../markup/html.ts'
@@ -50,6 +52,10 @@ export function embedRoute(
             src="/flows.svg?${range}${theme === 'auto' ? '' : `&theme=${theme}`}"
             alt="${title}: the link leads to a table of the same figures"
           />
+          <figure class="chart narrow">
+            <p>Spent on play and paid in prizes, in ${site.token} by ${bucket}</p>
+            ${plotOnPage(flowsPlot(flows, site))}
+          </figure>
           <p class="source">
             <a href="/flows?${range}" target="_blank" rel="noopener">${site.name}</a>, up to event
             #${asOf.seq}.${simulated ? ' This platform is simulated. No real money is involved.' : ''}

@@ -31,13 +31,27 @@ export async function firstEvent({
   return reply.ok ? { address: reply.value.address, answer: JSON.parse(reply.value.json) } : null
 }
 
-/** Line of links to the JSON of answers, each by its name. */
+const OPENED = '<p data-answers>'
+const CLOSED = '</p>'
+
+/** Links to the JSON of further answers, each by its name. The frame moves them to the drawer of the page. */
 export function jsonLinks(named: readonly (readonly [name: Part, from: LinkedAnswer<unknown>])[]): Html {
-  return html`<p class="source">
-    JSON of this:
-    ${named.map(
-      ([name, { address }], index) =>
-        html`${index === 0 ? '' : ' · '}<a data-json href="${address}">${name}</a>`,
-    )}
-  </p>`
+  const links = named.map(
+    ([name, { address }], index) =>
+      html`${index === 0 ? '' : ' · '}<a data-json href="${address}">${name}</a>`,
+  )
+  return { markup: `${OPENED}${html`${links}`.markup}${CLOSED}` }
+}
+
+/** Content of a page, and apart from it all its links of `jsonLinks`; null if it has none. */
+export function takeJsonLinks({ markup }: Html): Readonly<{ content: Html; links: Html | null }> {
+  const [first = '', ...others] = markup.split(OPENED)
+  const parts = others.map((part): readonly [links: string, after: string] => {
+    const end = part.indexOf(CLOSED)
+    return [part.slice(0, end), part.slice(end + CLOSED.length)]
+  })
+  return {
+    content: { markup: `${first}${parts.map(([, after]) => after).join('')}` },
+    links: parts.length === 0 ? null : { markup: parts.map(([links]) => links).join(' · ') },
+  }
 }

@@ -57,7 +57,7 @@ export const SEARCH_FORM: Html = html`<form class="find" role="search" action="/
     name="q"
     maxlength="300"
     aria-label="Find a contest, an event, a day or a transaction"
-    placeholder="Contest, event, day, transaction"
+    placeholder="Contest, event or day"
   />
   <button>Find</button>
 </form>`

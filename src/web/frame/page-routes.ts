@@ -15,7 +15,7 @@ import type { Api, ApiReply } from './answers.ts'
 import { fillPath, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { formRedirect } from './form-redirect.ts'
-import { asOfLine, hasAsOf } from './state-line.ts'
+import { partsOf } from './page-parts.ts'
 import { THEME } from '../markup/chart-theme.ts'
 import { errorPage, HTML_TYPE, NOTHING_HERE } from './error-page.ts'
 import { pageHeaders } from './page-headers.ts'
@@ -238,12 +238,7 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewPa
 async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<string> {
   const title = await page.title(answer, view)
   const asOf = asOfIn(answer)
-  const heading = await page.heading?.(answer, view)
-  const content = await page.render(answer, view)
-  const state =
-    asOf === null || hasAsOf(content) || (heading !== undefined && hasAsOf(heading))
-      ? null
-      : asOfLine(asOf, view)
+  const { heading, content, state, links } = await partsOf(page, view, answer)
   const permalink = permalinkOf(page, view, answer)
   const table = page.csv?.(answer, view) ?? null
   const news = page.linksFeed === true ? feedLink(view.site) : null
@@ -252,7 +247,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const pictured = page.picturePage?.(answer, view) ?? permalink
   const embedded = [...(svg ? [pictureOf(title, pictured)] : []), ...(page.embedded?.(answer, view) ?? [])]
   const csv = { table, whole: page.wholeCsv === true }
-  const bar = viewBar(view, { title, asOf, permalink, csv, svg, embedded })
+  const bar = viewBar(view, { title, asOf, permalink, csv, svg, embedded, links })
   return formatPage({
     ...view,
     title,
@@ -265,7 +260,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
     island: page.island ?? 'frame',
     head,
     preview: page.preview === undefined ? null : suffixedOf(permalink, '.png'),
-    ...(heading === undefined ? {} : { heading }),
+    ...(heading === null ? {} : { heading }),
     body: html`${content} ${state} ${bar}`,
   })
 }

@@ -24,6 +24,16 @@ export function hasAsOf({ markup }: Html): boolean {
   return markup.includes('<p class="as-of"')
 }
 
+/** Whether markup has a shortened amount, which the switch would change. */
+export function hasShortAmount({ markup }: Html): boolean {
+  return markup.includes('<i>')
+}
+
+/** Markup without the switch. */
+export function withoutSwitch({ markup }: Html): Html {
+  return { markup: markup.replace(DECIMALS.markup, '') }
+}
+
 const DECIMALS = html`<label class="decimals"
   >Amounts are cut, never rounded. <input type="checkbox" id="decimals" data-decimals /> Show all
   decimals</label

@@ -19,30 +19,39 @@ type ViewBar = Readonly<{
   csv: CsvOfView
   svg: boolean
   embedded: readonly Embedded[]
+  /** Links to the JSON of the other answers that the page shows; null if there are none. */
+  links: Html | null
 }>
 
 /** Drawer below a page's content: the same as JSON, CSV, picture and curl command, and how to cite and embed it. */
 export function viewBar(view: View, bar: ViewBar): Html | null {
   const { api, query } = view
-  if (api === null) return null
+  if (api === null) return bar.links === null ? null : drawer(html`<p>This page shows: ${bar.links}</p>`)
   // The home page shows the endpoint's page, which has the other formats.
   const [twin = ''] = api.slice('/api/v1'.length).split('?')
   const suffixed = (suffix: string): string => `${twin}${suffix}${query.format()}`
+  return drawer(
+    html`<p class="quiet">
+        This page shows one answer of the API. Put <code>/api/v1</code> before the path of this page to get
+        the JSON, with all decimals.
+      </p>
+      <ul class="buttons">
+        <li><a class="button" data-json href="${api}">JSON</a></li>
+        ${csvLinks(bar.csv, view, twin)}
+        ${bar.svg ? html`<li><a class="button" href="${suffixed('.svg')}">SVG</a></li>` : null}
+        <li><a class="button" href="${suffixed('.metadata.json')}">About this export</a></li>
+        <li>${copyButton('Copy curl', { curl: api })}</li>
+      </ul>
+      <p><code>GET ${api}</code></p>
+      ${bar.links === null ? null : html`<p>This page also shows: ${bar.links}</p>`} ${citation(view, bar)}
+      ${embedCodes(view, bar.embedded)} ${shownJson(view, api)}`,
+  )
+}
+
+function drawer(content: Html): Html {
   return html`<details class="drawer" data-chrome>
     <summary>This page as data</summary>
-    <p class="quiet">
-      This page shows one answer of the API. Put <code>/api/v1</code> before the path of this page to get the
-      JSON, with all decimals.
-    </p>
-    <ul class="buttons">
-      <li><a class="button" data-json href="${api}">JSON</a></li>
-      ${csvLinks(bar.csv, view, twin)}
-      ${bar.svg ? html`<li><a class="button" href="${suffixed('.svg')}">SVG</a></li>` : null}
-      <li><a class="button" href="${suffixed('.metadata.json')}">About this export</a></li>
-      <li>${copyButton('Copy curl', { curl: api })}</li>
-    </ul>
-    <p><code>GET ${api}</code></p>
-    ${citation(view, bar)} ${embedCodes(view, bar.embedded)} ${shownJson(view, api)}
+    ${content}
   </details>`
 }
 
@@ -54,6 +63,14 @@ export function copyButton(label: string, copied: Readonly<{ text: string } | { 
       html`<button type="button" hidden data-copy-curl="${copied.curl.replaceAll("'", '%27')}">
         ${label}
       </button>`
+}
+
+/** Code whose long lines scroll, with a button that copies it. No other region of the page has the same label. */
+export function codeBlock(label: string, text: string): Html {
+  return html`<div class="code">
+    <pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
+    ${copyButton('Copy', { text })}
+  </div>`
 }
 
 /** Cursors of one page, which the address of a whole CSV leaves out. */

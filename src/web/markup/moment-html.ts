@@ -69,7 +69,11 @@ export function dayOf(at: string): Html {
 
 /** End of a range, always in UTC: its day if it is midnight, else `22 Nov 2026 03:49`. */
 export function rangeEnd(at: string): Html {
-  if (at.endsWith('T00:00:00.000Z')) return dayOf(at)
+  return at.endsWith('T00:00:00.000Z') ? dayOf(at) : minuteOf(at)
+}
+
+/** A moment to the minute, always in UTC: `22 Nov 2026 03:49`. */
+export function minuteOf(at: string): Html {
   const day = timeWords('date', Date.parse(at), 0)
   return html`<time datetime="${at}" data-form="minute">${day} ${at.slice(11, 16)}</time>`
 }

@@ -82,7 +82,7 @@ function contentsOf(document: ApiDocument): Html {
           html`<dt>${name}</dt>
             <dd>
               <span class="quiet">${description}.</span>
-              <ul class="tabs">
+              <ul class="index">
                 ${endpoints
                   .filter(({ tags }) => tags.includes(name))
                   .map(
@@ -94,7 +94,7 @@ function contentsOf(document: ApiDocument): Html {
       )}
       <dt>For all endpoints</dt>
       <dd>
-        <ul class="tabs">
+        <ul class="index">
           <li><a href="#shared">What answers share</a></li>
           <li><a href="#kept">Caching and rate limit</a></li>
           <li><a href="#problems">Problems</a></li>

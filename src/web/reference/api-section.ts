@@ -39,7 +39,11 @@ function requestPart(endpoint: DocumentedEndpoint, shown: AnsweredExample, view:
     ${snippetsOf(view.site.url, endpoint, shown).map(
       ({ language, text }) =>
         html`<p>${language} ${copyButton('Copy', { text })}</p>
-          <pre><code>${text}</code></pre>`,
+          <pre
+            tabindex="0"
+            role="region"
+            aria-label="${endpoint.operationId} in ${language}"
+          ><code>${text}</code></pre>`,
     )}
   </details>`
 }

@@ -40,7 +40,9 @@ after(async () => {
 function snippetsIn(language: string): ReadonlyMap<string, string> {
   const found = ENDPOINTS.map(({ id }) => {
     const section = new RegExp(`<section aria-labelledby="${id}"[^]*?</section>`).exec(page)?.[0] ?? ''
-    const form = new RegExp(`<p>${language} <button[^>]* data-copy="([^"]*)"[^]*?<pre><code>([^]*?)</code>`)
+    const form = new RegExp(
+      `<p>${language} <button[^>]* data-copy="([^"]*)"[^]*?<pre[^>]*><code>([^]*?)</code>`,
+    )
     const [, copied = '', shown] = form.exec(section) ?? []
     assert.equal(copied, shown, `${id} in ${language}`)
     return [id, plain(copied)] as const

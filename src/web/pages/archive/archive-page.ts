@@ -4,7 +4,7 @@ import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
 import { DATASET_LINKS } from '../../frame/dataset-links.ts'
 import { expressed } from '../../charts/share.ts'
-import { copyButton } from '../../frame/view-bar.ts'
+import { codeBlock, copyButton } from '../../frame/view-bar.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html, jsonBlock } from '../../markup/html.ts'
@@ -141,14 +141,14 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
     <p>
       With curl: download the months (only the latest, if there are many), and check that they are complete.
     </p>
-    ${code('With curl', curl)}
+    ${codeBlock('With curl', curl)}
     <p>
       With Python: all payouts of a month, refunds and loyalty rewards included, minus corrections. Amounts
       are exact decimals, never floating point.
     </p>
-    ${code('With Python', python)}
+    ${codeBlock('With Python', python)}
     <p>With DuckDB, over the downloaded files: the same for each day.</p>
-    ${code('With DuckDB', duckdb)}
+    ${codeBlock('With DuckDB', duckdb)}
     <p>
       <a href="${DATASET_PATHS.frictionless}">A Data Package</a> and
       <a href="${DATASET_PATHS.dcat}">a DCAT catalogue</a> describe every file and column, with types, units
@@ -158,16 +158,12 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
       Read all files, then the stream after the last event of the newest file. You miss no event, and get none
       twice.
     </p>
-    ${code('Then the stream', live)}
+    ${codeBlock('Then the stream', live)}
     <p>
       ${view.paths.has('/verify') ? html`<a href="/verify">Check a month against the signed log</a>. ` : null}Each
       line of a file is an event, byte for byte as it was published.
     </p>
   </section>`
-}
-
-function code(label: string, text: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`
 }
 
 /** Description for search engines of data sets (schema.org). */

@@ -100,15 +100,19 @@ function seriesOf(ledger: ContestLedger, token: string): readonly StepSeries[] {
     steps: [{ atMs: fromMs, figure: formatAmount(ZERO) }, ...steps],
     ...(isRefunded ? {} : { label: labelOf('Paid', contest.prizesRedeemed, '/contest/prizesRedeemed') }),
   }
+  const { prizesOwed, prizesRedeemed } = contest
+  const isPaid = prizesOwed === prizesRedeemed && !isRefunded
   // A contest without prizes only refunds stakes.
-  if (!isPositive(contest.prizesOwed)) return [paid]
+  if (!isPositive(prizesOwed)) return [paid]
   const won: StepSeries = {
     name: `Won, as it stands now, ${token}`,
     style: 2,
-    steps: [{ atMs: fromMs, figure: contest.prizesOwed }],
-    label: labelOf('Won', contest.prizesOwed, '/contest/prizesOwed'),
+    steps: [{ atMs: fromMs, figure: prizesOwed }],
+    label: isPaid ? null : labelOf('Won', prizesOwed, '/contest/prizesOwed'),
   }
-  return [paid, won]
+  // Both lines end at the same height, so one label names both.
+  const both = labelOf('Won and paid', prizesOwed, '/contest/prizesOwed')
+  return [isPaid ? { ...paid, label: both } : paid, won]
 }
 
 /** Words at the end of a line: its name and its last figure. */

@@ -70,8 +70,18 @@ function running({ ledger: { contest }, view }: Verdict): Words {
       <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>`,
     lead: html`<span data-at="/contest/pool">${amountHtml(contest.pool)}</span> ${view.site.token} are in the
       pool so far. Prizes are won when it has closed.`,
-    ...(view.past ? {} : { bar: runningBar(contest, view) }),
+    ...(view.past ? {} : { bar: html`${runningBar(contest, view)} ${endsOf(contest, view)}` }),
   }
+}
+
+/** Ends of the bar of a running contest. */
+function endsOf({ openedAt, opensAt, closesAt }: ContestLedger['contest'], view: View): Html {
+  return html`<p class="ends quiet">
+    <span data-at="/contest/${openedAt === null ? 'opensAt' : 'openedAt'}"
+      >${nearMoment(openedAt ?? opensAt, view)}</span
+    >
+    <span data-at="/contest/closesAt">${nearMoment(closesAt, view)}</span>
+  </p>`
 }
 
 function cancelled({ ledger: { pool }, view: { site } }: Verdict): Words {

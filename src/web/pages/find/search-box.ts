@@ -27,7 +27,7 @@ export function searchBox({ contests }: Contests, query = ''): Html {
       maxlength="${QUERY_CHARS_MAX}"
       list="titles"
       aria-label="Find a contest, an event, a day or a transaction"
-      placeholder="Contest, day or transaction"
+      placeholder="Contest, event or day"
       value="${query}"
     />
     <datalist id="titles">

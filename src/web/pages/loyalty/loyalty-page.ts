@@ -86,7 +86,7 @@ function runTable(runs: readonly LoyaltyRun[], view: View): Html {
   return html`<section>
     ${sectionHead('Month by month', html`<span>${view.site.token}, newest first</span>`)}
     <div class="wide" role="region" aria-label="Loyalty rewards by month" tabindex="0">
-      <table class="cards" data-list="/runs">
+      <table class="cards pairs" data-list="/runs">
         <thead>
           <tr>
             <th scope="col">Month</th>
@@ -113,16 +113,16 @@ function rowOf(
 ): Html {
   return html`<tr>
     <th scope="row" class="all"><a href="#${month}">${monthName(month, `/runs/${index}/month`)}</a></th>
-    <td class="all" data-label="planned for">
+    <td class="all" data-label="Planned for">
       ${paysAt === null ? html`<span class="none">not announced</span>` : clockMoment(paysAt, view)}
     </td>
-    <td class="r" data-label="reward">${amountOrNone(total, 'not computed yet')}</td>
-    <td class="r" data-label="paid">${amountHtml(paid)}</td>
-    <td class="r" data-label="not paid">${amountOrNone(notPaid, 'not computed yet')}</td>
-    <td class="r" data-label="recipients">
+    <td class="r" data-label="Reward">${amountOrNone(total, 'not computed yet')}</td>
+    <td class="r" data-label="Paid">${amountHtml(paid)}</td>
+    <td class="r" data-label="Not paid">${amountOrNone(notPaid, 'not computed yet')}</td>
+    <td class="r" data-label="Recipients">
       ${recipients === null ? html`<span class="none">not known</span>` : countHtml(recipients)}
     </td>
-    <td class="r" data-label="payouts">${countHtml(payouts)}</td>
+    <td class="r" data-label="Payments">${countHtml(payouts)}</td>
   </tr>`
 }
 

@@ -64,7 +64,7 @@ function contestForm({ unpaid }: Payouts, titles: Titles | null, { query }: View
         list="contests"
         autocomplete="off"
         aria-label="Number of a contest, or words of its name"
-        placeholder="Number or name"
+        placeholder="Contest"
       />
       <datalist id="contests">${named}</datalist>
       <button>Show</button>

@@ -126,7 +126,7 @@ function lineOf({ unpaid, index }: IndexedPrize, titles: Titles | null, { when, 
       ? { what: kindName(kind), small: state }
       : {
           what: contestLink(contestId, titles.get(contestId) ?? null),
-          small: html`${kindName(kind)} · ${state}`,
+          small: html`${kindName(kind)} <span class="fold">· </span>${state}`,
         }
   return { when, ...words, amount: amountHtml(kots), row: `/unpaid/${index}`, key: unpaidKey(unpaid) }
 }

@@ -8,7 +8,7 @@ import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-c
 import { flowsPreview } from './flows-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { bucketOf, bucketStart, momentText, rangeEnd } from '../../markup/moment-html.ts'
+import { bucketOf, bucketStart, minuteOf, momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { lengthWords, rangeControls } from './range-form.ts'
@@ -89,18 +89,27 @@ function rangeWords(flows: Flows): string {
 /** The answer in two sentences: what was spent, and how much of it was paid in prizes. */
 function sentenceOf(flows: Flows, { site }: View): Html {
   const { spentOnPlay, paidInPrizes } = flows.totals
-  const range = rangeWords(flows)
+  const words = lengthWords(flows, flows.buckets.length)
+  const range = words === null ? betweenWords(flows) : html`In ${words}`
   const paid = html`<span data-at="/totals/paidInPrizes">${headlineAmount(paidInPrizes)}</span> ${site.token}`
   if (!isPositive(spentOnPlay)) {
     const and = isPositive(paidInPrizes) ? html` ${paid} were paid in prizes.` : null
-    return html`In ${range} nothing was spent on play.${and}`
+    return html`${range} nothing was spent on play.${and}`
   }
   const share = percentOf(
     { figure: paidInPrizes, pointer: '/totals/paidInPrizes' },
     { figure: spentOnPlay, pointer: '/totals/spentOnPlay' },
   )
   const spent = html`<span data-at="/totals/spentOnPlay">${headlineAmount(spentOnPlay)}</span>`
-  return html`In ${range} players spent ${spent} ${site.token}. ${share} of that was paid in prizes.`
+  return html`${range} players spent ${spent} ${site.token}. ${share} of that was paid in prizes.`
+}
+
+/** The range by its ends: `From 27 Nov 02:00 to 28 Nov 2026 03:00`. */
+function betweenWords({ from, to }: Flows): Html {
+  const isOneYear = from.slice(0, 4) === to.slice(0, 4)
+  return html`From
+    <span data-at="/from">${isOneYear ? bucketStart('hour', from, to) : minuteOf(from)}</span> to
+    <span data-at="/to">${minuteOf(to)}</span>`
 }
 
 /** Words about the chart, and a link to the payments of its highest bar. */

@@ -154,7 +154,7 @@ function dayTable({ byDay }: Patterns, { site, path, query }: View): Html {
   return html`<section>
     ${sectionHead('By weekday', html`<span>${site.token}, and plays</span>`)}
     <div class="wide" role="region" aria-label="Sums of each weekday" tabindex="0">
-      <table class="cards" data-list="/byDay">
+      <table class="cards pairs" data-list="/byDay">
         <thead>
           <tr>
             <th scope="col">Day</th>

@@ -7,6 +7,7 @@ import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { Page, View } from '../../frame/page.ts'
+import { codeBlock } from '../../frame/view-bar.ts'
 import { VERIFIER_PATH } from './verifier.ts'
 import { checkForms, NOT_PROVED } from './verify-checks.ts'
 import { witnessesOf } from './witness-list.ts'
@@ -84,20 +85,11 @@ function commands(view: View): Html {
   return html`<h2>Without a browser</h2>
     <h3 id="by-command">With the command line</h3>
     <p>It reads the whole log, asks for every figure, and computes everything again.</p>
-    <pre
-      tabindex="0"
-      role="region"
-      aria-label="Command to verify"
-    ><code>daybook verify ${base} --key "$(cat vkey)" --save checkpoints</code></pre>
+    ${codeBlock('Command to verify', `daybook verify ${base} --key "$(cat vkey)" --save checkpoints`)}
     ${chainSection(view)}
     <h3>With nothing but curl and openssl</h3>
     <p>The signature of the newest checkpoint; the file vkey holds the log’s key.</p>
-    <pre
-      tabindex="0"
-      role="region"
-      aria-label="Recipe with openssl"
-    ><code>curl -sf ${base}/api/v1/log/checkpoint > checkpoint
-${RECIPE}</code></pre>`
+    ${codeBlock('Recipe with openssl', `curl -sf ${base}/api/v1/log/checkpoint > checkpoint\n${RECIPE}`)}`
 }
 
 /** Command that asks the blockchain; null for a log that does not name its chain. */
@@ -110,11 +102,10 @@ function chainSection({ identity, site }: View): Html | null {
       false one was missed. With <code>--payer</code> and <code>--token</code> it compares the amounts too.
     </p>
     ${identity.simulated ? html`<p>The transactions of this log are invented: no real blockchain has them.</p>` : null}
-    <pre
-      tabindex="0"
-      role="region"
-      aria-label="Command to ask the blockchain"
-    ><code>daybook verify ${site.url} --chain ${identity.chain}=https://rpc.example.org</code></pre>`
+    ${codeBlock(
+      'Command to ask the blockchain',
+      `daybook verify ${site.url} --chain ${identity.chain}=https://rpc.example.org`,
+    )}`
 }
 
 /** Keys by this server, for comparison with other sources. By themselves they prove nothing. */
