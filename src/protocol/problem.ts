@@ -1,5 +1,5 @@
-/** Error codes of the public API and of publishing: stable, in kebab-case, the last part of `type`. */
-export const PROBLEMS = {
+/** Error codes of the public API. */
+export const READING_PROBLEMS = {
   'invalid-parameter': { status: 400, title: 'A parameter is not valid' },
   'unknown-parameter': { status: 400, title: 'A parameter is not known here' },
   'repeated-parameter': { status: 400, title: 'A parameter is given more than once' },
@@ -28,7 +28,10 @@ export const PROBLEMS = {
   behind: { status: 503, title: 'This node may be behind the log' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },
-  // Codes of the private listener.
+} as const
+
+/** Error codes of the private listener alone. */
+export const PUBLISHING_PROBLEMS = {
   unauthorized: { status: 401, title: 'A valid token is required' },
   'invalid-draft': { status: 400, title: 'A draft is not valid' },
   'wrong-state': { status: 409, title: 'The draft does not fit the state of the books' },
@@ -46,6 +49,12 @@ export const PROBLEMS = {
   'outcome-unknown': { status: 503, title: 'It is not known yet whether the drafts were published' },
 } as const
 
+/** All error codes: stable, in kebab-case, the last part of `type`. */
+export const PROBLEMS: typeof READING_PROBLEMS & typeof PUBLISHING_PROBLEMS = {
+  ...READING_PROBLEMS,
+  ...PUBLISHING_PROBLEMS,
+}
+
 export type ProblemCode = keyof typeof PROBLEMS
 
 /** Fault of one parameter or field. Never repeats the sent value. */
@@ -61,6 +70,12 @@ export type Problem = Readonly<{
   /** Whole seconds for `Retry-After`. */
   retryAfterSeconds?: number
 }>
+
+/** Problem of a contest that does not exist. */
+export const NO_CONTEST: Problem = {
+  code: 'contest-not-found',
+  detail: 'The contests and their numbers are listed at `/api/v1/contests`.',
+}
 
 /** Result of parsing outside text: a value or a problem, never an exception. */
 export type Parsed<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false; problem: Problem }>

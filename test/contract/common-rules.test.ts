@@ -201,7 +201,7 @@ suite('a name that is almost right is refused with what was meant:', () => {
     ['/api/v1/', /Did you mean \/api\/v1\? An address has no slash at its end\./],
     ['/api/v2/contests/1', /Did you mean \/api\/v1\/contests\/\{id\}\?/],
     ['/api/contests', /Did you mean \/api\/v1\/contests\?/],
-    ['/api/v1/archive/2026-7.details.jsonl.gz', /Did you mean 2026-07\.details\.jsonl\.gz\?/],
+    ['/api/v1/archive/202610.details.jsonl', /Did you mean 2026-10\.details\.jsonl\.gz\?/],
     ['/api/v1/flows.csv', /Did you mean \/flows\.csv\?/],
     ['/api/v1/summary?format=csv', /Did you mean \/summary\.csv\?/],
     ['/summary.csv?x=1', /`x` is not known here/],

@@ -63,7 +63,7 @@ suite('a service that asks the blockchain', () => {
       const { asked, held: waiting, oldestAtMs } = await finality()
       assert.deepEqual([asked, waiting], [true, 1])
       assert.ok(oldestAtMs !== null && Math.abs(oldestAtMs - Date.now()) < 60_000)
-      assert.match(await wordsOf(`${service.url}/status`), /One waits; the oldest since/)
+      assert.match(await wordsOf(`${service.url}/status`), /1 payment waits for the blockchain, since/)
     }
   })
 

@@ -55,7 +55,7 @@ suite('a refused page', () => {
   test('above the head names the head', async () => {
     assert.match(
       await (await stage.get('/events/999')).text(),
-      /The newest event is <a href="\/events\/13">#13</,
+      /The newest event is <a href="\/events\/13"><data value="13">13</,
     )
   })
 

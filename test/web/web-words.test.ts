@@ -29,8 +29,8 @@ suite('the text of a page', () => {
 
   test('names the moments of the newest event and of its age', async () => {
     const page = await pageOf('/status')
-    const minute = page.indexOf('<dt>Minute of this answer</dt>')
-    const age = page.indexOf('<dt>Age of the event then, ms</dt>')
+    const minute = page.indexOf('<dt>Answered at</dt>')
+    const age = page.indexOf('<dt>Age of newest event</dt>')
     assert.ok(minute > 0 && minute < age)
   })
 

@@ -2,7 +2,7 @@ import { formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import { ROWS_MAX, TOP_ROWS_MAX } from '../../protocol/parameters.ts'
 import type { Parsed } from '../../protocol/problem.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
+import { NO_CONTEST, parsed, refused } from '../../protocol/problem.ts'
 import type {
   Contest as ContestAnswer,
   Contests,
@@ -129,7 +129,7 @@ export function contest(books: Books, id: ContestId): Parsed<ContestAnswer> {
 
 /** Refusal of a contest that does not exist. */
 export function noContest(): Parsed<never> {
-  return refused({ code: 'contest-not-found', detail: 'No contest has this number.' })
+  return refused(NO_CONTEST)
 }
 
 /** Contest as answers show it. */

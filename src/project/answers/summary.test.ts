@@ -75,6 +75,8 @@ suite('the summary', () => {
   test('is refused only for a moment after both the present and the head', () => {
     const refused = summary(books, (now + 1) as Ms, now)
     assert.equal(!refused.ok && refused.problem.code, 'in-the-future')
+    const detail = /^The newest event is of 2026-10-\d\d \d\d:\d\d UTC\. Choose an earlier moment\.$/
+    assert.match(refused.ok ? '' : refused.problem.detail, detail)
     assert.equal(at(now).events, 15)
     assert.ok(summary(books, time('2026-10-05'), time('2026-10-04')).ok)
   })

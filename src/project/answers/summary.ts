@@ -1,5 +1,5 @@
 import type { Ms } from '../../protocol/moment.ts'
-import { boundOf } from '../../protocol/moment.ts'
+import { boundOf, formatAt } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Summary } from '../../protocol/resources.ts'
@@ -19,9 +19,15 @@ export function summary(books: Books, at: Ms | null, now: Ms): Parsed<Summary> {
 /** Checks the requested moment, null for the present. Refused when it is in the future. */
 export function resolveMoment(at: Ms | null, now: Ms, head: Head): Parsed<Ms | null> {
   if (at === null || at <= presentOf(head, now)) return parsed(at)
-  const detail = 'The state at a moment that has not come is not known.'
-  const errors = [{ parameter: 'at', message: '`at` is in the future.' }]
-  return refused({ code: 'in-the-future', detail, errors })
+  const newest =
+    head.atMs === null ? 'The log has no event yet.' : `The newest event is of ${minuteOf(head.atMs)}.`
+  const detail = `${newest} Choose an earlier moment.`
+  return refused({ code: 'in-the-future', detail, errors: [{ parameter: 'at', message: detail }] })
+}
+
+/** Minute of a moment for a sentence, `2026-11-28 02:11 UTC`. */
+function minuteOf(ms: Ms): string {
+  return `${formatAt(ms).slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** Whether the summary at this moment can never change. False for the present (null). */

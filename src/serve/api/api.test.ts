@@ -147,6 +147,23 @@ suite('the API', () => {
     })
   }
 
+  test('names the newest event for a seq after it, and the form of a seq for any other text', async () => {
+    const form = '`seq` must be a whole number from 1.'
+    const details: readonly (readonly [path: string, detail: string])[] = [
+      ['/api/v1/events/99', 'The newest event is 13.'],
+      ['/api/v1/events/99/details', 'The newest event is 13.'],
+      ['/api/v1/events/99/corrections', 'The newest event is 13.'],
+      ['/api/v1/log/proof/99', 'The newest event is 13.'],
+      ['/api/v1/events/9999999999999999999', 'The newest event is 13.'],
+      ['/api/v1/events/abc', form],
+      ['/api/v1/events/1.5', form],
+      ['/api/v1/events/0/corrections', form],
+      ['/api/v1/log/proof/0', form],
+    ]
+    for (const [path, detail] of details)
+      assert.equal(((await (await stage.get(path)).json()) as { detail: string }).detail, detail, path)
+  })
+
   test('explains a problem at the URL of its type', async () => {
     const response = await stage.get('/api/problems/cursor-ahead')
     assert.equal(response.status, 200)

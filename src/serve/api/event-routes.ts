@@ -1,5 +1,4 @@
 import type { Snapshot } from '../../log/store/reader.ts'
-import type { Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { parseSeq } from '../../protocol/seq.ts'
@@ -7,14 +6,9 @@ import { eventCorrections } from '../../project/answers/event-corrections.ts'
 import type { Desk } from '../http/projection.ts'
 import { jsonProjection, JSON_TYPE, project } from '../http/projection.ts'
 import type { RouteRequest, Reply } from '../http/route.ts'
+import { noEvent } from '../http/no-event.ts'
 import { problemReply } from '../http/route.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
-
-/** Problem of an unknown seq. The head shows whether the event is still to come. */
-function noEvent(head: Seq): Problem {
-  const detail = 'No event has this seq, or not yet.'
-  return { code: 'event-not-found', detail, members: { head } }
-}
 
 /** Replies of one event, `/events/{seq}`: its line and details, which never change, and its corrections. */
 export function eventReplies(desk: Desk): EndpointReplies<'event' | 'eventDetails' | 'eventCorrections'> {
@@ -24,7 +18,8 @@ export function eventReplies(desk: Desk): EndpointReplies<'event' | 'eventDetail
     eventCorrections: (ask) =>
       project(desk, ask, ({ head, books }) => {
         const seq = parseSeq(ask.segments['seq'] ?? '')
-        if (seq === undefined || seq < 1 || seq > head.seq) return refused(noEvent(head.seq))
+        if (seq === undefined || seq < 1 || seq > head.seq)
+          return refused(noEvent(head.seq, ask.segments['seq']))
         const correction = books.correction(seq)
         // The event, its correction and its restatement follow each other.
         const changedBy = correction?.restatement ?? correction?.by ?? seq
@@ -42,7 +37,7 @@ function lineReply(
   const seq = parseSeq(ask.segments['seq'] ?? '')
   return desk.reader.snapshot((snapshot): Reply => {
     const body = seq === undefined ? undefined : read(snapshot, seq)
-    if (body === undefined) return problemReply(noEvent(snapshot.head.seq))
+    if (body === undefined) return problemReply(noEvent(snapshot.head.seq, ask.segments['seq']))
     return { is: 'body', keep: 'immutable', etag: 'of-content', type: JSON_TYPE, body }
   })
 }

@@ -83,6 +83,17 @@ suite('the archive over HTTP', () => {
     })
   }
 
+  test('suggests only a file that it has, and names its months', async () => {
+    const detailOf = async (name: string): Promise<unknown> =>
+      ((await (await get(`/${name}`)).json()) as { detail: string }).detail
+    const range = 'The archive has 2026-08 to 2026-11. See /api/v1/archive.'
+    assert.equal(await detailOf('2026-7.jsonl.gz'), range)
+    assert.equal(await detailOf('2026-07.jsonl.gz'), range)
+    assert.equal(await detailOf('2026-9.jsonl.gz'), `${range} Did you mean 2026-09.jsonl.gz?`)
+    assert.equal(await detailOf('2026-11.csv'), `${range} Did you mean 2026-11.jsonl.gz?`)
+    assert.equal(await detailOf('202611.json'), range)
+  })
+
   test('refuses a path that leaves the archive', async () => {
     for (const name of ['/..%2f..%2fetc%2fpasswd', '/2026-09.jsonl.gz%00.txt', '/2026-09.jsonl.gz/x']) {
       assert.equal((await get(name)).status, 404)

@@ -9,7 +9,7 @@ import type { PresentEtag } from '../http/etag.ts'
 import type { RouteRequest, Reply, Route } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import { fileMeant, parseArchiveName } from './file-name.ts'
+import { parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
 import { revalidated } from './revalidated.ts'
@@ -37,7 +37,7 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
         const name = parseArchiveName(text)
         switch (name?.is) {
           case undefined:
-            return monthNotFound(fileMeant(text))
+            return log.snapshot((snapshot) => monthNotFound(snapshot.months(), text))
           case 'sums':
             return sumsReply(log, presentEtag, ask)
           case 'manifest':
@@ -73,8 +73,10 @@ function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest):
 
 /** Sends the manifest's bytes as the commit that closed the month stored them. */
 function manifestReply(log: LogReader, month: Month): Reply {
-  const manifest = log.snapshot((snapshot) => snapshot.month(month))?.manifest
-  if (manifest === undefined) return monthNotFound()
+  const { manifest, months } = log.snapshot((snapshot) => {
+    return { manifest: snapshot.month(month)?.manifest, months: snapshot.months() }
+  })
+  if (manifest === undefined) return monthNotFound(months)
   if (manifest === null) {
     const detail = 'The month is open: its manifest is made when an event of a later month is published.'
     return problemReply({ code: 'month-not-found', detail })

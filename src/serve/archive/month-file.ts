@@ -30,7 +30,7 @@ export function openMonthFiles(log: LogReader, presentEtag: PresentEtag): MonthF
   return (ask, month, file) =>
     log.snapshot((snapshot) => {
       const state = snapshot.month(month)
-      if (state === undefined) return monthNotFound()
+      if (state === undefined) return monthNotFound(snapshot.months())
       const session = { log, snapshot, ask }
       if (state.manifest !== null) return closedReply(session, state, state.manifest, file)
       const etag = presentEtag(snapshot.head.seq)

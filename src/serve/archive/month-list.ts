@@ -3,7 +3,7 @@ import type { MonthFile, MonthState } from '../../log/store/reader.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
 import type { Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
-import { formatFileName } from './file-name.ts'
+import { fileMeant, formatFileName } from './file-name.ts'
 
 /** Parses a manifest of the store. */
 export function parseManifest(json: string): ArchiveManifest {
@@ -43,13 +43,26 @@ export function sha256Sums(months: readonly MonthState[]): string {
     .join('')
 }
 
-/** Reply for a name below `/archive/` that is no file, with the file that it probably means. */
-export function monthNotFound(meant?: string): Reply {
-  const question = meant === undefined ? '' : ` Did you mean ${meant}?`
+/** Reply for a name below `/archive/` that is no file, with the file that it probably means if there is one. */
+export function monthNotFound(months: readonly MonthState[], name = ''): Reply {
+  const meant = fileMeant(name)
+  const isThere = months.some(({ month, manifest }) => {
+    const endings = manifest === null ? [] : [`${month}.json`]
+    return [formatFileName(month, 'events'), formatFileName(month, 'details'), ...endings].includes(
+      meant ?? '',
+    )
+  })
+  const question = isThere ? ` Did you mean ${meant}?` : ''
   return problemReply({
     code: 'month-not-found',
-    detail: `The archive holds the months from the first event's to the newest one's: see ${ENDPOINT_PATHS.archive}.${question}`,
+    detail: `${rangeOf(months)} See ${ENDPOINT_PATHS.archive}.${question}`,
   })
+}
+
+function rangeOf(months: readonly MonthState[]): string {
+  const [first, last] = [months[0]?.month, months.at(-1)?.month]
+  if (first === undefined) return 'The archive has no month yet.'
+  return first === last ? `The archive has ${first}.` : `The archive has ${first} to ${last}.`
 }
 
 function urlOf(month: string, file: MonthFile): string {

@@ -7,6 +7,7 @@ import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../http/etag.ts'
 import { JSON_TYPE } from '../http/projection.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
+import { noEvent } from '../http/no-event.ts'
 import type { RouteRequest, Reply } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { NOTE_TYPE, revalidated } from './revalidated.ts'
@@ -14,7 +15,6 @@ import { witnessedOf, witnessedReplies } from './witnessed-routes.ts'
 
 const HASHES_TYPE = 'application/octet-stream'
 const NO_TILE: Problem = { code: 'not-found', detail: 'The tree has no such tile, or not yet.' }
-const NO_EVENT = 'No event has this seq, or not yet.'
 
 type LogFileEndpoint = Exclude<FileEndpoint, 'archive' | 'archiveFile'>
 
@@ -84,7 +84,7 @@ function proofReply(log: LogReader, ask: RouteRequest): Reply {
   return log.snapshot((snapshot): Reply => {
     const head = snapshot.head.seq
     if (seq === undefined || seq < 1 || seq > head) {
-      return problemReply({ code: 'event-not-found', detail: NO_EVENT, members: { head } })
+      return problemReply(noEvent(head, ask.segments['seq']))
     }
     const isWitnessed = ask.query.word('checkpoint') === 'witnessed'
     const witnessed = isWitnessed ? witnessedOf(snapshot, seq) : undefined

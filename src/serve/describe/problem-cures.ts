@@ -54,7 +54,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Look the path up in `/api/v1/openapi.json`. Paths have no slash at their end, and their case matters.',
   },
   'event-not-found': {
-    meaning: 'No event has this seq, or not yet. The member `head` is the newest seq.',
+    meaning: 'No event has this seq. The member `head` is the newest one.',
     cure: 'Ask for a seq from 1 to `head`. For later ones, follow `/api/v1/stream`.',
   },
   'contest-not-found': {

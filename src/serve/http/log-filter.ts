@@ -35,6 +35,6 @@ export function startOf(
 
 const IN_THE_FUTURE: Problem = {
   code: 'in-the-future',
-  detail: `\`from\` is later than both the present and the newest event. To wait for new events, open ${ENDPOINT_PATHS.stream} without it.`,
+  detail: `\`from\` is later than both the present and the newest event. To wait for new events, open ${ENDPOINT_PATHS.stream} without \`from\`.`,
   errors: [{ parameter: 'from', message: '`from` is in the future.' }],
 }

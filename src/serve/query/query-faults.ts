@@ -40,7 +40,7 @@ export function unknown(name: string | undefined, table: readonly Parameter[]): 
 export type Refusal = Readonly<{ message: string; allowed?: readonly string[] }>
 
 const WORD_FORM = 'a lower-case letter, then up to 31 lower-case letters, digits or `_`'
-const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, with commas between them or the parameter repeated`
+const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, separated by commas`
 
 const boundsOf = ({ min, max }: Readonly<{ min: number; max: number }>): string =>
   `from ${min} to ${max} in plain digits`
@@ -66,15 +66,21 @@ export function invalid(form: ParameterForm, text = ''): Refusal {
         allowed: form.values,
       }
     case 'list-of':
-      return {
-        message: `must be ${LIST_FORM}, out of ${form.values.join(', ')}.${meantBy(text, form.values)}`,
-        allowed: form.values,
-      }
+      return { message: listMessage(text, form.values), allowed: form.values }
     case 'words':
       return { message: `must be ${LIST_FORM}. Each is ${WORD_FORM}.` }
     case 'integers':
       return { message: `must be ${LIST_FORM}. Each is an integer ${boundsOf(form)}.` }
   }
+}
+
+/** Fault of a list of known values: an unknown one, or too many. */
+function listMessage(text: string, values: readonly string[]): string {
+  const known = values.join(', ')
+  if (text.split(',', LIST_VALUES_MAX + 1).length > LIST_VALUES_MAX)
+    return `must be ${LIST_FORM}, out of ${known}.`
+  const meant = meantBy(text, values)
+  return `has a value that is not known.${meant} Allowed: ${known}. Give up to ${LIST_VALUES_MAX}, separated by commas.`
 }
 
 /** Question about the misspelt values of a text, with the allowed ones that are near to them. */

@@ -68,8 +68,20 @@ suite('a query', () => {
     assert.equal(accepted(`contestId=${ids(20)}`).integers('contestId')?.length, 20)
     assert.equal(
       problemOf(`contestId=${ids(20)}&contestId=21`).detail,
-      '`contestId` must be 1 to 20 values, with commas between them or the parameter repeated. ' +
+      '`contestId` must be 1 to 20 values, separated by commas. ' +
         'Each is an integer from 1 to 9007199254740991 in plain digits.',
+    )
+  })
+
+  test('names the known values of a list for an unknown one, and the limit for too many', () => {
+    const [known] = [EVENTS.flatMap(({ form }) => (form.is === 'list-of' ? [form.values.join(', ')] : []))]
+    assert.equal(
+      problemOf('type=colour').detail,
+      `\`type\` has a value that is not known. Allowed: ${known[0]}. Give up to 20, separated by commas.`,
+    )
+    assert.equal(
+      problemOf(`type=${Array.from({ length: 21 }, () => 'burn').join(',')}`).detail,
+      `\`type\` must be 1 to 20 values, separated by commas, out of ${known[0]}.`,
     )
   })
 

@@ -3,6 +3,7 @@ import { barPlot } from './chart-bars.ts'
 import type { Plot } from './chart-plot.ts'
 import { contentOf, DATES_HEIGHT, PLOT_HEIGHTS } from './chart-plot.ts'
 import type { Theme } from '../markup/chart-theme.ts'
+import { grouped } from '../markup/chart-scale.ts'
 import { pictureStyle, THEMES } from '../markup/chart-theme.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import type { Html } from '../markup/html.ts'
@@ -69,7 +70,7 @@ export function framed(
   const state =
     asOf === null
       ? ''
-      : `; ${asOf.at === null ? 'no event yet' : `state at ${momentText(asOf.at)}, event #${asOf.seq}`}`
+      : `; ${asOf.at === null ? 'no event yet' : `state at ${momentText(asOf.at)}, event ${grouped(String(asOf.seq))}`}`
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
     viewBox="0 0 ${PICTURE_WIDTH} ${whole}"

@@ -4,6 +4,7 @@ import { keysOf } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
+import { NO_CONTEST } from '../../protocol/problem.ts'
 import type { ContestLedger, Schedule } from '../../protocol/resources.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import { openScheduleCalendar } from '../../serve/api/calendar.ts'
@@ -16,8 +17,6 @@ import { endpointPagePath } from '../frame/page.ts'
 import type { Api } from '../frame/answers.ts'
 import { badgeOf } from './badge.ts'
 import type { Site } from '../markup/site.ts'
-
-const NO_CONTEST: Problem = { code: 'contest-not-found', detail: 'No contest has this number.' }
 
 const SVG_TYPE = 'image/svg+xml'
 const SVG_POLICY = "default-src 'none'; sandbox"

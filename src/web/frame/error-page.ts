@@ -10,6 +10,7 @@ import type { Reply } from '../../serve/http/route.ts'
 import type { Assets } from '../assets/assets.ts'
 import { SEARCH_FORM } from './navigation.ts'
 import { formatPage, PAGE_POLICY } from './page-frame.ts'
+import { countHtml } from '../markup/amount-html.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentOf } from '../markup/moment-html.ts'
@@ -82,9 +83,10 @@ function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Ht
     <p>This page then loads by itself.</p>`
 }
 
-/** The detail of a problem, unless its title says the same. */
-function detailOf({ detail }: Problem, title: string): Html | null {
-  return detail === `${title}.` ? null : html`<p class="lead">${prose(detail)}</p>`
+/** The detail of a problem, unless its title or the line about the newest event says the same. */
+function detailOf({ detail, members }: Problem, title: string): Html | null {
+  const said = [`${title}.`, `The newest event is ${String(members?.['head'])}.`]
+  return said.includes(detail) ? null : html`<p class="lead">${prose(detail)}</p>`
 }
 
 /** Links onward from an error. */
@@ -153,7 +155,7 @@ function faults({ code, errors = [], detail }: Problem, path: string): Html | nu
 function headLine({ code }: Problem, head: number): Html {
   const reason = code === 'event-not-found' ? 'Events after it are not published yet.' : ''
   return html`<p id="ahead" data-head="${head}">
-    The newest event is <a href="/events/${head}">#${head}</a>. ${reason}
+    The newest event is <a href="/events/${head}">${countHtml(head)}</a>. ${reason}
   </p>`
 }
 

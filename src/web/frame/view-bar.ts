@@ -1,5 +1,6 @@
 import type { AsOf } from '../../protocol/resources.ts'
 import { embedCodes } from './embed-codes.ts'
+import { grouped } from '../markup/chart-scale.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
@@ -101,7 +102,9 @@ function csvLabel({ rows, next }: AnswerTable, { cut }: View): string {
 
 function citation({ site }: View, { title, asOf, permalink }: ViewBar): Html {
   const state =
-    asOf === null || asOf.at === null ? '' : ` State at ${momentText(asOf.at)}, event #${asOf.seq}.`
+    asOf === null || asOf.at === null
+      ? ''
+      : ` State at ${momentText(asOf.at)}, event ${grouped(String(asOf.seq))}.`
   const licence =
     site.licence === null
       ? null

@@ -6,6 +6,13 @@ import './island-still.ts'
 /** Length at which an answer is shown in part: its start, or the end of a stream. */
 const SHOWN_CHARS_MAX = 20_000
 
+/** Parts of the line about an answer. HTTP/2 has no status text, and not every answer says what requests are left. */
+function headOf({ status, statusText, headers }: Response): Readonly<{ head: string; left: string }> {
+  const [, count = ''] = /;r=(\d+)/.exec(headers.get('RateLimit') ?? '') ?? []
+  const left = count === '' ? '' : `${count} ${count === '1' ? 'request' : 'requests'} left`
+  return { head: `${status} ${statusText}`.trim(), left }
+}
+
 /** Starts a form. The element after it shows the answer. */
 function startAsking(form: HTMLFormElement): void {
   const place = form.nextElementSibling
@@ -20,17 +27,18 @@ function startAsking(form: HTMLFormElement): void {
   /** Sends the request and shows the answer until it ends or the signal aborts. */
   const ask = async ({ signal }: AbortController): Promise<void> => {
     const began = performance.now()
-    let [head, text, bytes] = ['', '', 0]
+    let [about, text, bytes] = [{ head: '', left: '' }, '', 0]
     const say = (how: string): void => {
       const ms = Math.round(performance.now() - began)
-      output.value = `${head}${how}: ${bytes} bytes, ${ms} ms`
+      output.value = [about.head, how, `${bytes} bytes`, `${ms} ms`, about.left].filter(Boolean).join(' · ')
     }
     try {
       const fields = [...new FormData(form)].flatMap(([name, value]) =>
         typeof value === 'string' ? [[name, value]] : [],
       )
       // `/api` redirects to the URL of the request.
-      const { url, status, headers, body } = await fetch(`/api?${new URLSearchParams(fields)}`, { signal })
+      const answer = await fetch(`/api?${new URLSearchParams(fields)}`, { signal })
+      const { url, headers, body } = answer
       const path = url.slice(location.origin.length)
       curl.dataset['copyCurl'] = path
       typescript.dataset['copy'] = typescriptOf({
@@ -44,7 +52,7 @@ function startAsking(form: HTMLFormElement): void {
       const type = headers.get('Content-Type') ?? ''
       const isStream = /event/.test(type)
       page.href = path.replace('/api/v1', '')
-      head = `${status}, RateLimit ${headers.get('RateLimit') ?? '–'}, `
+      about = headOf(answer)
       say('loading')
       const decoder = new TextDecoder()
       for await (const piece of piecesOf(body ?? new ReadableStream())) {
@@ -58,7 +66,7 @@ function startAsking(form: HTMLFormElement): void {
       }
       const isWhole = text.length < SHOWN_CHARS_MAX
       if (isWhole && /json/.test(type)) shown.textContent = JSON.stringify(JSON.parse(text), null, 2)
-      say(isWhole ? 'whole' : 'shown in part')
+      say(isWhole ? '' : 'shown in part')
     } catch {
       if (signal === gone.signal) say(signal.aborted ? 'stopped' : 'broken off')
     }

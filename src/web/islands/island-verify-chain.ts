@@ -104,7 +104,7 @@ function ask(
 
 function stepOf(asked: AskedTransaction, comparesAmounts: boolean, at: string): CheckStep {
   const fault = faultOf(asked)
-  if (fault !== null) return failedStep(`Event #${asked.seqs[0]}: ${fault}, asked at ${at}`)
+  if (fault !== null) return failedStep(`Event ${asked.seqs[0]}: ${fault}, asked at ${at}`)
   const { verdict, moved, paid } = asked
   if (verdict.is !== 'final' || !isSound(asked, comparesAmounts)) {
     return unchecked(`The servers gave no sure answer about the transaction, asked at ${at}`)
@@ -131,7 +131,7 @@ async function* paidBy(log: Log, event: ProvedEvent, now: SignedCheckpoint): Che
   const isWhole = events.length <= PAYOUTS_MAX && !page.hasMore
   const own = events.find((listed) => listed.seq === seq)
   if (own === undefined ? isWhole : own.kots !== kots || own.tx !== tx) {
-    return yield* failed(`The server lists event #${seq} with other content than was proved, or not at all`)
+    return yield* failed(`The server lists event ${seq} with other content than was proved, or not at all`)
   }
   let paid = parseAmount(kots ?? '') ?? ZERO
   const by = await correctedBy(log, seq)
@@ -140,7 +140,7 @@ async function* paidBy(log: Log, event: ProvedEvent, now: SignedCheckpoint): Che
     const correction = yield* provedEvent(log, now, by)
     if (correction === undefined) return undefined
     if (correction.details?.['corrects'] !== seq)
-      return yield* failed(`Event #${by} does not correct event #${seq}`)
+      return yield* failed(`Event ${by} does not correct event ${seq}`)
     paid = ZERO
   }
   for (const other of isWhole ? events : []) {
@@ -180,7 +180,7 @@ async function* openMonth(log: Log, fields: ChainFields): CheckSteps<MonthTransa
     },
     async *ask() {
       const { total, sampled, largest, malformed } = named.choose()
-      for (const seq of malformed) yield failedStep(`Event #${seq} names no transaction of ${chain}`)
+      for (const seq of malformed) yield failedStep(`Event ${seq} names no transaction of ${chain}`)
       const asked = await ask(client, fields.account, [...sampled, ...largest])
       const compares = fields.account !== null
       for (const one of asked) {

@@ -37,9 +37,9 @@ export async function* checkPayment(
   if (onChain !== null && event.tx !== null) return yield* onChain.payment(log, event, onChain.fields, now)
   const { tx } = event
   yield tx === null
-    ? unchecked(`Event #${seq} names no transaction`)
+    ? unchecked(`Event ${seq} names no transaction`)
     : unchecked(
-        `Event #${seq} names the transaction ${tx}. It is not looked up on its blockchain here${explorers.length > 0 ? ', but at' : ''}`,
+        `Event ${seq} names the transaction ${tx}. It is not looked up on its blockchain here${explorers.length > 0 ? ', but at' : ''}`,
         explorers.map((address) => address.replaceAll('{tx}', encodeURIComponent(tx))),
       )
 }
@@ -64,8 +64,8 @@ export async function* checkLoyaltyFile(log: Log, file: Blob): CheckSteps {
     }
     const { type, kind, details } = event
     if (type !== 'loyalty' || details?.['digest'] !== digest) {
-      return yield* failed(`The server names event #${seq} of the log, which does not name this file`)
+      return yield* failed(`The server names event ${seq} of the log, which does not name this file`)
     }
-    yield passed(`Event #${seq} names this file as the ${kind} of ${String(details['month'])}`)
+    yield passed(`Event ${seq} names this file as the ${kind} of ${String(details['month'])}`)
   }
 }

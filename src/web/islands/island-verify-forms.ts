@@ -3,7 +3,7 @@ import { readChainFields, readWitnessFields } from './island-verify-fields.ts'
 import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
 import type { Log, CheckStep, CheckSteps } from './island-verify-log.ts'
 import {
-  failedStep,
+  failed,
   fetchNewestCheckpoint,
   NotServed,
   openEd25519,
@@ -21,7 +21,7 @@ import { checkVisit } from './island-verify-visit.ts'
 
 /** Symbol and word of each result. */
 const MARKS: Readonly<Record<CheckStep['is'], readonly [shape: string, word: string]>> = {
-  right: ['✔', 'done'],
+  right: ['✔', 'verified'],
   wrong: ['✖', 'failed'],
   unchecked: ['–', 'not checked'],
 }
@@ -80,7 +80,8 @@ export function startVerify(further: FurtherChecks): void {
 export async function runCheck(form: HTMLFormElement, further: FurtherChecks): Promise<void> {
   const list = form.querySelector('ol')
   const button = form.querySelector('button')
-  if (list === null || button === null || button.disabled) return
+  const verdict = form.querySelector('output')
+  if (list === null || button === null || verdict === null || button.disabled) return
   const place = document.querySelector<HTMLElement>(`[data-path=${form.dataset['check']}]`)
   list.replaceChildren()
   if (place !== null) place.hidden = true
@@ -90,8 +91,12 @@ export async function runCheck(form: HTMLFormElement, further: FurtherChecks): P
   }
   button.disabled = true
   list.setAttribute('aria-busy', 'true')
+  const say = (text: string): void => {
+    verdict.value = text
+  }
+  say('')
   try {
-    for await (const step of stepsOf(form, further)) {
+    for await (const step of stepsOf(form, further, say)) {
       list.append(stepItem(step))
       if (step.shared !== undefined) showShared(step.shared)
       if (place !== null) showPath(place, step)
@@ -102,16 +107,26 @@ export async function runCheck(form: HTMLFormElement, further: FurtherChecks): P
       list.append(stepItem(unchecked(why)))
     } else {
       // The answer has an unexpected form.
-      list.append(stepItem(failedStep(`It could not be read: ${why}`)))
-      list.append(stepItem(unchecked('The remaining steps were not checked')))
+      for await (const step of failed(`It could not be read: ${why}`)) list.append(stepItem(step))
     }
   } finally {
+    say(verdictOf(form, list))
     list.removeAttribute('aria-busy')
     button.disabled = false
   }
 }
 
-async function* stepsOf(form: HTMLFormElement, { chain, openWitnesses }: FurtherChecks): CheckSteps {
+/** First line of a finished check. Only a check whose every step passed says what it proves, of its first field. */
+function verdictOf(form: HTMLFormElement, list: HTMLElement): string {
+  if (list.querySelector('.wrong,.unchecked') !== null) return 'Not all is verified.'
+  return (form.dataset['right'] ?? '').replace('{}', form.querySelector('input')?.value ?? '')
+}
+
+async function* stepsOf(
+  form: HTMLFormElement,
+  { chain, openWitnesses }: FurtherChecks,
+  say: Log['say'],
+): CheckSteps {
   const fieldValue = (name: string): string =>
     document
       .querySelector<HTMLInputElement | HTMLTextAreaElement>(`:is(input,textarea)[name=${name}]`)
@@ -120,6 +135,7 @@ async function* stepsOf(form: HTMLFormElement, { chain, openWitnesses }: Further
     base: fieldValue('base').replace(/\/+$/, ''),
     vkey: fieldValue('vkey'),
     ed25519: form.closest<HTMLElement>('[data-checks]')?.dataset['ed25519'] ?? '',
+    say,
   }
   const fields = readChainFields(fieldValue)
   const onChain = chain === null || fields === null ? null : { ...chain, fields }

@@ -39,9 +39,14 @@ export const unchecked = (message: string, links: readonly string[] = []): Check
 
 /**
  * The checked log: its base URL, the key that the reader gives (or empty), and the URL of an Ed25519 module for
- * browsers without one (or empty).
+ * browsers without one (or empty). `say` shows why a check waits; an empty text when it goes on.
  */
-export type Log = Readonly<{ base: string; vkey: string; ed25519: string }>
+export type Log = Readonly<{ base: string; vkey: string; ed25519: string; say(text: string): void }>
+
+/** Waits for the rate limit that one request takes, and the longest of them. */
+const WAITS_MAX = 3
+const WAIT_SECONDS_MAX = 60
+const RATE_LIMITED = 429
 
 /** Synchronous SHA-256, which needs no secure context. */
 export const sha256Sync = (bytes: Uint8Array): Uint8Array => nobleSha256(bytes)
@@ -52,25 +57,39 @@ export class NotServed extends Error {
   override readonly name = 'NotServed'
 }
 
-/** Fetches a path below `/api/v1/`. `lacking` is the message for a 404. */
+/**
+ * Fetches a path below `/api/v1/`. `lacking` is the message for a 404. Waits for the rate limit as it asks to, within
+ * bounds.
+ */
 export async function servedBytes(
   log: Log,
   path: string,
   lacking?: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  let why = 'cannot be reached'
+  const at = `/api/v1/${path}`
+  let why = `${at} cannot be reached`
   try {
-    // Not from the browser's cache, which may hold an altered answer.
-    const answer = await fetch(`${log.base}/api/v1/${path}`, { cache: 'no-store' })
-    if (answer.ok) return new Uint8Array(await answer.arrayBuffer())
-    if (answer.status === 404 && lacking !== undefined) why = lacking
-    else why = `answers ${answer.status}`
-    const seconds = Number(answer.headers.get('retry-after'))
-    if (seconds > 0) why += `, and asks to wait ${seconds} seconds`
+    for (let waits = 0; ; waits += 1) {
+      // Not from the browser's cache, which may hold an altered answer.
+      const answer = await fetch(log.base + at, { cache: 'no-store' })
+      if (answer.ok) return new Uint8Array(await answer.arrayBuffer())
+      const seconds = Number(answer.headers.get('retry-after'))
+      const isLimited = answer.status === RATE_LIMITED
+      if (!isLimited || waits === WAITS_MAX || !(seconds > 0 && seconds <= WAIT_SECONDS_MAX)) {
+        why = isLimited
+          ? 'Too many requests from your address'
+          : (answer.status === 404 && lacking) || `${at} answers ${answer.status}`
+        if (seconds > 0) why += `. Try again in ${seconds} s`
+        break
+      }
+      log.say(`Rate limit reached. Continuing in ${seconds} s …`)
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+      log.say('')
+    }
   } catch {
-    // The connection broke, or there is none; the error below names the path.
+    // The connection broke, or there is none; the error names the path.
   }
-  throw new NotServed(why === lacking ? why : `/api/v1/${path} ${why}`)
+  throw new NotServed(why)
 }
 
 export async function servedText(log: Log, path: string, lacking?: string): Promise<string> {
@@ -109,7 +128,7 @@ export async function* signedCheckpoint(
   if (!isOld && given.some(({ name }) => name !== origin)) return yield* failed(DOUBTS['other-origin'])
   const verify = await openEd25519(log)
   if (verify === undefined) {
-    const other = log.ed25519 === '' ? 'this file brings none' : 'the one of this page could not be loaded'
+    const other = log.ed25519 === '' ? 'this file brings none' : 'that of this page could not be loaded'
     yield unchecked(`The signature is not checked: this browser has no Ed25519 here, and ${other}`)
     return { ...checkpoint, keys: [] }
   }

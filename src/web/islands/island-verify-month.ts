@@ -55,7 +55,7 @@ export async function* checkMonth(log: Log, month: string, onChain: OnChain | nu
     const earlier = yield* provedEvent(log, signed, before)
     if (earlier === undefined) return
     if (earlier.at >= month)
-      return yield* failed(`Event #${before} is of the month too, but is not in its file`)
+      return yield* failed(`Event ${before} is of the month too, but is not in its file`)
   }
   const now = yield* fetchNewestCheckpoint(log)
   if (now === undefined) return
@@ -63,7 +63,7 @@ export async function* checkMonth(log: Log, month: string, onChain: OnChain | nu
   const later = yield* provedEvent(log, now, size + 1)
   if (later === undefined) return
   if (monthOf(later) <= month)
-    return yield* failed(`Event #${size + 1} is of the month too, but is not in its file`)
+    return yield* failed(`Event ${size + 1} is of the month too, but is not in its file`)
   yield passed('The events before and after those of the file are of other months: none is left out')
   if ((yield* checkFlows(log, month, signed, sums)) === undefined) return
   if (transactions !== undefined) yield* transactions.ask()
@@ -89,8 +89,8 @@ async function* monthRoot(
   for await (const line of file) {
     seq += 1
     const event: EventWire = JSON.parse(line)
-    if (event.seq !== seq) return yield* failed(`Event #${seq} is missing, or another is in its place`)
-    if (monthOf(event) !== month) return yield* failed(`Event #${seq} is not of the month`)
+    if (event.seq !== seq) return yield* failed(`Event ${seq} is missing, or another is in its place`)
+    if (monthOf(event) !== month) return yield* failed(`Event ${seq} is not of the month`)
     const detailsLine = next.seq === seq ? next.line : null
     if (detailsLine !== null) next = await nextDetails(beside)
     appendLeaf(hasher, frontier, hasher.leaf(formatEntry(line, detailsLine)))

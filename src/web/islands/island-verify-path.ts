@@ -46,7 +46,7 @@ export function pathLines(
 ): readonly string[] {
   const signed = isSigned ? 'which is signed' : 'whose signature is not checked'
   return [
-    `The leaf of event #${seq} is ${formatBase64(leaf)}`,
+    `The leaf of event ${seq} is ${formatBase64(leaf)}`,
     ...steps.map(
       ({ beside, isLeft, node }) =>
         `with ${formatBase64(beside)} on its ${isLeft ? 'left' : 'right'} it makes ${formatBase64(node)}`,
@@ -90,11 +90,7 @@ export function drawPath(path: Path, holds: boolean): SVGElement {
       'font-size': 13,
       'text-anchor': 'middle',
     },
-    drawn(
-      'title',
-      { id: 'path-title' },
-      `The path of event #${seq} to the root, over ${steps.length} hashes`,
-    ),
+    drawn('title', { id: 'path-title' }, `The path of event ${seq} to the root, over ${steps.length} hashes`),
     drawn('desc', { id: 'path-desc' }, pathLines(path, holds).at(-1) ?? ''),
     drawn(
       'g',
@@ -125,7 +121,7 @@ export function drawPath(path: Path, holds: boolean): SVGElement {
       ...made.map((hash, row) => text(MIDDLE, at(row) + 4, `${shortHash(hash)}…`)),
       ...given.map(({ beside, x, y }) => text(x, y + 4, `${shortHash(beside)}…`)),
     ),
-    text(MIDDLE, bottom - 5, `event #${seq}`),
+    text(MIDDLE, bottom - 5, `event ${seq}`),
   )
 }
 

@@ -26,7 +26,7 @@ export async function* provedEvent(
   const index = seq - 1
   const tiles = tilesOfInclusion(index, size)
   if (tiles === undefined) {
-    yield unchecked(`The signed log of ${size} events has no event #${seq} yet`)
+    yield unchecked(`The signed log of ${size} events has no event ${seq} yet`)
     return undefined
   }
   const line = await servedText(log, `events/${seq}`)
@@ -41,7 +41,7 @@ export async function* provedEvent(
   const path = { seq, leaf, steps, size, root, isSigned: keys.length > 0 }
   if (!holds) return yield* failed(DOUBTS['not-included'], path)
   yield passed(
-    `The line of event #${seq} and its details make the leaf that begins ${shortHash(leaf)}, and ${proof.length} hashes lead from it to that root`,
+    `The line of event ${seq} and its details make the leaf that begins ${shortHash(leaf)}, and ${proof.length} hashes lead from it to that root`,
     path,
   )
   return { ...event, details }

@@ -34,9 +34,7 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
   const now = yield* signedCheckpoint(log, note)
   if (now === undefined) return
   if (now.keys.length === 0) {
-    yield unchecked(
-      'Without a checked signature, this state is not stored and not compared with your last visit',
-    )
+    yield unchecked('Without a checked signature, this state is neither stored nor compared')
     return
   }
   const names = [address, now.origin]
@@ -56,7 +54,7 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
   const text = `${date} ${now.keys.join(' ')}\n${note}`
   yield names.every((name) => visits.keep(name, text))
     ? passed(`The checkpoint of ${now.size} events is stored in this browser for your next visit`)
-    : unchecked('This browser stores nothing, so your next visit cannot be compared')
+    : unchecked('This browser stores nothing for your next visit')
 }
 
 /** Parses a stored visit: a line with date and keys, then the signed note. Undefined for anything else. */

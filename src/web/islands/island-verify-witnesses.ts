@@ -177,7 +177,7 @@ async function* lateEvent(
   if (step.value === undefined) return undefined
   const { atMs } = step.value
   return now - atMs > UNWITNESSED_MS_MAX
-    ? `Nobody vouches for event #${witnessed + 1} of ${momentWords(msOf(atMs))} yet`
+    ? `Nobody vouches for event ${witnessed + 1} of ${momentWords(msOf(atMs))} yet`
     : ''
 }
 
@@ -187,5 +187,5 @@ function sharedText({ size, origin }: SignedCheckpoint, { keys, quorum }: Witnes
   // Two quorums of Q out of N witnesses have 2Q − N witnesses in common.
   const liars = 2 * quorum - all
   if (liars < 1) return ''
-  return `That your witnesses are honest. At least ${liars} of the ${all} must lie before other readers who ask the same witnesses can be shown other events up to #${size} of ${origin}. For later events, check again.`
+  return `That your witnesses are honest. At least ${liars} of the ${all} must lie before other readers who ask the same witnesses can be shown other events up to event ${size} of ${origin}. For later events, check again.`
 }

@@ -17,7 +17,7 @@ export function contestLink(id: number, title: string | null): Html {
   const href = `/contests/${id}/ledger`
   return title === null
     ? html`<a href="${href}">Contest ${id}</a>`
-    : html`<a href="${href}">${quotedText(title)}</a> <span class="quiet">#${id}</span>`
+    : html`<a href="${href}">${quotedText(title)}</a> <span class="quiet">contest ${id}</span>`
 }
 
 /** Link to a contest's ledger with its title alone; with its number if it has none. */

@@ -96,6 +96,13 @@ export function momentText(at: string): string {
   return `${timeWords('full', Date.parse(at), 0)} UTC`
 }
 
+/** `1 October 2026, 00:00 UTC`, as plain text, with the seconds if there are any. */
+export function longMomentText(ms: Ms): string {
+  const at = formatAt(ms)
+  const clock = at.slice(11, -1).replace(/(?::00)?\.000$/, '')
+  return `${Number(at.slice(8, 10))} ${monthWords(at.slice(0, 7))}, ${clock} UTC`
+}
+
 /**
  * Time element of the bucket that begins at a moment, in UTC: `Sun 22 Nov`, `22 Nov 14:00` or `Nov 2026`. A day of
  * another year than that of `near` has its year.

@@ -13,7 +13,7 @@ export function parametersTable({ operationId, parameters }: DocumentedEndpoint)
     <table class="params asked cards">
       <thead>
         <tr>
-          ${['Parameter', 'Form', 'Default', 'Bounds', 'Example', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
+          ${['Parameter', 'Type', 'Default', 'Bounds', 'Example', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -43,7 +43,7 @@ export function requestForm(endpoint: DocumentedEndpoint, segments: Segments, pa
   const fields = parameters.filter((one) => one.in !== 'header')
   const body = html`<input type="hidden" name="endpoint" value="${id}" />
     ${fields.map((one) => html`<label>${one.name} ${fieldOf(one, segments[one.name])}</label>`)}
-    <button>Ask</button>`
+    <button>Send request</button>`
   // Without `data-ask` the browser downloads bytes as usual.
   if (!mediaOf(endpoint).every(([type]) => /json|text/.test(type))) {
     return html`<form class="ask" method="get" action="/api">${body}</form>`
@@ -51,7 +51,7 @@ export function requestForm(endpoint: DocumentedEndpoint, segments: Segments, pa
   return html`<form class="ask" method="get" action="/api" data-ask>${body}</form>
     <div hidden>
       <p>
-        <output></output> ${page === null ? html`<a hidden></a>` : html`<a>The page of this</a>`}
+        <output></output> ${page === null ? html`<a hidden></a>` : html`· <a>Open as a page</a>`}
         <button type="button" data-copy-curl="">Copy curl</button>
         <button type="button" data-copy="">Copy TypeScript</button> <button type="button">Stop</button>
       </p>

@@ -19,18 +19,15 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     await using sight = await see()
     const section = sight.page.locator('section[aria-labelledby=flows]')
     await section.locator('select[name=bucket]').selectOption('week')
-    await section.getByRole('button', { name: 'Ask' }).press('Enter')
+    await section.getByRole('button', { name: 'Send request' }).press('Enter')
     const said = section.getByRole('status')
-    await said.filter({ hasText: 'whole' }).waitFor()
+    await said.filter({ hasText: /^200 OK · \d+ bytes/ }).waitFor()
     const answer = await (await pages.api.get('/api/v1/flows?bucket=week')).text()
-    assert.match(
-      await said.innerText(),
-      new RegExp(`^200, RateLimit –, whole: ${answer.length} bytes, \\d+ ms$`),
-    )
+    assert.match(await said.innerText(), new RegExp(`^200 OK · ${answer.length} bytes · \\d+ ms$`))
     const shown = await section.locator('form + div pre').innerText()
     assert.equal(shown, JSON.stringify(JSON.parse(answer), null, 2))
     assert.equal(
-      await section.getByRole('link', { name: 'The page of this' }).getAttribute('href'),
+      await section.getByRole('link', { name: 'Open as a page' }).getAttribute('href'),
       '/flows?bucket=week',
     )
     assert.ok(await section.getByRole('button', { name: 'Stop' }).isHidden())
@@ -46,9 +43,11 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     await using sight = await see()
     const section = sight.page.locator('section[aria-labelledby=event]')
     await section.locator('input[name=seq]').fill('999')
-    await section.getByRole('button', { name: 'Ask' }).click()
-    await section.getByRole('status').filter({ hasText: 'whole' }).waitFor()
-    assert.match(await section.getByRole('status').innerText(), /^404, /)
+    await section.getByRole('button', { name: 'Send request' }).click()
+    await section
+      .getByRole('status')
+      .filter({ hasText: /^404 Not Found · \d+ bytes/ })
+      .waitFor()
     assert.match(await section.locator('form + div pre').innerText(), /"code": "event-not-found"/)
   })
 
@@ -62,7 +61,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     await using sight = await pages.browser.see(`http://127.0.0.1:${service.port()}/api`)
     const section = sight.page.locator('section[aria-labelledby=stream]')
     await section.locator('input[name=after]').fill('0')
-    await section.getByRole('button', { name: 'Ask' }).click()
+    await section.getByRole('button', { name: 'Send request' }).click()
     const shown = section.locator('form + div pre')
     await shown.filter({ hasText: '"seq":1,' }).waitFor()
     await publish('second')
@@ -71,7 +70,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     await section.getByRole('status').filter({ hasText: 'stopped' }).waitFor()
     await publish('third')
     const events = sight.page.locator('section[aria-labelledby=events]')
-    await events.getByRole('button', { name: 'Ask' }).click()
+    await events.getByRole('button', { name: 'Send request' }).click()
     await events.locator('form + div pre').filter({ hasText: '"seq": 3,' }).waitFor()
     assert.ok(!(await shown.innerText()).includes('"seq":3,'))
   })
@@ -80,7 +79,7 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     await using sight = await see({ javaScriptEnabled: false })
     const section = sight.page.locator('section[aria-labelledby=flows]')
     await section.locator('select[name=bucket]').selectOption('week')
-    await section.getByRole('button', { name: 'Ask' }).click()
+    await section.getByRole('button', { name: 'Send request' }).click()
     assert.match(sight.page.url(), /\/api\/v1\/flows\?bucket=week$/)
   })
 
@@ -88,8 +87,11 @@ suite('a form of the reference', { timeout: 60_000 }, () => {
     // The tests of all pages cover the closed state.
     await using sight = await see({ viewport: NARROW, colorScheme: 'dark', bypassCSP: true })
     const section = sight.page.locator('section[aria-labelledby=event]')
-    await section.getByRole('button', { name: 'Ask' }).click()
-    await section.getByRole('status').filter({ hasText: 'whole' }).waitFor()
+    await section.getByRole('button', { name: 'Send request' }).click()
+    await section
+      .getByRole('status')
+      .filter({ hasText: / · \d+ bytes/ })
+      .waitFor()
     await sight.page.evaluate(() => {
       for (const fold of document.querySelectorAll('details')) fold.open = true
     })

@@ -63,7 +63,7 @@ function endpointPart(endpoint: DocumentedEndpoint, reference: Reference): reado
   ]
 }
 
-const PARAMETER_HEAD = ['Parameter', 'Form', 'Default', 'Bounds', 'Example', 'Meaning']
+const PARAMETER_HEAD = ['Parameter', 'Type', 'Default', 'Bounds', 'Example', 'Meaning']
 
 function parameterRow(parameter: ApiParameter): readonly string[] {
   const { name, in: place, schema } = parameter

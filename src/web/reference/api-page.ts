@@ -55,6 +55,7 @@ export const apiPage: Page<null> = {
     return html`<p class="lead" data-at="${openapi.address}#/info/version">
         Version ${document.info.version}. Everything on these pages, and more, for programs.
       </p>
+      <p data-chrome>Base address: <code>${view.site.url}/api/v1</code></p>
       ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${CACHING_PART}
       ${problemParts(document, token)} ${jsonLinks([['the OpenAPI document', openapi]])}`
   },

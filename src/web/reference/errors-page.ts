@@ -1,8 +1,10 @@
 import { keysOf } from '../../protocol/brand.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
+import type { ProblemCode } from '../../protocol/problem.ts'
+import { PROBLEMS, PUBLISHING_PROBLEMS, READING_PROBLEMS } from '../../protocol/problem.ts'
 import { PROBLEM_CURES } from '../../serve/describe/problem-cures.ts'
 import { ERRORS_PATH } from '../../serve/http/problem-document.ts'
 import type { Page } from '../frame/page.ts'
+import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { prose } from '../markup/prose.ts'
 
@@ -20,13 +22,40 @@ export const errorsPage: Page<null> = {
         and people read its <code>detail</code>. <a href="/api#problems">The reference has its fields</a>, and
         <a data-json href="/api/v1/openapi.json">the OpenAPI document</a> lists the codes of each endpoint.
       </p>
-      <dl class="terms" data-chrome>
-        ${keysOf(PROBLEMS).map(
-          (code) =>
-            html`<dt id="${code}"><code>${code}</code> (${PROBLEMS[code].status})</dt>
-              <dd>
-                ${prose(PROBLEM_CURES[code].meaning)} <b>What to do:</b> ${prose(PROBLEM_CURES[code].cure)}
-              </dd>`,
-        )}
-      </dl>`,
+      <nav aria-label="Contents" data-chrome>
+        <dl class="terms">
+          ${GROUPS.map(
+            ({ id, name, codes }) =>
+              html`<dt><a href="#${id}">${name}</a></dt>
+                <dd>
+                  <ul class="tabs">
+                    ${codes.map((code) => html`<li><a href="#${code}">${code}</a></li>`)}
+                  </ul>
+                </dd>`,
+          )}
+        </dl>
+      </nav>
+      ${GROUPS.map(groupOf)}`,
+}
+
+type Group = Readonly<{ id: string; name: string; codes: readonly ProblemCode[] }>
+
+const GROUPS: readonly Group[] = [
+  { id: 'reading', name: 'Reading', codes: keysOf(READING_PROBLEMS) },
+  { id: 'publishing', name: 'Publishing', codes: keysOf(PUBLISHING_PROBLEMS) },
+]
+
+function groupOf({ id, name, codes }: Group): Html {
+  return html`<section data-chrome aria-labelledby="${id}">
+    <h2 id="${id}">${name}</h2>
+    <dl class="terms">
+      ${codes.map(
+        (code) =>
+          html`<dt id="${code}"><code>${code}</code> (${PROBLEMS[code].status})</dt>
+            <dd>
+              ${prose(PROBLEM_CURES[code].meaning)} <b>What to do:</b> ${prose(PROBLEM_CURES[code].cure)}
+            </dd>`,
+      )}
+    </dl>
+  </section>`
 }

@@ -13,6 +13,7 @@ import { lengthWords } from './shown-words.ts'
  * - `sum /a /b`: sum of all values
  * - `percent /a /b` and `ratio /a /b`: a divided by b, cut off after one decimal
  * - `share /a /b`: a of b in whole per cent, cut off; `Nothing`, or `Less than 1 %`
+ * - `seconds /a`: milliseconds as whole seconds, cut off
  * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
  * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
  * - `about /a`: a shortened figure
@@ -64,6 +65,8 @@ export function evaluate(
       const percent = (digitsOf(first) * 100n) / digitsOf(second)
       return percent === 0n ? 'Less than 1 %' : `${percent} %`
     }
+    case 'seconds':
+      return String(digitsOf(first) / 1_000n)
     case 'span':
       return lengthWords(Date.parse(String(second)) - Date.parse(String(first)))
     case 'all-paid':

@@ -99,7 +99,8 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
       return ' '
     }
     if (name === 'h1') {
-      const said = new Set([...(address.match(/\d+/g) ?? []), ...[...titles.values()].flat()])
+      const asked = [...(address.match(/\d+/g) ?? []), ...momentAsked(address)]
+      const said = new Set([...asked, ...[...titles.values()].flat()])
       assertNothing(within(), said)
       return ' '
     }
@@ -251,6 +252,14 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
   }
 
   return { textOf, assertNothing, assertWhole }
+}
+
+/** Day and time of day of the moment that an address asks for, as a heading names it. */
+function momentAsked(address: string): readonly string[] {
+  const ms = Date.parse(new URL(address, 'http://page.test').searchParams.get('at') ?? '')
+  if (Number.isNaN(ms)) return []
+  const clock = new Date(ms).toISOString().slice(11, 19)
+  return [String(new Date(ms).getUTCDate()), clock, clock.slice(0, 5)]
 }
 
 function pathOf(address: string): string {

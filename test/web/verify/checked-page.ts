@@ -26,6 +26,10 @@ export async function check(page: Page, name: string): Promise<readonly string[]
 export const stepsOf = (page: Page, name: string): Promise<string> =>
   page.locator(`form[data-check=${name}] ol`).innerText()
 
+/** First line of the form of a check. */
+export const verdictOn = (page: Page, name: string): Promise<string> =>
+  page.locator(`form[data-check=${name}] output`).innerText()
+
 /** Answers like the service, with some answers changed. */
 export const altered =
   (change: (body: Buffer) => Buffer) =>

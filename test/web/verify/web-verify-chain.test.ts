@@ -130,7 +130,12 @@ suite('the saved verifier, with RPC servers of the reader', () => {
     await assertNoViolations(page)
     const asked: string[] = []
     page.on('request', (request) => asked.push(`${request.url()} ${request.postData() ?? ''}`))
-    assert.deepEqual(await checkPayment(page, 7, { rpc: rpc.url }), ['done', 'done', 'done', 'not checked'])
+    assert.deepEqual(await checkPayment(page, 7, { rpc: rpc.url }), [
+      'verified',
+      'verified',
+      'verified',
+      'not checked',
+    ])
     assert.match(
       await stepsOf(page, 'payment'),
       /is final, in block \d+ 0x\w+, asked at 127\.0\.0\.1:\d+, chain id \d+/,
@@ -149,9 +154,9 @@ suite('the saved verifier, with RPC servers of the reader', () => {
     await using sight = await openSaved()
     const { page } = sight
     const fields = { rpc: rpc.url, ...account }
-    assert.deepEqual(await checkPayment(page, 8, fields), ['done', 'done', 'done'])
+    assert.deepEqual(await checkPayment(page, 8, fields), ['verified', 'verified', 'verified'])
     assert.match(await stepsOf(page, 'payment'), /The payer moved at least as much/)
-    assert.deepEqual(await checkPayment(page, 9, fields), ['done', 'done', 'failed'])
+    assert.deepEqual(await checkPayment(page, 9, fields), ['verified', 'verified', 'failed'])
     assert.match(
       await stepsOf(page, 'payment'),
       /payouts of 6\.000000000 name its transaction.* moved 5\.000000000/,
@@ -165,15 +170,15 @@ suite('the saved verifier, with RPC servers of the reader', () => {
       '"kots":"6.000000000"',
       '"kots":"5.000000000"',
       ['failed', 'not checked'],
-      /The server lists event #9 with other content than was proved, or not at all/,
+      /The server lists event 9 with other content than was proved, or not at all/,
     ],
     [
       'the server names another event as its correction',
       '**/events/9/corrections',
       '"correctedBy":null',
       '"correctedBy":12',
-      ['done', 'failed', 'not checked'],
-      /Event #12 does not correct event #9/,
+      ['verified', 'failed', 'not checked'],
+      /Event 12 does not correct event 9/,
     ],
     [
       'the server names a correction that the signed log lacks',
@@ -181,14 +186,18 @@ suite('the saved verifier, with RPC servers of the reader', () => {
       '"correctedBy":null',
       '"correctedBy":99',
       ['not checked'],
-      /The signed log of 14 events has no event #99 yet/,
+      /The signed log of 14 events has no event 99 yet/,
     ],
   ] as const) {
     test(`finds no amount right when ${name}`, async () => {
       await using sight = await openSaved()
       const { page } = sight
       await page.route(path, replaced(from, to))
-      assert.deepEqual(await checkPayment(page, 9, { rpc: rpc.url, ...account }), ['done', 'done', ...marks])
+      assert.deepEqual(await checkPayment(page, 9, { rpc: rpc.url, ...account }), [
+        'verified',
+        'verified',
+        ...marks,
+      ])
       assert.match(await stepsOf(page, 'payment'), words)
     })
   }
@@ -197,10 +206,16 @@ suite('the saved verifier, with RPC servers of the reader', () => {
     await using sight = await openSaved()
     const { page } = sight
     const fields = { rpc: rpc.url, ...account }
-    assert.deepEqual(await checkPayment(page, 13, fields), ['done', 'done', 'done', 'done', 'not checked'])
+    assert.deepEqual(await checkPayment(page, 13, fields), [
+      'verified',
+      'verified',
+      'verified',
+      'verified',
+      'not checked',
+    ])
     assert.match(await stepsOf(page, 'payment'), /The amount was not compared: this payout is corrected/)
     await page.route('**/events?tx=*', replaced('"hasMore":false', '"hasMore":true'))
-    assert.deepEqual(await checkPayment(page, 8, fields), ['done', 'done', 'done', 'not checked'])
+    assert.deepEqual(await checkPayment(page, 8, fields), ['verified', 'verified', 'verified', 'not checked'])
     assert.match(await stepsOf(page, 'payment'), /not compared for the other payouts of the transaction/)
   })
 
@@ -208,15 +223,15 @@ suite('the saved verifier, with RPC servers of the reader', () => {
     await using sight = await openSaved()
     const { page } = sight
     assert.deepEqual(await checkPayment(page, 10, { rpc: rpc.url }), [
-      'done',
-      'done',
+      'verified',
+      'verified',
       'failed',
       'not checked',
     ])
-    assert.match(await stepsOf(page, 'payment'), /Event #10: its transaction failed on the chain/)
+    assert.match(await stepsOf(page, 'payment'), /Event 10: its transaction failed on the chain/)
     assert.deepEqual(await checkPayment(page, 11, { rpc: rpc.url }), [
-      'done',
-      'done',
+      'verified',
+      'verified',
       'failed',
       'not checked',
     ])
@@ -227,12 +242,12 @@ suite('the saved verifier, with RPC servers of the reader', () => {
     await using sight = await openSaved()
     const { page } = sight
     for (const url of [closed.url, 'http://127.0.0.1:9/']) {
-      assert.deepEqual(await checkPayment(page, 7, { rpc: url }), ['done', 'done', 'not checked'])
+      assert.deepEqual(await checkPayment(page, 7, { rpc: url }), ['verified', 'verified', 'not checked'])
       assert.match(await stepsOf(page, 'payment'), /No RPC server could be asked from here\..*\(CORS\)/)
     }
     assert.deepEqual(await checkPayment(page, 7, { rpc: 'ftp://rpc.example' }), [
-      'done',
-      'done',
+      'verified',
+      'verified',
       'not checked',
     ])
     assert.match(await stepsOf(page, 'payment'), /URL 1 is no http or https URL/)
@@ -258,7 +273,7 @@ suite('the page of checks of a log with a blockchain', () => {
     assert.match(answer.headers.get('content-security-policy') ?? '', /connect-src 'self';/)
     const page = await answer.text()
     assert.doesNotMatch(page, /name="(?:rpc|payer|token)"/)
-    assert.match(page, /daybook verify \S+ --chain evm=https:/)
+    assert.match(page, /daybook -- verify \S+ --chain evm=https:/)
     assert.match(page, /This page does not ask the blockchain\./)
   })
 })
@@ -266,7 +281,7 @@ suite('the page of checks of a log with a blockchain', () => {
 suite('the page of an event with a transaction', () => {
   test('shows the command that asks the blockchain about it, and what it proves', async () => {
     const page = await (await fetch(`${base()}/events/7`)).text()
-    const [, words = ''] = /<code>daybook verify \S+ (--chain [^<]*)<\/code>/.exec(page) ?? []
+    const [, words = ''] = /<code>npm run -s daybook -- verify \S+ (--chain [^<]*)<\/code>/.exec(page) ?? []
     assert.equal(words, `--chain evm=https://rpc.example.org --tx ${chain.txOf(0)}`)
     assert.match(page.replaceAll(/\s+/g, ' '), /It does not prove who received it\./)
     assert.doesNotMatch(await (await fetch(`${base()}/events/1`)).text(), /--chain/)

@@ -14,7 +14,7 @@ import { openModelService } from '../../stage/model-service.ts'
 
 const MODULE = /\/assets\/verify-signature\.[0-9a-f]+\.js/
 const MODULE_BYTES_MAX = 6.8 * 1024
-const PROVED = ['done', 'done'] as const
+const PROVED = ['verified', 'verified'] as const
 const FILE = { name: 'file.csv', mimeType: 'text/csv', buffer: Buffer.from('of nobody') }
 /** An `http:` origin that is not loopback, where browsers have no `crypto.subtle`. */
 const PLAIN = 'http://data.example'
@@ -102,7 +102,7 @@ suite('a browser that', () => {
       const { page, asked } = sight
       assert.equal(modulesIn(asked), 0)
       assert.deepEqual(await check(page, 'event'), PROVED)
-      assert.match(await stepsOf(page, 'event'), /✔ done The checkpoint of 43 events is signed by/)
+      assert.match(await stepsOf(page, 'event'), /✔ verified The checkpoint of 43 events is signed by/)
       assert.equal(modulesIn(asked), 1)
       const checkpoint = await (await service.get('/api/v1/log/checkpoint')).text()
       for (const [from, to] of LIES) {
@@ -123,13 +123,17 @@ suite('a browser that', () => {
     assert.equal(await page.evaluate(() => isSecureContext), false)
     await page.locator('input[name=payment]').fill('42')
     assert.deepEqual(await check(page, 'payment'), [...PROVED, 'not checked'])
-    assert.deepEqual(await check(page, 'visit'), ['done', 'not checked', 'done'])
-    assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+    assert.deepEqual(await check(page, 'visit'), ['verified', 'not checked', 'verified'])
+    assert.deepEqual(await check(page, 'visit'), ['verified', 'verified', 'verified'])
     await page.locator('input[name=month]').fill('2026-05')
     const month = await check(page, 'month')
-    assert.deepEqual(month, [...Array<string>(9).fill('done'), 'not checked'], await stepsOf(page, 'month'))
+    assert.deepEqual(
+      month,
+      [...Array<string>(9).fill('verified'), 'not checked'],
+      await stepsOf(page, 'month'),
+    )
     await page.locator('form[data-check=file] input').setInputFiles(FILE)
-    assert.deepEqual(await check(page, 'file'), ['done', 'failed'])
+    assert.deepEqual(await check(page, 'file'), ['verified', 'failed'])
     assert.deepEqual(
       sight.wrong.filter((line) => !line.startsWith(PLAIN)),
       [],
@@ -139,7 +143,7 @@ suite('a browser that', () => {
   test('has Ed25519 never requests the module', async () => {
     await using sight = await see(urlOf('/verify?seq=42'), async () => {})
     assert.deepEqual(await check(sight.page, 'event'), PROVED)
-    assert.deepEqual(await check(sight.page, 'visit'), ['done', 'not checked', 'done'])
+    assert.deepEqual(await check(sight.page, 'visit'), ['verified', 'not checked', 'verified'])
     assert.equal(modulesIn(sight.asked), 0)
   })
 
@@ -154,7 +158,7 @@ suite('a browser that', () => {
         await withoutSubtle(page)
         await page.route(MODULE, answer)
       })
-      assert.deepEqual(await check(sight.page, 'event'), ['not checked', 'done'])
+      assert.deepEqual(await check(sight.page, 'event'), ['not checked', 'verified'])
       assert.match(await stepsOf(sight.page, 'event'), /no Ed25519.*could not be loaded/)
     })
   }
@@ -166,7 +170,7 @@ suite('a browser that', () => {
     const { page, asked } = sight
     await page.locator('input[name=base]').fill(urlOf(''))
     await page.locator('input[name=seq]').fill('42')
-    assert.deepEqual(await check(page, 'event'), ['not checked', 'done'])
+    assert.deepEqual(await check(page, 'event'), ['not checked', 'verified'])
     assert.match(await stepsOf(page, 'event'), /no Ed25519.*this file brings none/)
     assert.deepEqual(
       asked.slice(1).filter((at) => !at.startsWith('/api/v1/')),

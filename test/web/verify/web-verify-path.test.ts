@@ -72,11 +72,11 @@ const isShown = (page: Page): Promise<boolean> => page.locator('[data-path]').is
 
 suite('the picture of the path', () => {
   for (const seq of [1, 42, 256, EVENTS - 1, EVENTS]) {
-    test(`shows every hash from event #${seq} to the root, as in its receipt`, async () => {
+    test(`shows every hash from event ${seq} to the root, as in its receipt`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       assert.equal(await isShown(page), false)
-      assert.deepEqual(await checkEvent(page, seq), ['done', 'done'])
+      assert.deepEqual(await checkEvent(page, seq), ['verified', 'verified'])
       const path = await receivedPath(seq)
       const { last, ...said } = await saidPath(page)
       assert.deepEqual(said, path)
@@ -87,7 +87,7 @@ suite('the picture of the path', () => {
       assert.equal(await wordsOf(page, 'desc'), last)
       assert.match(
         await wordsOf(page, 'title'),
-        new RegExp(`event #${seq} .* over ${path.steps.length} hashes`),
+        new RegExp(`event ${seq} .* over ${path.steps.length} hashes`),
       )
       const [first, second] = await lettersIn(page)
       assert.equal(first?.said, '✔ the root that is signed')
@@ -104,7 +104,7 @@ suite('the picture of the path', () => {
       await using sight = await browser.see(urlOf('/verify'))
       const { page } = sight
       await page.route(address, lie)
-      assert.deepEqual(await checkEvent(page, 42), ['done', ...STOPPED])
+      assert.deepEqual(await checkEvent(page, 42), ['verified', ...STOPPED])
       const [, , root = ''] = (await textOf('log/checkpoint')).split('\n')
       const path = await saidPath(page)
       assert.deepEqual(await drawnPath(page), cut(path))
@@ -126,7 +126,7 @@ suite('the picture of the path', () => {
     await checkEvent(page, EVENTS + 1)
     assert.equal(await isShown(page), false)
     await page.route('**/log/tile/0/000', (route) => route.fulfill({ body: 'no tile' }))
-    assert.deepEqual(await checkEvent(page, 42), ['done', ...STOPPED])
+    assert.deepEqual(await checkEvent(page, 42), ['verified', ...STOPPED])
     assert.equal(await isShown(page), false)
     await page.unroute('**/log/tile/0/000')
     await checkEvent(page, 42)
@@ -144,7 +144,7 @@ suite('the picture of the path', () => {
     })
     await page.route('**/assets/verify-signature.*', (route) => route.abort())
     await page.goto(urlOf('/verify'))
-    assert.deepEqual(await checkEvent(page, 42), ['not checked', 'done'])
+    assert.deepEqual(await checkEvent(page, 42), ['not checked', 'verified'])
     const letters = (await lettersIn(page)).map(({ said }) => said)
     assert.equal(letters[0], '– the root; its signature is not checked')
     assert.ok(!letters.join(' ').includes('✔'))
@@ -160,7 +160,7 @@ suite('the picture of the path', () => {
       await using sight = await browser.see(address)
       const { page } = sight
       if (address.startsWith('file:')) await page.locator('input[name=base]').fill(urlOf(''))
-      assert.deepEqual(await checkEvent(page, 42), ['done', 'done'])
+      assert.deepEqual(await checkEvent(page, 42), ['verified', 'verified'])
       drawn.push(await page.locator('[data-path] svg').innerHTML())
       const { last: _, ...said } = await saidPath(page)
       assert.deepEqual(said, await receivedPath(42))
@@ -205,7 +205,7 @@ suite('the picture of a path of 24 steps', () => {
       const { page } = sight
       const { seq, ...path } = await showLong(page)
       assert.equal(path.steps.length, 24)
-      assert.deepEqual(await checkEvent(page, seq), ['done', 'done'])
+      assert.deepEqual(await checkEvent(page, seq), ['verified', 'verified'])
       const { last: _, ...said } = await saidPath(page)
       assert.deepEqual(said, path)
       assert.deepEqual(await drawnPath(page), cut(path))

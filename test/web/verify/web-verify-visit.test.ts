@@ -9,7 +9,7 @@ import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import type { LogKeys } from '../../../src/protocol/resources.ts'
 import type { Browser } from '../../stage/browser.ts'
 import { openBrowser } from '../../stage/browser.ts'
-import { check, showNewKey, signedBy, stepsOf, STOPPED, trade } from './checked-page.ts'
+import { check, showNewKey, signedBy, stepsOf, STOPPED, trade, verdictOn } from './checked-page.ts'
 import type { ModelService } from '../../stage/model-service.ts'
 import { openModelService } from '../../stage/model-service.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
@@ -53,9 +53,9 @@ suite('the check since the last visit', () => {
   test('proves that the log only grew, and fails one that did not', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     const { page } = sight
-    assert.deepEqual(await check(page, 'visit'), ['done', 'not checked', 'done'])
+    assert.deepEqual(await check(page, 'visit'), ['verified', 'not checked', 'verified'])
     await trade(service, 7)
-    assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+    assert.deepEqual(await check(page, 'visit'), ['verified', 'verified', 'verified'])
     assert.match(
       await stepsOf(page, 'visit'),
       /Unchanged since your visit on \d{4}-\d\d-\d\d: .* and 7 after them/,
@@ -68,7 +68,7 @@ suite('the check since the last visit', () => {
     ] as const) {
       assert.match(kept, from)
       await keep(page, ORIGIN, kept.replace(from, to))
-      assert.deepEqual(await check(page, 'visit'), ['done', ...STOPPED])
+      assert.deepEqual(await check(page, 'visit'), ['verified', ...STOPPED])
     }
   })
 
@@ -79,17 +79,17 @@ suite('the check since the last visit', () => {
       await check(page, 'visit')
       const kept = await keptOf(page, ORIGIN)
       await showOther(page, origin, null)
-      assert.deepEqual(await check(page, 'visit'), ['done', ...STOPPED])
+      assert.deepEqual(await check(page, 'visit'), ['verified', ...STOPPED])
       assert.match(await stepsOf(page, 'visit'), /not the log that you visited.*daybook\.test\/model\+/)
       assert.equal(await keptOf(page, ORIGIN), kept)
       await page.unrouteAll()
-      assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+      assert.deepEqual(await check(page, 'visit'), ['verified', 'verified', 'verified'])
     })
   }
 
   for (const [by, statedBy, marks] of [
-    ['the key of before', TEST_KEY, ['done', 'done', 'done']],
-    ['itself', OTHER_KEY, ['done', ...STOPPED]],
+    ['the key of before', TEST_KEY, ['verified', 'verified', 'verified']],
+    ['itself', OTHER_KEY, ['verified', ...STOPPED]],
   ] as const) {
     test(`accepts a new key by the statement of ${by}: ${marks.join(', ')}`, async () => {
       await using sight = await browser.see(urlOf('/verify'))
@@ -105,7 +105,7 @@ suite('a first visit', () => {
   test('takes the new key of a log that has had no event since the key changed', async () => {
     await using sight = await browser.see(urlOf('/verify'))
     await showNewKey(sight.page, service, (size) => size, false)
-    assert.deepEqual(await check(sight.page, 'visit'), ['done', 'not checked', 'done'])
+    assert.deepEqual(await check(sight.page, 'visit'), ['verified', 'not checked', 'verified'])
     assert.match(await stepsOf(sight.page, 'visit'), /signed by the key that the log itself names/)
   })
 })
@@ -140,8 +140,8 @@ suite('a visit by a browser', () => {
       const { page } = sight
       await keep(page, ORIGIN, text)
       await keep(page, urlOf(''), text)
-      assert.deepEqual(await check(page, 'visit'), ['done', 'not checked', 'done'])
-      assert.deepEqual(await check(page, 'visit'), ['done', 'done', 'done'])
+      assert.deepEqual(await check(page, 'visit'), ['verified', 'not checked', 'verified'])
+      assert.deepEqual(await check(page, 'visit'), ['verified', 'verified', 'verified'])
     })
   }
 
@@ -155,22 +155,39 @@ suite('a visit by a browser', () => {
       })
     })
     await sight.page.reload()
-    assert.deepEqual(await check(sight.page, 'visit'), ['done', 'not checked', 'not checked'])
+    assert.deepEqual(await check(sight.page, 'visit'), ['verified', 'not checked', 'not checked'])
     assert.match(await stepsOf(sight.page, 'visit'), /stores nothing/)
   })
 })
 
 suite('a missing answer', () => {
-  for (const status of [429, 503]) {
-    test(`fails nothing and shows the seconds to wait: ${status}`, async () => {
+  for (const [status, seconds, said] of [
+    [429, 90, /Too many requests from your address\. Try again in 90 s$/],
+    [429, 1, /Try again in 1 s$/],
+    [503, 30, /answers 503\. Try again in 30 s$/],
+  ] as const) {
+    test(`fails nothing and shows the seconds to wait: ${status} for ${seconds} s`, async () => {
       await using sight = await browser.see(urlOf('/verify?seq=4'))
       await sight.page.route('**/api/v1/events/4', (route) =>
-        route.fulfill({ status, headers: { 'retry-after': '30' }, body: '{}' }),
+        route.fulfill({ status, headers: { 'retry-after': String(seconds) }, body: '{}' }),
       )
-      assert.deepEqual(await check(sight.page, 'event'), ['done', 'not checked'])
-      assert.match(await stepsOf(sight.page, 'event'), /30 seconds/)
+      assert.deepEqual(await check(sight.page, 'event'), ['verified', 'not checked'])
+      assert.match(await stepsOf(sight.page, 'event'), said)
+      assert.equal(await verdictOn(sight.page, 'event'), 'Not all is verified.')
     })
   }
+
+  test('because of the rate limit is waited for', async () => {
+    await using sight = await browser.see(urlOf('/verify?seq=4'))
+    let refusals = 1
+    await sight.page.route('**/api/v1/events/4', (route) =>
+      refusals-- > 0 ? route.fulfill({ status: 429, headers: { 'retry-after': '1' } }) : route.continue(),
+    )
+    const form = sight.page.locator('form[data-check=event]')
+    await form.locator('button').click()
+    await form.locator('output', { hasText: 'Rate limit reached. Continuing in 1 s …' }).waitFor()
+    await form.locator('output', { hasText: 'Event 4 is in the signed log.' }).waitFor()
+  })
 
   test('fails nothing if there is no response', async () => {
     await using sight = await browser.see(urlOf('/verify?seq=4'))
@@ -184,7 +201,7 @@ suite('a missing answer', () => {
     await using sight = await browser.see(`${relay.url}/verify?seq=4`)
     assert.deepEqual((await check(sight.page, 'event')).slice(-2), STOPPED)
     isAltering = false
-    assert.deepEqual(await check(sight.page, 'event'), ['done', 'done'])
+    assert.deepEqual(await check(sight.page, 'event'), ['verified', 'verified'])
   })
 })
 

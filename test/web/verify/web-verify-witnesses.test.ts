@@ -28,12 +28,12 @@ import {
   WITNESS_LIES,
 } from './witnessed-page.ts'
 
-const DONE = 'done'
+const DONE = 'verified'
 const OPEN = 'not checked'
 /** Words about the limit that remains without witnesses, and with a quorum of the reader's own. */
 const UNSHARED = /That two readers are shown the same log, unless/
 const SHARED =
-  /That your witnesses are honest\. At least 1 of the 3 must lie .* up to #\d+ of daybook\.test\/api\./
+  /That your witnesses are honest\. At least 1 of the 3 must lie .* up to event \d+ of daybook\.test\/api\./
 
 let pages: PageStage
 let folder: string
@@ -164,7 +164,7 @@ suite('the check of witnesses', () => {
     assert.equal((await check(page, 'witnesses')).at(-1), OPEN)
     assert.match(
       await stepsOf(page, 'witnesses'),
-      new RegExp(`Nobody vouches for event #${sizeOf(early) + 1} `),
+      new RegExp(`Nobody vouches for event ${sizeOf(early) + 1} `),
     )
     assert.match(await limits(page), UNSHARED)
   })
@@ -178,7 +178,7 @@ suite('the check of witnesses', () => {
     await give(page, vkeys)
     await serve(page, note)
     assert.equal((await check(page, 'witnesses')).at(-1), DONE, await stepsOf(page, 'witnesses'))
-    assert.match(await stepsOf(page, 'witnesses'), /done The witness witness\.example\/one has signed it/)
+    assert.match(await stepsOf(page, 'witnesses'), /verified The witness witness\.example\/one has signed it/)
     await serve(page, note.replace(/(— witness.example\/one .{900})..../, '$1AAAA'))
     assert.ok((await check(page, 'witnesses')).includes('failed'))
 
@@ -222,7 +222,7 @@ suite('the check of a saved proof', () => {
         .setInputFiles({ name: 'event.tlog-proof', mimeType: 'text/plain', buffer: Buffer.from(text) })
     await choose(witnessed)
     assert.deepEqual(await check(page, 'proof'), [DONE, DONE, OPEN, DONE, DONE])
-    assert.match(await stepsOf(page, 'proof'), /line of event #3 [^]*has 2 signatures of others than the log/)
+    assert.match(await stepsOf(page, 'proof'), /line of event 3 [^]*has 2 signatures of others than the log/)
     await give(page, VKEYS)
     assert.deepEqual(await check(page, 'proof'), [DONE, DONE, DONE, DONE, OPEN, DONE, DONE, DONE])
     assert.match(await stepsOf(page, 'proof'), /2 of 3 witnesses vouch for [^]* Unchanged since this proof/)

@@ -44,7 +44,7 @@ after(async () => {
 
 const urlOf = (path: string): string => `http://127.0.0.1:${service.port()}${path}`
 
-const PROVED = ['done', 'done'] as const
+const PROVED = ['verified', 'verified'] as const
 
 suite('the page of checks', () => {
   test('proves an event, up to the signature', async () => {
@@ -52,7 +52,7 @@ suite('the page of checks', () => {
     assert.deepEqual(await check(sight.page, 'event'), PROVED)
     assert.match(
       await stepsOf(sight.page, 'event'),
-      /signed by the key that the log itself names[^]* event #42 /,
+      /signed by the key that the log itself names[^]* event 42 /,
     )
     assert.deepEqual(sight.wrong, [])
   })
@@ -63,8 +63,13 @@ suite('the page of checks', () => {
     lie: (route: Route) => Promise<void>,
     steps: readonly string[],
   ])[] = [
-    ['event', '**/events/42', replaced('1.000000000', '2.000000000'), ['done', ...STOPPED]],
-    ['proof', '**/log/tile/0/000', altered((tile) => Buffer.from(tile).fill(7, 0, 32)), ['done', ...STOPPED]],
+    ['event', '**/events/42', replaced('1.000000000', '2.000000000'), ['verified', ...STOPPED]],
+    [
+      'proof',
+      '**/log/tile/0/000',
+      altered((tile) => Buffer.from(tile).fill(7, 0, 32)),
+      ['verified', ...STOPPED],
+    ],
     ['root', '**/log/checkpoint', replaced(/\n\d+\n..../, '\n301\nAAAA'), STOPPED],
     ['signature', '**/log/checkpoint', replaced(/(— \S+ .{20})..../, '$1AAAA'), STOPPED],
   ]
@@ -92,15 +97,18 @@ suite('the page of checks', () => {
     const { page } = sight
     await page.locator('input[name=month]').fill('2026-05')
     const held = await check(page, 'month')
-    assert.deepEqual([held.includes('failed'), held.slice(0, 4)], [false, ['done', 'done', 'done', 'done']])
+    assert.deepEqual(
+      [held.includes('failed'), held.slice(0, 4)],
+      [false, ['verified', 'verified', 'verified', 'verified']],
+    )
     await page.route(
       '**/archive/2026-05.jsonl.gz',
       altered((body) => gzipSync(gunzipSync(body).toString('utf8').replace('1.000000000', '3.000000000'))),
     )
-    assert.deepEqual(await check(page, 'month'), ['done', ...STOPPED])
+    assert.deepEqual(await check(page, 'month'), ['verified', ...STOPPED])
     await page.unrouteAll()
     await page.route('**/archive/2026-05.json', replaced(/"root":"..../, '"root":"AAAA'))
-    assert.deepEqual(await check(page, 'month'), ['done', ...STOPPED])
+    assert.deepEqual(await check(page, 'month'), ['verified', ...STOPPED])
   })
 
   test('proves that an event names the file of a loyalty run, and fails another file', async () => {
@@ -108,10 +116,10 @@ suite('the page of checks', () => {
     const { page } = sight
     const chosen = page.locator('form[data-check=file] input')
     await chosen.setInputFiles({ name: 'input.csv', mimeType: 'text/csv', buffer: FILE })
-    assert.deepEqual(await check(page, 'file'), ['done', 'done', 'done', 'done'])
-    assert.match(await stepsOf(page, 'file'), /Event #301 names this file as the input of 2026-05/)
+    assert.deepEqual(await check(page, 'file'), ['verified', 'verified', 'verified', 'verified'])
+    assert.match(await stepsOf(page, 'file'), /Event 301 names this file as the input of 2026-05/)
     await chosen.setInputFiles({ name: 'other.csv', mimeType: 'text/csv', buffer: Buffer.from('other') })
-    assert.deepEqual(await check(page, 'file'), ['done', 'failed'])
+    assert.deepEqual(await check(page, 'file'), ['verified', 'failed'])
   })
 
   for (const [what, seq, marks] of [
@@ -167,9 +175,9 @@ suite('the saved verifier', () => {
     assert.deepEqual(await check(page, 'event'), PROVED)
     await page.locator('input[name=month]').fill('2026-05')
     assert.equal((await check(page, 'month')).includes('failed'), false)
-    assert.deepEqual(await check(page, 'visit'), ['done', 'not checked', 'done'])
+    assert.deepEqual(await check(page, 'visit'), ['verified', 'not checked', 'verified'])
     await page.route('**/events/42', replaced('1.000000000', '2.000000000'))
-    assert.deepEqual(await check(page, 'event'), ['done', ...STOPPED])
+    assert.deepEqual(await check(page, 'event'), ['verified', ...STOPPED])
     assert.deepEqual(
       sight.wrong.filter((line) => !line.startsWith(urlOf('/api/v1/'))),
       [],

@@ -1,5 +1,6 @@
 import { DATASET_PATHS } from '../../../protocol/paths.ts'
 import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-promise.ts'
+import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
 import type { EventTypes, Status } from '../../../protocol/resources.ts'
 import { DATASET_LINKS } from '../../frame/dataset-links.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
@@ -31,13 +32,14 @@ export const aboutPage: Page<null> = {
   async render(_, view) {
     const status = await askEndpoint(view, 'status')
     const types = await askEndpoint(view, 'eventTypes')
+    const witnesses = await askEndpoint(view, 'logWitnesses')
     return html`<p class="lead">
         The open book of a contest and prize platform: a public log of all its events, in order. Nothing is
         ever removed, and every figure is computed from the log.
       </p>
       <div class="two">
         <section>
-          ${DEFINITIONS} ${METHOD} ${guaranteesOf(status)} ${CORRECTIONS} ${ADDRESSES}
+          ${definitionsOf(witnesses.answer)} ${METHOD} ${guaranteesOf(status)} ${CORRECTIONS} ${ADDRESSES}
           ${typesOf(types.answer)}
         </section>
         ${asideOf(status, view)}
@@ -45,6 +47,7 @@ export const aboutPage: Page<null> = {
       ${jsonLinks([
         ['the log', status],
         ['the types of events', types],
+        ['the witnesses', witnesses],
       ])}`
   },
 }
@@ -90,6 +93,11 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   ],
   ['burned', 'Burned', 'Tokens destroyed for good, all of them from the platform’s income.'],
   ['pool', 'Pool', 'What a contest has to give away. It stays there until it is won, refunded or returned.'],
+  [
+    'closed',
+    'Paid in full or cancelled',
+    'The contest is over: every prize is paid or has expired. A cancelled contest has given its pool back.',
+  ],
   ['owed', 'Owed', 'All that was won: what is paid, what has expired and what is unpaid.'],
   ['unpaid', 'Unpaid', 'Won, not paid and not expired.'],
   ['expired', 'Expired', 'A prize that can no longer be claimed. Its amount goes back to the treasury.'],
@@ -110,7 +118,7 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   [
     'witness',
     'Witness',
-    'An independent party that signs a state of the log, and only if that state continues the one it saw before. An operator can show two readers different logs only if witnesses lie.',
+    'An independent party that signs a state of the log only if it continues the one it signed before. If more than half must sign, the operator cannot show two logs unless witnesses help.',
   ],
   [
     'as-of',
@@ -119,14 +127,16 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   ],
 ]
 
-const DEFINITIONS = html`<h2 id="words">What the words mean</h2>
-  <dl class="terms">
-    ${TERMS.map(
-      ([id, name, meaning]) =>
-        html`<dt id="${id}">${name}</dt>
-          <dd>${meaning}</dd>`,
-    )}
-  </dl>`
+function definitionsOf({ quorum }: Witnesses): Html {
+  return html`<h2 id="words">What the words mean</h2>
+    <dl class="terms">
+      ${TERMS.map(
+        ([id, name, meaning]) =>
+          html`<dt id="${id}">${name}</dt>
+            <dd>${meaning}${id === 'witness' && quorum === null ? ' This log has no witnesses.' : null}</dd>`,
+      )}
+    </dl>`
+}
 
 const METHOD = html`<h2 id="method">How the figures are computed</h2>
   <p>

@@ -168,7 +168,7 @@ suite("a contest's page", () => {
     ])
     const [, book = ''] = /What waits, and why[^]*?<ol class="book"[^>]*>([^]*?)<\/ol>/.exec(page) ?? []
     assert.deepEqual(book.split('</li>').slice(0, 2).map(wordsOf), [
-      'today 12:00 Winner: in review The operator is checking that the contest followed its rules. It can be paid in 12 h. 50.00',
+      'today 12:00 Winner: in review The operator is checking that the contest followed its rules. Can be paid in 12 h. 50.00',
       'since 1 Oct Runners-up: to be claimed It can be paid as soon as its winner asks for it on the platform. 50.00',
     ])
     assert.match(page, /href="\/payouts\.ics\?contestId=1" data-chrome>Add to a calendar</)

@@ -14,10 +14,10 @@ export const UNPAID_ASKED = 200
 const LINES_SHOWN = 10
 
 const REASONS: Readonly<Record<UnpaidStatus, string>> = {
-  locked: 'It is locked for the time that the rules of the platform set.',
+  locked: 'Locked by the platform’s rules.',
   in_review: 'The operator is checking that the contest followed its rules.',
   awaiting_claim: 'It can be paid as soon as its winner asks for it on the platform.',
-  payable: 'Nothing holds it: the platform can pay it.',
+  payable: 'The platform can pay this now.',
   overpaid: 'More was paid or has expired than was won, because a prize was corrected afterwards.',
 }
 
@@ -64,7 +64,7 @@ function lineOf(one: Unpaid, row: string, view: View): BookLine {
     row,
     when: waitsForDate(one) ? moment : html`since ${moment}`,
     what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}`,
-    small: html`${REASONS[status]}${until === null ? null : html` It can be paid ${until}.`}`,
+    small: html`${REASONS[status]}${until === null ? null : html` Can be paid ${until}.`}`,
     amount: amountHtml(kots),
   }
 }

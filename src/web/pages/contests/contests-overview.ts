@@ -63,7 +63,7 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
       ...(unpaid === null ? [] : [['what waits', unpaid] as const]),
       ...(reopened === null ? [] : [['unpaid of contests that were paid', reopened] as const]),
       ['to come', schedule],
-      ['paid in full', paid],
+      ['paid in full or cancelled', paid],
       ...[...new Set([...cancelled.values()].map(({ from }) => from))].map(
         (from) => ['cancelled', from] as const,
       ),
@@ -231,7 +231,7 @@ function paidSection({ paid, cancelled, summary, view }: Paid): Html | null {
     ${count === 1 ? 'contest' : 'contests'}, newest first</span
   >`
   return html`<section>
-    ${sectionHead('Paid in full', said)}
+    ${sectionHead('Paid in full or cancelled', said)}
     ${paidTable(contests, { list: `${paid.address}#/contests`, most: PAID_SHOWN, cancelled }, view)}
     ${
       next === null

@@ -58,7 +58,7 @@ const CONTEST_WORDS = [
   ['upcoming', 'to come'],
   ['running', 'running'],
   ['paying', 'paying'],
-  ['paid', 'paid in full'],
+  ['paid', 'paid in full or cancelled'],
   ['closed', 'closed'],
 ] as const
 

@@ -15,6 +15,7 @@ suite('the name of an event', () => {
   })
 
   const examples: readonly (readonly [type: string, kind: string, name: string])[] = [
+    ['play', 'vote', 'Vote'],
     ['payout', 'runner_up', 'Payment to a runner-up'],
     ['payout', 'refund', 'Refund to players'],
     ['prize', 'winner', 'Prizes of the winner'],

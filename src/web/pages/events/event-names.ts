@@ -4,7 +4,7 @@ import { ruleKind } from '../../../protocol/rules.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { capitalized } from '../../markup/prose.ts'
-import { onePaid, plainKind, whoWins } from '../../markup/kind-words.ts'
+import { kindName, onePaid, plainKind, whoWins } from '../../markup/kind-words.ts'
 
 /** Names of types of events as a list of several. */
 const TYPES: Readonly<Record<EventType, string>> = {
@@ -35,7 +35,7 @@ const NAMES: Readonly<Record<RuledType, Readonly<Partial<Record<string, Name>>>>
     paid: () => html`Contest paid out`,
     cancelled: () => html`Contest cancelled`,
   },
-  play: { '*': () => html`Play` },
+  play: { '*': (kind) => kindName(kind) },
   pool: {
     sponsor: () => html`A sponsor’s money for a pool`,
     returned: () => html`Rest of a pool returned`,

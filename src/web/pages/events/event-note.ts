@@ -1,5 +1,5 @@
 import type { EventsPage } from '../../../protocol/resources.ts'
-import { amountHtml, eventLink } from '../../markup/amount-html.ts'
+import { eventLink, priceHtml } from '../../markup/amount-html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
@@ -29,7 +29,7 @@ export function eventNote(
 ): Html | null {
   const { price, title, opensAt, closesAt, corrects, restates } = details?.[seq] ?? {}
   const parts = [
-    price === undefined ? null : html`${amountHtml(String(price))} US dollars`,
+    price === undefined ? null : html`${priceHtml(String(price))} US dollars`,
     title === undefined ? null : html`“${quotedText(String(title))}”`,
     opensAt === undefined ? null : html`opens ${momentOf(String(opensAt))}`,
     closesAt === undefined ? null : html`closes ${momentOf(String(closesAt))}`,

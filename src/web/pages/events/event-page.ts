@@ -8,7 +8,7 @@ import { countHtml } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { vouchersOf } from '../status/witness-line.ts'
-import { eventPath } from '../verify/verify-checks.ts'
+import { EVENT_PROVED, eventPath } from '../verify/verify-checks.ts'
 import { askForContest } from './event-for.ts'
 import { eventPreview } from './event-preview.ts'
 import { eventLineOf } from './event-line.ts'
@@ -73,6 +73,7 @@ function checkForm({ seq, type }: EventWire, { address }: LinkedAnswer<EventProo
       data-chrome
       data-checks
       data-check="event"
+      data-right="${EVENT_PROVED}"
       data-ed25519="${assets.path('verify-signature.js')}"
       data-module="${assets.path('verify-receipt.js')}"
     >
@@ -80,6 +81,7 @@ function checkForm({ seq, type }: EventWire, { address }: LinkedAnswer<EventProo
         <input type="hidden" name="seq" value="${seq}" />
         <button class="main">Check this ${type === 'payout' ? 'receipt' : 'event'}</button> ${save}
       </p>
+      <output></output>
       <ol class="steps" aria-live="polite" aria-label="Steps of the check"></ol>
     </form>
     ${eventPath}`
@@ -106,16 +108,16 @@ function chainCommand(tx: string | null, { identity, site }: View): Html | null 
     <details data-chrome>
       <summary>Ask the blockchain yourself</summary>
       <p class="quiet">
-        This command reads the whole log and asks servers of your choice. It proves that the transaction
-        exists, succeeded and is final, and that this log names it. With <code>--payer</code> and
-        <code>--token</code> it also proves that the payer moved no less than the payouts say. It does not
-        prove who received it.
+        This command of the program reads the whole log and asks servers of your choice. Run it in a clone. It
+        proves that the transaction exists, succeeded and is final, and that this log names it. With
+        <code>--payer</code> and <code>--token</code> it also proves that the payer moved no less than the
+        payouts say. It does not prove who received it.
       </p>
       <pre
         tabindex="0"
         role="region"
         aria-label="Command to ask the blockchain"
-      ><code>daybook verify ${site.url} --chain ${chain}=https://rpc.example.org --tx ${tx}</code></pre>
+      ><code>npm run -s daybook -- verify ${site.url} --chain ${chain}=https://rpc.example.org --tx ${tx}</code></pre>
     </details>`
 }
 

@@ -4,7 +4,7 @@ import type { EventWire } from '../../../protocol/event.ts'
 import type { EventDetails } from '../../../protocol/resources.ts'
 import type { RuledType, RuleKind } from '../../../protocol/rules.ts'
 import { ruleKind } from '../../../protocol/rules.ts'
-import { amountHtml, eventLink } from '../../markup/amount-html.ts'
+import { amountHtml, eventLink, priceHtml } from '../../markup/amount-html.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -178,6 +178,7 @@ function detailHtml(name: string, value: string): Html {
   if (/At$|Until$/.test(name)) return momentOf(value)
   if (name === 'corrects' || name === 'restates') return eventLink(Number(value))
   if (name === 'title') return quotedText(value)
+  if (name === 'price') return priceHtml(value)
   return name === 'month' ? html`${value}` : amountHtml(value)
 }
 

@@ -38,7 +38,7 @@ const HEADINGS: Readonly<Record<EventType, string>> = {
   burn: 'Record of a burn',
   loyalty: 'Record of a loyalty reward',
   treasury: 'Record of the treasury',
-  price: 'Record of a price',
+  price: 'Price of the token',
   trade: 'Record of a trade',
   correction: 'Record of a correction',
 }

@@ -63,44 +63,47 @@ suite('the pages of events', () => {
   const ALL = 'The JSON and the CSV of this view hold all of them.'
   const SAME = 'The JSON and the CSV of this view hold the same.'
   const extents: readonly (readonly [path: string, says: string])[] = [
-    ['/events', `Shown: #1 to #100, the first of 243 events after #0 and up to #243. ${ALL}`],
-    ['/events?limit=150', `Shown: #1 to #100, the first of 150 events after #0 and up to #150. ${ALL}`],
-    ['/events?after=143', `Shown: all 100 events after #143 and up to #243. ${SAME}`],
-    ['/events?after=242', `Shown: the only event after #242 and up to #243. ${SAME}`],
-    ['/events?after=2&limit=3', `Shown: all 3 events after #2 and up to #5. ${SAME}`],
-    ['/events?to=2026-10-01T00:03Z', `Shown: all 3 events after #0 and up to #3. ${SAME}`],
+    ['/events', `Shown: events 1 to 100, the first of 243 events after event 0 and up to 243. ${ALL}`],
+    [
+      '/events?limit=150',
+      `Shown: events 1 to 100, the first of 150 events after event 0 and up to 150. ${ALL}`,
+    ],
+    ['/events?after=143', `Shown: all 100 events after event 143 and up to 243. ${SAME}`],
+    ['/events?after=242', `Shown: the only event after event 242 and up to 243. ${SAME}`],
+    ['/events?after=2&limit=3', `Shown: all 3 events after event 2 and up to 5. ${SAME}`],
+    ['/events?to=2026-10-01T00:03Z', `Shown: all 3 events after event 0 and up to 3. ${SAME}`],
     [
       '/events?from=2026-10-01T00:03Z&limit=102',
-      `Shown: #4 to #103, the first of 102 events after #3 and up to #105. ${ALL}`,
+      `Shown: events 4 to 103, the first of 102 events after event 3 and up to 105. ${ALL}`,
     ],
     [
       '/events?type=trade',
-      `Shown: #14 to #113, the first of 230 events that match after #0 and up to #243. ${ALL}`,
+      `Shown: events 14 to 113, the first of 230 events that match after event 0 and up to 243. ${ALL}`,
     ],
-    ['/events?kind=buy&after=143', `Shown: all 100 events that match after #143 and up to #243. ${SAME}`],
-    ['/events?contestId=2', `Shown: the only event that matches after #0 and up to #243. ${SAME}`],
+    ['/events?kind=buy&after=143', `Shown: all 100 events that match after event 143 and up to 243. ${SAME}`],
+    ['/events?contestId=2', `Shown: the only event that matches after event 0 and up to 243. ${SAME}`],
     [
       '/events?order=desc',
-      `Shown: #243 to #144, the newest of 243 events from #1 on and before #244. ${ALL}`,
+      `Shown: events 243 to 144, the newest of 243 events from event 1 on and before 244. ${ALL}`,
     ],
     [
       '/events?order=desc&before=203&limit=101',
-      `Shown: #202 to #103, the newest of 101 events from #102 on and before #203. ${ALL}`,
+      `Shown: events 202 to 103, the newest of 101 events from event 102 on and before 203. ${ALL}`,
     ],
-    ['/events?order=desc&before=9&limit=3', `Shown: all 3 events from #6 on and before #9. ${SAME}`],
+    ['/events?order=desc&before=9&limit=3', `Shown: all 3 events from event 6 on and before 9. ${SAME}`],
     [
       '/events?type=trade&order=desc',
-      `Shown: #243 to #144, the newest of 230 events that match from #1 on and before #244. ${ALL}`,
+      `Shown: events 243 to 144, the newest of 230 events that match from event 1 on and before 244. ${ALL}`,
     ],
     [
       '/events?nonzero=1&order=desc&before=20&limit=2',
-      `Shown: all 2 events that match from #18 on and before #20. ${SAME}`,
+      `Shown: all 2 events that match from event 18 on and before 20. ${SAME}`,
     ],
     [
       '/events?type=payout&order=desc',
-      `Shown: the only event that matches from #1 on and before #244. ${SAME}`,
+      `Shown: the only event that matches from event 1 on and before 244. ${SAME}`,
     ],
-    ['/stream?type=trade', 'Shown: all 100 events that match from #144 on and before #244.'],
+    ['/stream?type=trade', 'Shown: all 100 events that match from event 144 on and before 244.'],
   ]
   for (const [path, says] of extents) {
     test(`${path} says: ${says}`, async () => {
@@ -122,17 +125,17 @@ suite('the pages of events', () => {
   const LOG_ENDS = 'This is the end of the log.'
   const RANGE_ENDS = 'This is the end of the range that you chose.'
   const empty: readonly (readonly [path: string, says: string])[] = [
-    ['/events?type=expiry', `No expiry between #0 and #243 (243 events scanned). ${LOG_ENDS}`],
+    ['/events?type=expiry', `No expiry between events 0 and 243 (243 events scanned). ${LOG_ENDS}`],
     ['/events?after=243', `No event: there is no event in this range. ${LOG_ENDS}`],
     ['/events?to=2026-09-01', `No event that matches: there is no event in this range. ${RANGE_ENDS}`],
     [
       '/events?from=2026-10-02&type=play',
       `No play that matches: there is no event in this range. ${LOG_ENDS}`,
     ],
-    ['/events?type=hold&order=desc', `No hold between #1 and #244 (243 events scanned). ${LOG_BEGINS}`],
+    ['/events?type=hold&order=desc', `No hold between events 1 and 244 (243 events scanned). ${LOG_BEGINS}`],
     [
       '/events?type=hold&order=desc&after=200&before=210',
-      `No hold between #201 and #210 (9 events scanned). ${RANGE_ENDS}`,
+      `No hold between events 201 and 210 (9 events scanned). ${RANGE_ENDS}`,
     ],
   ]
   for (const [path, says] of empty) {

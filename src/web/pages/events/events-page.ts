@@ -8,6 +8,7 @@ import { eventsForm } from './events-form.ts'
 import { eventsPageRows } from '../../../serve/api/answer-tables.ts'
 import { EVENTS_SHOWN, eventsTable } from './events-table.ts'
 import { jsonLinks } from '../../frame/linked-answers.ts'
+import { countHtml } from '../../markup/amount-html.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
@@ -103,13 +104,12 @@ export function noEvents(page: EventsPage['page'], from: string, { query }: View
     return html`<p class="lead">${chosen}: there is no event in this range.</p>
       <p>${endOfRange(page, query)}</p>`
   }
-  const ends = [last.figure, first.figure]
   // The index of transactions does not scan every event, and an unfinished transaction needs an explanation.
   const [scanned, why] = query.has('tx')
     ? [null, html`<p>${NOT_FINAL}</p>`]
     : [html` (${derived(minus(first, last))} events scanned)`, null]
   return html`<p class="lead" data-at="${last.pointer} ${first.pointer}">
-      ${chosen} between #${ends[0] ?? 0} and #${ends[1] ?? 0}${scanned}.
+      ${chosen} between events ${countHtml(last.figure)} and ${countHtml(first.figure)}${scanned}.
     </p>
     ${why}
     <p>${endOfRange(page, query)}</p>`

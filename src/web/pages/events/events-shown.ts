@@ -29,7 +29,7 @@ export function rangeNote({ events, page }: EventsPage, view: View, address = ''
 
 function firstOf(shown: readonly EventWire[], page: EventsPage['page']): Html {
   const end = page.before === undefined ? 'first' : 'newest'
-  return html`${seqText(shown.at(0)?.seq)} to ${seqText(shown.at(-1)?.seq)}, the ${end} of
+  return html`events ${seqText(shown.at(0)?.seq)} to ${seqText(shown.at(-1)?.seq)}, the ${end} of
   ${countHtml(page.count)} events`
 }
 
@@ -48,11 +48,11 @@ function matchOf(page: EventsPage['page'], { query }: View): string {
 /** Searched range of events. `after` and `before` are exclusive, `scannedTo` is inclusive. */
 function searchedRange({ after, before, scannedTo }: EventsPage['page']): Html {
   return before === undefined
-    ? html`after ${seqText(after)} and up to ${seqText(scannedTo)}`
-    : html`from ${seqText(scannedTo)} on and before ${seqText(before)}`
+    ? html`after event ${seqText(after)} and up to ${seqText(scannedTo)}`
+    : html`from event ${seqText(scannedTo)} on and before ${seqText(before)}`
 }
 
 function seqText(seq: number | undefined): Html {
   assert(seq !== undefined, 'a page of events has the bounds of its range')
-  return html`#${seq}`
+  return countHtml(seq)
 }

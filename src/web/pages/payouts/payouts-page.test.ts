@@ -205,8 +205,8 @@ suite('the page of unpaid prizes', () => {
         .trim(),
     )
     assert.deepEqual(lines, [
-      '00:00 First #1 Winner · locked · in 7 days 60.00',
-      '1 Oct First #1 Voters · payable · for 1 d 23 h 7.00',
+      '00:00 First contest 1 Winner · locked · in 7 days 60.00',
+      '1 Oct First contest 1 Voters · payable · for 1 d 23 h 7.00',
     ])
   })
 

@@ -40,7 +40,7 @@ suite('the patterns', () => {
     const heading = (/<h1>([^]*?)<\/h1>/.exec(page)?.[1] ?? '')
       .replaceAll(/<[^>]*>/g, '')
       .replaceAll(/\s+/g, ' ')
-    assert.equal(heading, 'Most is spent on play on Thursdays from 05:00 to 06:00.')
+    assert.equal(heading, 'Players spend most on Thursdays from 05:00 to 06:00.')
   })
 
   test('of a range without play say that nothing was spent', async () => {

@@ -38,7 +38,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
     const [spent, ...others] = heatsOf(patterns, view)
     return html`${controlsOf(patterns, view)} ${leadOf(patterns, spent, view)}
       <section>
-        ${sectionHead('Spent on play', html`<span>${view.site.token}, cut; k is a thousand</span>`)}
+        ${sectionHead('Spent on play', html`<span>in ${view.site.token} (k = thousand)</span>`)}
         ${spent === undefined ? null : heatTable(spent)}
         <p class="source shades">
           A stronger colour means more: four steps, each a quarter of the largest cell.
@@ -128,7 +128,7 @@ function headlineOf([spent]: readonly Heat[]): Html {
   const busiest = spent === undefined ? null : busiestHour(spent)
   return busiest === null
     ? html`Nothing was spent on play in this range.`
-    : html`Most is spent on play on ${busiest.words}.`
+    : html`Players spend most on ${busiest.words}.`
 }
 
 /** Amount that was spent in that hour, and the range and time zone of the figures. */

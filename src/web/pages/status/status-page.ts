@@ -1,6 +1,7 @@
 import { clusterOf } from './cluster-facts.ts'
 import { witnessFact } from './witness-line.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../protocol/moment.ts'
 import type { Mirror } from '../../../protocol/mirror-resource.ts'
 import type { Status } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
@@ -9,6 +10,7 @@ import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { clockMoment, untilMoment } from '../../markup/moment-html.ts'
 import { asOfWords, lostWords, waitWords } from '../../frame/mirror-line.ts'
+import { expressed } from '../../charts/share.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 
@@ -62,8 +64,10 @@ function verdictOf({ head, following, mirror }: Status, view: View): Html {
   }
   return html`<h1>Up to date</h1>
     <p class="lead" data-at="/head/seq /head/at /head/at">
-      The newest event is ${eventLink(head.seq)}, published ${clockMoment(head.at, view)},
-      ${untilMoment(head.at, view)}.
+      The newest event is ${eventLink(head.seq)}, published
+      ${clockMoment(head.at, view)}${
+        Date.parse(head.at) < view.now - MINUTE_MS ? html`, ${untilMoment(head.at, view)}` : null
+      }.
     </p>`
 }
 
@@ -143,16 +147,19 @@ function waitingOf({ finality, mirror }: Status, view: View): Html {
     : `${service} does not ask the blockchain: the operator vouches that each payment was final.`
   const whose = mirror === null ? null : ' This is the word of the origin, which no proof covers.'
   if (held === 0 || oldestAt === null) return html`<p class="waits">${who} None waits now.${whose}</p>`
-  const what = held === 1 ? 'One waits' : html`${countHtml(held)} wait, with the events that depend on them`
+  const what =
+    held === 1
+      ? html`${countHtml(held)} payment waits for the blockchain`
+      : html`${countHtml(held)} payments wait for the blockchain, with the events that depend on them`
   return html`<p class="waits" data-at="/finality/held? /finality/oldestAt">
-    ${who} ${what}; the oldest since ${clockMoment(oldestAt, view)}.${whose}
+    ${who} ${what}, ${held === 1 ? null : 'the oldest '}since ${clockMoment(oldestAt, view)}.${whose}
   </p>`
 }
 
 /** Task of a node, in words. */
 function roleOf({ following, cluster }: Status): string {
-  if (cluster !== null) return 'writes the log with others'
-  return following.state === 'leader' ? 'holds the log' : 'follows the log'
+  if (cluster !== null) return 'writer, with others'
+  return following.state === 'leader' ? 'writer' : 'follower'
 }
 
 function factsOf(status: Status, witnesses: Html | null, view: View): Html {
@@ -167,12 +174,14 @@ function factsOf(status: Status, witnesses: Html | null, view: View): Html {
   ]
   return html`${sectionHead('The log')}
     ${facts([
-      ['Minute of this answer', at('/now/at', moment(now.at))],
+      ['Answered at', at('/now/at', moment(now.at))],
       [
-        'Age of the event then, ms',
-        head.ageMs === null ? 'none yet' : at('/head/ageMs', countHtml(head.ageMs)),
+        'Age of newest event',
+        head.ageMs === null
+          ? 'none yet'
+          : html`${expressed('seconds /head/ageMs', String(Math.floor(head.ageMs / SECOND_MS)))} s`,
       ],
-      ['This node', roleOf(status)],
+      ['Role', roleOf(status)],
       ['Events behind', at('/following/behind', countHtml(following.behind))],
       ...(witnesses === null ? [] : [['Witnesses', witnesses] as const]),
       ['Name of the log', at('/origin', html`<code>${origin}</code>`)],
@@ -183,8 +192,8 @@ function factsOf(status: Status, witnesses: Html | null, view: View): Html {
     <h2>Payments and the blockchain</h2>
     ${facts([
       ['Transactions are of', at('/chain', chain)],
-      ['Says that a payment is final', finality.asked ? 'the blockchain' : 'the operator'],
-      ['Wait for the blockchain', at('/finality/held', countHtml(finality.held))],
+      ['Finality checked by', finality.asked ? 'the blockchain' : 'the operator'],
+      ['Payments that wait for it', at('/finality/held', countHtml(finality.held))],
       [
         'The oldest waits since',
         finality.oldestAt === null ? 'none waits' : at('/finality/oldestAt', moment(finality.oldestAt)),

@@ -8,7 +8,7 @@ import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
 import { summaryPreview } from './summary-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment-html.ts'
+import { longMomentText, momentOf } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { Site } from '../../markup/site.ts'
 import { askEarlier, figureTable } from './summary-figures.ts'
@@ -24,7 +24,10 @@ export const summaryPage: EndpointPage<'summary'> = {
   // The permalink of the present is the moment of its last event.
   permalink: ({ asOf }, { query }) =>
     query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
-  title: (_, { query }) => (query.has('at') ? 'Every figure, as it stood then' : 'Every figure'),
+  title: (_, { query }) => {
+    const at = query.time('at')
+    return at === undefined ? 'Every figure' : `Every figure at ${longMomentText(at)}`
+  },
   description: (summary, { site }) => (summary.asOf.seq === 0 ? null : figuresIn(summary, site)),
   csv: tableOf,
   svg: flowsPicture,

@@ -9,6 +9,7 @@ import { drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText } from '../../preview/preview-words.ts'
 import { waitingSum } from '../../markup/waiting-sum.ts'
 import { askReopened } from '../contests/reopened.ts'
+import { askCancellations, hasCancelled } from './cancelled-contests.ts'
 import { headline } from './today-top.ts'
 
 /** Link preview of the start page: how many closed contests are paid in full, and what still waits. */
@@ -20,7 +21,9 @@ export async function summaryPreview(summary: Summary, view: View): Promise<Prev
   const waiting = payouts === null ? null : { payouts, reopened: await askReopened(summary.contests, view) }
   return {
     above: isPast ? 'As it stood then' : null,
-    headline: plainText(headline(summary, { token }, waiting)),
+    headline: plainText(
+      headline(summary, { token }, waiting, hasCancelled(await askCancellations(summary, view))),
+    ),
     sentence: sentenceOf(summary, payouts, token),
     part: {
       is: 'figures',

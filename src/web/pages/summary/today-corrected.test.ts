@@ -43,7 +43,7 @@ suite('a payment that was corrected after its contest had been paid', () => {
     assert.ok(picture.includes(`${headline} 20.00 KOTS of prizes still wait.`), picture)
     assert.match(
       plainText({ markup: await seeOn(stage, '/contests') }),
-      /A correction left 10\.00 KOTS unpaid in Contest of 1 #1, which had been paid\./,
+      /A correction left 10\.00 KOTS unpaid in Contest of 1 contest 1, which had been paid\./,
     )
   })
 })

@@ -112,7 +112,7 @@ suite('the headline of the start page', () => {
         { type: 'contest', kind: 'cancelled', contestId: 2 },
         { type: 'contest', kind: 'paid', contestId: 2 },
       ],
-      'All 2 closed contests are paid in full',
+      'All 2 closed contests are paid in full or cancelled',
       /^No prize is waiting/,
     ],
   ]

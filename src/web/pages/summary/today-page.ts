@@ -15,6 +15,7 @@ import { askReopened } from '../contests/reopened.ts'
 import { askSuggested, searchBox } from '../find/search-box.ts'
 import { ninetyDays } from '../ranges/flows-chart.ts'
 import { askFlows } from './summary-figures.ts'
+import { askCancellations, cancelledNote, hasCancelled } from './cancelled-contests.ts'
 import { summaryPage } from './summary-page.ts'
 import { fourFigures, totalsAside } from './today-figures.ts'
 import { askTitles, newestPayments } from './today-lines.ts'
@@ -34,7 +35,8 @@ export const todayPage: EndpointPage<'summary'> = {
   async title(summary, view) {
     const payouts = await askUnpaidTotals(view)
     const reopened = await askReopened(summary.contests, view)
-    return plainText(headline(summary, view.site, { payouts, reopened }))
+    const cancelled = await askCancellations(summary, view)
+    return plainText(headline(summary, view.site, { payouts, reopened }, hasCancelled(cancelled)))
   },
   // The content has the heading, beside the contests that close next.
   heading: () => html``,
@@ -44,6 +46,7 @@ export const todayPage: EndpointPage<'summary'> = {
   async render(summary, view) {
     const payouts = await askEndpoint(view, 'payouts', { query: `limit=${PAGE_ROWS_MAX}` })
     const reopened = await askReopened(summary.contests, view)
+    const cancelled = await askCancellations(summary, view)
     const closing = await askEndpoint(view, 'contests', {
       query: `status=running&sort=closesAt&limit=${NEXT_SHOWN}`,
     })
@@ -56,8 +59,9 @@ export const todayPage: EndpointPage<'summary'> = {
     const proof = await proofStrip(view)
     const top = html`<div class="two today">
       <section>
-        <h1>${headline(summary, view.site, { payouts, reopened })}</h1>
-        ${unpaidSentence(summary, payouts, view)} ${searchBox(suggested.answer)}
+        <h1>${headline(summary, view.site, { payouts, reopened }, hasCancelled(cancelled))}</h1>
+        ${cancelledNote(summary, cancelled)} ${unpaidSentence(summary, payouts, view)}
+        ${searchBox(suggested.answer)}
       </section>
       <aside aria-label="Closing next">${closingNext(closing, summary, view)}</aside>
     </div>`
@@ -73,6 +77,9 @@ export const todayPage: EndpointPage<'summary'> = {
       ${jsonLinks([
         ['unpaid prizes', payouts],
         ...(reopened === null ? [] : [['unpaid of contests that were paid', reopened] as const]),
+        ...(cancelled === null || !hasCancelled(cancelled)
+          ? []
+          : [['cancelled contests', cancelled] as const]),
         ['closing next', closing],
         ['opening next', schedule],
         ['suggested titles', suggested],

@@ -15,8 +15,16 @@ type Waiting = Readonly<{
   reopened: LinkedAnswer<Contests> | null
 }>
 
-/** The answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, of which it is not known. */
-export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiting: Waiting | null): Html {
+/**
+ * The answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, of which it is not known.
+ * A cancelled contest counts as paid when its pool has been given back.
+ */
+export function headline(
+  summary: Summary,
+  { token }: Pick<Site, 'token'>,
+  waiting: Waiting | null,
+  isAnyCancelled: boolean,
+): Html {
   const { asOf, contests } = summary
   const { upcoming, running, paying, paid } = contests
   if (asOf.seq === 0) return html`Nothing has happened yet`
@@ -29,17 +37,20 @@ export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiti
   ])
   const all = closed === null ? null : derived(closed)
   const isKnown = waiting !== null
+  const or = isAnyCancelled ? ' or cancelled' : ''
   if (paying + paid === 1) {
+    if (isAnyCancelled) return html`The only closed contest was cancelled`
     if (paying === 0 && !isKnown) return html`The only closed contest has been paid`
     return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}paid in full`
   }
-  if (paying === 0) return html`All ${all} closed contests ${isKnown ? 'are paid in full' : 'have been paid'}`
+  if (paying === 0)
+    return html`All ${all} closed contests ${isKnown ? 'are paid in full' : 'have been paid'}${or}`
   if (paid === 0) return html`None of ${all} closed contests is paid in full yet`
   const words =
     isKnown && waiting.reopened === null && isZero(waiting.payouts.answer.totals.overpaid)
       ? `${paid === 1 ? 'is' : 'are'} paid in full`
       : `${paid === 1 ? 'has' : 'have'} been paid`
-  return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests ${words}`
+  return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests ${words}${or}`
 }
 
 /** Words for what corrections left open after all contests had been paid; null if nothing. */

@@ -72,8 +72,8 @@ function formatVerifier(source: string, checks: Html): string {
         <main>
           <h1>Daybook verifier</h1>
           <p>
-            This file checks a log from your own disk. It asks only the log whose address you give, and the
-            servers of a blockchain if you name them. What it stores of your visits stays in this browser.
+            This file checks a log from your own disk. It asks only the log and the blockchain servers that
+            you name. What it stores of your visits stays in this browser.
           </p>
           <h2>What you can check</h2>
           ${shortHtml(checks)} ${shortHtml(NOT_PROVED)}

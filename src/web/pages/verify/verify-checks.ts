@@ -16,6 +16,17 @@ type CheckOptions = Readonly<{
   otherwise: Html
 }>
 
+/** First line of the check of an event when every step passed. */
+export const EVENT_PROVED = 'Event {} is in the signed log.'
+
+/** First line of a check whose every step passed, with the value of its first field for `{}`. */
+const PROVED: Readonly<Record<string, string>> = {
+  event: EVENT_PROVED,
+  payment: EVENT_PROVED,
+  month: 'Nothing of {} is left out.',
+  visit: 'The log only grew.',
+}
+
 /** Forms of the checks that run in a browser, the same on the page and in the saved verifier. */
 export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise }: CheckOptions): Html {
   return html`<noscript>${otherwise}</noscript>
@@ -37,7 +48,7 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
       <h3>Is the proof that you saved still true?</h3>
       <p>
         A proof names its event and carries a signed state of the log. The file stays in your browser. With
-        keys of witnesses above, the check says which of them have signed it.
+        keys of witnesses above, the check says which have signed it.
       </p>
       ${form(
         'proof',
@@ -46,8 +57,8 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
       )}
       <h3>Is anything of a month left out?</h3>
       <p>
-        Your browser hashes every line of a closed month, and compares the result with the root that was
-        signed at its end. The events before and after show that none is left out.
+        Your browser hashes every line of a closed month and compares the result with the root signed at its
+        end. The events before and after show that none is left out.
       </p>
       ${form(
         'month',
@@ -58,13 +69,13 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
         'Check the month',
       )}
       <h3>Is this the file of the loyalty reward?</h3>
-      <p>Choose the input or the output of a run, or drop it on the field. The file stays in your browser.</p>
+      <p>Choose the input or the output of a run. The file stays in your browser.</p>
       ${form('file', html`<label>File <input type="file" required /></label>`, 'Check the file')}
       <h3>Do you have a key of your own?</h3>
       <p>All checks use it instead of the key that the log names.</p>
       <p class="ask" data-ask>
         <label
-          >Key of the log, if you have it from somewhere else (optional)
+          >Key of the log from somewhere else (optional)
           <input
             name="vkey"
             type="text"
@@ -80,9 +91,8 @@ export function checkForms({ seq, base, explorers, ed25519, witnesses, otherwise
 /** Form of the check of witnesses, with the fields for the reader's own. */
 const WITNESS_CHECK = html`<h3>Does everyone see the same log?</h3>
   <p>
-    Witnesses are independent parties. Each signs a state of the log only if it continues the one that it saw
-    before. The list of witnesses comes from the log itself, which proves little. Give the keys of witnesses
-    that you trust, from somewhere else.
+    A witness is an independent party that signs a state of the log only if it continues the one it signed
+    before. The log’s own list of witnesses proves little: give keys that you trust, from somewhere else.
   </p>
   ${form(
     'witnesses',
@@ -100,7 +110,7 @@ const WITNESS_CHECK = html`<h3>Does everyone see the same log?</h3>
       <label
         >How many must vouch (optional) <input name="quorum" type="number" min="1" max="16" step="1"
       /></label>`,
-    'Ask who vouches',
+    'Check witnesses',
   )}`
 
 function explorersOf(explorers: readonly Explorer[]): Html {
@@ -117,10 +127,9 @@ const ON_DISK = html`If you name blockchain servers above, they are asked about 
 /** Fields of the saved verifier for the checks of a payment and of a month. */
 const CHAIN_FIELDS = html`<h3>By the blockchain itself</h3>
   <p>
-    Name JSON-RPC servers of the blockchain that you trust, and not ones of the log’s operator. Three are
-    best, since two must agree. Then the check of a payment asks them about its transaction, and the check of
-    a month asks them about 100 random transactions of the month and the 10 with the largest payments. What
-    you type here goes to these servers alone. The log never sees it.
+    Name JSON-RPC servers of the blockchain that you trust, not the log operator’s. Three are best: two must
+    agree. The check of a payment asks them about its transaction, and that of a month about 100 random
+    transactions and the 10 with the largest payments. What you type here goes to these servers alone.
   </p>
   <p>
     It proves that a transaction exists, succeeded and is final. With the payer and the token it also proves
@@ -161,10 +170,16 @@ function eventField(name: string, seq: number | null): Html {
 }
 
 function form(check: string, fields: Html | null, button: string, explorers: readonly Explorer[] = []): Html {
+  const right = PROVED[check]
   const templates = JSON.stringify(explorers.map(({ template }) => template))
-  return html`<form data-check="${check}" data-explorers="${templates}">
+  return html`<form
+    data-check="${check}"
+    ${right === undefined ? null : html`data-right="${right}"`}
+    ${explorers.length === 0 ? null : html`data-explorers="${templates}"`}
+  >
     <p class="ask">${fields} <button>${button}</button></p>
-    <ol class="steps" aria-live="polite" aria-label="Steps of this check"></ol>
+    <output></output>
+    <ol class="steps" aria-live="polite" aria-label="Steps"></ol>
   </form>`
 }
 
@@ -174,8 +189,7 @@ export const eventPath: Html = html`<div class="pair" data-path="event" data-chr
   <div>
     <p>
       The path from the event up to the root. Your browser computed the hashes with a solid border, each from
-      the two below it. Those with a dashed border come from the log. Each shows the first letters of its
-      base64.
+      the two below it. Those with a dashed border come from the log. Each shows its first letters.
     </p>
     <details>
       <summary>The same in words, with whole hashes</summary>
@@ -196,8 +210,7 @@ export const NOT_PROVED: Html = html`<h2>What this does not prove</h2>
     </li>
     <li data-shared>
       That two readers are shown the same log, unless a quorum of witnesses that you trust vouches for it. Or
-      compare checkpoints with others: two of the same size with different roots prove that it has two
-      histories.
+      compare checkpoints with others: two of one size with different roots prove two histories.
     </li>
     <li data-shared="own" hidden></li>
     <li>That you see the newest event: the signature of an old checkpoint stays valid.</li>

@@ -71,7 +71,7 @@ export const verifyPage: Page<null> = {
           ])}
         </aside>
       </div>
-      <section data-chrome>${NOT_PROVED} ${commands(view)}</section>`
+      <section data-chrome>${NOT_PROVED} ${commands(view, keys.answer)}</section>`
   },
 }
 
@@ -80,15 +80,29 @@ const WITHOUT = html`<p>
 </p>`
 
 /** The same checks without a browser. */
-function commands(view: View): Html {
+function commands(view: View, { keys }: LogKeys): Html {
   const base = view.site.url
+  const vkey = keys.find(({ state }) => state === 'signing')?.vkey ?? ''
   return html`<h2>Without a browser</h2>
     <h3 id="by-command">With the command line</h3>
-    <p>It reads the whole log, asks for every figure, and computes everything again.</p>
-    ${codeBlock('Command to verify', `daybook verify ${base} --key "$(cat vkey)" --save checkpoints`)}
+    <p>
+      It reads the whole log, asks for every figure, and computes everything again. The command is part of the
+      program of this service: run it in a clone, after <code>npm ci</code>.
+    </p>
+    <p>
+      Compare the log’s key with another source first. Then save it in a file named <code>vkey</code>, as the
+      first line does.
+    </p>
+    ${codeBlock(
+      'Command to verify',
+      `echo '${vkey}' > vkey\nnpm run -s daybook -- verify ${base} --key "$(cat vkey)" --save checkpoints`,
+    )}
     ${chainSection(view)}
     <h3>With nothing but curl and openssl</h3>
-    <p>The signature of the newest checkpoint; the file vkey holds the log’s key.</p>
+    <p>
+      This checks the signature of the newest checkpoint. The file <code>vkey</code> holds the log’s key, as
+      above.
+    </p>
     ${codeBlock('Recipe with openssl', `curl -sf ${base}/api/v1/log/checkpoint > checkpoint\n${RECIPE}`)}`
 }
 
@@ -104,7 +118,7 @@ function chainSection({ identity, site }: View): Html | null {
     ${identity.simulated ? html`<p>The transactions of this log are invented: no real blockchain has them.</p>` : null}
     ${codeBlock(
       'Command to ask the blockchain',
-      `daybook verify ${site.url} --chain ${identity.chain}=https://rpc.example.org`,
+      `npm run -s daybook -- verify ${site.url} --chain ${identity.chain}=https://rpc.example.org`,
     )}`
 }
 

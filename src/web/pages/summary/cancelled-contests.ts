@@ -1,0 +1,40 @@
+import type { EventsPage, Summary } from '../../../protocol/resources.ts'
+import { expressed } from '../../charts/share.ts'
+import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { View } from '../../frame/page.ts'
+import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+
+/** Cancellations that a summary counts, newest first; null if no contest has closed or been cancelled. */
+export async function askCancellations(
+  { asOf, contests }: Summary,
+  view: View,
+): Promise<LinkedAnswer<EventsPage> | null> {
+  if (contests.paying + contests.paid === 0) return null
+  const range = `order=desc&before=${asOf.seq + 1}&limit=${PAGE_ROWS_MAX}`
+  return askEndpoint(view, 'events', { query: `type=contest&kind=cancelled&${range}` })
+}
+
+/** Whether a contest was cancelled. */
+export function hasCancelled(cancelled: LinkedAnswer<EventsPage> | null): boolean {
+  return cancelled !== null && cancelled.answer.events.length > 0
+}
+
+/** Sentence below the headline: how many of the closed contests were cancelled; null for none. */
+export function cancelledNote(
+  { contests }: Summary,
+  cancelled: LinkedAnswer<EventsPage> | null,
+): Html | null {
+  if (cancelled === null || !hasCancelled(cancelled)) return null
+  // The headline says it of the only one.
+  if (contests.paying + contests.paid === 1) return null
+  const { address, answer } = cancelled
+  const count = answer.events.length
+  const some = answer.page.hasMore
+    ? html`Some of them were cancelled`
+    : html`${expressed(`count ${address}#/events`, String(count))} of them ${count === 1 ? 'was' : 'were'}
+      cancelled`
+  return html`<p>${some}: <a href="/about#closed">a cancelled contest gives its pool back</a>.</p>`
+}
