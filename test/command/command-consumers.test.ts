@@ -120,7 +120,7 @@ suite('get', () => {
     assert.equal(far.code, 2)
     const unknown = await run(['get', 'event', service.url, '999999'])
     assert.equal(unknown.code, 1)
-    assert.match(unknown.stderr, /^daybook: No event has this seq/)
+    assert.match(unknown.stderr, /^daybook: The newest event is \d+\.$/m)
     const bucket = await run(['get', 'flows', service.url, '--bucket', 'fortnight'])
     assert.equal(bucket.code, 2)
     assert.match(bucket.stderr, /Allowed choices are minute, hour, day, week/)

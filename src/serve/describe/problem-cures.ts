@@ -151,10 +151,6 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
       'The header `Daybook-Log` of the request names another log than that of this door. Nothing is published.',
     cure: 'Compare the addresses: the door and the public service must be of one installation. To publish into this log on purpose, send the id in `Daybook-Log` of this answer, or no such header.',
   },
-  'time-regression': {
-    meaning: 'Reserved: no answer has this code.',
-    cure: 'Nothing needs to be done.',
-  },
   'too-large': {
     meaning: 'The request has more drafts or bytes than one request may have.',
     cure: 'Split it. Each request is published whole or not at all, so keep together what belongs together.',

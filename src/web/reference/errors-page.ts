@@ -28,7 +28,7 @@ export const errorsPage: Page<null> = {
             ({ id, name, codes }) =>
               html`<dt><a href="#${id}">${name}</a></dt>
                 <dd>
-                  <ul class="tabs">
+                  <ul class="index">
                     ${codes.map((code) => html`<li><a href="#${code}">${code}</a></li>`)}
                   </ul>
                 </dd>`,
