@@ -70,7 +70,7 @@ suite('the page of checks', () => {
     )
     const way = page.locator('main a[href="#by-command"]')
     await way.click()
-    assert.match(await page.locator('#by-command ~ pre').first().innerText(), /^daybook verify /)
+    assert.match(await page.locator('#by-command ~ .code pre').first().innerText(), /^daybook verify /)
   })
 })
 
