@@ -9,7 +9,7 @@ import { asOfLine, hasAsOf, hasShortAmount, withoutSwitch } from './state-line.t
 type PageParts = Readonly<{ heading: Html | null; content: Html; state: Html | null; links: Html | null }>
 
 /** Renders the parts of a page. Without a shortened amount, none has the switch that shows all decimals. */
-export async function partsOf(page: AnyPage, view: View, answer: unknown): Promise<PageParts> {
+export async function renderParts(page: AnyPage, view: View, answer: unknown): Promise<PageParts> {
   const made = await page.heading?.(answer, view)
   const top = takeJsonLinks(made ?? html``)
   const main = takeJsonLinks(await page.render(answer, view))

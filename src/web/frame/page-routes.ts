@@ -15,7 +15,7 @@ import type { Api, ApiReply } from './answers.ts'
 import { fillPath, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { formRedirect } from './form-redirect.ts'
-import { partsOf } from './page-parts.ts'
+import { renderParts } from './page-parts.ts'
 import { THEME } from '../markup/chart-theme.ts'
 import { errorPage, HTML_TYPE, NOTHING_HERE } from './error-page.ts'
 import { pageHeaders } from './page-headers.ts'
@@ -238,7 +238,7 @@ function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewPa
 async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<string> {
   const title = await page.title(answer, view)
   const asOf = asOfIn(answer)
-  const { heading, content, state, links } = await partsOf(page, view, answer)
+  const { heading, content, state, links } = await renderParts(page, view, answer)
   const permalink = permalinkOf(page, view, answer)
   const table = page.csv?.(answer, view) ?? null
   const news = page.linksFeed === true ? feedLink(view.site) : null

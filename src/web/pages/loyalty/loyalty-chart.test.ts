@@ -33,7 +33,7 @@ suite('the table of rewards', () => {
   test('labels the moment of each row for narrow screens, which hide the head', async () => {
     await using stage = await openApiStage({ story: THREE })
     const page = await (await stage.get('/loyalty/runs')).text()
-    assert.equal(page.match(/<td class="all" data-label="planned for">/g)?.length, 3)
+    assert.equal(page.match(/<td class="all" data-label="Planned for">/g)?.length, 3)
   })
 })
 
