@@ -39,5 +39,5 @@ function tenthsOf(part: Term, whole: Term, times: bigint): string | null {
   if (all === 0n) return null
   const tenths = (digitsOf(String(part.figure)) * times * 10n) / all
   const digits = (tenths < 0n ? -tenths : tenths).toString().padStart(2, '0')
-  return `${tenths < 0n ? '−' : ''}${digits.slice(0, -1)}.${digits.slice(-1)}`
+  return `${tenths < 0n ? '-' : ''}${digits.slice(0, -1)}.${digits.slice(-1)}`
 }

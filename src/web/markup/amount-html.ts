@@ -8,8 +8,6 @@ const WHOLE_LEAST = 100
 /** Decimals of an amount below that, unless it would then look like nothing. */
 const DECIMALS = 2
 const PRICE_DECIMALS = 4
-/** Minus sign of a shown amount. The `value` of its element has the hyphen of the JSON. */
-const MINUS = '−'
 /** Digits of the whole part from which a headline says millions. */
 const MILLION_DIGITS = 7
 
@@ -85,14 +83,13 @@ export function eventLink(seq: number): Html {
   return html`<a class="seq" href="/events/${seq}">${countHtml(seq)}</a>`
 }
 
-/** Sign, as it is shown, and digits of an amount. */
 type DecimalParts = Readonly<{ sign: string; whole: string; decimals: string }>
 
 function partsOf(text: string): DecimalParts {
   const match = DECIMAL.exec(text)
   if (match === null) throw new Error('an amount is decimal digits')
-  const [, hyphen = '', whole = '', decimals = ''] = match
-  return { sign: hyphen === '' ? '' : MINUS, whole, decimals }
+  const [, sign = '', whole = '', decimals = ''] = match
+  return { sign, whole, decimals }
 }
 
 function dataOf(value: string, shown: string, rest: string): Html {

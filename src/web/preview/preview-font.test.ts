@@ -79,7 +79,7 @@ suite('an amount of a link preview', () => {
     ['1000000.000000000', '1.00 million'],
     ['5829999.999999999', '5.82 million'],
     ['12345678901.000000000', '12,345.67 million'],
-    ['-1363.509856984', '−1,363'],
+    ['-1363.509856984', '-1,363'],
   ]
   for (const [amount, shown] of amounts) {
     test(`${amount} is cut to ${shown}, never rounded`, () => assert.equal(cutAmount(amount), shown))

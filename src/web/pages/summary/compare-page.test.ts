@@ -28,9 +28,9 @@ suite('the comparison of then and now', () => {
   test('has each figure of both moments, and the difference', async () => {
     const page = await see('/compare?at=2026-10-01T00:03:30Z')
     assert.deepEqual(rowOf(page, 'Spent on play, KOTS'), ['10.500000000', '12.750000000', '+2.250000000'])
-    assert.deepEqual(rowOf(page, 'Treasury, KOTS'), ['1,010.500000000', '911.749999999', '−98.750000001'])
+    assert.deepEqual(rowOf(page, 'Treasury, KOTS'), ['1,010.500000000', '911.749999999', '-98.750000001'])
     assert.deepEqual(rowOf(page, 'Events'), ['4', '13', '+9'])
-    assert.deepEqual(rowOf(page, 'Contests running'), ['1', '0', '−1'])
+    assert.deepEqual(rowOf(page, 'Contests running'), ['1', '0', '-1'])
     assert.deepEqual(rowOf(page, 'Loyalty fund, KOTS'), ['0.000000000', '0.000000000', '0.000000000'])
     assert.deepEqual(rowOf(page, 'Token price, USD'), ['notknown', 'notknown', 'notknown'])
   })

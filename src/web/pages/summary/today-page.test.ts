@@ -157,7 +157,7 @@ suite('the start page after a prize was corrected that had been paid', () => {
     const page = await see([DEPOSIT, ...paid(1)], (stage) => stage.append([over]))
     assert.equal(headlineOf(page), 'After a correction, 10.00 KOTS more was paid or has expired than was won')
     assert.equal(leadOf(page), 'After a correction, 10.00 KOTS more was paid or has expired than was won.')
-    assert.match(figuresOf(page), /Unpaid now −10\.00 More was paid or has expired than was won/)
+    assert.match(figuresOf(page), /Unpaid now -10\.00 More was paid or has expired than was won/)
   })
 
   test('counts only what waits of the other prizes', async () => {
