@@ -28,7 +28,7 @@ const CAMPAIGN = openCampaign('flipped-store')
 const STATES = CAMPAIGN.size
 const FIRST = [3, 10, 50, 120] as const
 const EVENTS = 200
-/** What the tests of this file have tried. */
+/** Counts of all tests of this file. */
 const counted = { states: 0, found: 0, marks: 0, keysRefused: 0, cuts: 0 }
 
 /** Rows of `meta` that nothing reads here: the signature of an empty log, and the least version for another schema. */

@@ -160,6 +160,7 @@ async function runPiece(
   const [code] = (await once(child, 'close')) as [number | null]
   end.removeEventListener('abort', kill)
   log.end()
+  await once(log, 'finish')
   const seconds = Math.round((performance.now() - begun) / 100) / 10
   const recorded = recordedIn(record, name)
   // A campaign that was skipped ends with 0 too, but records nothing.

@@ -169,7 +169,7 @@ suite('an open page', () => {
     await says(page, /^Live$/)
     await stage.publish(1)
     const newest = stage.published().toLocaleString('en')
-    await page.locator('#ahead', { hasText: `#${newest}` }).waitFor({ timeout: 60_000 })
+    await page.locator('#ahead', { hasText: `event is ${newest}.` }).waitFor({ timeout: 60_000 })
   })
 
   test('has its own stream if the browser has no locks', async () => {

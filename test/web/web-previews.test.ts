@@ -97,7 +97,7 @@ suite('the link preview', () => {
     ],
     ['/schedule', 'Planned next: Contest 2 opens, at 6 Oct 2026 00:00:00 UTC.'],
     ['/contests?status=upcoming', 'Newest first: Contest 2, to come. Each contest with its pool,'],
-    ['/events/999', 'No event has this seq'],
+    ['/events/999', 'The newest event is 13.'],
   ]
   for (const [path, said] of examples) {
     test(`of ${path} describes the page`, async () => {

@@ -74,7 +74,7 @@ suite('one of several writers', () => {
     await using stage = await openApiStage({ cluster: () => ({ version: 1, cluster }) })
     const page = await (await stage.get('/status')).text()
     const words = page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
-    assert.match(words, /This node writes the log with others/)
+    assert.match(words, /Role writer, with others/)
     assert.match(words, /Takes new events no: it does not know yet whether its last events were stored/)
     assert.match(words, /Events of b 13 , heard/)
     assert.match(words, /Events of c silent since/)

@@ -101,7 +101,10 @@ suite('the page of /status', () => {
       tables.add(heldDraft(2, LATER))
     })
     const after = await wordsOf(stage, '/status')
-    assert.match(after, /2 wait, with the events that depend on them; the oldest since/)
+    assert.match(
+      after,
+      /2 payments wait for the blockchain, with the events that depend on them, the oldest since/,
+    )
   })
 
   test('says that the operator vouches where the blockchain is not asked', async () => {

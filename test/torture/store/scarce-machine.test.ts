@@ -32,7 +32,7 @@ const LIMITS_MAX = 4
 
 /** Count of the acknowledged drafts, number of the newest draft, and ends of the service without a reason. */
 type Known = { acknowledged: number; next: number; silent: number }
-/** How a service ended: by itself, or still alive after the scarcity. */
+/** End of a service: by itself, or still alive after the scarcity. */
 type Outcome = 'ended' | 'survived'
 
 const draftsOf = (known: Known, count: number): readonly object[] =>

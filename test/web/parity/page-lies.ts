@@ -158,7 +158,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'the number of another event or contest',
-    pagesLeast: 42,
+    pagesLeast: 39,
     of: (page) =>
       changedAt(
         page,

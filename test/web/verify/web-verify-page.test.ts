@@ -40,7 +40,7 @@ suite('the page of checks', () => {
   test('has the URL of its site in its commands, without a script', async () => {
     const page = await (await pages.api.get('/verify')).text()
     assert.doesNotMatch(page, /THIS-SITE/)
-    assert.ok(page.includes(`daybook verify ${pages.urlOf('')} --key`))
+    assert.ok(page.includes(`daybook -- verify ${pages.urlOf('')} --key`))
     assert.ok(page.includes(`curl -sf ${pages.urlOf('/api/v1/log/checkpoint')} `))
   })
 
@@ -57,7 +57,7 @@ suite('the page of checks', () => {
     const inputs = sight.page.locator('[data-checks] input')
     assert.equal(await inputs.last().getAttribute('name'), 'vkey')
     const label = await sight.page.locator('label:has([name=vkey])').innerText()
-    assert.equal(label.trim(), 'Key of the log, if you have it from somewhere else (optional)')
+    assert.equal(label.trim(), 'Key of the log from somewhere else (optional)')
   })
 
   test('offers only the commands without a script', async () => {
@@ -70,7 +70,10 @@ suite('the page of checks', () => {
     )
     const way = page.locator('main a[href="#by-command"]')
     await way.click()
-    assert.match(await page.locator('#by-command ~ .code pre').first().innerText(), /^daybook verify /)
+    assert.match(
+      await page.locator('#by-command ~ .code pre').first().innerText(),
+      /^echo '\S+' > vkey\nnpm run -s daybook -- verify /,
+    )
   })
 })
 
@@ -83,7 +86,7 @@ suite('the check of a payment', () => {
       await using sight = await pages.browser.see(await open())
       const { page } = sight
       await page.locator('input[name=payment]').fill(PAYOUT)
-      assert.deepEqual(await check(page, 'payment'), ['done', 'done', 'not checked'])
+      assert.deepEqual(await check(page, 'payment'), ['verified', 'verified', 'not checked'])
       assert.match(await stepsOf(page, 'payment'), /transaction-0001/)
       await page.locator('form[data-check=file] input').setInputFiles(FILE)
       await check(page, 'file')
@@ -98,7 +101,7 @@ suite('the check of a payment', () => {
         'https://two.example/?id=transaction-0001',
       ])
       await page.locator('input[name=payment]').fill(PLAY)
-      assert.deepEqual(await check(page, 'payment'), ['done', 'done', 'not checked'])
+      assert.deepEqual(await check(page, 'payment'), ['verified', 'verified', 'not checked'])
       assert.equal(await page.locator('form[data-check=payment] li a').count(), 0)
     })
   }
@@ -108,7 +111,7 @@ suite('the check of a payment', () => {
     const { page } = sight
     await page.route(`**/events/${PAYOUT}`, replaced('transaction-0001', 'transaction-0002'))
     await page.locator('input[name=payment]').fill(PAYOUT)
-    assert.deepEqual(await check(page, 'payment'), ['done', 'failed', 'not checked'])
+    assert.deepEqual(await check(page, 'payment'), ['verified', 'failed', 'not checked'])
     assert.equal(await page.locator('form[data-check=payment] li a').count(), 0)
   })
 })
@@ -120,7 +123,7 @@ suite('the saved verifier', () => {
     const base = page.locator('input[name=base]')
     assert.equal(await base.inputValue(), pages.urlOf(''))
     await page.locator('input[name=seq]').fill('1')
-    assert.deepEqual(await check(page, 'event'), ['done', 'done'])
+    assert.deepEqual(await check(page, 'event'), ['verified', 'verified'])
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await base.fill('')

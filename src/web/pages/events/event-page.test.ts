@@ -84,7 +84,7 @@ suite('the page of an event', () => {
     assert.match(text, /What 1\.30 0000000 KOTS were spent on 2 plays \( entry\) in contest 5 on/)
     assert.match(text, /It replaces event 4\./)
     assert.match(text, /Replaces Event 4, which was cancelled/)
-    assert.match(textOf(await pageAt(8)), /Cancels event 7, of type burn, on [^.]*: it counts −7\.00/)
+    assert.match(textOf(await pageAt(8)), /Cancels event 7, of type burn, on [^.]*: it counts -7\.00/)
   })
 
   test('of a payment is a receipt: amount exact and in words, to whom, for what, when, and its transaction', async () => {

@@ -105,7 +105,7 @@ suite('the sentence of an event', () => {
     const { type, kind } = rule
     const wanted =
       type === 'correction'
-        ? `Cancels event 25, of type ${kind} in contest 42, on ${ON}: it counts −12.345678901 KOTS.`
+        ? `Cancels event 25, of type ${kind} in contest 42, on ${ON}: it counts -12.345678901 KOTS.`
         : SENTENCES[`${type}/${kind}`]
     test(`${type}/${kind}: ${wanted}`, () => {
       assert.equal(saidOf(rule), wanted)
