@@ -53,6 +53,17 @@ export function plan(id: number, title: string | null, opensInMs: number): Story
   return { type: 'contest', kind: 'scheduled', contestId: id, details }
 }
 
+/** Contest 1, planned for an hour after the launch, that has closed with a pool for its prizes. */
+export function closedContest(pool: string, deposit: string = pool): readonly StoryEvent[] {
+  return [
+    { type: 'treasury', kind: 'deposit', kots: deposit },
+    plan(1, 'First', HOUR_MS),
+    { type: 'contest', kind: 'opened', contestId: 1 },
+    { type: 'pool', kind: 'top_up', contestId: 1, kots: pool },
+    { type: 'contest', kind: 'closed', contestId: 1 },
+  ]
+}
+
 /** The draft of an event. */
 export function storyDraft(event: StoryEvent): Draft {
   const kots = event.kots === undefined ? null : (parseDraftAmount(event.kots) ?? null)

@@ -3,20 +3,14 @@ import { suite, test } from 'node:test'
 import type { ApiStage } from '../../../test/stage/api-stage.ts'
 import type { StoryEvent } from '../../../test/story/api-story.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
-import { LAUNCH, plan } from '../../../test/story/api-story.ts'
+import { closedContest, LAUNCH, plan } from '../../../test/story/api-story.ts'
 import { wordsOf } from '../../../test/web/contest-story.ts'
 import { assertParity, sourcesOf } from '../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { PAGE_ROWS_MAX } from './page-rows.ts'
 
 /** A contest that has closed, with a pool for its prizes. */
-const CLOSED: readonly StoryEvent[] = [
-  { type: 'treasury', kind: 'deposit', kots: '50000' },
-  plan(1, 'First', HOUR_MS),
-  { type: 'contest', kind: 'opened', contestId: 1 },
-  { type: 'pool', kind: 'top_up', contestId: 1, kots: '50000' },
-  { type: 'contest', kind: 'closed', contestId: 1 },
-]
+const CLOSED: readonly StoryEvent[] = closedContest('50000')
 
 /** Prizes that become available one minute after another, from the day of the launch by default. */
 const prizes = (count: number, firstMs: number = LAUNCH): readonly StoryEvent[] =>

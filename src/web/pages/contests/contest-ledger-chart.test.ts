@@ -2,17 +2,12 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { StoryEvent } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import { plan } from '../../../../test/story/api-story.ts'
-import { HOUR_MS } from '../../../protocol/moment.ts'
+import { closedContest } from '../../../../test/story/api-story.ts'
 
 /** Words of the chart of a contest that won 100 and paid this much. */
 async function wordsAfter(paid: string): Promise<readonly string[]> {
   const story: readonly StoryEvent[] = [
-    { type: 'treasury', kind: 'deposit', kots: '100' },
-    plan(1, 'First', HOUR_MS),
-    { type: 'contest', kind: 'opened', contestId: 1 },
-    { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
-    { type: 'contest', kind: 'closed', contestId: 1 },
+    ...closedContest('100'),
     { type: 'prize', kind: 'winner', contestId: 1, kots: '100' },
     { type: 'payout', kind: 'winner', contestId: 1, kots: paid, tx: 'transaction-1' },
   ]

@@ -3,17 +3,11 @@ import { suite, test } from 'node:test'
 import type { ApiStage } from '../../../../test/stage/api-stage.ts'
 import type { StoryEvent } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import { LAUNCH, plan } from '../../../../test/story/api-story.ts'
+import { closedContest, LAUNCH } from '../../../../test/story/api-story.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 
-const CLOSED: readonly StoryEvent[] = [
-  { type: 'treasury', kind: 'deposit', kots: '1000' },
-  plan(1, 'First', HOUR_MS),
-  { type: 'contest', kind: 'opened', contestId: 1 },
-  { type: 'pool', kind: 'top_up', contestId: 1, kots: '500' },
-  { type: 'contest', kind: 'closed', contestId: 1 },
-]
+const CLOSED: readonly StoryEvent[] = closedContest('500', '1000')
 
 const prize = (kind: string, kots: string, details: StoryEvent['details'] = {}): StoryEvent => ({
   type: 'prize',
