@@ -14,6 +14,14 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     tests: ['src/publish/commits/commit-queue.test.ts'],
   },
   {
+    id: 'publish-answer-before-sync',
+    file: 'src/log/append.ts',
+    from: "      db.exec('COMMIT')\n",
+    to: "      db.exec('COMMIT; PRAGMA synchronous = NORMAL')\n      setImmediate(() => db.exec('PRAGMA wal_checkpoint'))\n",
+    promise: 'A power cut in the moment of the answer loses nothing',
+    tests: ['test/torture/store/power-cuts.test.ts'],
+  },
+  {
     id: 'publish-failed-commit-acknowledged',
     file: 'src/publish/commits/embedded-path.ts',
     from: "    return { is: 'failed', outcome }\n",

@@ -15,7 +15,8 @@
  *                bytes are written; in another call, it is killed before
  *   SHIM_TRACE   file to which a record of each change is appended: a line "CALL OFFSET LENGTH PATH [TARGET]" with
  *                paths below the folder, and the bytes of a write after it. "." is the folder. The OFFSET of ftruncate
- *                is the new size. A test may append lines of its own
+ *                is the new size. An answer of an HTTP server with the status 200 is recorded too, as it is sent, as
+ *                "answer 0 LENGTH ." with its bytes. A test may append lines of its own
  *   SHIM_REPORT  file to which a line "CALL NUMBER PATH" is appended for each counted call that failed or killed, and,
  *                with "all " before its path, for each counted call
  *
@@ -75,14 +76,34 @@ static ssize_t move(int writes, int fd, const struct iovec *parts, int count, of
   });
 }
 
+/*
+ * Writes to a descriptor of no file of the folder. An answer is recorded first, because its client may kill the program,
+ * and in turn, so that it stands between the changes before and after it.
+ */
+static ssize_t send_parts(int fd, const struct iovec *parts, int count) {
+  static const char OK[] = "HTTP/1.1 200";
+  size_t length = sizeof OK - 1;
+  int answers = trace_fd >= 0 && count > 0 && parts[0].iov_len > length && memcmp(parts[0].iov_base, OK, length) == 0;
+  if (!answers) return raw(SYS_writev, fd, parts, count);
+  size_t all = 0;
+  for (int i = 0; i < count; i += 1) all += parts[i].iov_len;
+  pthread_mutex_lock(&turn);
+  record("answer", 0, parts, count, all, ".", NULL);
+  ssize_t result = raw(SYS_writev, fd, parts, count);
+  int error = errno;
+  pthread_mutex_unlock(&turn);
+  errno = error;
+  return result;
+}
+
 #define ONE &(struct iovec){(void *)bytes, length}, 1
-ssize_t write(int fd, const void *bytes, size_t length) { return of_fd(fd) ? move(1, fd, ONE, -1) : raw(SYS_write, fd, bytes, length); }
+ssize_t write(int fd, const void *bytes, size_t length) { return of_fd(fd) ? move(1, fd, ONE, -1) : send_parts(fd, ONE); }
 ssize_t read(int fd, void *bytes, size_t length) { return of_fd(fd) ? move(0, fd, ONE, -1) : raw(SYS_read, fd, bytes, length); }
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset) { return move(1, fd, ONE, offset); }
 ssize_t pwrite64(int fd, const void *bytes, size_t length, off_t offset) { return move(1, fd, ONE, offset); }
 ssize_t pread(int fd, void *bytes, size_t length, off_t offset) { return move(0, fd, ONE, offset); }
 ssize_t pread64(int fd, void *bytes, size_t length, off_t offset) { return move(0, fd, ONE, offset); }
-ssize_t writev(int fd, const struct iovec *parts, int count) { return of_fd(fd) ? move(1, fd, parts, count, -1) : raw(SYS_writev, fd, parts, count); }
+ssize_t writev(int fd, const struct iovec *parts, int count) { return of_fd(fd) ? move(1, fd, parts, count, -1) : send_parts(fd, parts, count); }
 ssize_t readv(int fd, const struct iovec *parts, int count) { return of_fd(fd) ? move(0, fd, parts, count, -1) : raw(SYS_readv, fd, parts, count); }
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) { return move(1, fd, parts, count, offset); }
 ssize_t preadv(int fd, const struct iovec *parts, int count, off_t offset) { return move(0, fd, parts, count, offset); }

@@ -8,6 +8,7 @@ import type { BrokenCut, CutCounts, CutJob } from './cut-run.ts'
 import { runJobs } from './cut-threads.ts'
 import { traceWorkload, WORKLOADS } from './power-workloads.ts'
 import type { RecordedCall } from './recorded-calls.ts'
+import { toldOf } from './recorded-log.ts'
 import type { Recording } from './recorder.ts'
 
 const CAMPAIGN = openCampaign('power-cuts')
@@ -61,15 +62,39 @@ function told({ workload, seed: drafts, drawn, after, reason }: BrokenCut): stri
   return `${workload}, drafts of ${drafts}, state ${drawn}, after ${after}: ${reason}`
 }
 
+/** The calls of the first recording. */
+function keptCalls(): readonly RecordedCall[] {
+  const [recording] = kept
+  assert.ok(recording !== undefined)
+  return recording.calls
+}
+
 /** Checks the first recording as if some of its calls had not been made. Returns what was broken. */
 async function without(
   name: string,
   isLeftOut: (call: RecordedCall) => boolean,
 ): Promise<readonly BrokenCut[]> {
+  const calls = keptCalls().filter((call) => !isLeftOut(call))
+  assert.ok(calls.length < keptCalls().length, `${name}: some calls are left out`)
+  return await brokenWith(name, calls)
+}
+
+/** The calls as if each answer of the publish door had been sent before the writes of its commit. */
+function answeredEarly(calls: readonly RecordedCall[]): readonly RecordedCall[] {
+  const early: RecordedCall[] = []
+  let [begun, next] = [0, 0]
+  for (const call of calls) {
+    if (toldOf(call)?.is === 'answered') early.splice(begun, 0, call)
+    else early.push(call)
+    if (isSync(call) && call.path.endsWith('-wal')) [begun, next] = [next, early.length]
+  }
+  return early
+}
+
+/** Checks the first recording with other calls. Returns what was broken. */
+async function brokenWith(name: string, calls: readonly RecordedCall[]): Promise<readonly BrokenCut[]> {
   const [recording] = kept
   assert.ok(recording !== undefined)
-  const calls = recording.calls.filter((call) => !isLeftOut(call))
-  assert.ok(calls.length < recording.calls.length, `${name}: some calls are left out`)
   const job = {
     workload: FIRST,
     recording: { ...recording, calls },
@@ -83,11 +108,12 @@ async function without(
 }
 
 const TEETH = Math.max(TEETH_MIN, Math.ceil(size * TEETH_SHARE))
+const isLoss = ({ reason }: BrokenCut): boolean => /were acknowledged|the log ends at seq/.test(reason)
 const isSync = ({ call }: RecordedCall): boolean => call === 'fsync' || call === 'fdatasync'
 const isFolder = ({ path }: RecordedCall): boolean => path === '.' || path === 'data'
 
 suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 + size * 100 }, () => {
-  const losses = { normal: 0, names: 0, contents: 0 }
+  const losses = { normal: 0, early: 0, names: 0, contents: 0 }
   let starts = 0
 
   test('lose nothing that was acknowledged, and the node starts again', async (t) => {
@@ -126,10 +152,12 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
     const recording = await traceWorkload(ALONE, randomOf(seed), 'NORMAL')
     const job = { workload: ALONE, recording, states: TEETH, seed, continues: false }
     await runJobs([async () => job], 0, ({ broken }) => {
-      losses.normal = broken.filter(({ reason }) =>
-        /were acknowledged|the log ends at seq/.test(reason),
-      ).length
+      losses.normal = broken.filter(isLoss).length
     })
+  })
+
+  test('lose events that are acknowledged before their commit is on the disk', async () => {
+    losses.early = (await brokenWith('early', answeredEarly(keptCalls()))).filter(isLoss).length
   })
 
   test('lose the store or its key when no folder is synced', async () => {
@@ -150,6 +178,7 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
       served: Math.floor(size / 5_000),
       starts: STARTS_MIN,
       normal: Math.floor(TEETH / 5),
+      early: Math.floor(TEETH / 10),
       names: Math.floor(TEETH / 5),
       contents: Math.floor(TEETH / 5),
     }

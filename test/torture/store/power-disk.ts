@@ -39,6 +39,7 @@ const isIgnored = (path: string): boolean => path.endsWith('-shm')
 
 /** Calls that change no content and no name. */
 const UNSEEN: ReadonlySet<string> = new Set([
+  'answer',
   'chmod',
   'fchmod',
   'chown',

@@ -71,7 +71,7 @@ const SECOND_HISTORY = Date.UTC(2025, 11, 1)
 async function importFile(recorder: Recorder, name: string, head: number): Promise<void> {
   const { folder, data } = recorder
   await recorder.run('import', join(folder, name), '--data', data, '--development', '--balances', 'report')
-  recorder.told({ is: 'published', log: 0, head })
+  recorder.told({ is: 'imported', head })
 }
 
 /** A log that is imported, extended by a second import, and served. */
@@ -160,7 +160,7 @@ const upgraded = (schema: number): Workload => ({
   },
   async work(recorder) {
     recorder.start({ upgrade: true })
-    recorder.told({ is: 'published', log: 0, head: KEPT_EVENTS })
+    recorder.told({ is: 'imported', head: KEPT_EVENTS })
     const service = await recorder.serve(['--upgrade'])
     await service.publish([{ ref: 'after', type: 'trade', kind: 'buy', kots: '1' }])
     await service.end()

@@ -10,15 +10,18 @@ export type StartAgain = Readonly<{
 }>
 
 /**
- * News for the outside world, in the order of the calls: the process begins, a log is served, drafts are published or
- * held, a backup is there.
+ * News for the outside world, in the order of the calls: the process begins, a log is served, drafts are imported,
+ * published or held, a backup is there.
  */
 export type Told =
   | Readonly<{ is: 'start'; start: StartAgain }>
   | Readonly<{ is: 'serving'; id: string; log: number }>
-  | Readonly<{ is: 'published'; log: number; head: number }>
-  | Readonly<{ is: 'held'; ref: string }>
+  | Readonly<{ is: 'imported'; head: number }>
+  | Readonly<{ is: 'answered'; receipts: readonly ToldReceipt[] }>
   | Readonly<{ is: 'backup'; path: string; head: number }>
+
+/** What an answer of the publish door says of a draft. */
+export type ToldReceipt = Readonly<{ ref: string; status: string; seq?: number }>
 
 /** All that a power cut at a moment must leave. */
 export type Expected = Readonly<{
@@ -47,10 +50,22 @@ export function formatTold(told: Told): string {
 }
 
 const TOLD = 'ack'
+const ANSWER = 'answer'
 
 /** News that the outside world was told by this call; undefined for a call of a program. */
-export function toldOf({ call, path }: RecordedCall): Told | undefined {
-  return call === TOLD ? JSON.parse(Buffer.from(path, 'base64url').toString()) : undefined
+export function toldOf({ call, path, bytes }: RecordedCall): Told | undefined {
+  if (call === TOLD) return JSON.parse(Buffer.from(path, 'base64url').toString())
+  const receipts = call === ANSWER ? receiptsIn(bytes) : []
+  return receipts.length > 0 ? { is: 'answered', receipts } : undefined
+}
+
+/** Receipts in an answer of the publish door; none in another answer, or in one that was not sent in one piece. */
+function receiptsIn(bytes: Uint8Array): readonly ToldReceipt[] {
+  const [head = '', body = ''] = Buffer.from(bytes).toString().split('\r\n\r\n')
+  const length = /^content-length: (\d+)$/im.exec(head)?.[1]
+  if (Number(length) !== Buffer.byteLength(body) || !body.startsWith('{"drafts":[')) return []
+  const { drafts } = JSON.parse(body) as { drafts: readonly ToldReceipt[] }
+  return drafts
 }
 
 /** The expectation after one more answer. */
@@ -60,10 +75,13 @@ export function afterTold(expected: Expected, told: Told): Expected {
       return { ...expected, start: told.start }
     case 'serving':
       return { ...expected, id: told.id, log: told.log, head: told.log > expected.log ? 0 : expected.head }
-    case 'published':
-      return { ...expected, log: told.log, head: told.head }
-    case 'held':
-      return { ...expected, held: [...expected.held, told.ref] }
+    case 'imported':
+      return { ...expected, head: told.head }
+    case 'answered': {
+      const seqs = told.receipts.flatMap(({ seq = 0, status }) => (status === 'published' ? [seq] : []))
+      const held = told.receipts.flatMap(({ ref, status }) => (status === 'held' ? [ref] : []))
+      return { ...expected, head: Math.max(expected.head, ...seqs), held: [...expected.held, ...held] }
+    }
     case 'backup':
       return { ...expected, backups: new Map([...expected.backups, [told.path, told.head]]) }
   }

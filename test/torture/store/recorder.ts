@@ -20,7 +20,7 @@ import { currentContent, openPowerDisk } from './power-disk.ts'
 import type { RecordedCall } from './recorded-calls.ts'
 import { recordedCalls } from './recorded-calls.ts'
 import type { LogContent, StartAgain, Told } from './recorded-log.ts'
-import { contentOf, formatTold } from './recorded-log.ts'
+import { contentOf, formatTold, toldOf } from './recorded-log.ts'
 import { wholeState } from './cut-states.ts'
 import { DATA } from './cut-check.ts'
 import { shimEnv } from './io-shim.ts'
@@ -46,12 +46,10 @@ export type RecordedWith = Readonly<{
 
 const PRELOAD = new URL(import.meta.resolve('./recorded-thread.ts')).href
 
-type ToldReceipt = Readonly<{ ref: string; status: string; seq: number }>
-
 /** A service under the recorder. */
 export type RecordedNode = Readonly<{
   url: string
-  publish(drafts: readonly object[]): Promise<readonly ToldReceipt[]>
+  publish(drafts: readonly object[]): Promise<void>
   /** Asks the publish door, and returns the answer's body. */
   ask(method: string, path: string, body?: object): Promise<unknown>
   end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
@@ -87,9 +85,12 @@ export async function traceWork(
     const before = filesBelow(folder)
     appendFileSync(trace, '')
     const data = join(folder, DATA)
-    await work(openRecorder({ folder, data, trace, logs, surroundings }))
+    let answers = 0
+    await work(openRecorder({ folder, data, trace, logs, surroundings, onAnswer: () => (answers += 1) }))
     logs.push(copiedContent(data, top))
     const calls = recordedCalls(readFileSync(trace))
+    const sent = calls.filter((call) => toldOf(call)?.is === 'answered').length
+    assert.equal(sent, answers, 'each answer of the publish door is recorded when it is sent')
     const recording = { before, calls, logs }
     assertComplete(recording, folder)
     return recording
@@ -115,9 +116,11 @@ type Parts = Readonly<{
   trace: string
   logs: LogContent[]
   surroundings: RecordedWith
+  /** Called for each answer of the publish door. */
+  onAnswer(): void
 }>
 
-function openRecorder({ folder, data, trace, logs, surroundings }: Parts): Recorder {
+function openRecorder({ folder, data, trace, logs, surroundings, onAnswer }: Parts): Recorder {
   const env = (clock: number): NodeJS.ProcessEnv => ({
     ...Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^(DAYBOOK_|NODE_TEST)/.test(key))),
     ...shimEnv({ root: folder, trace }),
@@ -128,7 +131,7 @@ function openRecorder({ folder, data, trace, logs, surroundings }: Parts): Recor
     }),
   })
   const told = (one: Told): void => appendFileSync(trace, formatTold(one))
-  const open = { words: ['--import', PRELOAD, MAIN], env, told, data, log: () => logs.length }
+  const open = { words: ['--import', PRELOAD, MAIN], env, told, onAnswer, data, log: () => logs.length }
   return {
     folder,
     data,
@@ -155,12 +158,13 @@ type OpenRecorder = Readonly<{
   words: readonly string[]
   env(clock: number): NodeJS.ProcessEnv
   told(told: Told): void
+  onAnswer(): void
   data: string
   log(): number
 }>
 
 async function serve(
-  { words, env, told, data, log }: OpenRecorder,
+  { words, env, told, onAnswer, data, log }: OpenRecorder,
   options: readonly string[],
   clock: number,
 ): Promise<RecordedNode> {
@@ -186,7 +190,6 @@ async function serve(
   const { log: id } = (await (await fetch(`${url}/api/v1/status`)).json()) as { log: string }
   told({ is: 'serving', id, log: log() })
   const token = readFileSync(join(data, 'publish-token'), 'utf8').trim()
-  let head = 0
   const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
     const response = await fetch(`${door}${path}`, {
       method,
@@ -196,20 +199,13 @@ async function serve(
     })
     const json: unknown = await response.json()
     assert.equal(response.status, 200, JSON.stringify(json))
+    onAnswer()
     return json
   }
   return {
     url,
     ask,
-    async publish(drafts) {
-      const { drafts: receipts } = (await ask('POST', '/publish', drafts)) as {
-        drafts: readonly ToldReceipt[]
-      }
-      head = Math.max(head, ...receipts.flatMap(({ seq, status }) => (status === 'published' ? [seq] : [])))
-      told({ is: 'published', log: log(), head })
-      for (const { ref, status } of receipts) if (status === 'held') told({ is: 'held', ref })
-      return receipts
-    },
+    publish: async (drafts) => void (await ask('POST', '/publish', drafts)),
     async end(signal = 'SIGTERM') {
       child.kill(signal)
       await closed
