@@ -100,6 +100,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     getsPerSecond: GETS_PER_SECOND * factor,
   }
   const begin = await warmed(nodes, load)
+  const closedBefore = await closedMonths(nodes)
   const clients = stack.use(openSoakClients({ ...load, head: await headOf(mirror) }))
   const samples: SoakSample[] = []
   const marks: { hour: number; name: string }[] = []
@@ -145,6 +146,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   )
   await readersGone(nodes)
   const end = await sampled(nodes)
+  const monthEnds = (await closedMonths(nodes)) - closedBefore
   const events = await headOf(writer)
   const wrong = [...platform.wrong, ...(report?.wrong ?? [])]
   if (events !== HISTORY_EVENTS + drafts)
@@ -167,8 +169,10 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     wrong,
     counts: {
       ...course.counts,
-      monthEnds: clock.monthEnds(),
+      monthEnds,
       ...platform.counts,
+      // Without such answers the full disk had no effect.
+      fullDiskRefusals: platform.repeatedFor()['store-full'] ?? 0,
       events: drafts,
       ...readersOf(report),
     },
@@ -214,7 +218,6 @@ type SoakClock = Readonly<{
   begin(): void
   step(): void
   right(): void
-  monthEnds(): number
 }>
 
 /**
@@ -243,7 +246,6 @@ function openSoakClock(path: string, hours: number, runMs: number): SoakClock {
       step()
     },
     begin: () => void (begunMs = performance.now()),
-    monthEnds: () => (Date.now() + offset + aheadMs() > monthEnd ? 1 : 0),
   }
 }
 
@@ -253,6 +255,16 @@ async function sampled(
   const [writer, mirror] = await Promise.all([nodes.writer.sample(), nodes.mirror.sample()])
   assert.ok(writer !== null && mirror !== null, 'both nodes answer')
   return { writer, mirror }
+}
+
+/** Number of closed months that both nodes list. */
+async function closedMonths(nodes: Readonly<{ writer: SoakNode; mirror: SoakNode }>): Promise<number> {
+  const counts = [nodes.writer, nodes.mirror].map(async ({ url }) => {
+    const answer = await fetch(`${url}/api/v1/archive`, { signal: AbortSignal.timeout(ASK_MS_MAX) })
+    const { months } = (await answer.json()) as { months: readonly { state: string }[] }
+    return months.filter(({ state }) => state === 'closed').length
+  })
+  return Math.min(...(await Promise.all(counts)))
 }
 
 /** The newest seq of a node; 0 while it does not answer. */
