@@ -118,14 +118,38 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
     })
   }
 
-  test('prevents a start when it cannot make the names in the data directory durable', async () => {
-    const data = join(folder, 'names')
+  /** Publishes some events, ends the service, and returns what its next start says when these calls fail. */
+  async function saidByNextStart(
+    name: string,
+    [call, file, at]: readonly [ShimCall, string, number],
+  ): Promise<string> {
+    const data = join(folder, name)
     const node = await startNode(data)
     for (let number = 1; number <= BEFORE; number += 1) await node.publish([draft(number)])
     await node.end('SIGTERM')
-    const fail = { at: 1, error: 'EIO', times: ALL } as const
-    const wrapper = withShim({ root: data, calls: ['fsync'], files: ['.'], fail })
-    await assert.rejects(startNode(data, [], wrapper), /cannot be made durable/)
+    const fail = { at, error: 'ENOSPC', times: ALL } as const
+    const wrapper = withShim({ root: data, calls: [call], files: [file], fail })
+    const said = await startNode(data, [], wrapper).then(
+      () => assert.fail('the service started'),
+      (error: Error) => error.message,
+    )
     assert.equal(assertConsistent(storePath(data)), BEFORE)
+    return said
+  }
+
+  // The main thread syncs the names first, and the writer's thread after it.
+  for (const at of [1, 2])
+    test(`prevents a start in one line when sync ${at} of the names in the data directory fails`, async () => {
+      const said = await saidByNextStart(`names-${at}`, ['fsync', '.', at])
+      assert.match(said, /^daybook: the names of the files in \S+ cannot be made durable: ENOSPC/m)
+      assert.doesNotMatch(said, /crashed|^ +at /m)
+    })
+
+  test('prevents a start in one line when it has no room for the file -shm of the store', async () => {
+    const said = await saidByNextStart('shm', ['pwrite', `${STORE_FILE}-shm`, 1])
+    assert.match(
+      said,
+      /^daybook: the store cannot be used: .*: the disk is full: free some space, then start again$/m,
+    )
   })
 })

@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream'
 import { isNoRoom } from '../../log/store/disk-probe.ts'
 import { LockedError, lockDirectory } from '../../log/store/lock.ts'
-import { StoreError } from '../../log/store/store.ts'
 import type { Ms } from '../../protocol/moment.ts'
 
 /** Clock, output and other parts of the process that a command may use. Only `main.ts` makes it. */
@@ -55,19 +54,6 @@ export class CommandError extends Error {
 
 function isMachineFault(error: unknown): boolean {
   return isNoRoom(error) || (error instanceof Error && 'code' in error && MACHINE_FAULTS.has(error.code))
-}
-
-/**
- * One-line message of a failure outside the program: a file, the network, the store. Undefined for a bug, which is
- * logged with its stack.
- */
-export function outsideReason(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
-  if (error instanceof LockedError || error instanceof StoreError) return error.message
-  if ('syscall' in error) return error.message
-  if ('code' in error && error.code === 'ERR_SQLITE_ERROR')
-    return `the store cannot be used: ${error.message}`
-  return undefined
 }
 
 /** Writes one line to standard error. */

@@ -62,6 +62,8 @@ export type FromWriter =
   | Readonly<{ is: 'finality'; report: FinalityReport }>
   /** The settings cannot work, so the writer ends before it listens. */
   | Readonly<{ is: 'refused'; reason: string }>
+  /** The store or its disk cannot be used, so the writer ends before it listens. */
+  | Readonly<{ is: 'unusable'; reason: string }>
   /** `answer`: that of the request that failed; null when the failure concerns no request. */
   | Readonly<{ is: 'failure'; reason: string; answer: DoorReport | null }>
   | Readonly<{ is: 'broken'; reason: string }>

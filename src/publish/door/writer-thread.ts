@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isDiskFull } from '../../log/store/disk-probe.ts'
+import { outsideReason } from '../../log/outside-reason.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openHighWater } from '../../log/store/high-water.ts'
 import { readIdentity } from '../../log/store/store.ts'
@@ -42,7 +43,7 @@ const SWEEP_MS = 20
  */
 async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const say = (message: FromWriter): void => port.postMessage(message)
-  const own = settings.logStore === null ? openOwnLog(settings) : null
+  const own = openOwn(settings, say)
   const open: OpenParts = { door: null, shared: null }
   const clock = openClock(settings, () => (own ?? open.shared?.book)?.appender.head().atMs ?? null, say)
   const state = openWriterState(settings.dataDirectory, clock.guard, say)
@@ -109,6 +110,22 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   await once(door, 'close')
   await asking
   await end()
+}
+
+/**
+ * Opens the log of this node alone. Null for a log on an engine, and, after the reason is said, when the store or its disk
+ * cannot be used.
+ */
+function openOwn(settings: WriterSettings, say: (message: FromWriter) => void): WriterLog | null {
+  if (settings.logStore !== null) return null
+  try {
+    return openOwnLog(settings)
+  } catch (error) {
+    const reason = outsideReason(error)
+    if (reason === undefined) throw error
+    say({ is: 'unusable', reason })
+    return null
+  }
 }
 
 const CLOCKS = {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { StoreError } from '../../log/store/store.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
@@ -79,7 +80,7 @@ function tellRequests(
 }
 
 /** News of the writer, which need no answer. */
-type WriterNews = Exclude<FromWriter, { is: 'listening' | 'operations' | 'barrier' | 'refused' }>
+type WriterNews = Exclude<FromWriter, { is: 'listening' | 'operations' | 'barrier' | 'refused' | 'unusable' }>
 
 function tellListeners(listeners: WriterListeners, message: WriterNews): void {
   switch (message.is) {
@@ -121,8 +122,8 @@ export class WriterRefusal extends Error {
 const END_MS_MAX = 20_000
 
 /**
- * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work. A writer
- * may wait for the engine of its log, or for the servers of its chain; `stop` ends that.
+ * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work, and
+ * `StoreError` for a store or disk that cannot be used. A writer may wait for the engine of its log, or for the servers of its chain; `stop` ends that.
  */
 export async function startWriter(
   settings: WriterSettings,
@@ -159,9 +160,10 @@ export async function startWriter(
       if (message.is === 'listening') return resolve(message.port)
       if (message.is === 'operations') return void answer(message)
       if (message.is === 'barrier') return heads.answer(message.id, message.seq)
-      if (message.is !== 'refused') return tellListeners(listeners, message)
+      if (message.is !== 'refused' && message.is !== 'unusable') return tellListeners(listeners, message)
       closing = true
-      return reject(new WriterRefusal(message.reason))
+      const Failure = message.is === 'refused' ? WriterRefusal : StoreError
+      return reject(new Failure(message.reason))
     })
   })
   stop?.removeEventListener('abort', giveUp)
