@@ -1,3 +1,4 @@
+import { errorMessage } from '../protocol/error-reason.ts'
 import { LockedError } from './store/lock.ts'
 import { StoreError } from './store/store.ts'
 
@@ -11,7 +12,7 @@ const NO_ROOM_FOR_SHM = 4_874
 export function outsideReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof LockedError || error instanceof StoreError) return error.message
-  if ('syscall' in error) return error.message
+  if ('syscall' in error) return errorMessage(error)
   if (!('code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined
   const isFull = 'errcode' in error && error.errcode === NO_ROOM_FOR_SHM
   const cure = isFull ? ': the disk is full: free some space, then start again' : ''

@@ -6,7 +6,7 @@ import type { HeadCell } from '../log/store/head-cell.ts'
 import { isNoRoom } from '../log/store/disk-probe.ts'
 import { isFull, isPassingFault } from '../log/store/sqlite-error.ts'
 import { StoreError } from '../log/store/store.ts'
-import { reasonOf } from '../protocol/error-reason.ts'
+import { errorMessage, reasonOf } from '../protocol/error-reason.ts'
 import { WrongError } from '../verify/reading/finding.ts'
 import { downloadFolder } from './build-mirror.ts'
 import { UnknownEventError } from './book/mirror-book.ts'
@@ -129,7 +129,7 @@ const passesHere = (error: unknown): boolean => isNoRoom(error) || isPassingFaul
 
 function faultOf(error: unknown): string {
   if (isDiskFull(error)) return 'the disk is full'
-  return error instanceof Error ? error.message : String(error)
+  return errorMessage(error)
 }
 
 function waitOf(error: unknown): MirrorWait {

@@ -8,6 +8,7 @@ import { createStore, openForBulk, openForReading, readIdentity } from '../log/s
 import { entryOfRow } from '../log/books/shelf.ts'
 import { openStoredSigner } from '../log/tree/signed-trees.ts'
 import { assert } from '../protocol/brand.ts'
+import { errorMessage } from '../protocol/error-reason.ts'
 
 /** Events appended between two reports of the progress. */
 const BATCH_EVENTS = 5_000
@@ -89,7 +90,7 @@ function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<num
       assert(event.seq === done + 1, `seq ${event.seq} follows ${done}`)
       appender.append({ ref: null, ...event, details }, null, event.atMs)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = errorMessage(error)
       return { events: done, broken: { table: 'events', rows: 1, first: `seq ${done + 1} (${reason})` } }
     }
     done += 1

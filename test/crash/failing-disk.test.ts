@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { PROBE_FILE } from '../../src/log/store/disk-probe.ts'
+import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { STORE_FILE, storePath } from '../../src/log/store/store.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
 import { skipWithout } from '../stage/test-needs.ts'
@@ -121,17 +122,17 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
   /** Publishes some events, ends the service, and returns what its next start says when these calls fail. */
   async function saidByNextStart(
     name: string,
-    [call, file, at]: readonly [ShimCall, string, number],
+    [call, file, at, error = 'ENOSPC']: readonly [ShimCall, string, number, ShimError?],
   ): Promise<string> {
     const data = join(folder, name)
     const node = await startNode(data)
     for (let number = 1; number <= BEFORE; number += 1) await node.publish([draft(number)])
     await node.end('SIGTERM')
-    const fail = { at, error: 'ENOSPC', times: ALL } as const
+    const fail = { at, error, times: ALL }
     const wrapper = withShim({ root: data, calls: [call], files: [file], fail })
     const said = await startNode(data, [], wrapper).then(
       () => assert.fail('the service started'),
-      (error: Error) => error.message,
+      (reason: Error) => reason.message,
     )
     assert.equal(assertConsistent(storePath(data)), BEFORE)
     return said
@@ -144,6 +145,11 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
       assert.match(said, /^daybook: the names of the files in \S+ cannot be made durable: ENOSPC/m)
       assert.doesNotMatch(said, /crashed|^ +at /m)
     })
+
+  test('prevents a start in one line when a quota is used up, for which Node has no words', async () => {
+    const said = await saidByNextStart('quota', ['pwrite', HIGH_WATER_FILE, 1, 'EDQUOT'])
+    assert.match(said, /^daybook: EDQUOT: disk quota exceeded, write$/m)
+  })
 
   test('prevents a start in one line when it has no room for the file -shm of the store', async () => {
     const said = await saidByNextStart('shm', ['pwrite', `${STORE_FILE}-shm`, 1])

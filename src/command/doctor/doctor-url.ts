@@ -17,6 +17,7 @@ import { heldDiagnosis } from './doctor-held.ts'
 import { printable } from '../terminal/output.ts'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import type { World } from '../terminal/world.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
 const CLOCK_MS_MAX = 5_000
@@ -79,10 +80,7 @@ function serviceOf({ version, head, following, origin }: Status): Diagnosis {
 
 function unansweredCache(error: unknown, signal: AbortSignal): Diagnosis {
   signal.throwIfAborted()
-  return wrong(
-    'cache',
-    `an answer failed: ${printable(error instanceof Error ? error.message : String(error))}`,
-  )
+  return wrong('cache', `an answer failed: ${printable(errorMessage(error))}`)
 }
 
 function clockOf(headers: Headers, nowMs: number): Diagnosis {

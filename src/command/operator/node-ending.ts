@@ -1,5 +1,6 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** A node that listens. `broken` resolves with the reason when it must stop by itself. */
 type RunningNode = AsyncDisposable & Readonly<{ broken: Promise<string> }>
@@ -27,10 +28,7 @@ export async function runToEnd(
 ): Promise<ExitCode> {
   const ended = new AbortController()
   const working = work(ended.signal)
-  const failed = working.then(
-    () => new Promise<never>(() => {}),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  )
+  const failed = working.then(() => new Promise<never>(() => {}), errorMessage)
   const reason = await Promise.race([stopped(world.stop), node.broken, failed])
   const stoppedMs = world.monotonicMs()
   ended.abort()

@@ -15,6 +15,7 @@ import { openProgress } from '../terminal/progress.ts'
 import type { AuditLines } from '../log-lines/audit-lines.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Pace of the audits of a served log. */
 export type AuditPace = Readonly<{
@@ -120,7 +121,7 @@ export function startAudits(
       return true
     } catch (error) {
       if (!isPassingFault(error)) throw error
-      for (const { failed } of listeners) failed?.(messageOf(error))
+      for (const { failed } of listeners) failed?.(errorMessage(error))
       return false
     }
   }
@@ -129,17 +130,13 @@ export function startAudits(
     while (!stop.signal.aborted) {
       await pause((await isAudited()) ? repeatMs : retryMs)
     }
-  })().catch((error: unknown) => broken(messageOf(error)))
+  })().catch((error: unknown) => broken(errorMessage(error)))
   return {
     async [Symbol.asyncDispose]() {
       stop.abort()
       await running
     },
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** File with the fault that an audit found, so that the next start checks the whole log first. */

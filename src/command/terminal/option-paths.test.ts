@@ -130,6 +130,8 @@ suite('the path of an option', () => {
     })
     const { message } = Object(asPathError(error, '--to'))
     assert.equal(message, "--to: '/copy/a b': no space left on device")
+    const overQuota = Object.assign(new Error('Unknown system error -122'), { syscall: 'open', errno: -122 })
+    assert.equal(Object(asPathError(overQuota, '--to')).message, '--to: disk quota exceeded')
     const other = new Error('ours')
     assert.equal(asPathError(other, '--to'), other)
     assert.equal(systemReason('a word'), 'a word')

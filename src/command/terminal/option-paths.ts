@@ -4,6 +4,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
 import { shellQuoted } from './output.ts'
 import { CommandError } from './world.ts'
+import { errorMessage, QUOTA_ERRNO, QUOTA_WORDS } from '../../protocol/error-reason.ts'
 
 /**
  * Refuses a path unless it is a folder that can be written into, or one that can be made. Leaves nothing behind, so work
@@ -94,8 +95,9 @@ export function asPathError(error: unknown, option: string): unknown {
 /** Message of a system error without its code and call: `no space left on device`. */
 export function systemReason(error: unknown): string {
   const number: unknown = error instanceof Error && 'errno' in error ? error.errno : undefined
+  if (number === QUOTA_ERRNO) return QUOTA_WORDS
   if (typeof number === 'number') return getSystemErrorMessage(number) ?? String(error)
-  return error instanceof Error ? error.message : String(error)
+  return errorMessage(error)
 }
 
 /** Nearest existing folder at or above a path, and the missing folders below it, outermost first. */

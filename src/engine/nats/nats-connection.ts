@@ -13,6 +13,7 @@ import type { NatsTarget } from './nats-target.ts'
 import { tlsOptionsOf } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
 import { NoLeaderError, readBarrier } from './read-barrier.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 const CONNECT_MS = 3_000
 /** A broker that answers no ping for two of these is left: it may be paused. */
@@ -132,7 +133,7 @@ export async function connectNats(
     void endDial(nats)
     return nats
   } catch (cause) {
-    const last = cause instanceof Error ? cause.message : String(cause)
+    const last = errorMessage(cause)
     const why =
       cause instanceof AuthorizationError ? 'they refuse the credentials' : `the last one says: ${last}`
     throw new EngineError(`the brokers ${target.servers.join(', ')} take no connection: ${why}`, { cause })

@@ -5,6 +5,7 @@ import { openLoss } from './connection-loss.ts'
 import type { ChosenServers, OpenedSocket } from './database-socket.ts'
 import { openSocket, secureSocket } from './database-socket.ts'
 import type { DatabaseTarget } from './database-target.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
 const ANSWER_MS = 40_000
@@ -220,7 +221,7 @@ function asDatabaseError(error: unknown): DatabaseError {
   if (error instanceof AggregateError) return asDatabaseError(error.errors[0])
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const isTimeout = error instanceof Error && /^(?:AbortError|TimeoutError)$/.test(error.name)
-  const own = error instanceof Error ? error.message : String(error)
+  const own = errorMessage(error)
   const message = isTimeout ? 'no connection in time' : (CLIENT_WORDS.get(code) ?? own)
   const passes = isTimeout || /^E(?:AI_)?[A-Z]+$|^CONNECT/.test(code)
   return new DatabaseError(message, passes, { cause: error })

@@ -3,6 +3,7 @@ import type { StreamNames } from './commit-table.ts'
 import { DatabaseError } from './database-connection.ts'
 import type { PrimaryLink } from './primary-link.ts'
 import type { PrimarySession } from './primary-session.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Parts that the calls of the log share. */
 export type LogContext = Readonly<{
@@ -40,6 +41,6 @@ export function throwEngineError(error: unknown): never {
       { cause: error },
     )
   }
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = errorMessage(error)
   throw new EngineError(`PostgreSQL cannot be used: ${reason}`, { cause: error })
 }

@@ -4,6 +4,7 @@ import type { DatabaseConnection } from './database-connection.ts'
 import { isLocal } from './primary-search.ts'
 import type { PrimarySession } from './primary-session.ts'
 import { standbysNeeded } from './standby-proof.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 const ANSWER_MS = 5_000
 /** Oldest version that is accepted. Its `public` schema lets nobody make tables. */
@@ -118,7 +119,7 @@ export async function inspectPostgres(
       ...(await tableFaults(connection, names)),
     ])
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorMessage(cause)
     throw new EngineError(`the settings of PostgreSQL cannot be read: ${reason}`, { cause })
   }
 }

@@ -3,6 +3,7 @@ import { commitTableSql, isPlainRole, runningRoleSql, streamNames } from './comm
 import type { DatabaseTarget } from './database-target.ts'
 import { findStandbyFaults } from './postgres-guards.ts'
 import { findPrimary } from './primary-search.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 const ANSWER_MS = 10_000
 
@@ -52,6 +53,6 @@ export async function setUpPostgres(
     return statements
   } catch (cause) {
     if (cause instanceof EngineError) throw cause
-    throw new EngineError(`PostgreSQL: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new EngineError(`PostgreSQL: ${errorMessage(cause)}`, { cause })
   }
 }

@@ -4,6 +4,7 @@ import type { SeenPrimary, SeenServer } from './primary-search.ts'
 import { findPrimary, serverTarget } from './primary-search.ts'
 import type { FoundServer, PrimarySession, ServerIdentity } from './primary-session.ts'
 import { openPrimarySession } from './primary-session.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Waits between two attempts to connect, in ms: doubled from the first to the last. */
 const RETRY_MS_MIN = 50
@@ -69,7 +70,7 @@ export function openPrimaryLink(
         await beat(session, stop.signal)
         reason = `${session.shown}: the connection was lost`
       } catch (error) {
-        reason = error instanceof Error ? error.message : String(error)
+        reason = errorMessage(error)
         waitMs = Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, waitMs * 2))
       }
     }

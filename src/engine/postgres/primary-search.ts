@@ -2,6 +2,7 @@ import { EngineError } from '../log-engine.ts'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
 import type { FoundServer, ServerIdentity } from './primary-session.ts'
 import { connectServer } from './primary-session.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Time in ms for other servers to answer after the first primary did. */
 const OTHERS_MS = 300
@@ -32,7 +33,7 @@ export async function findPrimary(
       if (isOver) await connection[Symbol.asyncDispose]()
       else found.push({ host, connection, identity })
     } catch (error) {
-      reasons.push(`${shown(host)}: ${error instanceof Error ? error.message : String(error)}`)
+      reasons.push(`${shown(host)}: ${errorMessage(error)}`)
     }
   }
   const isAnswered = Promise.withResolvers<void>()

@@ -15,6 +15,7 @@ import {
   TABLES,
 } from './store-schema.ts'
 import { hasNoWal, journalBeside, MAKING, removeStore, rollBackLeft } from './store-files.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Older versions of SQLite can lose commits when they reset the write-ahead log. */
 const SQLITE_VERSION_MIN = '3.51.3'
@@ -116,7 +117,7 @@ function syncNames(directory: string): void {
     syncDirectory(directory)
     syncParent(directory)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorMessage(cause)
     throw new StoreError(`the names of the files in ${directory} cannot be made durable: ${reason}`, {
       cause,
     })

@@ -1,5 +1,6 @@
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { isDiskFull } from '../../log/store/disk-probe.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 import { noticeOf } from '../cluster/cluster-notice.ts'
 import { clusterReport, publishingFault } from '../cluster/cluster-report.ts'
 import type { SharedLog } from '../cluster/shared-log.ts'
@@ -46,7 +47,7 @@ export async function openSharedOf(
       accepts: state.accepting,
       isDiskFull: (bytes) => isDiskFull(dataDirectory, bytes),
       onFull: state.full,
-      onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
+      onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
       onNotice: (notice) => say({ is: 'replica', notice: noticeOf(notice) }),
       onRefused: (reason) => say({ is: 'replica', notice: { is: 'unconnected', reason } }),
     })

@@ -9,7 +9,7 @@ import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openHighWater } from '../../log/store/high-water.ts'
 import { readIdentity } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
-import { reasonOf } from '../../protocol/error-reason.ts'
+import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
@@ -211,7 +211,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
     onIrregular: ({ field }) => say({ is: 'irregular', field }),
     isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
     onFull: state.full,
-    onBroken: (error) => state.breakDown(`${error.message}: ${String(error.cause)}`),
+    onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
   })
 }
 

@@ -161,7 +161,8 @@ export function encoded(random: Random, text: string): string {
     case 4:
       return `%c0%ae${once}`
     case 5:
-      return once.toLowerCase()
+      // Letters of an address in another case would be no address any more.
+      return once.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())
     case 6:
       return once.replaceAll('%20', '+')
     default:

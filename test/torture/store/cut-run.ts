@@ -10,6 +10,7 @@ import type { RecordedCall } from './recorded-calls.ts'
 import type { Expected } from './recorded-log.ts'
 import { afterTold, NOTHING_TOLD, toldOf } from './recorded-log.ts'
 import type { Recording } from './recorder.ts'
+import { errorMessage } from '../../../src/protocol/error-reason.ts'
 
 /** Power cuts of one recording. */
 export type CutJob = Readonly<{
@@ -81,7 +82,7 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
             }
             await continueAfter(folder, keys)
           } catch (error) {
-            const reason = (error instanceof Error ? error.message : String(error)).replaceAll(folder, '')
+            const reason = errorMessage(error).replaceAll(folder, '')
             broken.push({ workload, seed, drawn: count.drawn, after: `${call.call} ${call.path}`, reason })
           }
         }

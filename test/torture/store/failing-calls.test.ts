@@ -43,11 +43,11 @@ const NAMED_MIN = 0.1
 /** Words of SQLite for a call that failed. It seldom says which error the system gave. */
 const SQLITE_WORDS =
   /disk I\/O error|unable to open database file|disk is full|readonly database|malformed|not a database|out of memory|locking protocol|database is locked/
-/** Words of the system for each error. Node has no words for EDQUOT, only its number. */
+/** Words of the system for each error. */
 const SYSTEM_WORDS: Readonly<Record<ShimError, RegExp>> = {
   EIO: /\bi\/o error|\bEIO\b/,
   ENOSPC: /no space left on device|\bENOSPC\b/,
-  EDQUOT: /-122\b|quota/,
+  EDQUOT: /quota/,
   EMFILE: /too many open files|\bEMFILE\b/,
   ENOMEM: /not enough memory|\bENOMEM\b/,
   EACCES: /permission denied|\bEACCES\b/,
