@@ -109,7 +109,7 @@ function assertReasonSaid({ child, stderr }: NodeProcess, known: Known): void {
   const words = stderr()
     .split('\n')
     .filter((line) => !HARMLESS.test(line))
-  const hasSaid = /memory|allocat|failed/i.test(words.join('\n'))
+  const hasSaid = /memory|alloc|failed/i.test(words.join('\n'))
   assert.ok(hasSaid || child.signalCode !== null, `the last words name the reason: ${stderr()}`)
   if (!hasSaid) known.silent += 1
 }
