@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Ms } from '../../protocol/moment.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
-import { pause } from '../operator/publish-door.ts'
+import { pause } from '../terminal/pause.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 

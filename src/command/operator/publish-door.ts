@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { printable } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
 import type { DoorChoice, DoorTurn } from './door-choice.ts'
 import { askInTurn, logOfDoors, openDoorChoice, readDoorAnswer } from './door-choice.ts'
 import { readToken } from './token-file.ts'
+import { pause } from '../terminal/pause.ts'
 
 /** Most attempts of one request while the door cannot be reached or is full, and the wait between them. */
 const TRIES_MAX = 5
@@ -160,11 +160,6 @@ async function post(
   } catch {
     return limit?.aborted === true && !stop.aborted ? 'late' : null
   }
-}
-
-/** Waits, unless or until the command is stopped. */
-export async function pause(ms: number, stop: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal: stop }).catch(() => undefined)
 }
 
 function receiptOf(receipt: unknown): DoorReceipt {

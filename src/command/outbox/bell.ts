@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { pause } from '../operator/publish-door.ts'
+import { pause } from '../terminal/pause.ts'
 
 /** Wakes a waiting loop. A ring while nobody waits is kept for the next wait. */
 type Bell = Readonly<{

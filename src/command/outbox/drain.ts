@@ -1,5 +1,5 @@
 import type { DoorAccess } from '../operator/publish-door.ts'
-import { pause } from '../operator/publish-door.ts'
+import { pause } from '../terminal/pause.ts'
 import { printable } from '../terminal/output.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'

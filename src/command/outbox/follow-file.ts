@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { lineFault } from '../operator/draft-lines.ts'
-import { pause } from '../operator/publish-door.ts'
+import { pause } from '../terminal/pause.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { draftLines } from '../operator/draft-lines.ts'
-import { pause } from '../operator/publish-door.ts'
+import { pause } from '../terminal/pause.ts'
 import { openBell } from './bell.ts'
 import type { DraftRow } from './draft-sender.ts'
 
