@@ -146,6 +146,21 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
       assert.doesNotMatch(said, /crashed|^ +at /m)
     })
 
+  test('gives a stop the code 1 and a reason when the newest mark cannot be synced', async () => {
+    const data = join(folder, 'last-sync')
+    // A first start syncs the mark under another name. The next sync is that of the stop.
+    const fail = { at: 1, error: 'EIO', times: ALL } as const
+    const node = await startNode(
+      data,
+      [],
+      withShim({ root: data, calls: ['fsync'], files: [HIGH_WATER_FILE], fail }),
+    )
+    for (let number = 1; number <= BEFORE; number += 1) await node.publish([draft(number)])
+    assert.equal((await node.end('SIGTERM')).code, 1)
+    assert.match(node.stderr(), /"fact":"broken","reason":"[^"]*EIO: i\/o error, fsync/)
+    assert.equal(assertConsistent(storePath(data)), BEFORE)
+  })
+
   test('prevents a start in one line when a quota is used up, for which Node has no words', async () => {
     const said = await saidByNextStart('quota', ['pwrite', HIGH_WATER_FILE, 1, 'EDQUOT'])
     assert.match(said, /^daybook: EDQUOT: disk quota exceeded, write$/m)
@@ -155,7 +170,7 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
     const said = await saidByNextStart('shm', ['pwrite', `${STORE_FILE}-shm`, 1])
     assert.match(
       said,
-      /^daybook: the store cannot be used: .*: the disk is full: free some space, then start again$/m,
+      /^daybook: the store cannot be used: .*: its file -shm cannot grow, as on a full disk$/m,
     )
   })
 })

@@ -6,8 +6,8 @@ import { runTestFile } from './run-test-file.ts'
 export type TimedTest = Readonly<{ file: string; seconds: number }>
 
 /**
- * Judgement of a mutant: killed by a test that fails or hangs, survived every test that was asked, or never run,
- * because no test loads its module or executes its place.
+ * Judgement of a mutant: killed by a test that fails, or does not end although it ends without the mutant,
+ * survived every test that was asked, or never run, because no test loads its module or executes its place.
  */
 export type Judgement = Readonly<{
   id: string
@@ -45,12 +45,12 @@ export async function judgeMutant(
       passed += 1
       continue
     }
-    assert.ok(run.loaded, `${test.file} fails without the mutant: ${run.told}`)
     if (run.outcome === 'late') {
       const control = await runTestFile(test.file, undefined, { msMax, stop })
       seconds += control.seconds
       if (control.outcome === 'late') continue
     }
+    assert.ok(run.loaded, `${test.file} fails without the mutant: ${run.told}`)
     const verdict = run.outcome === 'late' ? 'hung' : 'killed'
     return { id, verdict, by: test.file, told: run.told, passed, seconds: rounded(seconds) }
   }

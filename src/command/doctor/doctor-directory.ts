@@ -5,7 +5,6 @@ import { readHighWater } from '../../log/store/high-water.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
 import { faultAtStart, isBehindEngine } from '../../log/tree/log-fault.ts'
 import { openReader } from '../../log/open-reader.ts'
-import { outsideReason } from '../../log/outside-reason.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
 import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
@@ -25,7 +24,7 @@ import { defaultKeyFile, readableKeys, readKeyFile, vkeyOf } from '../operator/s
 import { TOKEN_FILE } from '../operator/token-file.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, outsideReason } from '../terminal/world.ts'
 
 /** Free bytes below which publishing may soon stop: a commit may write tens of KiB, and the write-ahead log grows. */
 const FREE_BYTES_MIN: number = 256 * 1024 * 1024

@@ -39,9 +39,12 @@ export async function runToEnd(
     await node[Symbol.asyncDispose]()
   }
   const inTime = await endsWithin(drainMs + headroomMs, end())
+  // The end syncs files, which may fail too.
+  const late = reason ?? (await Promise.race([node.broken, Promise.resolve()]))
+  if (reason === undefined && late !== undefined) lines.say('broken', { reason: late })
   lines.flush()
   lines.say(inTime ? 'stopped' : 'stop-cut', { ms: Math.round(world.monotonicMs() - stoppedMs) })
-  return reason === undefined && inTime ? 0 : 1
+  return late === undefined && inTime ? 0 : 1
 }
 
 /** Whether the end comes within so many milliseconds. Waiting for it keeps no process alive. */

@@ -3,6 +3,8 @@ import { isNoRoom } from '../../log/store/disk-probe.ts'
 import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import type { Ms } from '../../protocol/moment.ts'
 
+export { outsideReason } from '../../log/outside-reason.ts'
+
 /** Clock, output and other parts of the process that a command may use. Only `main.ts` makes it. */
 export type World = Readonly<{
   now(): Ms

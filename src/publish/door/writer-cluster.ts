@@ -57,7 +57,8 @@ export async function openSharedOf(
   } catch (error) {
     if (state.isStopping()) return null
     if (!(error instanceof StoreError)) throw error
-    say({ is: 'refused', reason: error.message })
+    const isOfSystem = error.cause instanceof Error && 'syscall' in error.cause
+    say({ is: isOfSystem ? 'unusable' : 'refused', reason: error.message })
     return null
   }
 }

@@ -123,7 +123,8 @@ const END_MS_MAX = 20_000
 
 /**
  * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work, and
- * `StoreError` for a store or disk that cannot be used. A writer may wait for the engine of its log, or for the servers of its chain; `stop` ends that.
+ * `StoreError` for a store or disk that cannot be used. A writer may wait for the engine of its log, or for the servers of
+ * its chain; `stop` ends that.
  */
 export async function startWriter(
   settings: WriterSettings,

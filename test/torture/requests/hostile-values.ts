@@ -161,7 +161,7 @@ export function encoded(random: Random, text: string): string {
     case 4:
       return `%c0%ae${once}`
     case 5:
-      // Letters of an address in another case would be no address any more.
+      // Addresses of some chains are case-sensitive, so only the escapes change their case.
       return once.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())
     case 6:
       return once.replaceAll('%20', '+')

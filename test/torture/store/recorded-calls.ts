@@ -1,4 +1,4 @@
-/** A call that changed a file or a name below the recorded folder, or an answer that a client got meanwhile. */
+/** A call that changed a file or a name below the recorded folder, or an answer that was sent meanwhile. */
 export type RecordedCall = Readonly<{
   call: string
   /** Byte at which a write begins, or size of a truncated file. */
@@ -7,13 +7,13 @@ export type RecordedCall = Readonly<{
   path: string
   /** New name of a rename or a link; empty for other calls. */
   target: string
-  /** Bytes of a write. */
+  /** Bytes of a write or an answer. */
   bytes: Uint8Array
 }>
 
 const LINE_END = 10
 
-/** Reads a trace: lines "CALL OFFSET LENGTH PATH [TARGET]", each with the LENGTH bytes of a write after it. */
+/** Reads a trace: lines "CALL OFFSET LENGTH PATH [TARGET]", each with the LENGTH bytes of a write or an answer after it. */
 export function recordedCalls(trace: Uint8Array): readonly RecordedCall[] {
   const calls: RecordedCall[] = []
   const decoder = new TextDecoder()

@@ -20,8 +20,8 @@ export type Told =
   | Readonly<{ is: 'answered'; receipts: readonly ToldReceipt[] }>
   | Readonly<{ is: 'backup'; path: string; head: number }>
 
-/** What an answer of the publish door says of a draft. */
-export type ToldReceipt = Readonly<{ ref: string; status: string; seq?: number }>
+/** Outcome of a draft in an answer of the publish door. */
+type ToldReceipt = Readonly<{ ref: string; status: string; seq?: number }>
 
 /** All that a power cut at a moment must leave. */
 export type Expected = Readonly<{

@@ -43,6 +43,8 @@ export type SoakNode = AsyncDisposable &
     end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
     /** Null while it does not answer. */
     sample(): Promise<NodeSample | null>
+    /** Whether it lists a month as closed. */
+    hasClosed(month: string): Promise<boolean>
     said(): string
   }>
 
@@ -59,7 +61,7 @@ export async function openSoakNode(
   clockFile: string,
 ): Promise<SoakNode> {
   const [port = 0, opsPort = 0] = await freePorts(2)
-  const ops = `http://127.0.0.1:${opsPort}`
+  const [url, ops] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${opsPort}`]
   let child: ChildProcess | null = null
   let said = ''
   let lives = 0
@@ -81,7 +83,7 @@ export async function openSoakNode(
     return (name) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
   }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     ops,
     data,
     pid: () => child?.pid ?? null,
@@ -126,6 +128,12 @@ export async function openSoakNode(
       } catch {
         return null
       }
+    },
+    async hasClosed(wanted) {
+      const answer = await fetch(`${url}/api/v1/archive`, { signal: AbortSignal.timeout(ASK_MS_MAX) })
+      assert.equal(answer.status, 200)
+      const { months } = (await answer.json()) as { months: readonly { month: string; state: string }[] }
+      return months.some(({ month, state }) => month === wanted && state === 'closed')
     },
     said: () => said,
     [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ms } from '../../../src/protocol/moment.ts'
-import { msOf } from '../../../src/protocol/moment.ts'
+import { monthOf, msOf } from '../../../src/protocol/moment.ts'
 import { run } from '../../stage/command-stage.ts'
 import { until } from '../../processes/other-program.ts'
 import { measureShare } from '../../processes/machine-share.ts'
@@ -53,7 +53,8 @@ const EVENTS_PER_SECOND = 24
 const OPENS_PER_SECOND = 20
 const GETS_PER_SECOND = 200
 const STREAM_MS = 25_000
-const SAMPLE_MS = 2_500
+/** Time between two samples. */
+export const SAMPLE_SECONDS = 2.5
 const LOOK_MS = 100
 const ASK_MS_MAX = 10_000
 /** Share of the run at which a month ends. */
@@ -100,7 +101,8 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     getsPerSecond: GETS_PER_SECOND * factor,
   }
   const begin = await warmed(nodes, load)
-  const closedBefore = await closedMonths(nodes)
+  for (const node of [writer, mirror])
+    assert.ok(!(await node.hasClosed(clock.month)), `${clock.month} is open at first`)
   const clients = stack.use(openSoakClients({ ...load, head: await headOf(mirror) }))
   const samples: SoakSample[] = []
   const marks: { hour: number; name: string }[] = []
@@ -116,7 +118,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   acting.catch(() => undefined)
   while (hourNow() < hours) {
     const share = measureShare()
-    await Promise.race([sleep(SAMPLE_MS), acting.then(() => sleep(SAMPLE_MS))])
+    await Promise.race([sleep(SAMPLE_SECONDS * 1_000), acting.then(() => sleep(SAMPLE_SECONDS * 1_000))])
     const [own, other, head] = await Promise.all([writer.sample(), mirror.sample(), headOf(mirror)])
     report = await clients.report(head)
     const [ownMs = [], otherMs = []] = report.getMs
@@ -130,7 +132,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
       getP99: { writer: p99Of(ownMs), mirror: p99Of(otherMs) },
       slowness: share.slowness(),
     })
-    if (samples.length % Math.ceil((hourSeconds * 1_000) / SAMPLE_MS) === 0)
+    if (samples.length % Math.ceil(hourSeconds / SAMPLE_SECONDS) === 0)
       tell(
         `hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs, repeated ${JSON.stringify(platform.repeatedFor())}`,
       )
@@ -146,7 +148,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   )
   await readersGone(nodes)
   const end = await sampled(nodes)
-  const monthEnds = (await closedMonths(nodes)) - closedBefore
+  const monthEnds = (await writer.hasClosed(clock.month)) && (await mirror.hasClosed(clock.month)) ? 1 : 0
   const events = await headOf(writer)
   const wrong = [...platform.wrong, ...(report?.wrong ?? [])]
   if (events !== HISTORY_EVENTS + drafts)
@@ -215,6 +217,8 @@ async function act(course: SoakCourse, shareNow: () => number, mark: (name: stri
 type SoakClock = Readonly<{
   /** Moment of this clock at the beginning. */
   from: Ms
+  /** Month whose end it passes. */
+  month: string
   begin(): void
   step(): void
   right(): void
@@ -240,6 +244,7 @@ function openSoakClock(path: string, hours: number, runMs: number): SoakClock {
   step()
   return {
     from: msOf(from),
+    month: monthOf(msOf(from)),
     step,
     right() {
       isRight = true
@@ -255,16 +260,6 @@ async function sampled(
   const [writer, mirror] = await Promise.all([nodes.writer.sample(), nodes.mirror.sample()])
   assert.ok(writer !== null && mirror !== null, 'both nodes answer')
   return { writer, mirror }
-}
-
-/** Number of closed months that both nodes list. */
-async function closedMonths(nodes: Readonly<{ writer: SoakNode; mirror: SoakNode }>): Promise<number> {
-  const counts = [nodes.writer, nodes.mirror].map(async ({ url }) => {
-    const answer = await fetch(`${url}/api/v1/archive`, { signal: AbortSignal.timeout(ASK_MS_MAX) })
-    const { months } = (await answer.json()) as { months: readonly { state: string }[] }
-    return months.filter(({ state }) => state === 'closed').length
-  })
-  return Math.min(...(await Promise.all(counts)))
 }
 
 /** The newest seq of a node; 0 while it does not answer. */
