@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { PROBE_FILE } from '../../src/log/store/disk-probe.ts'
+import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { STORE_FILE, storePath } from '../../src/log/store/store.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
@@ -119,15 +120,21 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
     })
   }
 
-  /** Publishes some events, ends the service, and returns what its next start says when these calls fail. */
-  async function saidByNextStart(
+  const whole = join(folder, 'whole')
+  test.before(async () => {
+    const node = await startNode(whole)
+    for (let number = 1; number <= BEFORE; number += 1) await node.publish([draft(number)])
+    await node.end('SIGTERM')
+  })
+
+  /** Words of a start on a log with some events when these calls fail. */
+  async function saidByStart(
     name: string,
     [call, file, at, error = 'ENOSPC']: readonly [ShimCall, string, number, ShimError?],
   ): Promise<string> {
     const data = join(folder, name)
-    const node = await startNode(data)
-    for (let number = 1; number <= BEFORE; number += 1) await node.publish([draft(number)])
-    await node.end('SIGTERM')
+    cpSync(whole, data, { recursive: true })
+    cpSync(defaultKeyFile(whole), defaultKeyFile(data))
     const fail = { at, error, times: ALL }
     const wrapper = withShim({ root: data, calls: [call], files: [file], fail })
     const said = await startNode(data, [], wrapper).then(
@@ -141,7 +148,7 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
   // The main thread syncs the names first, and the writer's thread after it.
   for (const at of [1, 2])
     test(`prevents a start in one line when sync ${at} of the names in the data directory fails`, async () => {
-      const said = await saidByNextStart(`names-${at}`, ['fsync', '.', at])
+      const said = await saidByStart(`names-${at}`, ['fsync', '.', at])
       assert.match(said, /^daybook: the names of the files in \S+ cannot be made durable: ENOSPC/m)
       assert.doesNotMatch(said, /crashed|^ +at /m)
     })
@@ -162,12 +169,12 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
   })
 
   test('prevents a start in one line when a quota is used up, for which Node has no words', async () => {
-    const said = await saidByNextStart('quota', ['pwrite', HIGH_WATER_FILE, 1, 'EDQUOT'])
+    const said = await saidByStart('quota', ['pwrite', HIGH_WATER_FILE, 1, 'EDQUOT'])
     assert.match(said, /^daybook: EDQUOT: disk quota exceeded, write$/m)
   })
 
   test('prevents a start in one line when it has no room for the file -shm of the store', async () => {
-    const said = await saidByNextStart('shm', ['pwrite', `${STORE_FILE}-shm`, 1])
+    const said = await saidByStart('shm', ['pwrite', `${STORE_FILE}-shm`, 1])
     assert.match(
       said,
       /^daybook: the store cannot be used: .*: its file -shm cannot grow, as on a full disk$/m,

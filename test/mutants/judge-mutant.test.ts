@@ -69,7 +69,7 @@ suite('a mutant', () => {
     const other = mutantOf('a < b', 'a > b')
     const judge = (name: string, msMax: number) =>
       judgeMutant(other, [{ file: place(name), seconds: 0 }], stop, msMax)
-    const [hung, busy] = [await judge('waiting.test.ts', 4_000), await judge('endless.test.ts', 1_000)]
+    const [hung, busy] = [await judge('waiting.test.ts', 2_500), await judge('endless.test.ts', 1_000)]
     assert.deepEqual([hung.verdict, hung.by], ['hung', place('waiting.test.ts')])
     assert.notEqual(busy.verdict, 'hung')
   })
