@@ -11,7 +11,7 @@ import type { LogFault } from './tree/log-fault.ts'
 import { faultAtEnd, faultOfRow, faultOfSpan, headOf, LEAVES_AFTER, TREE_DIFFERS } from './tree/log-fault.ts'
 import { isSignedIn, openSignedTrees } from './tree/signed-trees.ts'
 import { readVerifiers } from './tree/signing-keys.ts'
-import { isPassingFault } from './store/sqlite-error.ts'
+import { isOfSqlite, isPassingFault } from './store/sqlite-error.ts'
 import { readIdentity } from './store/store.ts'
 import type { SigningKey } from './tree/signer.ts'
 import { HASHER } from './tree/stored-tree.ts'
@@ -106,7 +106,7 @@ function inSnapshot(
   try {
     return ask()
   } catch (error) {
-    if (!isOfStore(error) || isPassingFault(error)) throw error
+    if (!isOfSqlite(error) || isPassingFault(error)) throw error
     const fault = {
       seq: size + 1,
       reason: `the store cannot be read from here on: ${error.message}`,
@@ -117,10 +117,6 @@ function inSnapshot(
     // SQLite ends a transaction itself after some failures, such as those of memory.
     if (db.isTransaction) db.exec('COMMIT')
   }
-}
-
-function isOfStore(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
 }
 
 function firstOf(rows: readonly Row[], faultOf: (row: Row) => LogFault | null): LogFault | null {

@@ -129,14 +129,19 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
     await node.end('SIGTERM')
   })
 
+  /** Copies the whole log to a directory. */
+  function copyTo(data: string): void {
+    cpSync(whole, data, { recursive: true })
+    cpSync(defaultKeyFile(whole), defaultKeyFile(data))
+  }
+
   /** Words of a start on a log with some events when these calls fail. */
   async function saidByStart(
     name: string,
     [call, file, at, error = 'ENOSPC']: readonly [ShimCall, string, number, ShimError?],
   ): Promise<string> {
     const data = join(folder, name)
-    cpSync(whole, data, { recursive: true })
-    cpSync(defaultKeyFile(whole), defaultKeyFile(data))
+    copyTo(data)
     const fail = { at, error, times: ALL }
     const wrapper = withShim({ root: data, calls: [call], files: [file], fail })
     const said = await startNode(data, [], wrapper).then(
@@ -158,8 +163,7 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
   test('gives a start of a node on an engine the code 1 too, and not that of wrong usage', () => {
     const root = join(folder, 'engine')
     const data = join(root, 'data')
-    cpSync(whole, data, { recursive: true })
-    cpSync(defaultKeyFile(whole), defaultKeyFile(data))
+    copyTo(data)
     const fail = { at: 1, error: 'ENOSPC', times: ALL } as const
     const [program = '', ...shim] = withShim({ root, calls: ['fsync'], files: ['.'], fail })
     const engine = ['--log-store', 'nats://127.0.0.1:9', '--node-name', 'a']

@@ -71,7 +71,9 @@ suite('a mutant', () => {
       judgeMutant(other, [{ file: place(name), seconds: 0 }], stop, msMax)
     const [hung, busy] = [await judge('waiting.test.ts', 2_500), await judge('endless.test.ts', 1_000)]
     assert.deepEqual([hung.verdict, hung.by], ['hung', place('waiting.test.ts')])
-    assert.notEqual(busy.verdict, 'hung')
+    // Whether it has loaded the module in its time depends on the machine.
+    assert.match(busy.verdict, /^(survived|unreached)$/)
+    assert.equal(busy.passed, 0)
   })
 
   test('stops the run when its text is not in the source', async () => {

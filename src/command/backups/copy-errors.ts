@@ -1,5 +1,5 @@
 import { LockedError } from '../../log/store/lock.ts'
-import { isFull } from '../../log/store/sqlite-error.ts'
+import { isFull, isOfSqlite } from '../../log/store/sqlite-error.ts'
 import { asPathError } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -24,8 +24,7 @@ type FailedCopy = Readonly<{ said: string; option: string; path: string }>
 /** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
 export function asCopyError(error: unknown, { said, option, path }: FailedCopy): unknown {
   if (error instanceof LockedError) return new CommandError(1, error.message, { cause: error })
-  const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
-  if (!isSqlite) return asPathError(error, option)
+  if (!isOfSqlite(error)) return asPathError(error, option)
   const reason = isFull(error) ? `the disk of ${shellQuoted(path)} is full` : error.message
   return new CommandError(1, `${said}: ${reason}`, { cause: error })
 }

@@ -4,7 +4,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
 import { shellQuoted } from './output.ts'
 import { CommandError } from './world.ts'
-import { errorMessage, QUOTA_ERRNO, QUOTA_WORDS } from '../../protocol/error-reason.ts'
+import { errorMessage, isOverQuota, QUOTA_WORDS } from '../../protocol/error-reason.ts'
 
 /**
  * Refuses a path unless it is a folder that can be written into, or one that can be made. Leaves nothing behind, so work
@@ -95,7 +95,7 @@ export function asPathError(error: unknown, option: string): unknown {
 /** Message of a system error without its code and call: `no space left on device`. */
 export function systemReason(error: unknown): string {
   const number: unknown = error instanceof Error && 'errno' in error ? error.errno : undefined
-  if (number === QUOTA_ERRNO) return QUOTA_WORDS
+  if (isOverQuota(error)) return QUOTA_WORDS
   if (typeof number === 'number') return getSystemErrorMessage(number) ?? String(error)
   return errorMessage(error)
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Ms } from '../../protocol/moment.ts'
 import { formatCompact, msOf } from '../../protocol/moment.ts'
 import { lockFile } from '../store/lock.ts'
+import { isOfSqlite } from '../store/sqlite-error.ts'
 
 /**
  * A file with the name of a backup. `atMs` is the moment when the backup began. `content` is null for a link, a folder, and
@@ -67,7 +68,7 @@ export function storeContentOf(path: string): StoreContent | null {
     const events = Number(db.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events').get()?.['seq'])
     return { log, origin, schema, events }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR') return null
+    if (isOfSqlite(error)) return null
     throw error
   } finally {
     db?.close()

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
-import { constants } from 'node:os'
 import { join } from 'node:path'
+import { isOverQuota } from '../../protocol/error-reason.ts'
 import { storePath } from './store.ts'
 
 /** Temporary file of a probe in the data directory. */
@@ -39,8 +39,7 @@ export function isDiskFull(dataDirectory: string, bytes: number): boolean {
 /** Whether a file could not be written because the disk, a quota or a limit of file sizes has no more room. */
 export function isNoRoom(error: unknown): boolean {
   if (!(error instanceof Error && 'code' in error && 'errno' in error)) return false
-  // Node has no name for a used-up quota, only its number.
-  return FULL_CODES.has(error.code) || error.errno === -constants.errno.EDQUOT
+  return FULL_CODES.has(error.code) || isOverQuota(error)
 }
 
 function writeProbe(path: string, from: number, bytes: number): void {

@@ -22,6 +22,8 @@ const PASSING_CODES: ReadonlySet<number | null> = new Set([
 
 const SQLITE_IOERR = 10
 const ioError = (detail: number): number => SQLITE_IOERR | (detail << 8)
+/** SQLITE_IOERR_SHMSIZE. */
+const SHM_SIZE = ioError(19)
 
 /** Failures of input and output that are not of the disk: memory, locks, and the shared index of the write-ahead log. */
 const PASSING_IO_CODES: ReadonlySet<number | null> = new Set([
@@ -30,7 +32,7 @@ const PASSING_IO_CODES: ReadonlySet<number | null> = new Set([
   ioError(12), // SQLITE_IOERR_NOMEM
   ioError(15), // SQLITE_IOERR_LOCK
   ioError(18), // SQLITE_IOERR_SHMOPEN
-  ioError(19), // SQLITE_IOERR_SHMSIZE
+  SHM_SIZE,
   ioError(20), // SQLITE_IOERR_SHMLOCK
   ioError(21), // SQLITE_IOERR_SHMMAP
   ioError(24), // SQLITE_IOERR_MMAP
@@ -42,6 +44,16 @@ const PASSING_SYSTEM_CODES: ReadonlySet<unknown> = new Set(['EAGAIN', 'EBUSY', '
 /** Whether an error is of SQLite or of the system. It says nothing about what was being read or written. */
 export function isOfMachine(error: unknown): boolean {
   return error instanceof Error && ('errcode' in error || 'syscall' in error)
+}
+
+/** Whether an error is of SQLite. */
+export function isOfSqlite(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+}
+
+/** Whether SQLite could not make or extend the file -shm beside the store, as on a full disk. */
+export function lacksShm(error: unknown): boolean {
+  return codeOf(error) === SHM_SIZE
 }
 
 /** Whether SQLite refused because another connection holds a lock. */

@@ -1,5 +1,6 @@
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { isDiskFull } from '../../log/store/disk-probe.ts'
+import { isOfMachine } from '../../log/store/sqlite-error.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { noticeOf } from '../cluster/cluster-notice.ts'
 import { clusterReport, publishingFault } from '../cluster/cluster-report.ts'
@@ -57,8 +58,7 @@ export async function openSharedOf(
   } catch (error) {
     if (state.isStopping()) return null
     if (!(error instanceof StoreError)) throw error
-    const isOfSystem = error.cause instanceof Error && 'syscall' in error.cause
-    say({ is: isOfSystem ? 'unusable' : 'refused', reason: error.message })
+    say({ is: isOfMachine(error.cause) ? 'unusable' : 'refused', reason: error.message })
     return null
   }
 }

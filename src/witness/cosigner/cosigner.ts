@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isOfMachine } from '../../log/store/sqlite-error.ts'
 import { sha256, verifyRawEd25519 } from '../../log/tree/signer.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
 import { openNote } from '../../tlog/signature.ts'
@@ -282,10 +284,8 @@ function ifWritten({ settings }: Parts, change: () => void): void {
 
 /** Tells of a failure of the disk, and throws any other error again. */
 function tellUnwritten({ onFact }: CosignerSettings, error: unknown): void {
-  const isOfDisk =
-    error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR'))
-  if (!isOfDisk) throw error
-  onFact({ is: 'unwritten', reason: error.message })
+  if (!isOfMachine(error)) throw error
+  onFact({ is: 'unwritten', reason: errorMessage(error) })
 }
 
 function noteOf({ text, logLines, lines }: CosignedTree): string {

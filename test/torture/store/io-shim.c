@@ -54,6 +54,12 @@ static int opened(int at, const char *path, int flags, mode_t mode) {
 #define FOLDER int folder,
 OPEN(open, , AT_FDCWD) OPEN(open64, , AT_FDCWD) OPEN(openat, FOLDER, folder) OPEN(openat64, FOLDER, folder)
 
+static size_t length_of(const struct iovec *parts, int count) {
+  size_t all = 0;
+  for (int i = 0; i < count; i += 1) all += parts[i].iov_len;
+  return all;
+}
+
 /* Writes or reads the parts, at an offset or, when it is -1, where the descriptor stands. */
 static ssize_t moved(int writes, int fd, const struct iovec *parts, int count, off_t offset, size_t limit) {
   struct iovec cut[PARTS_MAX];
@@ -67,8 +73,7 @@ static ssize_t moved(int writes, int fd, const struct iovec *parts, int count, o
 }
 
 static ssize_t move(int writes, int fd, const struct iovec *parts, int count, off_t offset) {
-  size_t all = 0;
-  for (int i = 0; i < count; i += 1) all += parts[i].iov_len;
+  size_t all = length_of(parts, count);
 #define LIMIT (verdict == SHORT || verdict == KILL_IN ? (all + 1) / 2 : all)
   THROUGH(ssize_t, writes ? "pwrite" : "pread", of_fd(fd), moved(writes, fd, parts, count, offset, LIMIT), {
     long from = offset >= 0 ? offset : lseek(fd, 0, SEEK_CUR) - result;
@@ -85,8 +90,7 @@ static ssize_t send_parts(int fd, const struct iovec *parts, int count) {
   size_t length = sizeof OK - 1;
   int answers = trace_fd >= 0 && count > 0 && parts[0].iov_len > length && memcmp(parts[0].iov_base, OK, length) == 0;
   if (!answers) return raw(SYS_writev, fd, parts, count);
-  size_t all = 0;
-  for (int i = 0; i < count; i += 1) all += parts[i].iov_len;
+  size_t all = length_of(parts, count);
   pthread_mutex_lock(&turn);
   record("answer", 0, parts, count, all, ".", NULL);
   ssize_t result = raw(SYS_writev, fd, parts, count);

@@ -62,11 +62,11 @@ function told({ workload, seed: drafts, drawn, after, reason }: BrokenCut): stri
   return `${workload}, drafts of ${drafts}, state ${drawn}, after ${after}: ${reason}`
 }
 
-/** The calls of the first recording. */
-function keptCalls(): readonly RecordedCall[] {
+/** The first recording. */
+function firstRecording(): Recording {
   const [recording] = kept
   assert.ok(recording !== undefined)
-  return recording.calls
+  return recording
 }
 
 /** Checks the first recording as if some of its calls had not been made. Returns what was broken. */
@@ -74,8 +74,9 @@ async function without(
   name: string,
   isLeftOut: (call: RecordedCall) => boolean,
 ): Promise<readonly BrokenCut[]> {
-  const calls = keptCalls().filter((call) => !isLeftOut(call))
-  assert.ok(calls.length < keptCalls().length, `${name}: some calls are left out`)
+  const all = firstRecording().calls
+  const calls = all.filter((call) => !isLeftOut(call))
+  assert.ok(calls.length < all.length, `${name}: some calls are left out`)
   return await brokenWith(name, calls)
 }
 
@@ -95,11 +96,9 @@ function answeredEarly(calls: readonly RecordedCall[]): readonly RecordedCall[] 
 
 /** Checks the first recording with other calls. Returns what was broken. */
 async function brokenWith(name: string, calls: readonly RecordedCall[]): Promise<readonly BrokenCut[]> {
-  const [recording] = kept
-  assert.ok(recording !== undefined)
   const job = {
     workload: FIRST,
-    recording: { ...recording, calls },
+    recording: { ...firstRecording(), calls },
     states: TEETH,
     seed: name,
     continues: false,
@@ -135,11 +134,9 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
   })
 
   test('before the store of a first start exists leave a directory in which it succeeds', async () => {
-    const [recording] = kept
-    assert.ok(recording !== undefined)
     const job = {
       workload: FIRST,
-      recording: firstStart(recording),
+      recording: firstStart(firstRecording()),
       states: TEETH,
       seed: 'first',
       continues: false,
@@ -159,7 +156,7 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
   })
 
   test('lose events that are acknowledged before their commit is on the disk', async () => {
-    losses.early = (await brokenWith('early', answeredEarly(keptCalls()))).filter(isLoss).length
+    losses.early = (await brokenWith('early', answeredEarly(firstRecording().calls))).filter(isLoss).length
   })
 
   test('lose the store or its key when no folder is synced', async () => {

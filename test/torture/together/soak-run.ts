@@ -54,7 +54,7 @@ const OPENS_PER_SECOND = 20
 const GETS_PER_SECOND = 200
 const STREAM_MS = 25_000
 /** Time between two samples. */
-export const SAMPLE_SECONDS = 2.5
+export const SAMPLE_MS = 2_500
 const LOOK_MS = 100
 const ASK_MS_MAX = 10_000
 /** Share of the run at which a month ends. */
@@ -118,7 +118,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   acting.catch(() => undefined)
   while (hourNow() < hours) {
     const share = measureShare()
-    await Promise.race([sleep(SAMPLE_SECONDS * 1_000), acting.then(() => sleep(SAMPLE_SECONDS * 1_000))])
+    await Promise.race([sleep(SAMPLE_MS), acting.then(() => sleep(SAMPLE_MS))])
     const [own, other, head] = await Promise.all([writer.sample(), mirror.sample(), headOf(mirror)])
     report = await clients.report(head)
     const [ownMs = [], otherMs = []] = report.getMs
@@ -132,7 +132,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
       getP99: { writer: p99Of(ownMs), mirror: p99Of(otherMs) },
       slowness: share.slowness(),
     })
-    if (samples.length % Math.ceil(hourSeconds / SAMPLE_SECONDS) === 0)
+    if (samples.length % Math.ceil((hourSeconds * 1_000) / SAMPLE_MS) === 0)
       tell(
         `hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs, repeated ${JSON.stringify(platform.repeatedFor())}`,
       )

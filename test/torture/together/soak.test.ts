@@ -8,7 +8,7 @@ import { openCampaign } from '../campaign.ts'
 import { isLeaking, lastToFirst, slopeOf } from './soak-judgement.ts'
 import { soakPicture } from './soak-picture.ts'
 import type { SoakHistory, SoakSample } from './soak-run.ts'
-import { runSoak, SAMPLE_SECONDS } from './soak-run.ts'
+import { runSoak, SAMPLE_MS } from './soak-run.ts'
 
 const CAMPAIGN = openCampaign('soak')
 /** Simulated hours. */
@@ -32,7 +32,7 @@ const LOOP_GROWTH_MAX = 2
 /** Largest ratio of the store's bytes for each event at the end to those in the middle. */
 const DISK_GROWTH_MAX = 1.25
 /** Samples without which flatness is not shown: half of those that an idle machine takes. */
-const SAMPLES_MIN = Math.ceil((0.5 * HOURS * HOUR_SECONDS) / SAMPLE_SECONDS)
+const SAMPLES_MIN = Math.ceil((0.5 * HOURS * HOUR_SECONDS * 1_000) / SAMPLE_MS)
 /** Answers that a publisher's request found no room: four publishers try again five times a second, for eight seconds. */
 const FULL_DISK_REFUSALS_MIN = 10
 /**
