@@ -3,6 +3,7 @@ import { askServer } from './chain-server.ts'
 import { ChainError } from './chain-url.ts'
 import { RpcFailure } from './rpc-failure.ts'
 import type { ChainClient } from './tx-verdict.ts'
+import { agreedAmong, quorumOf } from './votes.ts'
 
 /** Time before a server of another chain is asked again which chain it is. */
 const OTHER_CHAIN_REST_MS = 60_000
@@ -14,23 +15,58 @@ type ChainIdentity = Readonly<{
   includes: (server: ChainServer) => Promise<boolean>
 }>
 
+/** Answer of a server about its chain: its id, that it has no finalized block, or none. */
+type Answer = Readonly<{ server: ChainServer; id: string | null; isWithoutFinality: boolean }>
+type Named = Answer & Readonly<{ id: string }>
+
 export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
   const identified = new Set<ChainServer>()
   let chainId: string | null = null
 
+  function leaveOut({ rpc }: ChainServer): void {
+    rpc.report('wrong-chain')
+    rpc.rest(OTHER_CHAIN_REST_MS)
+  }
+
+  async function answerOf(server: ChainServer): Promise<Answer> {
+    if (identified.has(server)) return { server, id: chainId, isWithoutFinality: false }
+    let isWithoutFinality = false
+    const id = await askServer(server, null, async () => {
+      try {
+        return await server.identity()
+      } catch (error) {
+        isWithoutFinality = error instanceof RpcFailure && error.fault === 'no-finality'
+        throw error
+      }
+    })
+    return { server, id, isWithoutFinality }
+  }
+
   return {
     async identify(expected) {
-      const asked = servers.filter((server) => !identified.has(server))
-      const ids = await Promise.all(
-        asked.map(async (server) => ({
-          server,
-          id: await askServer(server, null, () => identityOf(server)),
-        })),
-      )
-      const answered = ids.flatMap(({ server, id }) => (id === null ? [] : [{ server, id }]))
-      const known = chainId ?? expected ?? answered[0]?.id ?? null
-      for (const { server, id } of answered) if (id !== known) throw otherChain(server, id, known, expected)
-      for (const { server } of answered) identified.add(server)
+      if (expected !== null && expected !== chainId) {
+        chainId = null
+        identified.clear()
+      }
+      const answers = await Promise.all(servers.map(answerOf))
+      const named = answers.filter((answer): answer is Named => answer.id !== null)
+      const known =
+        chainId ??
+        expected ??
+        agreedAmong(
+          answers.map(({ id }) => id),
+          (id) => id,
+        )
+      const own = named.filter(({ id }) => id === known).map(({ server }) => server)
+      if (own.length < quorumOf(servers)) refuseOthers(named, known, expected)
+      if (known === null) {
+        refuseWithoutFinality(answers)
+        return null
+      }
+      for (const { server } of named) {
+        if (own.includes(server)) identified.add(server)
+        else leaveOut(server)
+      }
       if (identified.size > 0) chainId = known
       return chainId
     },
@@ -39,39 +75,32 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
       if (chainId === null || identified.has(server)) return identified.has(server)
       const id = await askServer(server, null, server.identity)
       if (id === chainId) identified.add(server)
-      else if (id !== null) {
-        server.rpc.report('wrong-chain')
-        server.rpc.rest(OTHER_CHAIN_REST_MS)
-      }
+      else if (id !== null) leaveOut(server)
       return identified.has(server)
     },
   }
 }
 
-/** Identity of a server at the start, when a chain without finality is refused and not only left out. */
-async function identityOf(server: ChainServer): Promise<string> {
-  try {
-    return await server.identity()
-  } catch (error) {
-    if (error instanceof RpcFailure && error.fault === 'no-finality') {
-      throw new ChainError(
-        `${server.rpc.url.name} has no finalized block: give a server that is in sync, of a chain with finality`,
-      )
-    }
-    throw error
+/** Throws `ChainError` for a server of another chain than the known one, or than the first server when none is known. */
+function refuseOthers(named: readonly Named[], known: string | null, expected: string | null): void {
+  const chain = known ?? named[0]?.id
+  for (const { server, id } of named) {
+    if (id === chain) continue
+    const name = server.rpc.url.name
+    throw new ChainError(
+      chain === expected
+        ? `${name} is of chain ${id}, and drafts of this log were settled by ${chain}: give URLs of that chain`
+        : `${name} is of chain ${id}, and not of ${chain}: give URLs of one chain`,
+    )
   }
 }
 
-function otherChain(
-  { rpc }: ChainServer,
-  id: string,
-  known: string | null,
-  expected: string | null,
-): ChainError {
-  if (known === expected) {
-    return new ChainError(
-      `${rpc.url.name} is of chain ${id}, and drafts of this log were settled by ${known}: give URLs of that chain`,
-    )
-  }
-  return new ChainError(`${rpc.url.name} is of chain ${id}, and not of ${known}: give URLs of one chain`)
+/** Throws `ChainError` when enough servers to decide have no finalized block, so that the chain may never have one. */
+function refuseWithoutFinality(answers: readonly Answer[]): void {
+  const without = answers.filter(({ isWithoutFinality }) => isWithoutFinality)
+  const [first] = without
+  if (first === undefined || without.length < quorumOf(answers)) return
+  throw new ChainError(
+    `${first.server.rpc.url.name} has no finalized block: give a server that is in sync, of a chain with finality`,
+  )
 }

@@ -6,13 +6,19 @@ import type { Vote } from './votes.ts'
 /** The amount that one server moved, and the place of the transaction: both must agree between servers. */
 export type MovedVote = MovedAmount & Readonly<{ place: string }>
 
+/**
+ * Takes the vote about the transaction at a place. `head` is how far the server was when it gave it: the newest slot of
+ * Solana, or the number of the finalized block.
+ */
+export type PutVote = (at: number, vote: Vote, head: number) => void
+
 /** Questions of one chain to one RPC server. All functions throw `RpcFailure`, or the reason of the signal. */
 export type ChainServer = Readonly<{
   rpc: RpcPeer
-  /** Genesis hash or chain id. */
+  /** Genesis hash or chain id. The failure `no-finality` is of an EVM server without a finalized block. */
   identity: () => Promise<string>
   /** Gives a vote for each transaction by its place. A failure leaves the rest without one. */
-  vote: (txs: readonly string[], put: (at: number, vote: Vote) => void) => Promise<void>
+  vote: (txs: readonly string[], put: PutVote) => Promise<void>
   /** Null when the answer cannot be counted. */
   moved: (tx: string, account: TokenAccount) => Promise<MovedVote | null>
 }>

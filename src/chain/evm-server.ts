@@ -17,14 +17,11 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
   let finalized: Block | null = null
   const decimals = new Map<string, number>()
 
-  /** Asks for the finalized block. Throws `RpcFailure` of `lagging` when it is behind an earlier answer. */
+  /** Asks for the finalized block. Throws `RpcFailure` of `no-finality` when the server has none. */
   async function askFinalized(): Promise<Block> {
     // Another question may be answered in between, so the answer is compared with what was known before it.
     const known = finalized
-    const answer = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-    if (answer === null) throw new RpcFailure('lagging')
-    const block = blockOf(answer)
-    if (known !== null && block.number < known.number) throw new RpcFailure('lagging')
+    const block = blockOf(await finalizedAnswer(rpc))
     if (block.number === known?.number && block.hash !== known.hash) throw new RpcFailure('contradiction')
     if (finalized === null || finalized.number < block.number) finalized = block
     return block
@@ -34,7 +31,7 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
     rpc,
     async identity() {
       const id = asQuantity(await rpc.call('eth_chainId', []))
-      await checkFinality(rpc)
+      await askFinalized()
       return String(id)
     },
 
@@ -42,7 +39,9 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
       // The finalized block comes first: all that is asked later is then at least as new.
       const head = await askFinalized()
       for (let from = 0; from < txs.length; from += RECEIPTS) {
-        await voteSome(rpc, head, txs.slice(from, from + RECEIPTS), (at, vote) => put(from + at, vote))
+        await voteSome(rpc, head, txs.slice(from, from + RECEIPTS), (at, vote) =>
+          put(from + at, vote, head.number),
+        )
       }
     },
 
@@ -55,11 +54,11 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
   }
 }
 
-/** Throws `RpcFailure` of `no-finality` for a server without a finalized block. */
-async function checkFinality(rpc: RpcPeer): Promise<void> {
+/** Answer to the tag `finalized`. A server that has just started has no such block yet, and says so in many ways. */
+async function finalizedAnswer(rpc: RpcPeer): Promise<unknown> {
   try {
     const answer = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-    if (answer !== null) return void blockOf(answer)
+    if (answer !== null) return answer
   } catch (error) {
     if (!(error instanceof RpcFailure && error.fault === 'refused')) throw error
   }

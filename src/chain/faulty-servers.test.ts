@@ -31,9 +31,8 @@ const BLIND: readonly Case[] = [
   { faults: { lengthOff: 1 }, fault: 'wrong-length' },
   { faults: { unhealthy: true }, fault: 'lagging' },
   { faults: { noHistory: true }, fault: 'lagging', only: 'solana' },
-  { faults: { finalizedTag: 'null' }, fault: 'lagging', only: 'evm' },
-  { faults: { finalizedTag: 'missing' }, fault: 'refused', only: 'evm' },
-  { faults: { finalBehind: 64 }, fault: 'lagging', only: 'evm' },
+  { faults: { finalizedTag: 'null' }, fault: 'no-finality', only: 'evm' },
+  { faults: { finalizedTag: 'missing' }, fault: 'no-finality', only: 'evm' },
   { faults: { forkFrom: 0 }, fault: 'contradiction', only: 'evm' },
 ]
 

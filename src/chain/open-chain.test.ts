@@ -98,6 +98,38 @@ for (const kind of ['solana', 'evm'] as const) {
       assert.equal(await client.identify(id), id)
     })
 
+    test('starts with two of three servers, and tells of the third, which is of another chain', async () => {
+      await using stage = await openChainStage(kind, [{}, { otherChain: true }, {}])
+      const { chain, client, servers, step } = stage
+      const id = kind === 'solana' ? chain.genesis : String(chain.chainId)
+      assert.equal(await client.identify(null), id)
+      assert.deepEqual(stage.faults, ['2 wrong-chain'])
+      chain.send(chain.txOf(1))
+      step(FINAL_MS)
+      assert.equal((await client.ask([chain.txOf(1)]))[0]?.is, 'final')
+      servers[1]?.setFaults({})
+      servers[2]?.setFaults({ down: true })
+      step(60_000)
+      assert.equal((await client.ask([chain.txOf(1)]))[0]?.is, 'final', 'it votes when it is of the chain')
+    })
+
+    test('is of no chain by the word of one server of three', async () => {
+      await using stage = await openChainStage(kind, [{ down: true }, { down: true }, { otherChain: true }])
+      const { chain, client, servers } = stage
+      assert.equal(await client.identify(null), null)
+      for (const server of servers.slice(0, 2)) server.setFaults({})
+      assert.equal(await client.identify(null), kind === 'solana' ? chain.genesis : String(chain.chainId))
+    })
+
+    test('is the one that settled drafts before, also when another one was known until then', async () => {
+      await using stage = await openChainStage(kind, [{ otherChain: true }, { otherChain: true }, {}])
+      const { chain, client, servers } = stage
+      const id = kind === 'solana' ? chain.genesis : String(chain.chainId)
+      assert.notEqual(await client.identify(null), id)
+      for (const server of servers) server.setFaults({})
+      assert.equal(await client.identify(id), id)
+    })
+
     test('lets a server vote that was down at the start, but not one of another chain', async () => {
       await using stage = await openChainStage(kind, [{ down: true }, { down: true }, { down: true }])
       const { chain, client, servers, step } = stage
@@ -106,21 +138,50 @@ for (const kind of ['solana', 'evm'] as const) {
       step(FINAL_MS)
       assert.equal(await client.identify(null), null)
       assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }])
-      servers[0]?.setFaults({})
+      for (const server of servers.slice(0, 2)) server.setFaults({})
       assert.notEqual(await client.identify(null), null)
-      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }], 'two must agree')
-      servers[1]?.setFaults({ otherChain: true })
-      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }])
-      assert.ok(stage.faults.includes('2 wrong-chain'))
-      servers[2]?.setFaults({})
       assert.equal((await client.ask([tx]))[0]?.is, 'final')
-      const requests = servers[1]?.requests()
+      servers[1]?.setFaults({ down: true })
+      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }], 'two must agree')
+      servers[2]?.setFaults({ otherChain: true })
+      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }])
+      assert.ok(stage.faults.includes('3 wrong-chain'))
+      const requests = servers[2]?.requests()
       await client.ask([tx])
-      assert.equal(servers[1]?.requests(), requests, 'a server of another chain is left alone for a minute')
-      servers[0]?.setFaults({ down: true })
-      servers[1]?.setFaults({})
+      assert.equal(servers[2]?.requests(), requests, 'a server of another chain is left alone for a minute')
+      servers[2]?.setFaults({})
       step(60_000)
       assert.equal((await client.ask([tx]))[0]?.is, 'final')
+    })
+
+    test('is not shown older again by servers that have restarted', async () => {
+      await using stage = await openChainStage(kind, [{}, {}, { down: true }, { down: true }])
+      const { chain, client, servers, step } = stage
+      const tx = chain.txOf(1)
+      await client.identify(null)
+      chain.send(tx)
+      step(FINAL_MS)
+      assert.equal((await client.ask([tx]))[0]?.is, 'final')
+      const old = { lagMs: FINAL_MS + 1 }
+      servers.forEach((server, at) => server.setFaults(at < 2 ? { down: true } : old))
+      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }], 'two that had not answered before')
+      servers.forEach((server, at) => server.setFaults(at < 2 ? old : { down: true }))
+      assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }], 'two that had')
+      servers.forEach((server) => server.setFaults({}))
+      assert.deepEqual(await client.ask([chain.txOf(2)]), [{ is: 'unknown' }])
+    })
+
+    test('names a server that stays behind, and not one that is seconds late', async () => {
+      await using stage = await openChainStage(kind, [{}, {}, {}])
+      const { chain, client, servers, step } = stage
+      const txs = [chain.txOf(1)]
+      await client.identify(null)
+      servers[0]?.setFaults({ lagMs: 5_000 })
+      for (let poll = 0; poll < 6; poll += 1, step(150_000)) await client.ask(txs)
+      assert.deepEqual(stage.faults, [])
+      servers[0]?.setFaults({ lagMs: FINAL_MS })
+      await client.ask(txs)
+      assert.deepEqual(stage.faults, ['1 lagging'])
     })
 
     test('ends with the reason of the signal', async () => {
@@ -149,12 +210,38 @@ for (const kind of ['solana', 'evm'] as const) {
 
 suite('a chain of evm', () => {
   for (const finalizedTag of ['invalid', 'missing', 'unknown-block', 'null'] as const) {
-    test(`without a finalized block is refused (${finalizedTag})`, async () => {
-      await using stage = await openChainStage('evm', [{}, { finalizedTag }])
-      assert.match(
-        await refusal(stage.client.identify(null)),
-        /^URL 2 \(127\.0\.0\.1:\d+\) has no finalized block: give a server/,
-      )
+    suite(`without a finalized block (${finalizedTag})`, () => {
+      test('on one server of three starts, and names that server until it has one', async () => {
+        await using stage = await openChainStage('evm', [{}, { finalizedTag }, {}])
+        const { chain, client, servers, step } = stage
+        const tx = chain.txOf(1)
+        assert.equal(await client.identify(null), String(chain.chainId))
+        assert.deepEqual(stage.faults, ['2 no-finality'])
+        chain.send(tx)
+        step(FINAL_MS)
+        assert.equal((await client.ask([tx]))[0]?.is, 'final')
+        assert.deepEqual(stage.faults, ['2 no-finality', '2 no-finality'])
+        servers[1]?.setFaults({})
+        servers[0]?.setFaults({ finalizedTag })
+        assert.equal((await client.ask([tx]))[0]?.is, 'final', 'the next one restarts')
+      })
+
+      test('on enough servers is refused', async () => {
+        await using stage = await openChainStage('evm', [{ down: true }, { finalizedTag }, { finalizedTag }])
+        assert.match(
+          await refusal(stage.client.identify(null)),
+          /^URL 2 \(127\.0\.0\.1:\d+\) has no finalized block: give a server/,
+        )
+      })
+
+      test('on all servers is waited for when it has settled drafts before', async () => {
+        await using stage = await openChainStage('evm', [{ finalizedTag }])
+        const { chain, client, servers } = stage
+        const id = String(chain.chainId)
+        assert.equal(await client.identify(id), null)
+        servers[0]?.setFaults({})
+        assert.equal(await client.identify(id), id)
+      })
     })
   }
 

@@ -4,6 +4,8 @@ import { askServer } from './chain-server.ts'
 import { chainUrlsOf } from './chain-url.ts'
 import { enoughAnswers } from './enough-answers.ts'
 import { openEvmServer } from './evm-server.ts'
+import { openReachedHead } from './reached-head.ts'
+import { RpcFailure } from './rpc-failure.ts'
 import { openRpcPeer } from './rpc-peer.ts'
 import { openSolanaServer } from './solana-server.ts'
 import type { ChainClient, ChainClientSettings } from './tx-verdict.ts'
@@ -13,39 +15,50 @@ import { agreedAmong, verdictOf } from './votes.ts'
 /** Time limits of one request that a server gets when two others have answered. */
 const PATIENCE = 4
 
+/** A vote of a server, and how far the server was. */
+type Ballot = Readonly<{ vote: Vote; head: number }>
+
 /** Opens a client of one chain. Sends nothing yet. Throws `ChainError` for a URL that cannot work. */
 export function openChain(settings: ChainClientSettings): ChainClient {
   const open = { solana: openSolanaServer, evm: openEvmServer }[settings.chain]
   const servers = chainUrlsOf(settings.urls).map((url) => open(openRpcPeer(settings, url)))
   const identity = openIdentity(servers)
+  const reached = openReachedHead(servers, settings.now)
 
   /** Servers that still answer a question that the others have decided without them. */
   const late = new Set<ChainServer>()
 
-  /** Puts the votes of a server into the list. Returns whether it has answered everything. */
-  async function collect(server: ChainServer, txs: readonly string[], votes: Vote[]): Promise<boolean> {
-    if (!(await identity.includes(server))) return false
+  /** Puts the votes of the server at a place of the settings into the list. Returns whether it has answered everything. */
+  async function collect(at: number, txs: readonly string[], ballots: Ballot[]): Promise<boolean> {
+    const server = servers[at]
+    if (server === undefined || !(await identity.includes(server))) return false
     return askServer(server, false, async () => {
-      await server.vote(txs, (at, vote) => void (votes[at] = vote))
+      let last = Infinity
+      await server.vote(txs, (place, vote, head) => {
+        ballots[place] = { vote, head }
+        reached.note(at, head)
+        last = head
+      })
+      if (reached.isLongPassed(last)) throw new RpcFailure('lagging')
       return true
     })
   }
 
   /** The votes of each server. A slow one cannot delay the others for long, nor get more questions meanwhile. */
-  async function votesOn(txs: readonly string[]): Promise<readonly (readonly Vote[])[]> {
-    const votes = servers.map(() => txs.map((): Vote => null))
+  async function ballotsOn(txs: readonly string[]): Promise<readonly (readonly Ballot[])[]> {
+    const ballots = servers.map((): Ballot[] => [])
     const asking = new Set<ChainServer>()
     const asked = servers.map((server, at) => {
       if (late.has(server)) return Promise.resolve(false)
       asking.add(server)
-      return collect(server, txs, votes[at] ?? []).finally(() => {
+      return collect(at, txs, ballots[at] ?? []).finally(() => {
         asking.delete(server)
         late.delete(server)
       })
     })
     await enoughAnswers(asked, PATIENCE * settings.timeoutMs)
     for (const server of asking) late.add(server)
-    return votes
+    return ballots
   }
 
   return {
@@ -54,9 +67,9 @@ export function openChain(settings: ChainClientSettings): ChainClient {
     async ask(txs) {
       const different = [...new Set(txs)]
       if (different.length === 0) return []
-      const votes = await votesOn(different)
+      const ballots = await ballotsOn(different)
       const verdicts = new Map(
-        different.map((tx, at) => [tx, verdictOf(votes.map((own) => own[at] ?? null))]),
+        different.map((tx, at) => [tx, verdictOf(ballots.map((own) => voteOf(own[at], reached.newest())))]),
       )
       return txs.map((tx) => verdicts.get(tx) ?? { is: 'unsure' })
     },
@@ -71,4 +84,11 @@ export function openChain(settings: ChainClientSettings): ChainClient {
       return agreed === null ? null : { units: agreed.units, decimals: agreed.decimals }
     },
   }
+}
+
+/** The vote of a ballot. Of a server that shows an older state of the chain than others, only settled outcomes count. */
+function voteOf(ballot: Ballot | undefined, newest: number): Vote {
+  if (ballot === undefined) return null
+  const { vote, head } = ballot
+  return vote?.is === 'final' || vote?.is === 'failed' || head >= newest ? vote : null
 }

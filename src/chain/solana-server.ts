@@ -31,7 +31,7 @@ export function openSolanaServer(rpc: RpcPeer): ChainServer {
           const params = [batch, { searchTransactionHistory: true }]
           const { slot, statuses } = statusesOf(await rpc.call('getSignatureStatuses', params))
           if (statuses.length !== batch.length) throw new RpcFailure('wrong-length')
-          statuses.forEach(reporting(rpc, (status, at) => put(from + at, voteOf(status, slot))))
+          statuses.forEach(reporting(rpc, (status, at) => put(from + at, voteOf(status, slot), slot)))
         },
         rpc.report,
       ),

@@ -20,9 +20,10 @@ export type TokenAccount = Readonly<{ payer: string; token: string }>
 /** Asks the RPC servers of one chain. Faults of servers are no votes, and are reported to `onFault`. */
 export type ChainClient = Readonly<{
   /**
-   * Checks that all URLs that answer are one chain, and the expected one if it is given. Returns the chain's id: the
-   * genesis hash on Solana, the chain id in decimal digits on EVM. Returns null while nobody answers: ask again later.
-   * Throws `ChainError` for another chain, and for an EVM chain without finality.
+   * Returns the chain's id, which enough servers name, or the expected one if a server names it: the genesis hash on
+   * Solana, the chain id in decimal digits on EVM. Reports the servers that cannot vote. Returns null while too few
+   * answer: ask again later. Throws `ChainError` for servers of other chains while too few name the right one, and when
+   * enough servers of an EVM chain that nobody expects have no finalized block.
    */
   identify: (expected: string | null) => Promise<string | null>
   /**

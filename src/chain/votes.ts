@@ -3,8 +3,8 @@ import type { TxVerdict } from './tx-verdict.ts'
 /** Answer of one server about one transaction; null without an answer that counts. */
 export type Vote = Exclude<TxVerdict, { is: 'unsure' }> | null
 
-/** Number of servers that must agree. */
-const quorumOf = (votes: readonly unknown[]): number => (votes.length === 1 ? 1 : 2)
+/** Number of servers that must agree, of as many as there are votes. */
+export const quorumOf = (votes: readonly unknown[]): number => (votes.length === 1 ? 1 : 2)
 
 /**
  * The answer that enough servers gave: one of one, two of more. Null without such an answer, and when there are several

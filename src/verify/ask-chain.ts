@@ -78,7 +78,7 @@ export async function askChain(
   })
 }
 
-/** Id of the chain; null while no server answers, undefined when the servers cannot be asked together. */
+/** Id of the chain; null while too few servers answer, undefined when the servers cannot be asked together. */
 async function identified(
   { client, pause }: ChainQuestions,
   list: Checklist,

@@ -106,7 +106,7 @@ suite('a service whose servers are down', () => {
     await using stage = await openFinalityStage({
       prepare: ([server]) => server?.setFaults({ down: true }),
     })
-    assert.match(stage.logged(), /no server of --finality answers/)
+    assert.match(stage.logged(), /too few servers of --finality answer/)
     const tx = stage.chain.txOf(1)
     assert.equal((await stage.publish(deposit('a', tx))).drafts[0]?.status, 'held')
     stage.chain.send(tx)
@@ -161,14 +161,39 @@ suite('a service whose servers are down', () => {
   })
 })
 
+suite('a start with three servers', () => {
+  for (const [kind, what, faults, fault] of [
+    ['evm', 'has just restarted', { finalizedTag: 'unknown-block' }, 'no-finality'],
+    ['evm', 'is of another chain', { otherChain: true }, 'wrong-chain'],
+    ['solana', 'is of another chain', { otherChain: true }, 'wrong-chain'],
+    ['solana', 'is down', { down: true }, 'unreachable'],
+  ] as const) {
+    test(`of ${kind}, of which one ${what}, goes on with the others and names it`, async () => {
+      await using stage = await openFinalityStage({
+        kind,
+        rpcs: 3,
+        prepare: (servers) => servers[1]?.setFaults(faults),
+      })
+      await stage.until('it is named', () =>
+        new RegExp(`"rpc":"URL 2 \\(127[^"]*","fault":"${fault}"`).test(stage.logged()),
+      )
+      const tx = stage.chain.txOf(1)
+      stage.chain.send(tx)
+      stage.advance(FINAL_MS)
+      await stage.publish(deposit('a', tx))
+      await stage.until('the draft is published', () => stage.lines().length === 1)
+    })
+  }
+})
+
 suite('the start is refused', () => {
-  test('for a server of another chain than the others', async () => {
+  test('for a server of another chain than the other', async () => {
     const opening = openFinalityStage({
-      rpcs: 3,
-      prepare: (servers) => servers[2]?.setFaults({ otherChain: true }),
+      rpcs: 2,
+      prepare: (servers) => servers[1]?.setFaults({ otherChain: true }),
     })
     await assert.rejects(opening, (error: Error & { exitCode?: number }) => {
-      assert.match(error.message, /^--finality: URL 3 \(127\.0\.0\.1:\d+\) is of chain \S+, and not of /)
+      assert.match(error.message, /^--finality: URL 2 \(127\.0\.0\.1:\d+\) is of chain \S+, and not of /)
       assert.ok(!error.message.includes(RPC_KEY))
       assert.equal(error.exitCode, 2)
       return true

@@ -138,7 +138,7 @@ suite('daybook verify --chain', () => {
 
   test('exits with 1 when no server answers, because nothing was checked', async () => {
     const { code, stdout } = await verifyServed(honest, EVM, '--chain', 'evm=http://127.0.0.1:9/')
-    assert.match(stdout, /^- {5}chain +not checked: no RPC server answered$/m)
+    assert.match(stdout, /^- {5}chain +not checked: too few RPC servers answered$/m)
     assert.match(stdout, /^NOT VERIFIED;/m)
     assert.equal(code, 1)
   })

@@ -158,7 +158,7 @@ const SERVICE_FACTS = {
   'chain-known': { level: 'info', text: 'the chain is asked about transactions', fields: ['chain'] },
   'chain-silent': {
     level: 'warn',
-    text: 'no server of --finality answers: drafts with a transaction are held until one does',
+    text: 'too few servers of --finality answer: drafts with a transaction are held until enough do',
     fields: [],
   },
   'chain-other': {

@@ -6,7 +6,7 @@ import type { FromWriter, WriterSettings } from './writer-messages.ts'
 
 /**
  * Opens the gate that asks the chain about held drafts, and checks that its servers are of the log's chain. Null without
- * `--finality`. Refuses the start, and returns undefined, when a server is of another chain. Returns undefined also when
+ * `--finality`. Refuses the start, and returns undefined, when they are not. Returns undefined also when
  * the service is stopped before the servers have answered.
  */
 export async function openGate(

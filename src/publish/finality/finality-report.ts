@@ -5,9 +5,9 @@ import type { RpcFault } from '../../chain/rpc-failure.ts'
 export type FinalityReport =
   /** The chain that this log asks, by its genesis hash or chain id. */
   | Readonly<{ is: 'chain'; id: string }>
-  /** No server answers yet, so nothing can be settled. */
+  /** Too few servers answer yet, so nothing can be settled. */
   | Readonly<{ is: 'unanswered' }>
-  /** The servers cannot be asked: they are of another chain. */
+  /** The servers cannot be asked: they do not agree on the chain of the log. */
   | Readonly<{ is: 'other-chain'; reason: string }>
   | Readonly<{ is: 'fault'; rpc: number; name: string; fault: RpcFault; count: number }>
   | Readonly<{ is: 'pending'; pending: PendingDrafts }>

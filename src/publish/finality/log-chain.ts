@@ -11,19 +11,19 @@ type LogChainSettings = Readonly<{
 
 /** The chain of the log. It is fixed by the first settlement. */
 type LogChain = Readonly<{
-  /** Asks the servers for their chain. Throws `ChainError` when one is of another chain. */
+  /** Asks the servers for their chain. Throws `ChainError` when they do not agree on it. */
   identify(): Promise<void>
-  /** Asks again, and tells of a server of another chain. */
+  /** Asks again, and tells of servers that do not agree. */
   retry(): Promise<void>
   isKnown(): boolean
   /**
-   * Id of the chain, for a settlement, which keeps it. One server alone may be of a wrong chain, and a settlement has
-   * enough votes. Null when another node has settled drafts of this log by another chain.
+   * Id of the chain, for a settlement, which keeps it. Null when another node has settled drafts of this log by another
+   * chain.
    */
   settling(): string | null
 }>
 
-/** Opens the chain of the log, which is not known until a server has answered. */
+/** Opens the chain of the log, which is not known until enough servers have answered. */
 export function openLogChain({ client, tell, ...settings }: LogChainSettings): LogChain {
   let chainId: string | null = null
   let toldReason = ''

@@ -8,7 +8,7 @@ import { faultOf, isSound, placeOf } from './transaction-fault.ts'
 /** Chain that was asked, as a report names it. */
 type AskedChain = Readonly<{
   chain: 'solana' | 'evm'
-  /** Genesis hash or chain id; null when no server answered. */
+  /** Genesis hash or chain id; null when too few servers answered. */
   chainId: string | null
   /** Hosts of the RPC servers. Their URLs may hold keys of the user. */
   hosts: readonly string[]
@@ -48,7 +48,7 @@ export function judgeTransactions(
   const lines = [...wanted, ...linesOf(chosen, asked, sound, chain)]
   const amounts = chain.comparesAmounts ? ', and the payer moved at least what their payouts say' : ''
   if (chosen.total === 0) list.unchecked('chain', 'no event names a transaction')
-  else if (chain.chainId === null) list.unchecked('chain', 'no RPC server answered')
+  else if (chain.chainId === null) list.unchecked('chain', 'too few RPC servers answered')
   else if (open > 0)
     list.unchecked(
       'chain',

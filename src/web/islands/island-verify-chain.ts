@@ -28,7 +28,7 @@ const REQUESTS_A_MINUTE = 240
 const PAYOUTS_MAX = 30
 
 const UNREACHED =
-  'No RPC server could be asked from here. A browser asks only servers that allow requests from any page (CORS), and those at https addresses or on this machine. daybook verify --chain asks any'
+  'Too few RPC servers could be asked from here: two must agree when you give several. A browser asks only servers that allow requests from any page (CORS), and those at https addresses or on this machine. daybook verify --chain asks any'
 
 /** Checks against a blockchain, by the RPC servers that the reader types in. They get no request from the log's server. */
 export const CHAIN_CHECKS: ChainChecks = { payment: checkOnChain, openMonth }
