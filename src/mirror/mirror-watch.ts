@@ -140,8 +140,8 @@ function openOriginHead(store: MirrorStore): Readonly<{
   /** Events up to it that the mirror has not proved. */
   missing(): number
 }> {
-  const head = (): number => store.book.head().seq
-  let newest: number = store.shownSeq()
+  const head = store.shownSeq
+  let newest = head()
   let sinceProof = 0
   let word = 0
   return {

@@ -65,8 +65,11 @@ export function openHighWater(dataDirectory: string): HighWaterMark {
   let turn = newestMark(path)?.turn ?? 0
   return {
     write(mark) {
-      turn += 1
-      writeSync(file, formatPlace({ turn, mark }), 0, PLACE_BYTES, PLACES[turn % 2])
+      const next = turn + 1
+      const written = writeSync(file, formatPlace({ turn: next, mark }), 0, PLACE_BYTES, PLACES[next % 2])
+      assert(written === PLACE_BYTES, `only ${written} bytes of the high-water mark were written`)
+      // A failed write is repeated in the same place, because the other one has the only whole mark.
+      turn = next
     },
     sync: () => fsyncSync(file),
     [Symbol.dispose]: () => closeSync(file),

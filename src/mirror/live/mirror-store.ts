@@ -92,8 +92,9 @@ function storeOf(
   cell.move(shown)
 
   function show(tree: ProvenTree): void {
+    mark.write({ log: identity.id, checkpoint: tree.note, former: identity.former })
+    // Known only now: after a failed write the origin's checkpoint is another one, so the mirror comes here again.
     checkpoint = tree.note
-    mark.write({ log: identity.id, checkpoint, former: identity.former })
     const { seq, atMs } = book.head()
     cell.move(seq)
     const events = seq - shown
@@ -134,7 +135,7 @@ function storeOf(
       }
       show(tree)
     },
-    ...openRows(db, meta, pins, () => cell.move(book.head().seq)),
+    ...openRows(db, meta, pins, () => cell.move(shown)),
     [Symbol.dispose]() {
       mark.sync()
       mark[Symbol.dispose]()
