@@ -49,7 +49,7 @@ suite('a saved checkpoint', () => {
   test('of the present size with another history shows a FORK', async () => {
     const found = await auditOf(log, undefined, { saved: [saved(otherPast, size)] })
     assert.deepEqual(findingLines(found), [
-      `consistency | saved-${size}: FORK: the first ${size} events differ from those that it signed`,
+      `consistency | saved-${size}: FORK: the first ${size} events differ from what it signed`,
     ])
     assert.equal(found.keep, null)
     assert.deepEqual(Object.keys(found.evidence[0]?.files ?? {}), [

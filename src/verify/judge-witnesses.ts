@@ -12,6 +12,7 @@ import type { ServedCheckpoint } from './served-checkpoint.ts'
 import type { CollectedWitnesses, WitnessView } from './ask-witnesses.ts'
 import type { WitnessDemand } from './witnessed-note.ts'
 import { judgeQuorum, UNWITNESSED_MS_MAX, WITNESSED_PATH } from './witnessed-note.ts'
+import { formatCount } from '../protocol/count.ts'
 
 const UNREAD = 'the events could not all be read'
 
@@ -77,10 +78,12 @@ function viewSays(is: History['is'], { checkpoint, isSigned }: WitnessView, size
   // Without a signature of the log, the word of the witness stands against that of the log.
   if (!isSigned) {
     const shown =
-      is === 'rollback' ? `${checkpoint.size} events` : `other events than the first ${checkpoint.size} here`
+      is === 'rollback'
+        ? formatCount(checkpoint.size, 'event')
+        : `other events than the first ${checkpoint.size} here`
     return `SPLIT VIEW or a false witness: it has cosigned ${shown}, and no known key of the log has signed them`
   }
   return is === 'rollback'
-    ? `ROLLBACK or SPLIT VIEW: this witness was shown ${checkpoint.size} events, and the log has ${size} here`
+    ? `ROLLBACK or SPLIT VIEW: this witness was shown ${formatCount(checkpoint.size, 'event')}, and the log has ${size} here`
     : `SPLIT VIEW: this witness was shown other events than the first ${checkpoint.size} here`
 }

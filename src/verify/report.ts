@@ -1,5 +1,6 @@
 import type { Audit } from './audit.ts'
 import type { Check } from './questions/check.ts'
+import { formatCount } from '../protocol/count.ts'
 
 /** Most findings of one check that are printed. */
 const FINDINGS_MAX = 3
@@ -40,8 +41,8 @@ export function formatReport(audit: Audit, style: 'plain' | 'drawn', spent: stri
 function notProved({ chain, vouched }: Audit): readonly string[] {
   if (vouched !== null) {
     const { size, liars } = vouched
-    const lie = liars === 1 ? '1 witness has' : `${liars} witnesses have`
-    const told = `Vouched for: others who ask for this quorum are shown the same ${size} events, unless ${lie} cosigned two logs.`
+    const lie = formatCount(liars, 'witness has', 'witnesses have')
+    const told = `Vouched for: others who ask for this quorum are shown the same ${formatCount(size, 'event')}, unless ${lie} cosigned two logs.`
     return [told, NOT_PROVED_VOUCHED, ...(chain === null ? ['--chain asks the chain about payments.'] : [])]
   }
   return [NOT_PROVED, chain === null ? `${COMPARE}; --chain asks the chain about payments.` : `${COMPARE}.`]

@@ -12,6 +12,7 @@ import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
 import { openTrusted } from './trust.ts'
+import { formatCount } from '../protocol/count.ts'
 
 /** Events of a sampled page, and number of random pages. */
 const PAGE_EVENTS = 100
@@ -136,7 +137,7 @@ function linesOf(
   // The log may have grown since its size was read.
   const least = Math.min(PAGE_EVENTS, size)
   if (events.length < least || events.length > PAGE_EVENTS)
-    throw new WrongError(path, `does not have ${least} events`)
+    throw new WrongError(path, `does not have ${formatCount(least, 'event')}`)
   const lines = events.map((event, index) => {
     const seq = jsonInteger(event['seq'])
     const before = jsonInteger(events[index - 1]?.['seq'])

@@ -7,6 +7,7 @@ import type { Primitives } from './reading/primitives.ts'
 import type { ReplayTree } from './replay/replay-tree.ts'
 import type { Trust } from './trust.ts'
 import { openListed } from './trust.ts'
+import { formatCount } from '../protocol/count.ts'
 
 /** Saved signed note, with the name of its file. */
 export type SavedNote = Readonly<{
@@ -59,7 +60,7 @@ function isInLog({ origin, size }: Checkpoint, trust: Trust): boolean {
 
 function lossNote(name: string, { origin, size }: Checkpoint, { formerLogs }: Trust): string {
   const kept = formerLogs.find((log) => log.origin === origin)?.size ?? 0
-  return `${name} covers ${size} events of a former log, ${origin}: this log continues its first ${kept} events, and the others were lost`
+  return `${name} covers ${formatCount(size, 'event')} of a former log, ${origin}: this log continues its first ${formatCount(kept, 'event')}, and the others were lost`
 }
 
 /** Files, by name, that prove a finding to others. */
@@ -83,13 +84,13 @@ export function historyOf(
   const { size, root } = saved.checkpoint
   const now = served.checkpoint
   if (size > now.size) {
-    const what = `ROLLBACK: it covers ${size} events, and the log now has ${now.size}`
+    const what = `ROLLBACK: it covers ${formatCount(size, 'event')}, and the log now has ${now.size}`
     return withEvidence('rollback', saved, served, what, [])
   }
   const recomputed = size === now.size ? now.root : tree.rootAt(size)
   if (recomputed !== undefined && isSame(recomputed, root))
     return { is: 'consistent', finding: null, evidence: null }
-  const what = `FORK: the first ${size} events differ from those that it signed`
+  const what = `FORK: the first ${formatCount(size, 'event differs', 'events differ')} from what it signed`
   const proof = size === 0 || size === now.size ? [] : tree.proof(size, now.size)
   return withEvidence('fork', saved, served, what, [
     ...(recomputed === undefined ? [] : [recomputed]),
@@ -123,7 +124,7 @@ const EXPLANATIONS: Readonly<
   Record<'fork' | 'rollback', (earlier: number, now: number) => readonly string[]>
 > = {
   fork: (earlier, now) => [
-    `The log signed both checkpoints, one for ${earlier} events and one for ${now}, and they contradict each other.`,
+    `The log signed both checkpoints, one for ${formatCount(earlier, 'event')} and one for ${now}, and they contradict each other.`,
     ...(earlier === now
       ? ['They have the same size and different roots: the two notes are the whole proof. The served root:']
       : [
@@ -132,6 +133,6 @@ const EXPLANATIONS: Readonly<
         ]),
   ],
   rollback: (earlier, now) => [
-    `The log signed ${earlier} events and now has ${now}: it was shortened, or an old copy of it is served.`,
+    `The log signed ${formatCount(earlier, 'event')} and now has ${now}: it was shortened, or an old copy of it is served.`,
   ],
 }

@@ -15,6 +15,7 @@ import { historyOf } from './saved-checkpoint.ts'
 import type { Source } from './reading/source.ts'
 import type { Trust, TrustBasis } from './trust.ts'
 import { openListed } from './trust.ts'
+import { formatCount } from '../protocol/count.ts'
 
 const UNREAD = 'the events could not all be read'
 const NOTHING = 'there is nothing to compare'
@@ -28,7 +29,10 @@ const BASES: Readonly<Record<TrustBasis, string>> = {
 /** Reports who signed the checkpoint, and why the key is trusted. */
 export function judgeSignature(list: Checklist, { served }: CollectedAnswers, { basis }: Trust): void {
   const { checkpoint, signers } = served
-  list.right('signature', `${checkpoint.size} events, signed by ${signers.join(' and ')} (${BASES[basis]})`)
+  list.right(
+    'signature',
+    `${formatCount(checkpoint.size, 'event')}, signed by ${signers.join(' and ')} (${BASES[basis]})`,
+  )
 }
 
 /** Judges the lines and the root. When the root differs, the tiles show the first entry that differs. */
@@ -49,13 +53,13 @@ export async function judgeLog(
   list.right('log', `seqs 1 to ${size} without a gap, eight fields each, moments in order`)
   const recomputed = tree.rootAt(size)
   if (recomputed !== undefined && isSame(recomputed, root)) {
-    list.right('root', `${formatBase64(root)} is the root over all ${size} events`)
+    list.right('root', `${formatBase64(root)} is the root over ${formatCount(size, 'event')}`)
   } else {
     const range = await firstDifference(source, tree, size)
     const from = range === null ? '' : `: ${rangeText(range)}`
     list.wrong('root', {
       place: 'log/checkpoint',
-      what: `its root is not that of the ${size} events${from}`,
+      what: `its root is not that of the ${formatCount(size, 'event')}${from}`,
     })
   }
 }
@@ -100,7 +104,7 @@ async function manifestFinding(
   const place = `archive/${month}.json`
   const recomputed = tree.rootAt(size)
   if (recomputed === undefined || !isSame(recomputed, root)) {
-    return { place, what: `its root is not that of the first ${size} events` }
+    return { place, what: `its root is not that of the first ${formatCount(size, 'event')}` }
   }
   const opened = await openListed(formatUtf8(checkpoint), trust, primitives)
   return opened.ok && opened.value.size === size && isSame(opened.value.root, root)
@@ -126,7 +130,11 @@ export function judgeFigures(
     if (mine.length > 0)
       list.unchecked(name, source.is === 'folder' ? 'it is newer than the checkpoint' : UNREAD)
     else if (answers === 0) list.unchecked(name, source.is === 'folder' ? 'not in the folder' : NOTHING)
-    else if (absent > 0) list.unchecked(name, `${absent} answers are not in the folder; ${answers} are right`)
+    else if (absent > 0)
+      list.unchecked(
+        name,
+        `${formatCount(absent, 'answer is', 'answers are')} not in the folder; ${answers} are right`,
+      )
     else list.right(name, figureSays(name, answers))
   }
 }
@@ -171,7 +179,7 @@ export function judgeHistory(
   const { size } = served.checkpoint
   for (const finding of saved.wrong) list.wrong('consistency', finding)
   if (size < covered) {
-    const what = `ROLLBACK: it covers ${size} events, and ${covered} were signed or counted a moment ago`
+    const what = `ROLLBACK: it covers ${formatCount(size, 'event')}, and ${covered} were signed or counted a moment ago`
     list.wrong('consistency', { place: 'log/checkpoint', what })
   }
   const isRead = broken === null && list.is('root') === 'right'

@@ -11,6 +11,7 @@ import { WrongError } from './reading/finding.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Trust } from './trust.ts'
 import { openTrusted } from './trust.ts'
+import { formatCount } from '../protocol/count.ts'
 
 /** Path, below `/api/v1/`, of the newest checkpoint that a quorum of the log's witnesses has cosigned. */
 export const WITNESSED_PATH = 'log/checkpoint.witnessed'
@@ -67,7 +68,7 @@ export function judgeQuorum(
   const missing = names.filter((name) => !vouchers.includes(name) && !unverified.includes(name))
   const blind = unverified.length === 0 ? '' : `; no ML-DSA-44 here to verify ${unverified.join(', ')}`
   const silent = missing.length === 0 ? '' : `; not ${missing.join(', ')}`
-  const count = `${vouchers.length} of ${names.length} witnesses vouch for ${checkpoint.size} of ${size} events`
+  const count = `${vouchers.length} of ${formatCount(names.length, 'witness vouches', 'witnesses vouch')} for ${checkpoint.size} of ${formatCount(size, 'event')}`
   if (vouchers.length < quorum) {
     const says = `${count}, and ${quorum} are asked for${silent}${blind}`
     return { is: vouchers.length + unverified.length < quorum ? 'wrong' : 'not checked', says }

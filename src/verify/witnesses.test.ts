@@ -207,7 +207,7 @@ suite('a witnessed checkpoint is refused', () => {
   test('of another history: a FORK, with the proof for others', async () => {
     const found = await auditWith(cosigned(noteAt(size - 1, otherTail), AT, ...ALL))
     assert.deepEqual(findingLines(found), [
-      `witnesses | log/checkpoint.witnessed: FORK: the first ${size - 1} events differ from those that it signed`,
+      `witnesses | log/checkpoint.witnessed: FORK: the first ${size - 1} events differ from what it signed`,
     ])
     assert.match(found.evidence[0]?.name ?? '', new RegExp(`^fork-${size - 1}-${size}-[0-9a-f]{8}$`))
     assert.equal(found.vouched, null)

@@ -56,6 +56,9 @@ suite('a restore', () => {
     assert.match(said, /^then: daybook serve --data \S+new\/data$/m)
     assert.equal(statSync(storePath(data)).mode & 0o777, 0o600)
     assert.deepEqual(readdirSync(data).toSorted(), ['daybook.db', 'lock'])
+    const keyed = await runRestore(backups, join(folder.path, 'keyed'), false, [`${folder.data}.key`])
+    assert.match(keyed.said, /^next: daybook check --data \S+keyed --signing-key-file \S+data\.key$/m)
+    assert.match(keyed.said, /^then: daybook serve --data \S+keyed --signing-key-file \S+data\.key$/m)
     assert.equal((await runCheck(data)).code, 0)
     assert.equal(refusalAtStart(data), undefined)
   })
@@ -77,7 +80,7 @@ suite('a restore', () => {
     assert.equal(lossy.code, 1)
     assert.match(
       lossy.stdout,
-      /^wrong +loss +10 events after seq 10 were published and are not in the backup: use a newer/m,
+      /^wrong +loss +the backup lacks 10 events after seq 10, which the log has published: use a newer/m,
     )
     assert.match(lossy.stderr, /^nothing was changed: leave out --dry-run to restore$/m)
     const missing = join(folder.path, 'missing')
@@ -121,11 +124,14 @@ suite('a restore', () => {
     const before = filesOf(data)
     const { code, said } = await runRestore(backups, data)
     assert.equal(code, 1)
-    assert.match(said, /^wrong +loss +10 events after seq 10 were published and are not in the backup/m)
+    assert.match(said, /^wrong +loss +the backup lacks 10 events after seq 10, which the log has published/m)
     assert.match(said, /^nothing was changed$/m)
     assert.deepEqual(filesOf(data), before)
     rmSync(join(data, HIGH_WATER_FILE))
-    assert.match((await runRestore(backups, data)).said, /10 events after seq 10 are in the present store/)
+    assert.match(
+      (await runRestore(backups, data)).said,
+      /the backup lacks 10 events after seq 10, which the present store has/,
+    )
   })
 
   test('with `--accept-loss` is done, keeps the larger store, and leads to a new log', async () => {

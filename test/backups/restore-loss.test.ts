@@ -42,7 +42,7 @@ suite('a restore that loses events of the present store', () => {
       const former = readStoreIdentity(data)
       const { code, said } = await runRestore(backups, data, true)
       assert.equal(code, 0, said)
-      assert.match(said, /^warn +loss +10 events after seq 10 are in the present store/m)
+      assert.match(said, /^warn +loss +the backup lacks 10 events after seq 10, which the present store has/m)
       assert.match(refusalAtStart(data) ?? '', /^seq 11: /, 'a start never takes the loss by itself')
       assert.equal(refusalAtStart(data, ACCEPT), undefined)
       const { id, origin } = readStoreIdentity(data)
@@ -62,7 +62,10 @@ suite('a restore that loses events of the present store', () => {
     change(data, (db) => flip(db, 'events', 'signature', 'seq = 20'))
     const { code, said } = await runRestore(backups, data, true)
     assert.equal(code, 1)
-    assert.match(said, /^wrong +loss +10 events .* Its newest tree is not the one that was signed/m)
+    assert.match(
+      said,
+      /^wrong +loss +the backup lacks 10 events .* Its newest tree is not the one that was signed/m,
+    )
     copyFileSync(join(folder.path, 'mark'), mark)
     assert.equal((await runRestore(backups, data, true)).code, 0)
     assert.match(refusalAtStart(data) ?? '', /^seq 11: /)

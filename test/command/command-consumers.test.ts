@@ -48,7 +48,8 @@ suite('get', () => {
   })
 
   test('takes the variable of the path as an argument, and prints the option of the next page', async () => {
-    const ledger = await run(['get', 'contest-ledger', service.url, '3'])
+    const ledger = await run(['get', 'ledger', service.url, '3'])
+    assert.equal(ledger.stdout, (await run(['get', 'contest-ledger', service.url, '3'])).stdout)
     assert.equal(ledger.stdout, `${await textOf('/contests/3/ledger')}\n`)
     const page = await run(['get', 'payouts', service.url, '--limit', '1'])
     assert.match(page.stderr, /^there is more: --after \d+$/m)

@@ -65,6 +65,29 @@ suite('correct', () => {
     assert.equal(again.stdout, `seq ${seq + 1} (duplicate) corrects seq ${seq}\n`)
   })
 
+  test('names the events that have cancelled and replaced an event, and the one to correct', async () => {
+    const seq = await publishDeposit(service, 'to-correct-twice')
+    assert.equal((await run(sent(seq, '--reason', 'Typed wrong'))).code, 0)
+    const unreplaced = await run(sent(seq, '--restate', '{"kots":"2"}'))
+    assert.equal(unreplaced.code, 1)
+    assert.equal(
+      unreplaced.stderr,
+      `daybook: event ${seq} was cancelled by ${seq + 1} and not replaced: publish its replacement with details.restates ${seq}; nothing was published\n`,
+    )
+    assert.equal((await run(sent(seq, '--reason', 'Typed wrong', '--restate', '{"kots":"2"}'))).code, 0)
+    for (const again of [
+      ['--reason', 'Typed wrong', '--restate', '{"kots":"3"}'],
+      ['--ref', 'another', '--restate', '{"kots":"3"}'],
+    ]) {
+      const { code, stderr } = await run(sent(seq, ...again))
+      assert.equal(code, 1)
+      assert.equal(
+        stderr,
+        `daybook: event ${seq} was cancelled by ${seq + 1} and replaced by ${seq + 2}: correct ${seq + 2}; nothing was published\n`,
+      )
+    }
+  })
+
   test('publishes the replacement in the same request, with the other fields unchanged', async () => {
     const prize = await firstOf('play')
     const { code, stdout } = await run(sent(prize.seq, '--restate', '{"kots":"0.5","details":{"count":3}}'))

@@ -166,10 +166,7 @@ suite('daybook verify', () => {
     assert.equal(forked.code, 1)
     assert.match(
       forked.stdout,
-      new RegExp(
-        `^WRONG consistency .*FORK: the first ${size} events differ from those that it signed$`,
-        'm',
-      ),
+      new RegExp(`^WRONG consistency .*FORK: the first ${size} events differ from what it signed$`, 'm'),
     )
     const evidence = readdirSync(saved).find((name) => name.includes('-fork-')) ?? ''
     assert.deepEqual(readdirSync(join(saved, evidence)), [

@@ -43,7 +43,7 @@ const blocks = blocksOf(PAGE).flatMap(({ language, text, before: line, line: at 
 /** Output that each kind of block must have. */
 const SAYS: Readonly<Record<string, RegExp>> = {
   read: /"quorum":2,.*"state":"cosigning".*\n1\n[^ ]+\n\n(— .*\n){3,4}/s,
-  verify: /^ok {4}witnesses {6}3 of 3 witnesses vouch for 1 of 1 events/m,
+  verify: /^ok {4}witnesses {6}3 of 3 witnesses vouch for 1 of 1 event/m,
   ask: /^data\.example\.org\/log\n1\n[^\n]+\n\n(— .*\n)*— one\.example\.net /,
 }
 

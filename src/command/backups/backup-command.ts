@@ -26,6 +26,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
 import { newName } from './new-name.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 const STOPPED = 'stopped; no copy was made'
 const FAILED = { said: 'no copy was made', option: '--to' } as const
@@ -92,7 +93,7 @@ async function backUpTo(to: string, at: Ms, settings: BackupSettings, world: Wor
       await verifyCopy(copy, mark, settings, world)
     })
     noteBackup(data, { at, verifiedAt: world.now(), ...copied }, world)
-    world.stdout.write(`${to} holds ${copied.events} events\n`)
+    world.stdout.write(`${to} holds ${formatCount(copied.events, 'event')}\n`)
   } catch (error) {
     throw asCopyError(error, { ...FAILED, path: to })
   } finally {

@@ -22,6 +22,7 @@ import { asCopyError } from './copy-errors.ts'
 import { newName } from './new-name.ts'
 import type { RestorePlan, RestoreSettings } from './restore-plan.ts'
 import { planRestore } from './restore-plan.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 const STOPPED = 'stopped; nothing was changed'
 
@@ -105,9 +106,9 @@ async function replace(plan: RestorePlan, settings: RestoreSettings, world: Worl
         raiseMark(plan, data)
       },
     })
-    world.stdout.write(`${shellQuoted(data)} holds ${content.events} events of ${path}\n`)
+    world.stdout.write(`${shellQuoted(data)} holds ${formatCount(content.events, 'event')} of ${path}\n`)
     if (isKept) tell(world, `the replaced store is kept as ${shellQuoted(kept)}: remove it when all is well`)
-    for (const line of nextSteps(plan, data, world)) tell(world, line)
+    for (const line of nextSteps(plan, settings, world)) tell(world, line)
   } catch (error) {
     throw asCopyError(error, { said: 'nothing was restored', option: '--data', path: data })
   } finally {
@@ -144,24 +145,25 @@ function raiseMark({ raised }: RestorePlan, data: string): void {
 /** Commands to run after a restore. */
 function nextSteps(
   { backup, isLoss, isOnEngine }: RestorePlan,
-  data: string,
+  { data, keyFiles: files }: RestoreSettings,
   { program }: World,
 ): readonly string[] {
   const directory = `--data ${shellQuoted(data)}`
+  // A mirror has no key.
+  const signed =
+    files === null ? directory : `${directory} --signing-key-file ${shellQuoted(files.join(','))}`
   const isOld = backup.content.schema !== SCHEMA_VERSION
-  const upgrade = isOld ? [`next: ${program} upgrade ${directory}`] : []
-  const check = `${isOld ? 'then' : 'next'}: ${program} check ${directory}`
+  const upgrade = isOld ? [`next: ${program} upgrade ${signed}`] : []
+  const check = `${isOld ? 'then' : 'next'}: ${program} check ${signed}`
   if (isOnEngine) {
     return [
       check,
-      `then: ${program} serve ${directory} with its --log-store: it fetches what was published since`,
+      `then: ${program} serve ${signed} with its --log-store: it fetches what was published since`,
     ]
   }
   const mirror = mirrorIn(data)
   const serve =
-    mirror === null
-      ? `then: ${program} serve ${directory}`
-      : `then: ${program} mirror ${mirror.of} ${directory}`
+    mirror === null ? `then: ${program} serve ${signed}` : `then: ${program} mirror ${mirror.of} ${directory}`
   return isLoss
     ? [
         ...upgrade,

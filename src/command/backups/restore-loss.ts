@@ -8,6 +8,7 @@ import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { ok, warn, wrong } from '../doctor/diagnosis.ts'
 import { shellQuoted } from '../terminal/output.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Traces of the log in a data directory. */
 type Known = Readonly<{
@@ -58,8 +59,8 @@ export function lossOf(
   const stored = present?.log === log ? present.events : 0
   const missing = Math.max(published, stored) - events
   if (missing > 0) {
-    const known = published >= stored ? 'were published' : 'are in the present store'
-    const says = `${missing} events after seq ${events} ${known} and are not in the backup`
+    const known = published >= stored ? 'the log has published' : 'the present store has'
+    const says = `the backup lacks ${formatCount(missing, 'event')} after seq ${events}, which ${known}`
     if (shared !== null) return lostWith(warn('loss', `${says}: the node fetches them from its engine`))
     const raised = stored > published ? newestMark(data) : null
     if (raised === null && published <= events) return lostWith(wrong('loss', `${says}. ${UNPROVEN}`))

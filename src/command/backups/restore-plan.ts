@@ -30,6 +30,7 @@ import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { lossOf } from './restore-loss.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 export type RestoreSettings = Readonly<{
   from: string
@@ -70,7 +71,7 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
   const accepted = { shared, isAccepted: acceptLoss, program: world.program }
   const { lost, raised, found: lossFound } = lossOf(content, known, accepted)
   const found = [
-    note('backup', `${backup.path}${age}: ${content.events} events, ${formatBytes(bytes)}`),
+    note('backup', `${backup.path}${age}: ${formatCount(content.events, 'event')}, ${formatBytes(bytes)}`),
     ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
     note('log', `${content.origin}, id ${content.log}`),
     schemaFound(backup.path, content),
@@ -181,7 +182,10 @@ function presentFound(data: string, present: StoreContent | null): Diagnosis {
   if (!hasStore(data)) return note('present', `${shellQuoted(data)} holds no store`)
   if (present === null)
     return note('present', 'the present store cannot be read; it is kept under another name')
-  return note('present', `the present store has ${present.events} events; it is kept under another name`)
+  return note(
+    'present',
+    `the present store has ${formatCount(present.events, 'event')}; it is kept under another name`,
+  )
 }
 
 /** Identity of the log of a backup when an engine carries it; null otherwise. */

@@ -14,6 +14,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 type ExportSettings = Readonly<{
   url: string
@@ -69,7 +70,9 @@ export async function exportEvents(settings: ExportSettings, world: World): Prom
     progress.end()
     tell(
       world,
-      end > after ? `${run.printed} events of seq ${after + 1} to ${end}` : 'the range has no events',
+      end > after
+        ? `${formatCount(run.printed, 'event')} of seq ${after + 1} to ${end}`
+        : 'the range has no events',
     )
     return 0
   } catch (error) {

@@ -28,6 +28,17 @@ export function addGetCommands(program: Command, world: World, done: (code: Exit
     // `tail` reads the stream, `pull` the files, `verify` the tiles.
     if (!isRaw(endpoint.id)) parent.addCommand(endpointCommand(endpoint, world, done))
   }
+  const names = parent.commands.map((command) => command.name())
+  for (const command of parent.commands) {
+    const last = lastWord(command.name())
+    if (names.filter((name) => lastWord(name) === last).length === 1 && last !== command.name())
+      command.alias(last)
+  }
+}
+
+/** Word by which a reader may ask for a command too: `ledger` for `contest-ledger`. */
+function lastWord(name: string): string {
+  return name.slice(name.lastIndexOf('-') + 1)
 }
 
 /** Name of a command or option: `contest-id` for `contestId`. */

@@ -16,6 +16,7 @@ import { isIntact, pullFile } from './pull-file.ts'
 import type { MonthRange } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 
@@ -35,7 +36,10 @@ export async function pull(settings: PullSettings, world: World): Promise<ExitCo
     const { downloaded, intact, bytes } = counts
     const [first, last] = [months[0]?.month, months.at(-1)?.month]
     tell(world, months.length === 1 ? `1 month: ${first}` : `${months.length} months: ${first} to ${last}`)
-    tell(world, `${downloaded} files downloaded (${bytes} bytes), ${intact} already complete`)
+    tell(
+      world,
+      `${formatCount(downloaded, 'file')} downloaded (${formatCount(bytes, 'byte')}), ${intact} already complete`,
+    )
     if (months.at(-1)?.state === 'open')
       tell(world, `${months.at(-1)?.month} is not over: its files end at the present head`)
     return 0

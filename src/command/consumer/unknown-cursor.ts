@@ -3,6 +3,7 @@ import type { LogKeys } from '../../protocol/resources.ts'
 import { printable } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Cursor that the log of a service does not have. */
 type UnknownCursor = Readonly<{
@@ -40,7 +41,7 @@ export async function unknownCursorError(
         : `the cursor belongs to another log, and this service does not continue that log: seq ${seq} means nothing here. Run ${verify}, then begin again: ${resume(0)}`
     return new CommandError(log === null ? 2 : 1, message)
   }
-  const loss = `the service lost published events, and its operator accepted the loss: a new log, whose head is ${head}, continues from the first ${keptSize} events`
+  const loss = `the service lost published events, and its operator accepted the loss: a new log, whose head is ${head}, continues from the first ${formatCount(keptSize, 'event')}`
   const effect =
     seq <= keptSize
       ? `The events up to seq ${seq} are in the new log`

@@ -11,6 +11,7 @@ import { CommandError } from '../terminal/world.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { note, ok, warn, wrong } from './diagnosis.ts'
 import { keysInside } from './doctor-files.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Greatest age of the last backup in milliseconds: a day, and two hours for a backup that takes long. */
 const BACKUP_AGE_MS_MAX: number = 26 * 60 * 60 * 1_000
@@ -21,7 +22,7 @@ export function lastBackupDiagnosis(data: string, world: World): Diagnosis {
   const command = backupCommand(world, data, 'FOLDER')
   if (last === null) return warn('backup', `no verified backup was made: run ${command} each night`)
   const ageMs = world.now() - last.at
-  const says = `the last verified one is ${formatAge(ageMs)} old: ${last.events} events, ${formatBytes(last.bytes)}`
+  const says = `the last verified one is ${formatAge(ageMs)} old: ${formatCount(last.events, 'event')}, ${formatBytes(last.bytes)}`
   return ageMs > BACKUP_AGE_MS_MAX ? warn('backup', `${says}; ${orMake(command)}`) : ok('backup', says)
 }
 
@@ -69,7 +70,7 @@ function newestOf(folder: string, backups: Backups, command: string, nowMs: numb
   const [newest] = backups
   if (newest === undefined) return wrong('backups', `${folder} has no backup of this log`)
   const ageMs = nowMs - newest.atMs
-  const says = `${backups.length} in ${folder}, the newest ${formatAge(ageMs)} old with ${newest.content?.events ?? 0} events`
+  const says = `${backups.length} in ${folder}, the newest ${formatAge(ageMs)} old with ${formatCount(newest.content?.events ?? 0, 'event')}`
   return ageMs > BACKUP_AGE_MS_MAX ? warn('backups', `${says}; ${orMake(command)}`) : ok('backups', says)
 }
 

@@ -25,6 +25,7 @@ import { TOKEN_FILE } from '../operator/token-file.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError, outsideReason } from '../terminal/world.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Free bytes below which publishing may soon stop: a commit may write tens of KiB, and the write-ahead log grows. */
 const FREE_BYTES_MIN: number = 256 * 1024 * 1024
@@ -87,7 +88,7 @@ function diagnoseOpenStore(
   const purpose = namesNoSite(identity.origin) ? ', not for the public' : ''
   const mirror = readMirrorMeta(db)
   const found = [
-    note('log', `${identity.origin} (${identity.chain})${purpose}, ${head.seq} events${age}`),
+    note('log', `${identity.origin} (${identity.chain})${purpose}, ${formatCount(head.seq, 'event')}${age}`),
     highWaterOf(db, fault),
     clockOf(head.atMs, world),
     heldDiagnosis(

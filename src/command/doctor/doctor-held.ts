@@ -1,6 +1,7 @@
 import type { Diagnosis } from './diagnosis.ts'
 import { ok, warn } from './diagnosis.ts'
 import { formatAge } from '../terminal/rounded-quantity.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Age in milliseconds after which a draft should no longer wait for the blockchain. */
 const STUCK_MS = 60 * 60 * 1_000
@@ -12,7 +13,7 @@ export function heldDiagnosis(
   list: string,
 ): Diagnosis {
   const ageMs = oldestAtMs === null ? 0 : nowMs - oldestAtMs
-  const says = held === 1 ? '1 draft is held' : `${held} drafts are held`
+  const says = `${formatCount(held, 'draft is', 'drafts are')} held`
   const whose = held === 1 ? 'it has waited' : 'the oldest has waited'
   if (refused > 0) return warn('held', `${says}, ${refused} of them refused: see ${list} --state refused`)
   if (ageMs > STUCK_MS) return warn('held', `${says}; ${whose} for ${formatAge(ageMs)}: see ${list}`)

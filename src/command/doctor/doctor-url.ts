@@ -18,6 +18,7 @@ import { printable } from '../terminal/output.ts'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import type { World } from '../terminal/world.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
 const CLOCK_MS_MAX = 5_000
@@ -72,9 +73,9 @@ function failureOf(error: unknown): DaybookError {
 
 function serviceOf({ version, head, following, origin }: Status): Diagnosis {
   const age = head.ageMs === null ? '' : `, the newest ${formatAge(head.ageMs)} old`
-  const says = printable(`${origin}, version ${version}, ${head.seq} events${age}`)
+  const says = printable(`${origin}, version ${version}, ${formatCount(head.seq, 'event')}${age}`)
   return following.behind > 0
-    ? warn('service', `${says}; ${following.behind} events behind`)
+    ? warn('service', `${says}; ${formatCount(following.behind, 'event')} behind`)
     : note('service', says)
 }
 
@@ -120,10 +121,13 @@ async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSigna
   const { size } = opened.value.checkpoint
   const { seq, ageMs } = status.head
   if (size < seq)
-    return wrong('checkpoint', `it covers ${size} of ${seq} events: a cache on the way keeps an old one`)
+    return wrong(
+      'checkpoint',
+      `it covers ${size} of ${formatCount(seq, 'event')}: a cache on the way keeps an old one`,
+    )
   return ok(
     'checkpoint',
-    `signed for ${size} events${ageMs === null ? '' : `, the newest ${formatAge(ageMs)} old`}`,
+    `signed for ${formatCount(size, 'event')}${ageMs === null ? '' : `, the newest ${formatAge(ageMs)} old`}`,
   )
 }
 

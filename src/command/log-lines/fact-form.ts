@@ -7,7 +7,7 @@ export type LineLevel = (typeof LINE_LEVELS)[number]
 /** Form of a fact in the table. */
 export type Fact = Readonly<{
   level: LineLevel
-  /** Message; `{name}` stands for a field. */
+  /** Message; `{name}` stands for a field, and `{name} event(s)` for `1 event` or `2 events`. */
   text: string
   fields: readonly LineField[]
   /** Fields that a line may lack. */

@@ -30,12 +30,12 @@ const SERVICE_FACTS = {
   },
   published: {
     level: 'info',
-    text: 'published {events} events, seq {first} to {last}, in {ms} ms',
+    text: 'published {events} event(s), seq {first} to {last}, in {ms} ms',
     fields: ['first', 'last', 'events', 'commits', 'requests', 'held', 'ms'],
   },
   held: {
     level: 'info',
-    text: 'holds {added} more drafts',
+    text: 'holds {added} more draft(s)',
     fields: ['added', 'held', 'requests', 'ms'],
   },
   refused: {
@@ -127,7 +127,7 @@ const SERVICE_FACTS = {
   'audit-begun': { level: 'info', text: 'an audit of the whole log begins', fields: [] },
   audited: {
     level: 'info',
-    text: 'an audit found the whole log right: {events} events',
+    text: 'an audit found the whole log right: {events} event(s)',
     fields: ['events', 'ms'],
   },
   'audit-failed': {
@@ -137,7 +137,7 @@ const SERVICE_FACTS = {
   },
   'backed-up': {
     level: 'info',
-    text: 'a verified backup holds {events} events',
+    text: 'a verified backup holds {events} event(s)',
     fields: ['events', 'ms'],
   },
   'clock-wrong': { level: 'error', text: '{reason}', fields: ['fault', 'reason'] },
@@ -201,10 +201,10 @@ const SERVICE_FACTS = {
   'writer-settings': { level: 'warn', text: 'the settings of {words} differ from ours', fields: ['words'] },
   'offered-again': {
     level: 'error',
-    text: 'gave {count} lost commits to the engine again',
+    text: 'gave {count} lost commit(s) to the engine again',
     fields: ['count'],
   },
-  'fork-kept': { level: 'error', text: 'keeps {count} messages of two branches', fields: ['count'] },
+  'fork-kept': { level: 'error', text: 'keeps {count} message(s) of two branches', fields: ['count'] },
   'log-stopped': {
     level: 'error',
     text: 'nothing is published until an operator acts, from message {place} on: {reason}',
@@ -216,12 +216,12 @@ const SERVICE_FACTS = {
   'page-failed': { level: 'warn', text: 'the first page failed', fields: ['err'] },
   suppressed: {
     level: 'warn',
-    text: '{count} more lines of the fact {of} in one second are left out',
+    text: 'left out {count} more line(s) of the fact {of} in one second',
     fields: ['of', 'count'],
   },
   lost: {
     level: 'warn',
-    text: '{count} lines are lost, because nobody read the lines before them',
+    text: 'lost {count} line(s), because nobody read the lines before them',
     fields: ['count'],
   },
   stopping: {

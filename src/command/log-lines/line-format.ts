@@ -25,7 +25,13 @@ export function lineValues(name: FactName, fields: LineValues): LineValues {
 
 /** Message of a line. */
 export function messageOf(name: FactName, values: LineValues): string {
-  return factOf(name).text.replaceAll(/\{(\w+)\}/g, (_, field: string) => String(Reflect.get(values, field)))
+  const valueOf = (field: string): unknown => Reflect.get(values, field)
+  return factOf(name)
+    .text.replaceAll(
+      /\{(\w+)\}([a-z ]+)\(s\)/g,
+      (_, field: string, words: string) => `{${field}}${words}${valueOf(field) === 1 ? '' : 's'}`,
+    )
+    .replaceAll(/\{(\w+)\}/g, (_, field: string) => String(valueOf(field)))
 }
 
 /** The line for a terminal: time, level unless it is `info`, message, and the fields that the message lacks. */

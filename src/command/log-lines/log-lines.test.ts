@@ -46,6 +46,15 @@ suite('a log line', () => {
     ])
   })
 
+  test('names one event as one, and two as many', () => {
+    const { lines, parsed } = openStage()
+    for (const count of [1, 2]) lines.say('lost', { count })
+    assert.deepEqual(
+      parsed().map(({ msg }) => msg),
+      [1, 2].map((n) => `lost ${n} line${n === 1 ? '' : 's'}, because nobody read the lines before them`),
+    )
+  })
+
   test('is readable on a terminal, with the stack of an error below it', () => {
     const { lines, written } = openStage(true)
     lines.say('stopped', { ms: 7 })

@@ -9,17 +9,17 @@ export const PEER_FACTS = {
   'mirror-asking': { level: 'info', text: 'asks {of} for its log', fields: ['of'] },
   'mirror-building': {
     level: 'info',
-    text: 'builds the mirror ({stage}): {events} of {wantedEvents} events',
+    text: 'builds the mirror ({stage}): {events} of {wantedEvents} event(s)',
     fields: ['stage', 'events', 'wantedEvents'],
   },
   'mirror-built': {
     level: 'info',
-    text: 'the mirror is built and proved: {events} events in {ms} ms',
+    text: 'the mirror is built and proved: {events} event(s) in {ms} ms',
     fields: ['events', 'ms'],
   },
   mirrored: {
     level: 'debug',
-    text: 'proved {events} more events, up to seq {last}',
+    text: 'proved {events} more event(s), up to seq {last}',
     fields: ['events', 'last'],
   },
   'origin-lost': {

@@ -26,6 +26,7 @@ import { checkEngine } from './stream-check.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 import { removeStore } from '../../log/store/store-files.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 type CheckOptions = LogStoreOptions & Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
@@ -70,7 +71,9 @@ export async function check(
   const checked = { store: storePath(data), scratch, mark: comparedMark(data, keys, world), keys }
   const { events, faults } = await checkStore(checked, world)
   if (faults === 0)
-    world.stdout.write(`${events} events: every table agrees with the log, and the log with its signatures\n`)
+    world.stdout.write(
+      `${formatCount(events, 'event')}: every table agrees with the log, and the log with its signatures\n`,
+    )
   const others = logStore === null ? 0 : await checkEngine({ logStore, data, stream: null }, world)
   return faults + others > 0 ? 1 : 0
 }
@@ -130,14 +133,20 @@ export async function checkStore(
       await turn()
       if (world.stop.aborted) {
         steps.return({ events: step.value, differences: [] })
-        throw new CommandError(1, `stopped after ${step.value} events; the store was not checked`)
+        throw new CommandError(
+          1,
+          `stopped after ${formatCount(step.value, 'event')}; the store was not checked`,
+        )
       }
       step = steps.next()
     }
     progress.end()
     const { events, differences } = step.value
     for (const { table, rows, first } of differences) {
-      tell(world, `${table}: ${rows} rows differ from those recomputed from the log, the first at ${first}`)
+      tell(
+        world,
+        `${table}: ${formatCount(rows, 'row differs', 'rows differ')} from those recomputed from the log, the first at ${first}`,
+      )
     }
     return { events, faults: found.length + differences.length + (fault === null ? 0 : 1) }
   } finally {

@@ -71,6 +71,8 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   const sent = await sendDrafts({ ...door, log: answer.headers.get('daybook-log') }, lines)
   if (!sent.ok) {
     const { draft, field, reason } = sent.failure
+    const earlier = CORRECTED_FIELDS.includes(field ?? '') ? await earlierCorrection(seq, read) : null
+    if (earlier !== null) throw new CommandError(1, `${earlier}; nothing was published`)
     const which = draft === null ? '' : draft === 0 ? 'the correction' : 'the restatement'
     tell(
       world,
@@ -101,6 +103,20 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   ]
   world.stdout.write(outcomes.map((line) => `${line}\n`).join(''))
   return sent.receipts.some(({ status }) => status === 'failed' || status === 'dropped') ? 1 : 0
+}
+
+/** Fields that the door refuses when another command has corrected or replaced the event. */
+const CORRECTED_FIELDS: readonly string[] = ['ref', 'details.corrects', 'details.restates']
+
+/** Tells which events have cancelled and replaced an event, and what to do; null when nothing has cancelled it. */
+async function earlierCorrection(seq: number, read: Read): Promise<string | null> {
+  const answer = await withCommandErrors(() => read('eventCorrections'))
+  const { correctedBy, restatedBy }: EventCorrections = answer.json()
+  if (correctedBy === null) return null
+  const cancelled = `event ${seq} was cancelled by ${correctedBy}`
+  return restatedBy === null
+    ? `${cancelled} and not replaced: publish its replacement with details.restates ${seq}`
+    : `${cancelled} and replaced by ${restatedBy}: correct ${restatedBy}`
 }
 
 /** Asks for the event, or for what belongs to it. */

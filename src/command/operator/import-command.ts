@@ -15,6 +15,7 @@ import { CommandError, directoryInUse, tell } from '../terminal/world.ts'
 import type { LogOptions } from './log-options.ts'
 import { directoryOption, logOptions, newLogOf } from './log-options.ts'
 import { readSigningKeys } from './signing-key-file.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 type ImportCommandSettings = Readonly<{
   files: readonly string[]
@@ -68,7 +69,7 @@ export async function runImport(settings: ImportCommandSettings, world: World): 
       signal: world.stop,
       onProgress({ stage, bytes, bytesTotal, drafts }) {
         const note = stage === 'finishing' ? ' | building the indexes' : ''
-        progress.at(bytes, bytesTotal ?? bytes, ` | ${drafts} drafts${note}`)
+        progress.at(bytes, bytesTotal ?? bytes, ` | ${formatCount(drafts, 'draft')}${note}`)
       },
     })
   } catch (cause) {
@@ -87,6 +88,6 @@ export async function runImport(settings: ImportCommandSettings, world: World): 
   const { events, duplicates, irregular, seconds } = outcome
   const skipped = duplicates === 0 ? '' : `, ${duplicates} duplicates skipped`
   const reported = irregular === 0 ? '' : `, ${irregular} that --balances refuse would refuse`
-  tell(world, `${events} events imported in ${seconds.toFixed(1)} s${skipped}${reported}`)
+  tell(world, `${formatCount(events, 'event')} imported in ${seconds.toFixed(1)} s${skipped}${reported}`)
   return 0
 }

@@ -10,6 +10,7 @@ import { draftLines } from './draft-lines.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 type PublishSettings = Readonly<{
   /** Path of a file of JSON lines, or null for standard input. */
@@ -59,7 +60,7 @@ export async function publish(settings: PublishSettings, input: Readable, world:
       door = { ...door, log: door.log ?? answer.log }
       firstLine = (lines.at(-1)?.number ?? 0) + 1
       bytes += lines.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)
-      progress.at(bytes, Math.max(total, bytes), ` | ${drafts} drafts`)
+      progress.at(bytes, Math.max(total, bytes), ` | ${formatCount(drafts, 'draft')}`)
       if (world.stop.aborted) break
     }
     if (world.stop.aborted) {

@@ -13,6 +13,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { directoryOption, requireLog } from './log-options.ts'
 import { readableKeys, readKeyFile } from './signing-key-file.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 type UpgradeOptions = Readonly<{
   data: string
@@ -75,7 +76,7 @@ async function upgrade(task: UpgradeTask, world: World): Promise<ExitCode> {
   }
   const { from, to, events, seconds, lockedMs } = report
   world.stdout.write(
-    `${events} events upgraded from schema ${from} to schema ${to} in ${seconds.toFixed(1)} s; the directory was locked for ${(lockedMs / 1_000).toFixed(1)} s\n`,
+    `${formatCount(events, 'event')} upgraded from schema ${from} to schema ${to} in ${seconds.toFixed(1)} s; the directory was locked for ${(lockedMs / 1_000).toFixed(1)} s\n`,
   )
   tellKept(report, task.data, world)
   return 0
@@ -159,7 +160,10 @@ function openTelling(world: World) {
   return {
     onForecast({ from, to, events, lost, needBytes, freeBytes }: UpgradeForecast) {
       const room = `${formatBytes(needBytes)} of disk at most; ${formatBytes(freeBytes)} are free`
-      tell(world, `upgrading ${events} events from schema ${from} to schema ${to} needs ${room}`)
+      tell(
+        world,
+        `upgrading ${formatCount(events, 'event')} from schema ${from} to schema ${to} needs ${room}`,
+      )
       if (lost !== null)
         tell(world, `${textOfFault(lost)}: the next start needs a newer backup, or --accept-loss`)
     },
@@ -177,7 +181,7 @@ function openTelling(world: World) {
       progress.at(at.done, at.total, ` | ${note}`)
       if (world.interactive || world.monotonicMs() - toldMs < LINE_SECONDS * 1_000) return
       toldMs = world.monotonicMs()
-      tell(world, `${at.done} of ${at.total} events: ${note}`)
+      tell(world, `${at.done} of ${formatCount(at.total, 'event')}: ${note}`)
     },
     end: progress.end,
   }

@@ -12,6 +12,7 @@ import { isSame } from '../../tlog/hash.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import type { Pins } from '../proof/origin-keys.ts'
 import { removeCompanions } from '../../log/store/store-files.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** The store of a mirror whose log was continued by another one after a loss. */
 export type FormerMirror = Disposable &
@@ -39,7 +40,7 @@ export function openFormerMirror(dataDirectory: string): FormerMirror {
       const size = Math.min(head, former.find((log) => log.id === id)?.size ?? 0)
       if (size === 0 || isSame(openStoredTree(db).at(size).root, treeAt(size).root)) return
       throw new ContradictionError(
-        `the new log says that it continues the first ${size} events of the mirrored one, and they differ`,
+        `the new log says that it continues the first ${formatCount(size, 'event')} of the mirrored one, and they differ`,
         { 'own.checkpoint': readHighWater(dataDirectory)?.checkpoint ?? '' },
       )
     },

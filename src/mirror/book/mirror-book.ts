@@ -27,6 +27,7 @@ import type { MonthFiles, MonthSegment } from '../months/file-entries.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import { openServedPieces, replaceSealed } from './served-pieces.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Thrown when a tree or month that was computed here is not the one that the origin signed or published. */
 export class MismatchError extends Error {
@@ -193,7 +194,9 @@ function openCheckedTree(): CheckedTree {
 /** The signed tree, if it is the one that was computed here. Throws a `MismatchError` otherwise. */
 function sameTree(signed: ProvenTree | null, { size, root }: Tree): ProvenTree {
   if (signed?.size === size && isSame(signed.root, root)) return signed
-  throw new MismatchError(`the tree of the first ${size} events is not the one that the log signed`)
+  throw new MismatchError(
+    `the tree of the first ${formatCount(size, 'event')} is not the one that the log signed`,
+  )
 }
 
 function append(appender: Appender, { event, details }: MirrorEntry): void {

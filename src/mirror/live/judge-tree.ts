@@ -2,6 +2,7 @@ import { isSame } from '../../tlog/hash.ts'
 import type { MirrorBook } from '../book/mirror-book.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Place of a signed tree beside the mirror's: of the same size, larger, or an older one of the same log. */
 export type TreePlace = 'level' | 'ahead' | 'behind'
@@ -20,7 +21,7 @@ export function placeOfTree(
   if (tree.size > head) return 'ahead'
   if (!isSame(book.treeAt(tree.size).root, tree.root)) {
     throw new ContradictionError(
-      `FORK: the origin has signed another history of the first ${tree.size} events than before`,
+      `FORK: the origin has signed another history of the first ${formatCount(tree.size, 'event')} than before`,
       { 'own.checkpoint': own, 'served.checkpoint': served },
     )
   }
@@ -30,7 +31,7 @@ export function placeOfTree(
 /** The contradiction of an origin that has shown a shorter log for too long. */
 export function rollback(own: string, tree: ProvenTree, head: number): ContradictionError {
   return new ContradictionError(
-    `ROLLBACK: the origin signed ${head} events and now shows ${tree.size}: it was shortened, or an old copy is served`,
+    `ROLLBACK: the origin signed ${formatCount(head, 'event')} and now shows ${tree.size}: it was shortened, or an old copy is served`,
     { 'own.checkpoint': own, 'served.checkpoint': tree.note },
   )
 }

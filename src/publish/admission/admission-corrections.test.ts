@@ -148,6 +148,12 @@ suite('an event that restates', () => {
       null,
     ],
     [
+      'after its contest was paid needs the seq of the event that it replaces',
+      [...corrected, contest('paid')],
+      moved('play/entry', '1', 1),
+      'type: this contest is paid: publish play only while it is running, or in place of a corrected event, which details.restates names',
+    ],
+    [
       'is refused in an earlier state',
       [...corrected, contest('scheduled', 2)],
       again('play/entry', 3, 2),

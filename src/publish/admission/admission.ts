@@ -137,9 +137,10 @@ function refusalOfStatus(
   // The replacement of a cancelled event is admitted in that event's states and in all later ones.
   const tooEarly = contest.status === 'upcoming' || (contest.status === 'running' && taken[0] === 'paying')
   if (draft.details?.restates !== undefined && !tooEarly) return null
+  const replaces = tooEarly ? '' : ', or in place of a corrected event, which details.restates names'
   return wrong(
     'type',
-    `this contest is ${contest.status}: publish ${draft.type} only while it is ${taken.join(' or ')}`,
+    `this contest is ${contest.status}: publish ${draft.type} only while it is ${taken.join(' or ')}${replaces}`,
   )
 }
 

@@ -4,6 +4,7 @@ import type { AskedTransaction } from './ask-transactions.ts'
 import { chanceLines } from './miss-chance.ts'
 import type { ChosenTransactions } from './named-transactions.ts'
 import { faultOf, isSound, placeOf } from './transaction-fault.ts'
+import { formatCount } from '../../protocol/count.ts'
 
 /** Chain that was asked, as a report names it. */
 type AskedChain = Readonly<{
@@ -52,9 +53,13 @@ export function judgeTransactions(
   else if (open > 0)
     list.unchecked(
       'chain',
-      `${open} of ${asked.length} transactions got no sure answer; ${sound.size} are right`,
+      `${open} of ${formatCount(asked.length, 'transaction')} got no sure answer; ${sound.size} are right`,
     )
-  else list.right('chain', `${sound.size} of ${chosen.total} transactions are final${amounts}`)
+  else
+    list.right(
+      'chain',
+      `${sound.size} of ${formatCount(chosen.total, 'transaction is', 'transactions are')} final${amounts}`,
+    )
   return { lines, isAnswered: chosen.total === 0 || sound.size + wrong > 0 }
 }
 
@@ -73,8 +78,8 @@ function linesOf(
     const also = largest.length > 0 ? `, and the ${largest.length} with the largest payouts` : ''
     lines.push(
       sampled.length === total
-        ? `The sample is all ${total} transactions.`
-        : `The sample is ${sampled.length} of ${total} transactions, drawn at random after the checkpoint was fixed${also}.`,
+        ? `The sample is complete: ${formatCount(total, 'transaction')}.`
+        : `The sample is ${sampled.length} of ${formatCount(total, 'transaction')}, drawn at random after the checkpoint was fixed${also}.`,
       ...(asked.every((one) => faultOf(one) === null) ? chanceLines(total, drawn) : []),
     )
   }
@@ -85,7 +90,7 @@ function linesOf(
   }
   lines.push(
     comparesAmounts
-      ? `Amounts: no address and no recipient was compared, only sums. In ${more} transactions the payer moved more than their payouts say.`
+      ? `Amounts: no address and no recipient was compared, only sums. In ${formatCount(more, 'transaction')} the payer moved more than their payouts say.`
       : 'Amounts were not compared: give --payer and --token. This proves only that a transaction exists, succeeded and is final.',
     `Asked at ${hosts.join(' and ')}${chainId === null ? '' : `, ${chain === 'evm' ? 'chain id' : 'genesis'} ${chainId}`}.`,
   )
