@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { promisify } from 'node:util'
 import { productionPackages } from '../../package/release/bill-of-materials.ts'
 import { lockedPackages } from '../../package/release/preconditions.ts'
 import { textOf } from '../stage/document.ts'
@@ -58,6 +59,15 @@ suite('a package of somebody else', () => {
       for (const line of installs.filter((found) => !/^\s*#/.test(found)))
         assert.match(line, / --ignore-scripts\b/, file)
     }
+  })
+
+  test('is installed without a warning by the npm of an older Node', async () => {
+    // The packages ask for the Node that `npm ci` installs, and npm runs on the machine's own.
+    const words = ['ci', '--dry-run', '--offline', '--ignore-scripts', '--no-audit', '--no-fund']
+    const path = (process.env['PATH'] ?? '').split(':').filter((folder) => !folder.includes('node_modules'))
+    const env = { ...process.env, PATH: path.join(':') }
+    const { stderr } = await promisify(execFile)('npm', words, { cwd: ROOT, env })
+    assert.equal(stderr, '')
   })
 
   test('has a licence that the list names', () => {

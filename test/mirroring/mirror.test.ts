@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { closeSync, cpSync, openSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { hasStore } from '../../src/log/store/store.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
 import { settingsOf } from '../stage/import-stage.ts'
@@ -101,44 +99,7 @@ suite('a mirror', () => {
   })
 })
 
-/** Makes the descriptor by which this process has `from` open one of `to`. Descriptors have the lowest free number. */
-function redirect(from: string, to: string): void {
-  const wanted = readdirSync('/proc/self/fd').find((fd) => isOpenAt(fd, from))
-  assert.ok(wanted !== undefined, `${from} is open`)
-  closeSync(Number(wanted))
-  const lower: number[] = []
-  let fd = openSync(to, 'r+')
-  for (; fd !== Number(wanted); fd = openSync(to, 'r+')) lower.push(fd)
-  for (const one of lower) closeSync(one)
-}
-
-function isOpenAt(fd: string, path: string): boolean {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`) === path
-  } catch {
-    // The descriptor that listed the folder is closed.
-    return false
-  }
-}
-
 suite('a mirror of a log', () => {
-  test('whose disk had no room for the high-water mark shows the event once it has', async () => {
-    await using origin = await openOrigin(5)
-    await using mirror = openMirror(origin.url)
-    await mirror.follow()
-    const head = mirror.head()
-    const mark = join(mirror.data, HIGH_WATER_FILE)
-    redirect(mark, '/dev/full')
-    await origin.trade(1)
-    const full = await mirror.until(({ fault }) => fault !== null)
-    assert.deepEqual([full.fault, full.waits, full.behindEvents], ['the disk is full', 'disk', 1])
-    assert.equal(mirror.head(), head)
-    redirect('/dev/full', mark)
-    await mirror.reach(head + 1)
-    const { fault, behindEvents } = await mirror.until(({ waits }) => waits === null)
-    assert.deepEqual([fault, behindEvents], [null, 0])
-  })
-
   test('keeps what it has while its origin is gone, and goes on when it is back', async () => {
     await using origin = await openOrigin(30)
     await using proxy = await openChangingProxy(origin.url())

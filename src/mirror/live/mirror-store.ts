@@ -102,10 +102,6 @@ function storeOf(
     onCommitted({ events, seq, atMs })
   }
 
-  function putKeys({ listed }: OriginKeys): void {
-    if (JSON.stringify(readKeys(db)) !== JSON.stringify(listed)) replaceKeys(db, listed)
-  }
-
   return {
     dataDirectory,
     identity,
@@ -118,7 +114,7 @@ function storeOf(
       const list = { origin, logId: id, keys: readKeys(db), formerLogs: former }
       return proveKeys(formatUtf8(JSON.stringify(list)), pins)
     },
-    putKeys,
+    putKeys: (keys) => putKeys(db, keys),
     commit(tree) {
       book.commit(tree)
       show(tree)
@@ -126,7 +122,7 @@ function storeOf(
     signAgain(tree, keys) {
       book.begin()
       try {
-        putKeys(keys)
+        putKeys(db, keys)
         book.signAgain(tree)
         db.exec('COMMIT')
       } catch (error) {
@@ -142,6 +138,10 @@ function storeOf(
       if (db.isOpen) db.close()
     },
   }
+}
+
+function putKeys(db: DatabaseSync, { listed }: OriginKeys): void {
+  if (JSON.stringify(readKeys(db)) !== JSON.stringify(listed)) replaceKeys(db, listed)
 }
 
 /** Opens the rows that the mirror writes about itself. `onHeld` is called when the word about held drafts has changed. */

@@ -1,4 +1,4 @@
-import type { Lines, Series, Share } from './chart-line.ts'
+import type { ChartAnnotation, Lines, Series, Share } from './chart-plot.ts'
 import { BAR_WIDTH_SHARE, PLOT_HEIGHTS, axisWords } from './chart-plot.ts'
 import { shortAmount } from '../markup/amount-html.ts'
 import type { Scale } from '../markup/chart-scale.ts'
@@ -8,23 +8,6 @@ import type { Candidate, ChartRow, ChartWords, Placing } from './chart-words.ts'
 import { mergedWords, openPlacing } from './chart-words.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
-
-/**
- * Words at the marks of a plot:
- *
- * - `name`: the name of a line, just above it
- * - `peak`: the name, the figure and the bucket of the highest bar, and the figures of the next ones
- * - `last`: the figure of the last complete bucket of a line
- * - `moment`: words at a moment of the range
- *
- * `pointerOf` is the JSON pointer of a figure, or of a bucket's start, for checks against the answer.
- */
-export type ChartAnnotation =
-  | Readonly<{ at: 'name'; series: Series }>
-  | Readonly<{ at: 'peak' | 'last'; series: Series; pointerOf: PointerOf }>
-  | Readonly<{ at: 'moment'; atMs: number; text: string; pointer: string }>
-
-type PointerOf = (index: number, field: 'figure' | 'at') => string
 
 /** Further bars that are named: how many, their least share of the highest, and their least distance in buckets. */
 const MORE_PEAKS_MAX = 2

@@ -1,52 +1,17 @@
 import { line } from 'd3-shape'
-import type { ChartAnnotation } from './chart-annotations.ts'
 import { annotationWords, shareOf } from './chart-annotations.ts'
 import { BAR_WIDTH_SHARE, BOX, PLOT_HEADS, PLOT_HEIGHTS } from './chart-plot.ts'
 import { denseBars, denseLine, denseTransform, isDense } from './chart-dense.ts'
-import type { Plot, PlotSize } from './chart-plot.ts'
+import type { Lines, Plot, Series, Share } from './chart-plot.ts'
 import type { ChartValue, Scale } from '../markup/chart-scale.ts'
 import { digitsOf, percent, scaleOf } from '../markup/chart-scale.ts'
 import { monthMarks, timeMarks } from './chart-time.ts'
-import type { SeriesStyle } from './chart-words.ts'
-import type { Bucket } from '../../protocol/range-resources.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 
-/** One figure of each bucket, in order, and how they are drawn. */
-export type Series = Readonly<{
-  name: string
-  style: SeriesStyle
-  figures: readonly ChartValue[]
-  drawn: 'line' | 'area' | 'bars'
-}>
-
-/** Series over buckets, which have the same width on the page. All have the same unit, because they share an axis. */
-export type Lines = Readonly<{
-  id: string
-  title: string
-  fromMs: number
-  toMs: number
-  bucket: Bucket
-  /** Start of each bucket. */
-  starts: readonly string[]
-  /** Number of buckets at the end that are not over. */
-  unfinished: number
-  /** Place of a figure: the middle when it is of the whole bucket, or its end. */
-  placement: 'middle' | 'end'
-  series: readonly Series[]
-  size: PlotSize
-  dated: boolean
-  /** Whether the axis holds zero. Lines of a price may have an axis without it. */
-  zero?: boolean
-  annotations?: readonly ChartAnnotation[]
-}>
-
 /** Number of marks on the axis of a short plot. */
 const SHORT_MARKS = 3
-
-/** Place of a bucket's figure as a share of the width. */
-export type Share = (index: number) => number
 
 /** Plot of series. An unknown figure breaks a line; a figure without neighbours is a dot. */
 export function linePlot(lines: Lines): Plot {

@@ -1,6 +1,7 @@
-import type { ChartWords } from './chart-words.ts'
+import type { Bucket } from '../../protocol/range-resources.ts'
+import type { ChartWords, SeriesStyle } from './chart-words.ts'
 import { wordsHtml } from './chart-words.ts'
-import type { Mark } from '../markup/chart-scale.ts'
+import type { ChartValue, Mark } from '../markup/chart-scale.ts'
 import { percent } from '../markup/chart-scale.ts'
 import type { TimeMark } from './chart-time.ts'
 import type { Html } from '../markup/html.ts'
@@ -16,6 +17,55 @@ export const PLOT_HEADS: Readonly<Record<PlotSize, number>> = { tall: 44, short:
 export const DATES_HEIGHT = 24
 /** Distance of an axis label from its line. */
 const LABEL_GAP = 5
+
+/** One figure of each bucket, in order, and how they are drawn. */
+export type Series = Readonly<{
+  name: string
+  style: SeriesStyle
+  figures: readonly ChartValue[]
+  drawn: 'line' | 'area' | 'bars'
+}>
+
+/** Series over buckets, which have the same width on the page. All have the same unit, because they share an axis. */
+export type Lines = Readonly<{
+  id: string
+  title: string
+  fromMs: number
+  toMs: number
+  bucket: Bucket
+  /** Start of each bucket. */
+  starts: readonly string[]
+  /** Number of buckets at the end that are not over. */
+  unfinished: number
+  /** Place of a figure: the middle when it is of the whole bucket, or its end. */
+  placement: 'middle' | 'end'
+  series: readonly Series[]
+  size: PlotSize
+  dated: boolean
+  /** Whether the axis holds zero. Lines of a price may have an axis without it. */
+  zero?: boolean
+  annotations?: readonly ChartAnnotation[]
+}>
+
+/**
+ * Words at the marks of a plot:
+ *
+ * - `name`: the name of a line, just above it
+ * - `peak`: the name, the figure and the bucket of the highest bar, and the figures of the next ones
+ * - `last`: the figure of the last complete bucket of a line
+ * - `moment`: words at a moment of the range
+ *
+ * `pointerOf` is the JSON pointer of a figure, or of a bucket's start, for checks against the answer.
+ */
+export type ChartAnnotation =
+  | Readonly<{ at: 'name'; series: Series }>
+  | Readonly<{ at: 'peak' | 'last'; series: Series; pointerOf: PointerOf }>
+  | Readonly<{ at: 'moment'; atMs: number; text: string; pointer: string }>
+
+type PointerOf = (index: number, field: 'figure' | 'at') => string
+
+/** Place of a bucket's figure as a share of the width. */
+export type Share = (index: number) => number
 
 /** A drawn plot: axes, paths and shapes that stretch to any width, and words that do not. */
 export type Plot = Readonly<{

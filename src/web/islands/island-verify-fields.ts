@@ -44,19 +44,6 @@ export type SharedSteps = Pick<
 > &
   Pick<TreeSteps, 'checkGrowth' | 'provedEvent'>
 
-/** Checks of witnesses. A page loads them when a reader asks for one; the saved verifier has them. */
-export type WitnessChecks = Pick<
-  typeof import('./island-verify-witnesses.ts'),
-  'checkSavedProof' | 'checkWitnesses'
->
-
-/** Checks that not every page has. */
-export type FurtherChecks = Readonly<{
-  chain: ChainChecks | null
-  /** Opens the checks of witnesses; null on a page without them. */
-  openWitnesses: ((form: HTMLFormElement) => Promise<WitnessChecks>) | null
-}>
-
 /** Reads the fields for witnesses. A key has no space, and is on a line of its own. */
 export function readWitnessFields(valueOf: (name: string) => string): WitnessFields {
   const quorum = valueOf('quorum')

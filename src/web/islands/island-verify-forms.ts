@@ -1,4 +1,4 @@
-import type { FurtherChecks, SharedSteps } from './island-verify-fields.ts'
+import type { ChainChecks, SharedSteps } from './island-verify-fields.ts'
 import { readChainFields, readWitnessFields } from './island-verify-fields.ts'
 import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
 import type { Log, CheckStep, CheckSteps } from './island-verify-log.ts'
@@ -18,6 +18,19 @@ import { drawPath, pathLines } from './island-verify-path.ts'
 import { checkGrowth, provedEvent } from './island-verify-tree.ts'
 import type { Visits } from './island-verify-visit.ts'
 import { checkVisit } from './island-verify-visit.ts'
+
+/** Checks of witnesses. A page loads them when a reader asks for one; the saved verifier has them. */
+export type WitnessChecks = Pick<
+  typeof import('./island-verify-witnesses.ts'),
+  'checkSavedProof' | 'checkWitnesses'
+>
+
+/** Checks that not every page has. */
+export type FurtherChecks = Readonly<{
+  chain: ChainChecks | null
+  /** Opens the checks of witnesses; null on a page without them. */
+  openWitnesses: ((form: HTMLFormElement) => Promise<WitnessChecks>) | null
+}>
 
 /** Symbol and word of each result. */
 const MARKS: Readonly<Record<CheckStep['is'], readonly [shape: string, word: string]>> = {

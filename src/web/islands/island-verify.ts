@@ -1,5 +1,5 @@
 import './island-still.ts'
-import type { WitnessChecks } from './island-verify-fields.ts'
+import type { WitnessChecks } from './island-verify-forms.ts'
 import { startVerify } from './island-verify-forms.ts'
 import { NotServed } from './island-verify-log.ts'
 

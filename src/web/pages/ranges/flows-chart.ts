@@ -1,6 +1,6 @@
 import type { FlowFigures, Flows } from '../../../protocol/range-resources.ts'
-import type { ChartAnnotation } from '../../charts/chart-annotations.ts'
-import type { Lines, Series } from '../../charts/chart-line.ts'
+import type { ChartAnnotation } from '../../charts/chart-plot.ts'
+import type { Lines, Series } from '../../charts/chart-plot.ts'
 import { linePlot } from '../../charts/chart-line.ts'
 import type { Plot } from '../../charts/chart-plot.ts'
 import { plotOnPage } from '../../charts/chart-plot.ts'
