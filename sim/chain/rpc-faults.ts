@@ -47,6 +47,8 @@ export type Faults = Readonly<{
   historyMs?: number
   /** Solana: keeps no history; asking for it is an error. */
   noHistory?: boolean
+  /** Solana: a proxy that asks its node for transactions up to this version, whatever the client accepts. */
+  versionMax?: number
   /** EVM: answer to the tag `finalized`: an unknown tag, no such block as in geth or Erigon, or null. */
   finalizedTag?: 'invalid' | 'missing' | 'unknown-block' | 'null'
   /** Says that it serves another chain. */

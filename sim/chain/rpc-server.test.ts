@@ -127,7 +127,7 @@ suite('the pretend Solana RPC server', () => {
     stage.step(30_000)
     const answer = await stage.call('getTransaction', chain.txOf(1), {
       encoding: 'jsonParsed',
-      maxSupportedTransactionVersion: 0,
+      maxSupportedTransactionVersion: 255,
     })
     const sum = (list: unknown): bigint => {
       assert.ok(Array.isArray(list))
@@ -143,19 +143,25 @@ suite('the pretend Solana RPC server', () => {
     assert.equal(at(after, 0, 'uiTokenAmount', 'decimals'), 6)
     assert.equal(at(answer, 'result', 'transaction', 'signatures', 0), chain.txOf(1))
     assert.deepEqual(await stage.call('getTransaction', chain.txOf(2)), result(null))
-    const refusals = await Promise.all(
-      [3, 4, 5, 6, 7, 8].map(async (number) => {
-        chain.send(chain.txOf(number))
-        return number
-      }),
-    )
+  })
+
+  test('answers transactions of three versions, to clients that accept them', async () => {
+    await using stage = await open('solana')
+    const { chain } = stage
+    const txs = Array.from({ length: 12 }, (_, number) => chain.txOf(number))
+    for (const tx of txs) chain.send(tx)
     stage.step(30_000)
-    const codes = await Promise.all(
-      refusals.map(async (number) =>
-        at(await stage.call('getTransaction', chain.txOf(number)), 'error', 'code'),
-      ),
-    )
-    assert.ok(codes.includes(-32_015) && codes.includes(undefined), 'some transactions are of version 0')
+    const accepting = async (accepted: unknown): Promise<readonly unknown[]> => {
+      const config = accepted === undefined ? {} : { maxSupportedTransactionVersion: accepted }
+      const answers = await Promise.all(txs.map((tx) => stage.call('getTransaction', tx, config)))
+      const found = answers.map((answer) => at(answer, 'result', 'version') ?? at(answer, 'error', 'code'))
+      return [...new Set(found)].toSorted()
+    }
+    assert.deepEqual(await accepting(undefined), [-32_015, 'legacy'])
+    assert.deepEqual(await accepting(0), [-32_015, 0, 'legacy'])
+    assert.deepEqual(await accepting(1), [0, 1, 'legacy'])
+    assert.deepEqual(await accepting(255), [0, 1, 'legacy'])
+    for (const accepted of [256, -1, 0.5, '0']) assert.deepEqual(await accepting(accepted), [-32_602])
   })
 })
 

@@ -79,6 +79,12 @@ function sized(view: ChainView, value: readonly unknown[]): readonly unknown[] {
 function transaction(view: ChainView, [signature, config]: readonly unknown[]): RpcResult {
   const wrong = wrongSignature(signature)
   if (wrong !== null) return refuse(INVALID_PARAMS, `Invalid param: ${wrong}`)
+  const given = memberOf(config, 'maxSupportedTransactionVersion') ?? null
+  if (given !== null && !isByte(given)) {
+    return refuse(INVALID_PARAMS, `Invalid params: invalid value: ${JSON.stringify(given)}, expected u8.`)
+  }
+  // Without the parameter, a client gets legacy transactions only.
+  const accepted = given ?? -1
   const commitment = commitmentOf(config) ?? 'finalized'
   if (commitment === 'processed') {
     return refuse(INVALID_PARAMS, 'Method does not support commitment below `confirmed`')
@@ -89,23 +95,35 @@ function transaction(view: ChainView, [signature, config]: readonly unknown[]): 
   }
   const found = view.state.find(String(signature))
   if (found === null || found.block > (slotAt(view, commitment) ?? 0)) return answered(null)
-  // Half of the transactions are of version 0, which a client must ask for.
-  const version = (digestOf(String(signature))[0] ?? 0) % 2 === 0 ? 0 : 'legacy'
-  if (version === 0 && typeof memberOf(config, 'maxSupportedTransactionVersion') !== 'number') {
+  const { versionMax = accepted } = view.faults
+  const version = versionOf(String(signature))
+  if (version !== 'legacy' && version > versionMax) {
+    if (version <= accepted) view.fire('versionMax')
     return refuse(
       -32_015,
-      'Transaction version (0) is not supported by the requesting client. Please try the request again with the ' +
-        'following configuration parameter: "maxSupportedTransactionVersion": 0',
+      `Transaction version (${version}) is not supported by the requesting client. Please try the request again with ` +
+        `the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
     )
   }
   return answered(parsedTransaction(view, String(signature), found, version))
 }
 
+type TransactionVersion = 'legacy' | 0 | 1
+
+/** Version of a transaction: a third each of the legacy ones, of version 0, and of version 1. */
+function versionOf(signature: string): TransactionVersion {
+  const versions = ['legacy', 0, 1] as const
+  return versions[(digestOf(signature)[0] ?? 0) % versions.length] ?? 'legacy'
+}
+
+const isByte = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255
+
 function parsedTransaction(
   view: ChainView,
   signature: string,
   { block, error, transfers }: Sighting,
-  version: 0 | 'legacy',
+  version: TransactionVersion,
 ): unknown {
   const feePayer = transfers[0]?.payer ?? addressIn('solana', `fee payer of ${signature}`)
   const holders = holdersOf(view, transfers)

@@ -5,6 +5,12 @@ import { RpcFailure } from './rpc-failure.ts'
 import type { RpcPeer } from './rpc-peer.ts'
 import type { TokenAccount } from './tx-verdict.ts'
 
+/**
+ * Highest version of a transaction that is accepted. Nothing is read that a version may change: `meta`, `slot` and the
+ * signatures. The field is a byte, and the version of a transaction has seven bits, so servers may come to refuse more.
+ */
+const VERSION_MAX = 127
+
 /** Asks for a finalized transaction and reads its balances of the token before and after. Null without one. */
 export async function movedOnSolana(
   rpc: RpcPeer,
@@ -13,7 +19,7 @@ export async function movedOnSolana(
 ): Promise<MovedVote | null> {
   const answer = await rpc.call('getTransaction', [
     tx,
-    { encoding: 'jsonParsed', maxSupportedTransactionVersion: 0, commitment: 'finalized' },
+    { encoding: 'jsonParsed', maxSupportedTransactionVersion: VERSION_MAX, commitment: 'finalized' },
   ])
   return answer === null ? null : movedIn(asObject(answer), tx, account)
 }
