@@ -27,7 +27,7 @@ async function ask(
       if (failed !== null) throw new RpcFailure(failed)
       done.push(...batch)
     },
-    (failed) => reported.push(failed),
+    (failed) => reported.push(failed.fault),
   )
   const failure = await work.then(
     () => null,

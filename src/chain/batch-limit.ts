@@ -1,4 +1,3 @@
-import type { RpcFault } from './rpc-failure.ts'
 import { RpcFailure } from './rpc-failure.ts'
 
 /** Largest batch to send to one server. Mutable: it follows what the server takes. */
@@ -26,7 +25,7 @@ export async function askInBatches<T>(
   limit: BatchLimit,
   parts: readonly T[],
   ask: (batch: readonly T[], from: number) => Promise<void>,
-  report: (fault: RpcFault) => void,
+  report: (failure: RpcFailure) => void,
 ): Promise<void> {
   const before = { ...limit }
   let { size } = limit
@@ -36,7 +35,8 @@ export async function askInBatches<T>(
     try {
       await ask(batch, from)
     } catch (error) {
-      const fault = error instanceof RpcFailure ? error.fault : null
+      if (!(error instanceof RpcFailure)) throw error
+      const { fault } = error
       if (fault === 'timeout' && batch.length > 1) resize(limit, Math.ceil(batch.length / 2))
       if (fault !== 'refused' && fault !== 'too-long') throw error
       if (batch.length > 1) {
@@ -45,7 +45,7 @@ export async function askInBatches<T>(
       }
       if (++refusals >= REFUSALS_MAX) throw error
       // The server refuses this part and not the size, so it may take batches as large as before.
-      report(fault)
+      report(error)
       Object.assign(limit, before)
       size = before.size
       from++

@@ -24,7 +24,7 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
   let chainId: string | null = null
 
   function leaveOut({ rpc }: ChainServer): void {
-    rpc.report('wrong-chain')
+    rpc.report(new RpcFailure('wrong-chain'))
     rpc.rest(OTHER_CHAIN_REST_MS)
   }
 

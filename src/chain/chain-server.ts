@@ -34,7 +34,7 @@ export async function askServer<T>(
     return await questions()
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error
-    rpc.report(error.fault)
+    rpc.report(error)
     return otherwise
   }
 }
@@ -47,7 +47,7 @@ export const reporting =
       read(answer, at)
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error
-      rpc.report(error.fault)
+      rpc.report(error)
     }
   }
 

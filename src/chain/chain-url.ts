@@ -15,6 +15,8 @@ export type ChainUrl = Readonly<{
   href: string
   /** Value of the header `Authorization`; null for a URL without a user. `fetch` refuses a URL that has one. */
   authorization: string | null
+  /** Texts of the URL that may be a key, as written and decoded. */
+  secrets: readonly string[]
 }>
 
 /** Parses the URLs of the settings. Throws `ChainError`. */
@@ -44,7 +46,22 @@ function chainUrlOf(text: string, number: number): ChainUrl {
     name: `URL ${number} (${url.host})`,
     href: url.href,
     authorization: username + password === '' ? null : `Basic ${basicOf(username, password)}`,
+    secrets: secretsOf(url, username, password),
   }
+}
+
+/** Characters of the shortest part of a path or query that may be a key. */
+const KEY_CHARS_MIN = 6
+
+function secretsOf({ pathname, search }: URL, ...login: readonly string[]): readonly string[] {
+  const values = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.slice(pair.indexOf('=') + 1))
+  const parts = [...pathname.split('/'), ...values].filter((part) => part.length >= KEY_CHARS_MIN)
+  const all = [...parts, ...login.filter((part) => part !== '')].flatMap((part) => [part, unescaped(part)])
+  // A secret that holds another one goes first, or a part of it would stay.
+  return [...new Set(all)].toSorted((a, b) => b.length - a.length)
 }
 
 function basicOf(username: string, password: string): string {

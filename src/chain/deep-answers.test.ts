@@ -28,7 +28,7 @@ suite('an error of a transaction that is nested too deep', () => {
         const result = answerOf(method, url.endsWith('2') ? DEEP : 'null')
         return new Response(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
       },
-      onFault: (url, fault) => faults.push([url, fault]),
+      onFault: (url, { fault }) => faults.push([url, fault]),
     })
     await client.identify(null)
     assert.deepEqual(await client.ask([TX]), [{ is: 'final', place: 'slot 5' }])

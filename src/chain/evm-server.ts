@@ -94,7 +94,7 @@ async function voteSome(rpc: RpcPeer, head: Block, txs: readonly string[], put: 
     if (block === undefined) continue
     if (block.hash === receipt.block.hash) put(at, settledVote(receipt))
     // The chain was reorganised between the answers, or they come from different nodes.
-    else rpc.report('contradiction')
+    else rpc.report(new RpcFailure('contradiction'))
   }
 }
 

@@ -20,13 +20,25 @@ export type RpcFault =
   | 'wrong-chain'
   | 'no-finality'
 
+/** What a server said with its fault, as far as an operator may see it (`saidBy`). */
+export type ServerWords = Readonly<{
+  /** Code of a closed list, `other`, or `none` for a fault without a code. */
+  code: string
+  /** Message in one line, bounded, without keys and addresses. Empty without one. */
+  words: string
+}>
+
+const NOTHING_SAID: ServerWords = { code: 'none', words: '' }
+
 /** A request without a usable answer. It has no cause: errors of a runtime may repeat the URL and its API key. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure'
   readonly fault: RpcFault
+  readonly said: ServerWords
 
-  constructor(fault: RpcFault) {
+  constructor(fault: RpcFault, said: ServerWords = NOTHING_SAID) {
     super(fault)
     this.fault = fault
+    this.said = said
   }
 }

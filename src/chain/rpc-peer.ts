@@ -2,7 +2,6 @@ import type { BatchLimit } from './batch-limit.ts'
 import { askInBatches, openBatchLimit } from './batch-limit.ts'
 import type { ChainUrl } from './chain-url.ts'
 import { RpcFailure } from './rpc-failure.ts'
-import type { RpcFault } from './rpc-failure.ts'
 import { postJson } from './rpc-post.ts'
 import type { CallReply } from './rpc-reply.ts'
 import { repliesOf } from './rpc-reply.ts'
@@ -25,8 +24,8 @@ export type RpcPeer = Readonly<{
    * its place, as soon as its batch is answered, except for calls that failed.
    */
   callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
-  /** Reports a fault of an answer that does not end the questions. */
-  report: (fault: RpcFault) => void
+  /** Reports a failure that does not end the questions. */
+  report: (failure: RpcFailure) => void
   /** Sends nothing for this time. Calls fail until then. */
   rest: (ms: number) => void
   /** Whether the server rests. */
@@ -54,8 +53,9 @@ export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPe
     }))
     const answer = await postJson(settings, url, bodies.length === 1 ? bodies[0] : bodies)
     try {
-      const replies = repliesOf(answer, firstId, calls.length)
-      if (replies.some((reply) => 'fault' in reply && reply.fault === 'rate-limited')) rest(REST_MS)
+      const replies = repliesOf(answer, { firstId, calls: calls.length, secrets: url.secrets })
+      const isBusy = replies.some((reply) => 'failure' in reply && reply.failure.fault === 'rate-limited')
+      if (isBusy) rest(REST_MS)
       return replies
     } catch (error) {
       const asked = restAsked(answer.headers)
@@ -65,7 +65,7 @@ export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPe
     }
   }
 
-  const report = (fault: RpcFault): void => onFault?.(url.number, fault)
+  const report = (failure: RpcFailure): void => onFault?.(url.number, failure)
   const rest = (ms: number): void => {
     restUntil = now() + Math.min(ms, REST_MS_MAX)
   }
@@ -74,7 +74,8 @@ export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPe
     url,
     async call(method, params) {
       const [reply] = await send([{ method, params }])
-      if (reply === undefined || 'fault' in reply) throw new RpcFailure(reply?.fault ?? 'wrong-length')
+      if (reply === undefined) throw new RpcFailure('wrong-length')
+      if ('failure' in reply) throw reply.failure
       return reply.result
     },
     callAll: (calls, take) =>
@@ -85,8 +86,8 @@ export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPe
           const replies = await send(batch)
           for (const [at, reply] of replies.entries()) {
             if ('result' in reply) take(reply.result, from + at)
-            else if (batch.length > 1 || reply.fault === 'rpc-error') report(reply.fault)
-            else throw new RpcFailure(reply.fault)
+            else if (batch.length > 1 || reply.failure.fault === 'rpc-error') report(reply.failure)
+            else throw reply.failure
           }
         },
         report,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { RpcFault } from './rpc-failure.ts'
 import { RpcFailure } from './rpc-failure.ts'
-import type { CallReply } from './rpc-reply.ts'
 import { repliesOf } from './rpc-reply.ts'
 
 const reply = (id: unknown, result: unknown = 'ok') => ({ jsonrpc: '2.0', id, result })
@@ -12,11 +11,14 @@ const refusal = (code: number, message: string, id: unknown = null) => ({
   error: { code, message },
 })
 
+type Read = Readonly<{ result: unknown } | { fault: RpcFault }>
+
 /** Replies to calls with the ids from 7 on, or the fault of them all. */
-function read(body: unknown, calls: number, status = 200): readonly CallReply[] | RpcFault {
+function read(body: unknown, calls: number, status = 200): readonly Read[] | RpcFault {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
-    return repliesOf({ status, headers: new Headers(), text }, 7, calls)
+    const replies = repliesOf({ status, headers: new Headers(), text }, { firstId: 7, calls, secrets: [] })
+    return replies.map((reply) => ('failure' in reply ? { fault: reply.failure.fault } : reply))
   } catch (error) {
     assert.ok(error instanceof RpcFailure)
     return error.fault

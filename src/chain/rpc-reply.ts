@@ -1,11 +1,12 @@
 import type { AnswerFields } from './answer-shapes.ts'
 import { hasFields } from './answer-shapes.ts'
-import type { RpcFault } from './rpc-failure.ts'
+import type { RpcFault, ServerWords } from './rpc-failure.ts'
 import { RpcFailure } from './rpc-failure.ts'
 import type { PostAnswer } from './rpc-post.ts'
+import { saidBy } from './server-words.ts'
 
 /** Outcome of one call of an answer. */
-export type CallReply = Readonly<{ result: unknown } | { fault: RpcFault }>
+export type CallReply = Readonly<{ result: unknown } | { failure: RpcFailure }>
 
 /** JSON-RPC codes of a server that is behind, still starting, or without this part of the history. */
 const LAGGING: ReadonlySet<unknown> = new Set([
@@ -19,24 +20,31 @@ const RATE_WORDS =
 const LAG_WORDS = /indexing|syncing|behind|unhealthy/i
 const SIZE_WORDS = /batch|too (?:large|big|long|many)/i
 
-/** The calls of one request have the ids from `firstId` on. Returns a reply for each, or throws `RpcFailure`. */
-export function repliesOf(answer: PostAnswer, firstId: number, calls: number): readonly CallReply[] {
+/** The calls of one request: their number, and their ids from `firstId` on. `secrets` are those of the URL. */
+type AskedCalls = Readonly<{ firstId: number; calls: number; secrets: readonly string[] }>
+
+/** Returns a reply for each call, or throws `RpcFailure`. */
+export function repliesOf(answer: PostAnswer, { firstId, calls, secrets }: AskedCalls): readonly CallReply[] {
   const { status, text } = answer
   const parsed = parsedOf(text)
-  if (status !== 200) throw new RpcFailure(statusFault(status, parsed))
+  const say = (error: AnswerFields | null): ServerWords => saidBy(status, error, secrets)
+  if (status !== 200) {
+    const error = errorOf(Array.isArray(parsed) ? parsed[0] : parsed)
+    throw new RpcFailure(statusFault(status, error), say(error))
+  }
   if (parsed === undefined) throw new RpcFailure('no-json')
   const given: readonly unknown[] = Array.isArray(parsed) && calls > 1 ? parsed : [parsed]
   const [first] = given
   // A server answers a batch that it refuses with one error, of the first call or of none.
   const isOfAll = given.length === 1 && (calls > 1 || idOf(first) === null)
   const error = isOfAll ? errorOf(first) : null
-  if (error !== null) throw new RpcFailure(errorFault(error))
+  if (error !== null) throw new RpcFailure(errorFault(error), say(error))
   if (given.length !== calls) throw new RpcFailure('wrong-length')
   const byId = new Map(given.map((reply) => [idOf(reply), reply]))
   return Array.from({ length: calls }, (_, at) => {
     const reply = byId.get(firstId + at)
     if (reply === undefined) throw new RpcFailure('wrong-id')
-    return replyOf(reply, calls)
+    return replyOf(reply, calls, say)
   })
 }
 
@@ -49,11 +57,10 @@ function parsedOf(text: string): unknown {
 }
 
 /** Fault of an HTTP status other than 200. Providers send some JSON-RPC errors with such a status. */
-function statusFault(status: number, body: unknown): RpcFault {
+function statusFault(status: number, error: AnswerFields | null): RpcFault {
   if (status === 429) return 'rate-limited'
   if (status === 413) return 'refused'
   if (status === 401 || status === 403 || status === 404) return 'http-status'
-  const error = errorOf(Array.isArray(body) ? body[0] : body)
   if (error !== null) return errorFault(error)
   return status === 400 || status === 422 ? 'refused' : 'http-status'
 }
@@ -70,21 +77,20 @@ function errorOf(reply: unknown): AnswerFields | null {
   return hasFields(error) ? error : null
 }
 
-function replyOf(reply: unknown, calls: number): CallReply {
-  if (!hasFields(reply) || reply['jsonrpc'] !== '2.0') return { fault: 'wrong-type' }
+function replyOf(reply: unknown, calls: number, say: (error: AnswerFields) => ServerWords): CallReply {
+  const wrong: CallReply = { failure: new RpcFailure('wrong-type') }
+  if (!hasFields(reply) || reply['jsonrpc'] !== '2.0') return wrong
   const error = errorOf(reply)
-  if (error !== null) return { fault: callFault(error, calls) }
-  return 'result' in reply && (reply['error'] ?? null) === null
-    ? { result: reply['result'] }
-    : { fault: 'wrong-type' }
+  if (error !== null) return { failure: callFailure(error, calls, say(error)) }
+  return 'result' in reply && (reply['error'] ?? null) === null ? { result: reply['result'] } : wrong
 }
 
-/** Fault of one call. The server took the batch of the call, unless the error itself speaks of its size. */
-function callFault(error: AnswerFields, calls: number): RpcFault {
+/** Failure of one call. The server took the batch of the call, unless the error itself speaks of its size. */
+function callFailure(error: AnswerFields, calls: number, said: ServerWords): RpcFailure {
   const fault = errorFault(error)
-  if (fault !== 'refused' || calls === 1) return fault
-  if (SIZE_WORDS.test(messageOf(error))) throw new RpcFailure('refused')
-  return 'rpc-error'
+  if (fault !== 'refused' || calls === 1) return new RpcFailure(fault, said)
+  if (SIZE_WORDS.test(messageOf(error))) throw new RpcFailure('refused', said)
+  return new RpcFailure('rpc-error', said)
 }
 
 function errorFault(error: AnswerFields): RpcFault {

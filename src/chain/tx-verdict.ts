@@ -1,4 +1,4 @@
-import type { RpcFault } from './rpc-failure.ts'
+import type { RpcFailure } from './rpc-failure.ts'
 
 /** Outcome on chain of one transaction. `place` says where: `slot 123`, or `block 17 0x…` with the block's hash. */
 export type TxVerdict =
@@ -51,6 +51,6 @@ export type ChainClientSettings = Readonly<{
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Called before each request with its number of calls and the number of its URL. The request waits for it. */
   spend?: (calls: number, url: number) => Promise<void>
-  /** Called with the number of the URL, from 1, for each fault of a server. */
-  onFault?: (url: number, fault: RpcFault) => void
+  /** Called with the number of the URL, from 1, for each failure of a server. */
+  onFault?: (url: number, failure: RpcFailure) => void
 }>

@@ -31,7 +31,8 @@ export async function finalityCauses(): Promise<readonly Cause[]> {
   await stage.until('it is counted', async () => (await stage.metric('daybook_finality_unsettled')) > 0)
   await stage.until(
     'the fault is counted',
-    async () => (await stage.metric('daybook_finality_rpc_errors_total{rpc="1",fault="unreachable"}')) > 0,
+    async () =>
+      (await stage.metric('daybook_finality_rpc_errors_total{rpc="1",fault="unreachable",code="none"}')) > 0,
   )
   const down = [await read()]
   const more = 'a payout of more than its transaction moved'

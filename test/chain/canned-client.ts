@@ -37,7 +37,7 @@ export async function openCannedClient(
       }))
       return new Response(JSON.stringify(Array.isArray(body) ? replies : replies[0]))
     },
-    onFault: (_url, fault) => faults.push(fault),
+    onFault: (_url, { fault }) => faults.push(fault),
   })
   await client.identify(null)
   sent.length = 0

@@ -5,7 +5,6 @@ import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import type { RpcServer } from '../../sim/chain/rpc-server.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import { openChain } from '../../src/chain/open-chain.ts'
-import type { RpcFault } from '../../src/chain/rpc-failure.ts'
 import type { ChainClient, ChainClientSettings } from '../../src/chain/tx-verdict.ts'
 
 /** Time that makes everything final that was sent before it, on both chains. */
@@ -46,7 +45,7 @@ export async function openChainStage(
     signal: new AbortController().signal,
     timeoutMs: 2_000,
     now,
-    onFault: (url: number, fault: RpcFault) => void faults.push(`${url} ${fault}`),
+    onFault: (url, { fault }) => void faults.push(`${url} ${fault}`),
     spend: async (calls, url) => void spent.push(`${url} ${calls}`),
     ...settings,
   })

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { addressIn } from '../../sim/chain/pretend-chain.ts'
 import type { FinalityStage } from './finality-stage.ts'
-import { FINAL_MS, openFinalityStage, PAYING } from './finality-stage.ts'
+import { FINAL_MS, openFinalityStage, PAYING, RPC_KEY } from './finality-stage.ts'
 
 const MORE = 'daybook_finality_amounts_more_total'
 const LESS = 'daybook_finality_amounts_less_total'
@@ -114,6 +114,36 @@ for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
     })
   })
 }
+
+suite('amounts on solana', () => {
+  test('are those of every version of a transaction', async () => {
+    await using stage = await openStage('solana')
+    const txs = Array.from({ length: 12 }, (_, number) => stage.chain.txOf(number))
+    await stage.publish(...txs.map((tx, number) => payout(`p${number}`, tx, '1')))
+    for (const tx of txs) stage.pay(tx, 1_000_000n)
+    stage.advance(FINAL_MS)
+    await stage.until('all are published', () => stage.payouts().length === txs.length)
+  })
+
+  test('that a server does not give are told with its code and its words, without a key or an address', async () => {
+    await using stage = await openStage('solana')
+    for (const server of stage.rpcs) server.setFaults({ versionMax: -1 })
+    const txs = Array.from({ length: 12 }, (_, number) => stage.chain.txOf(number))
+    await stage.publish(...txs.map((tx, number) => payout(`p${number}`, tx, '1')))
+    for (const tx of txs) stage.pay(tx, 1_000_000n)
+    stage.advance(FINAL_MS)
+    const refused = 'daybook_finality_rpc_errors_total{rpc="1",fault="refused",code="-32015"}'
+    await stage.until('it is counted', async () => (await stage.metric(refused)) > 0)
+    const line =
+      stage
+        .logged()
+        .split('\n')
+        .find((one) => one.includes('"rpcCode":"-32015"')) ?? ''
+    assert.match(line, /"fact":"rpc-fault".*"serverWords":"Transaction version \([01]\) is not supported by/)
+    assert.match(line, /maxSupportedTransactionVersion/)
+    for (const secret of [...stage.secrets, RPC_KEY, ...txs]) assert.ok(!stage.logged().includes(secret))
+  })
+})
 
 suite('amounts on evm', () => {
   test('count the payouts of a transaction together, whatever the case of its hex digits', async () => {

@@ -113,7 +113,7 @@ suite('a service whose servers are down', () => {
     stage.advance(FINAL_MS)
     await stage.asked()
     assert.equal(stage.lines().length, 0)
-    const errors = 'daybook_finality_rpc_errors_total{rpc="1",fault="unreachable"}'
+    const errors = 'daybook_finality_rpc_errors_total{rpc="1",fault="unreachable",code="none"}'
     await stage.until('faults are counted', async () => (await stage.metric(errors)) > 0)
     assert.match(stage.logged(), /"rpc":"URL 1 \(127\.0\.0\.1:\d+\)","fault":"unreachable"/)
     stage.rpcs[0]?.setFaults({})
@@ -143,7 +143,7 @@ suite('a service whose servers are down', () => {
     stage.chain.send(tx)
     stage.advance(FINAL_MS)
     await stage.until('the draft is published', () => stage.lines().length === 1)
-    const errors = 'daybook_finality_rpc_errors_total{rpc="3",fault="too-long"}'
+    const errors = 'daybook_finality_rpc_errors_total{rpc="3",fault="too-long",code="none"}'
     await stage.until('the fault is counted', async () => (await stage.metric(errors)) > 0)
   })
 

@@ -169,7 +169,8 @@ const SERVICE_FACTS = {
   'rpc-fault': {
     level: 'warn',
     text: 'a server of --finality gave no usable answer',
-    fields: ['rpc', 'fault', 'count'],
+    fields: ['rpc', 'fault', 'rpcCode', 'count'],
+    optional: ['serverWords'],
   },
   'amounts-more': {
     level: 'error',

@@ -54,8 +54,17 @@ export const LINE_FIELDS = {
   requests: { form: 'number', meaning: 'publish requests of the commits' },
   route: { form: 'word', meaning: 'template of the path; `none` when no route matched' },
   rpc: { form: 'word', meaning: 'number and host of the URL of the RPC server' },
+  rpcCode: {
+    form: 'word',
+    meaning:
+      'code of the error that the RPC server answered, or HTTP status; `other` for a rare one, `none` without one',
+  },
   schema: { form: 'number', meaning: 'schema of the store that this version reads' },
   seq: { form: 'number', meaning: 'last seq that was sent' },
+  serverWords: {
+    form: 'text',
+    meaning: 'words of the RPC server, without what may be a key or an address; left out without any',
+  },
   settings: { form: 'settings', meaning: 'options by name, without secrets' },
   size: { form: 'number', meaning: 'size of the tree' },
   sqlite: { form: 'word', meaning: 'version of SQLite' },

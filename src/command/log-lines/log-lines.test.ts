@@ -58,13 +58,13 @@ suite('a log line', () => {
   test('is readable on a terminal, with the stack of an error below it', () => {
     const { lines, written } = openStage(true)
     lines.say('stopped', { ms: 7 })
-    lines.say('rpc-fault', { rpc: 'URL 1 (a.example)', fault: 'unreachable', count: 2 })
+    lines.say('rpc-fault', { rpc: 'URL 1 (a.example)', fault: 'refused', rpcCode: '-32602', count: 2 })
     lines.say('rejection', { err: new Error('outer', { cause: new TypeError('inner') }) })
     const [first, second, third, ...stack] = written()
     assert.equal(first, '06:22:31 stopped after 7 ms')
     assert.equal(
       second,
-      '06:22:31 WARN a server of --finality gave no usable answer rpc=URL 1 (a.example) fault=unreachable count=2',
+      '06:22:31 WARN a server of --finality gave no usable answer rpc=URL 1 (a.example) fault=refused rpcCode=-32602 count=2',
     )
     assert.equal(third, '06:22:31 FATAL unhandled rejection')
     assert.equal(stack[0], '  Error: outer')

@@ -51,7 +51,7 @@ export function openFinalityMetrics(
       case 'other-chain':
         return lines.say('chain-other', { words: report.reason })
       case 'fault':
-        errors.inc({ rpc: String(report.rpc), fault: report.fault }, report.count)
+        errors.inc({ rpc: String(report.rpc), fault: report.fault, code: report.said.code }, report.count)
         return sayFault(report)
       case 'pending':
         state.pending = report.pending
@@ -115,8 +115,8 @@ function openCounters(registry: Registry) {
   return {
     errors: new Counter({
       name: 'daybook_finality_rpc_errors_total',
-      help: 'Faults of RPC servers, by number of the URL',
-      labelNames: ['rpc', 'fault'],
+      help: 'Faults of RPC servers, by number of the URL and code of the error',
+      labelNames: ['rpc', 'fault', 'code'],
       registers,
     }),
     excess: new Counter({
@@ -132,19 +132,20 @@ function openCounters(registry: Registry) {
   }
 }
 
-/** Says the faults of each server, each kind once a minute with its count since. */
+/** Says the faults of each server, each kind and code once a minute with its count since. */
 function openFaultLines(
   lines: LogLines,
   now: () => Ms,
 ): (fault: Extract<FinalityReport, { is: 'fault' }>) => void {
   const seen = new Map<string, { lineAt: number; count: number }>()
-  return ({ name, fault, count }) => {
-    const key = `${name} ${fault}`
+  return ({ name, fault, said, count }) => {
+    const key = `${name} ${fault} ${said.code}`
     const known = seen.get(key) ?? { lineAt: Number.NEGATIVE_INFINITY, count: 0 }
     seen.set(key, known)
     known.count += count
     if (now() - known.lineAt < FAULT_LINE_MS) return
-    lines.say('rpc-fault', { rpc: name, fault, count: known.count })
+    const serverWords = said.words === '' ? undefined : said.words
+    lines.say('rpc-fault', { rpc: name, fault, rpcCode: said.code, count: known.count, serverWords })
     known.lineAt = now()
     known.count = 0
   }

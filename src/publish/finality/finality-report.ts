@@ -1,5 +1,5 @@
 import type { Ms } from '../../protocol/moment.ts'
-import type { RpcFault } from '../../chain/rpc-failure.ts'
+import type { RpcFault, ServerWords } from '../../chain/rpc-failure.ts'
 
 /** News of the gate for metrics and the log. It names a URL by its number and host only, and no address. */
 export type FinalityReport =
@@ -9,7 +9,8 @@ export type FinalityReport =
   | Readonly<{ is: 'unanswered' }>
   /** The servers cannot be asked: they do not agree on the chain of the log. */
   | Readonly<{ is: 'other-chain'; reason: string }>
-  | Readonly<{ is: 'fault'; rpc: number; name: string; fault: RpcFault; count: number }>
+  /** Faults of one server with one code, and what it said last. */
+  | Readonly<{ is: 'fault'; rpc: number; name: string; fault: RpcFault; said: ServerWords; count: number }>
   | Readonly<{ is: 'pending'; pending: PendingDrafts }>
   /**
    * Payouts name more than their transaction moved, and are held, or less, and are published. `drafts`: their numbers.

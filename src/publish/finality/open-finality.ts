@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { chainUrlsOf } from '../../chain/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
-import type { RpcFault } from '../../chain/rpc-failure.ts'
+import type { RpcFailure } from '../../chain/rpc-failure.ts'
 import { openPublishedTxs } from '../../log/published-txs.ts'
 import { readChainId } from '../../log/held/chain-id.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -79,18 +79,18 @@ export function openFinality(settings: FinalitySettings, world: FinalitySurround
 function openFaultCount(
   urls: readonly string[],
   { defer, tell }: FinalitySurroundings,
-): (url: number, fault: RpcFault) => void {
+): (url: number, failure: RpcFailure) => void {
   const names = chainUrlsOf(urls).map(({ name }) => name)
   const counts = new Map<string, Extract<FinalityReport, { is: 'fault' }>>()
-  return (rpc, fault) => {
+  return (rpc, { fault, said }) => {
     if (counts.size === 0) {
       defer(() => {
         for (const report of counts.values()) tell(report)
         counts.clear()
       })
     }
-    const key = `${rpc} ${fault}`
+    const key = `${rpc} ${fault} ${said.code}`
     const count = (counts.get(key)?.count ?? 0) + 1
-    counts.set(key, { is: 'fault', rpc, name: names[rpc - 1] ?? '', fault, count })
+    counts.set(key, { is: 'fault', rpc, name: names[rpc - 1] ?? '', fault, said, count })
   }
 }
