@@ -7,7 +7,7 @@ import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
 import type { CannedResults } from '../../test/chain/canned-client.ts'
 import { openCannedClient } from '../../test/chain/canned-client.ts'
 import type { ChainStage } from '../../test/chain/chain-stage.ts'
-import type { RpcFault } from './rpc-failure.ts'
+import type { RpcFault } from './rpc/rpc-failure.ts'
 import type { MovedAmount } from './tx-verdict.ts'
 
 const { addressOf: solanaAddress } = openPretendChain({ kind: 'solana', seed: 'names', now: () => 0 })

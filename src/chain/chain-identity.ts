@@ -1,7 +1,7 @@
 import type { ChainServer } from './chain-server.ts'
 import { askServer } from './chain-server.ts'
-import { ChainError } from './chain-url.ts'
-import { RpcFailure } from './rpc-failure.ts'
+import { ChainError } from './rpc/chain-url.ts'
+import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { ChainClient } from './tx-verdict.ts'
 import { agreedAmong, quorumOf } from './votes.ts'
 

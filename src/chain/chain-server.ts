@@ -1,5 +1,5 @@
-import { RpcFailure } from './rpc-failure.ts'
-import type { RpcPeer } from './rpc-peer.ts'
+import { RpcFailure } from './rpc/rpc-failure.ts'
+import type { RpcPeer } from './rpc/rpc-peer.ts'
 import type { MovedAmount, TokenAccount } from './tx-verdict.ts'
 import type { Vote } from './votes.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openChain } from './open-chain.ts'
-import type { RpcFault } from './rpc-failure.ts'
+import type { RpcFault } from './rpc/rpc-failure.ts'
 
 const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 const TX = '5'.repeat(88)

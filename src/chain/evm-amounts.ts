@@ -1,9 +1,9 @@
-import { asDecimals, asHash, asObject, asText } from './answer-shapes.ts'
-import { asList } from './answer-shapes.ts'
+import { asDecimals, asHash, asObject, asText } from './rpc/answer-shapes.ts'
+import { asList } from './rpc/answer-shapes.ts'
 import type { MovedVote } from './chain-server.ts'
 import type { Block, Receipt } from './evm-answers.ts'
-import { RpcFailure } from './rpc-failure.ts'
-import type { RpcPeer } from './rpc-peer.ts'
+import { RpcFailure } from './rpc/rpc-failure.ts'
+import type { RpcPeer } from './rpc/rpc-peer.ts'
 import type { TokenAccount } from './tx-verdict.ts'
 
 /** Topic of `Transfer(address,address,uint256)` of ERC-20. */

@@ -1,5 +1,5 @@
-import { asHash, asList, asObject, asQuantity } from './answer-shapes.ts'
-import { RpcFailure } from './rpc-failure.ts'
+import { asHash, asList, asObject, asQuantity } from './rpc/answer-shapes.ts'
+import { RpcFailure } from './rpc/rpc-failure.ts'
 
 /** Number and hash of a block. */
 export type Block = Readonly<{ number: number; hash: string }>

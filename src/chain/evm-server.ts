@@ -1,11 +1,11 @@
-import { asQuantity } from './answer-shapes.ts'
+import { asQuantity } from './rpc/answer-shapes.ts'
 import type { ChainServer } from './chain-server.ts'
 import { reporting } from './chain-server.ts'
 import { movedOnEvm } from './evm-amounts.ts'
 import type { Block, Receipt } from './evm-answers.ts'
 import { blockOf, receiptOf } from './evm-answers.ts'
-import { RpcFailure } from './rpc-failure.ts'
-import type { RpcPeer } from './rpc-peer.ts'
+import { RpcFailure } from './rpc/rpc-failure.ts'
+import type { RpcPeer } from './rpc/rpc-peer.ts'
 import type { Vote } from './votes.ts'
 
 /** Receipts to ask for before the blocks that contain them. */

@@ -5,7 +5,7 @@ import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
-import type { RpcFault } from './rpc-failure.ts'
+import type { RpcFault } from './rpc/rpc-failure.ts'
 
 type Case = Readonly<{ faults: Faults; fault: RpcFault; only?: ChainKind }>
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
-import { ChainError } from './chain-url.ts'
+import { ChainError } from './rpc/chain-url.ts'
 import { openChain } from './open-chain.ts'
 
 const refusal = (work: Promise<unknown>): Promise<string> =>

@@ -1,8 +1,8 @@
-import type { AnswerFields } from './answer-shapes.ts'
-import { asCount, asDecimals, asList, asObject, asText, asUnits } from './answer-shapes.ts'
+import type { AnswerFields } from './rpc/answer-shapes.ts'
+import { asCount, asDecimals, asList, asObject, asText, asUnits } from './rpc/answer-shapes.ts'
 import type { MovedVote } from './chain-server.ts'
-import { RpcFailure } from './rpc-failure.ts'
-import type { RpcPeer } from './rpc-peer.ts'
+import { RpcFailure } from './rpc/rpc-failure.ts'
+import type { RpcPeer } from './rpc/rpc-peer.ts'
 import type { TokenAccount } from './tx-verdict.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { RpcFailure } from './rpc-failure.ts'
+import type { RpcSettings } from './rpc/rpc-settings.ts'
 
 /** Outcome on chain of one transaction. `place` says where: `slot 123`, or `block 17 0x…` with the block's hash. */
 export type TxVerdict =
@@ -38,19 +38,9 @@ export type ChainClient = Readonly<{
   moved: (tx: string, account: TokenAccount) => Promise<MovedAmount | null>
 }>
 
-export type ChainClientSettings = Readonly<{
-  chain: 'solana' | 'evm'
-  /** RPC servers. With one, its word counts. With more, two must agree. */
-  urls: readonly string[]
-  /** Ends every request. */
-  signal: AbortSignal
-  /** Longest time for one request, from its start to the end of its answer. */
-  timeoutMs: number
-  /** Monotonic clock, in milliseconds. */
-  now: () => number
-  fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** Called before each request with its number of calls and the number of its URL. The request waits for it. */
-  spend?: (calls: number, url: number) => Promise<void>
-  /** Called with the number of the URL, from 1, for each failure of a server. */
-  onFault?: (url: number, failure: RpcFailure) => void
-}>
+export type ChainClientSettings = RpcSettings &
+  Readonly<{
+    chain: 'solana' | 'evm'
+    /** RPC servers. With one, its word counts. With more, two must agree. */
+    urls: readonly string[]
+  }>

@@ -1,4 +1,4 @@
-import { ChainError } from '../chain/chain-url.ts'
+import { ChainError } from '../chain/rpc/chain-url.ts'
 import { msOf } from '../protocol/moment.ts'
 import type { AskAllSettings } from './ask-all.ts'
 import type { TransactionQuestions } from './onchain/ask-transactions.ts'

@@ -1,5 +1,5 @@
 import { openChain } from '../../src/chain/open-chain.ts'
-import type { RpcFault } from '../../src/chain/rpc-failure.ts'
+import type { RpcFault } from '../../src/chain/rpc/rpc-failure.ts'
 import type { ChainClient } from '../../src/chain/tx-verdict.ts'
 
 /** Results by method, or by method and first parameter. A method without one answers null. */

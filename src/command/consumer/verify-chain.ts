@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ChainError } from '../../chain/chain-url.ts'
+import { ChainError } from '../../chain/rpc/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import { openRequestPace } from '../../verify/onchain/request-pace.ts'
 import type { TokenAccount } from '../../chain/tx-verdict.ts'

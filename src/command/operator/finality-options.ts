@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { ChainError, chainUrlsOf } from '../../chain/chain-url.ts'
+import { ChainError, chainUrlsOf } from '../../chain/rpc/chain-url.ts'
 import type { TokenAccount } from '../../chain/tx-verdict.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { AskedChain, FinalitySettings } from '../../publish/finality/finality-settings.ts'

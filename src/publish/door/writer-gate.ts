@@ -1,4 +1,4 @@
-import { ChainError } from '../../chain/chain-url.ts'
+import { ChainError } from '../../chain/rpc/chain-url.ts'
 import type { FinalityGate } from '../finality/finality-gate.ts'
 import type { FinalitySurroundings } from '../finality/open-finality.ts'
 import { openFinality } from '../finality/open-finality.ts'

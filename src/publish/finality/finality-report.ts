@@ -1,5 +1,5 @@
 import type { Ms } from '../../protocol/moment.ts'
-import type { RpcFault, ServerWords } from '../../chain/rpc-failure.ts'
+import type { RpcFault, ServerWords } from '../../chain/rpc/rpc-failure.ts'
 
 /** News of the gate for metrics and the log. It names a URL by its number and host only, and no address. */
 export type FinalityReport =

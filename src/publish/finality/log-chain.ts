@@ -1,4 +1,4 @@
-import { ChainError } from '../../chain/chain-url.ts'
+import { ChainError } from '../../chain/rpc/chain-url.ts'
 import type { ChainClient } from '../../chain/tx-verdict.ts'
 import type { FinalityReport } from './finality-report.ts'
 

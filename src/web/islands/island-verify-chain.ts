@@ -1,4 +1,4 @@
-import { ChainError } from '../../chain/chain-url.ts'
+import { ChainError } from '../../chain/rpc/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import { openRequestPace } from '../../verify/onchain/request-pace.ts'
 import type { ChainClient, TokenAccount } from '../../chain/tx-verdict.ts'

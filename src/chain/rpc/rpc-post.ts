@@ -1,6 +1,6 @@
 import type { ChainUrl } from './chain-url.ts'
 import { RpcFailure } from './rpc-failure.ts'
-import type { ChainClientSettings } from './tx-verdict.ts'
+import type { RpcSettings } from './rpc-settings.ts'
 
 /** Bytes of the longest answer. A parse of it takes some tens of milliseconds, or 0.4 s if it is made to be slow. */
 const ANSWER_BYTES_MAX: number = 4 * 1024 * 1024
@@ -13,7 +13,7 @@ export type PostAnswer = Readonly<{ status: number; headers: Headers; text: stri
  * signal when it ends the request.
  */
 export async function postJson(
-  { fetch = globalThis.fetch, signal, timeoutMs }: ChainClientSettings,
+  { fetch = globalThis.fetch, signal, timeoutMs }: RpcSettings,
   { href, authorization }: ChainUrl,
   body: unknown,
 ): Promise<PostAnswer> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { findsAddress } from '../protocol/address-guard.ts'
+import { findsAddress } from '../../protocol/address-guard.ts'
 import { chainUrlsOf } from './chain-url.ts'
 import { saidBy } from './server-words.ts'
 

@@ -5,7 +5,7 @@ import { RpcFailure } from './rpc-failure.ts'
 import { postJson } from './rpc-post.ts'
 import type { CallReply } from './rpc-reply.ts'
 import { repliesOf } from './rpc-reply.ts'
-import type { ChainClientSettings } from './tx-verdict.ts'
+import type { RpcSettings } from './rpc-settings.ts'
 
 /** Rest after a rate limit without `Retry-After`. */
 const REST_MS = 5_000
@@ -34,7 +34,7 @@ export type RpcPeer = Readonly<{
 
 type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
 
-export function openRpcPeer(settings: ChainClientSettings, url: ChainUrl): RpcPeer {
+export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
   const { now, spend, onFault } = settings
   const limit: BatchLimit = openBatchLimit(BATCH_CALLS)
   let nextId = 1

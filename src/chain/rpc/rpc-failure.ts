@@ -20,7 +20,7 @@ export type RpcFault =
   | 'wrong-chain'
   | 'no-finality'
 
-/** What a server said with its fault, as far as an operator may see it (`saidBy`). */
+/** Code and words of a server with its fault, as far as an operator may see it (`saidBy`). */
 export type ServerWords = Readonly<{
   /** Code of a closed list, `other`, or `none` for a fault without a code. */
   code: string
