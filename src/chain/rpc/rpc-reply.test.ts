@@ -18,7 +18,7 @@ function read(body: unknown, calls: number, status = 200): readonly Read[] | Rpc
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
     const replies = repliesOf({ status, headers: new Headers(), text }, { firstId: 7, calls, secrets: [] })
-    return replies.map((reply) => ('failure' in reply ? { fault: reply.failure.fault } : reply))
+    return replies.map((one) => ('failure' in one ? { fault: one.failure.fault } : one))
   } catch (error) {
     assert.ok(error instanceof RpcFailure)
     return error.fault
