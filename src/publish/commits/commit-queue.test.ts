@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { assertConsistent, linesOf, openDoorStage, receipts, trade } from '../../../test/stage/door-stage.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
@@ -260,5 +261,49 @@ suite('a commit', () => {
     assert.deepEqual(moments, [...Array(7).fill(commits[0]?.[1]), commits[1]?.[1]])
     db.close()
     rmSync(directory, { recursive: true })
+  })
+
+  test('that is refused asks for one further commit a second, however many are refused', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    using directory = openDirectory()
+    using db = openForWriting(storePath(directory.path))
+    const isRight = { clock: true }
+    let commits = 0
+    const queue = openCommitQueue({
+      ...QUIET_QUEUE,
+      appender: openAppender(db, testSigner(db)),
+      tables: openHeldTables(db),
+      asksChain: false,
+      balances: 'refuse',
+      now: () => msOf(Date.UTC(2026, 9, 30)),
+      clockAgrees() {
+        commits += 1
+        return isRight.clock
+      },
+    })
+    const present = Number(db.prepare('PRAGMA page_count').get()?.['page_count'])
+    db.exec(`PRAGMA max_page_count = ${present}`)
+    const full = await queue.submit(
+      Array.from({ length: 200 }, (_, index) => tradeDraft(`${index}`.padEnd(128))),
+    )
+    assert.equal(full.ok ? null : full.code, 'store-full')
+    isRight.clock = false
+    for (let refused = 0; refused < 100; refused += 1) {
+      const outcome = await queue.submit([tradeDraft('a')])
+      assert.equal(outcome.ok ? null : outcome.code, 'clock')
+      t.mock.timers.tick(5)
+    }
+    // A commit begins in the next turn of the event loop.
+    const pass = async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 5) {
+        t.mock.timers.tick(5)
+        await turn()
+        await turn()
+      }
+    }
+    await pass(1_000)
+    commits = 0
+    await pass(3_000)
+    assert.equal(commits, 3)
   })
 })

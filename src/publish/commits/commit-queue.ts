@@ -114,6 +114,8 @@ function openCommits(
   const waiting = openWaitingRequests(path, monotonicMs)
   const { quiet, look } = openQuiet(path)
   let [busy, isScheduled, broken, closed] = [false, false, false, false]
+  /** The only timer, however many commits are refused: each would ask for a commit of its own, and that for the next. */
+  let retry: NodeJS.Timeout | null = null
 
   const enqueue: Commits['enqueue'] = (request, work) => {
     const settled = waiting.add(request, work)
@@ -133,7 +135,7 @@ function openCommits(
     const batch = waiting.take()
     const refusal = broken ? UNAVAILABLE : clockAgrees() ? null : WRONG_CLOCK
     if (refusal !== null) {
-      refuseAll(batch, refusal, goOn)
+      refuseAll(batch, refusal)
       return schedule()
     }
     busy = true
@@ -151,7 +153,16 @@ function openCommits(
       return goOn()
     }
     broken ||= end.outcome === UNAVAILABLE
-    refuseAll(batch, end.outcome, goOn)
+    refuseAll(batch, end.outcome)
+  }
+
+  /** Ends a commit that failed, or whose outcome is not known. Nobody else may ask for the next one, so it goes on. */
+  function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome): void {
+    for (const { refuse } of batch) refuse(outcome)
+    retry ??= setTimeout(() => {
+      retry = null
+      goOn()
+    }, RELEASE_RETRY_MS).unref()
   }
 
   /** Goes on with the release. Every commit ends with one, so this is a commit without requests. */
@@ -172,12 +183,6 @@ function openCommits(
       if (busy || waiting.count() > 0) await enqueue(NOTHING, () => undefined)
     },
   }
-}
-
-/** Ends a commit that failed, or whose outcome is not known. Nobody else may ask for the next one, so it goes on. */
-function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome, goOn: () => void): void {
-  for (const { refuse } of batch) refuse(outcome)
-  setTimeout(goOn, RELEASE_RETRY_MS).unref()
 }
 
 /** Opens the wait for the end of an open transaction. */
