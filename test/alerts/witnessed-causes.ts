@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { msOf } from '../../src/protocol/moment.ts'
-import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { startScriptedWitness } from '../witness/scripted-witness.ts'

@@ -95,7 +95,7 @@ suite('the protocol names', () => {
       [/`title` \d+ characters/, drafts.TITLE_CHARS_MAX],
       [/`reason` \d+/, drafts.REASON_CHARS_MAX],
       [/`url` [\d,]+/, drafts.URL_CHARS_MAX],
-      [/a line of JSON lines \d+ KiB/, drafts.DRAFT_LINE_BYTES_MAX / kib],
+      [/a draft \d+ KiB/, drafts.DRAFT_LINE_BYTES_MAX / kib],
     ]
     for (const [place, limit] of told) {
       // The document may break a line at any space.

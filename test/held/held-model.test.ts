@@ -56,7 +56,7 @@ async function submit({ stage, model, sent, counts }: Trial, drafts: readonly Dr
   const outcome = await stage.queue().submit(drafts)
   const answer: ModelAnswer = outcome.ok
     ? outcome.receipts.map(({ status, seq }) => (seq === undefined ? status : `${status} ${seq}`))
-    : `${outcome.index} ${outcome.code}`
+    : `${outcome.faults?.[0]?.index ?? null} ${outcome.code}`
   assert.deepEqual(answer, expected)
   if (outcome.ok) sent.push(...drafts)
   else counts.rejected += 1

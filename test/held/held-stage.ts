@@ -98,7 +98,8 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
     outcome,
     async send(...drafts) {
       const answered = await outcome(drafts)
-      if (!answered.ok) return `${answered.index}: ${answered.code} ${answered.field} ${answered.reason}`
+      if (!answered.ok)
+        return `${answered.faults?.[0]?.index ?? null}: ${answered.code} ${answered.field} ${answered.reason}`
       return answered.receipts.map(({ ref, status }) => `${ref} ${status}`).join(', ')
     },
     async settle(txs, is = 'final') {

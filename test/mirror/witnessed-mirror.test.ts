@@ -8,7 +8,7 @@ import type { MirrorWitnessSettings } from '../../src/command/mirror/mirror-witn
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { openSigner } from '../../src/log/tree/signer.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { formatVkey } from '../../src/tlog/vkey.ts'
 import { KEPT_LOG, unpackKept } from '../books/kept-store.ts'

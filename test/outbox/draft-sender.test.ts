@@ -81,6 +81,14 @@ suite('rows for the publish door', () => {
     assert.deepEqual(end, { is: 'refused', reason: 'row c, kots: is not there', otherLog: null })
   })
 
+  test('are named with the refused one when the door refused them too', async () => {
+    const errors = [1, 3].map((draft) => ({ draft, field: 'kots', message: `is bad in ${draft}` }))
+    const { settled, end } = await send('abcd', [{ status: 400, body: { errors } }, 'accepted', refused(0)])
+    assert.equal(settled, 'a')
+    const reason = 'row b, kots: is not there; row d, kots: is bad in 3'
+    assert.deepEqual(end, { is: 'refused', reason, otherLog: null })
+  })
+
   test('go on with the rest when the refused one is accepted alone', async () => {
     const { asked, settled, end } = await send('abcd', [refused(2)])
     assert.deepEqual(asked, ['abcd', 'ab', 'c', 'd'])

@@ -36,7 +36,14 @@ export type Body = Readonly<{
   drafts?: readonly Readonly<{ ref: string; status: string; seq: number }>[]
   code?: string
   detail?: string
-  errors?: readonly Readonly<{ draft: number; field: string; message: string }>[]
+  errors?: readonly Readonly<{
+    draft: number
+    line?: number
+    ref: string | null
+    field: string
+    code: string
+    message: string
+  }>[]
 }>
 
 /** A publish door and its log, in this process. */
@@ -68,6 +75,8 @@ export type DoorStage = AsyncDisposable &
     failures: readonly unknown[]
     /** Delays of answers to wrong tokens, in milliseconds. The stage does not wait for them. */
     pauses: readonly number[]
+    /** Connections that were ended to make room for others. */
+    crowded: Readonly<{ count: number }>
     /** Closes the log and the door and opens them again. */
     restart(): Promise<void>
   }>
@@ -85,6 +94,7 @@ export async function openDoorStage(
     irregular: [] as BooksRefusal[],
     failures: [] as unknown[],
     pauses: [] as number[],
+    crowded: { count: 0 },
   }
   const cell = openHeadCell()
   let nowMs = START_MS
@@ -119,6 +129,7 @@ export async function openDoorStage(
       monotonicMs: () => nowMs,
       pause: async (ms) => void seen.pauses.push(ms),
       onRequest: (outcome) => seen.outcomes.push(outcome),
+      onCrowded: () => void (seen.crowded.count += 1),
       onAnswered: () => undefined,
       tellsAccepted: false,
       requestPrefix: 'd',

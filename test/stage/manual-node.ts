@@ -9,8 +9,8 @@ import type { SigningKey } from '../../src/log/tree/signer.ts'
 import type { NewLog } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import type { FinalitySettings } from '../../src/publish/finality/finality-settings.ts'
-import type { SharedClock } from '../../src/publish/door/shared-clock.ts'
-import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import type { SharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { fetchDescribed } from './described.ts'
 
 /** Publish token of a service in this process. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { msOf } from '../../src/protocol/moment.ts'
-import { openSharedClock } from '../../src/publish/door/shared-clock.ts'
+import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { readAnswers, readEntries } from '../cluster/node-answers.ts'
 import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
 import { skipUnless } from '../stage/test-needs.ts'

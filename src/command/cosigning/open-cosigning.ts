@@ -5,8 +5,9 @@ import { openCosigner } from '../../witness/cosigner/cosigner.ts'
 import type { CosignerAnswer } from '../../witness/cosigner/cosigner-answer.ts'
 import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
 import { CosignerStateError, hasCosignerState } from '../../witness/cosigner/state-file.ts'
-import { openWitnessListener } from '../../witness/cosigner/witness-listener.ts'
+import { openWitnessListener, WITNESS_CONNECTIONS_MAX } from '../../witness/cosigner/witness-listener.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
+import { openCrowdedReport } from '../service/crowded-report.ts'
 import { orTaken } from '../service/taken-port.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
@@ -39,6 +40,8 @@ export function openCosigning(
 ): Cosigning {
   const cosigner = openState(settings, world, lines)
   const metrics = openCosignerMetrics(registry, cosigner)
+  const { monotonicMs } = world
+  const onCrowded = openCrowdedReport('witness', WITNESS_CONNECTIONS_MAX, { registry, lines, monotonicMs })
   return {
     cosigner,
     listen: () =>
@@ -52,6 +55,7 @@ export function openCosigning(
             metrics.answered(answer.outcome)
             sayRefused(answer, lines)
           },
+          onCrowded,
           onFailure: (error) => lines.say('witness-failed', { err: error }),
         }),
       ),

@@ -124,6 +124,11 @@ const SERVICE_FACTS = {
     text: 'the limit of connections is reached: further ones are closed',
     fields: ['count', 'connectionsMax'],
   },
+  'listener-crowded': {
+    level: 'warn',
+    text: 'the {of} listener has {connectionsMax} connections: each further one ends the oldest idle one',
+    fields: ['of', 'count', 'connectionsMax'],
+  },
   'audit-begun': { level: 'info', text: 'an audit of the whole log begins', fields: [] },
   audited: {
     level: 'info',

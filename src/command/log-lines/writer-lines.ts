@@ -1,5 +1,5 @@
 import type { WriterListeners } from '../../publish/door/writer.ts'
-import type { ClockFault } from '../../publish/door/clock-guard.ts'
+import type { ClockFault } from '../../publish/guards/clock-guard.ts'
 import type { DoorReport } from '../../publish/door/door-replies.ts'
 import type { LogLines } from './log-lines.ts'
 import { openPublicationLines } from './publication-lines.ts'

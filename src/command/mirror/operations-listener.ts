@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { endOldConnections } from '../../listener/crowded-connections.ts'
 import type { OperationsAnswer, OperationsPath } from '../../publish/door/operations.ts'
 import { openOperations } from '../../publish/door/operations.ts'
 import { assert } from '../../protocol/brand.ts'
 
-/** Most connections of the private listener. */
-const CONNECTIONS_MAX = 64
+/** Most connections of the private listener; a further one ends the oldest. */
+export const OPERATIONS_CONNECTIONS_MAX = 64
 
 type OperationsSettings = Readonly<{
   host: string
@@ -13,6 +14,8 @@ type OperationsSettings = Readonly<{
   answer(path: OperationsPath): Promise<OperationsAnswer>
   /** Answer to `/readyz?for=following`; null for a node that follows nothing. */
   following: (() => OperationsAnswer) | null
+  /** Called when a connection is ended to make room for another. */
+  onCrowded(): void
 }>
 
 /** Starts the private listener of a mirror or a witness: `/livez`, `/readyz` and `/metrics`. It has no way to publish. */
@@ -27,7 +30,7 @@ export async function startOperations(
     const { status, headers, body } = found ?? NOTHING
     response.writeHead(status === undefined ? 404 : status, headers).end(body)
   })
-  server.maxConnections = CONNECTIONS_MAX
+  endOldConnections(server, OPERATIONS_CONNECTIONS_MAX, settings.onCrowded)
   server.listen(port, host)
   await once(server, 'listening')
   const address = server.address()

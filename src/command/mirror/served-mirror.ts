@@ -16,6 +16,7 @@ import {
   keepFault,
   startAudits,
 } from '../service/background-audit.ts'
+import { openCrowdedReport } from '../service/crowded-report.ts'
 import { sayStopping, sayWrong } from '../service/front-memory.ts'
 import type { ReportCell } from '../nodes/report-cell.ts'
 import { openReportCell } from '../nodes/report-cell.ts'
@@ -32,7 +33,7 @@ import { mirrorReportOf } from './mirror-report.ts'
 import { startMirrorWorker } from './mirror-worker.ts'
 import type { MirrorWitnessSettings } from './mirror-witness.ts'
 import { openMirrorWitness } from './mirror-witness.ts'
-import { startOperations } from './operations-listener.ts'
+import { OPERATIONS_CONNECTIONS_MAX, startOperations } from './operations-listener.ts'
 
 /** Settings of `mirror`, already checked. */
 export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
@@ -101,6 +102,7 @@ export async function startMirror(
     port: settings.opsPort,
     answer: (path) => report.answer(path, false),
     following: () => readyToFollow(told.checks().following),
+    onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...world, lines, registry }),
   })
   const operations = await orTaken('--ops-port', opening)
   stack.use(operations)

@@ -70,14 +70,15 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   }
   const sent = await sendDrafts({ ...door, log: answer.headers.get('daybook-log') }, lines)
   if (!sent.ok) {
-    const { draft, field, reason } = sent.failure
-    const earlier = CORRECTED_FIELDS.includes(field ?? '') ? await earlierCorrection(seq, read) : null
+    const { field: firstField } = sent.failure
+    const isCorrected = CORRECTED_FIELDS.includes(firstField ?? '')
+    const earlier = isCorrected ? await earlierCorrection(seq, read) : null
     if (earlier !== null) throw new CommandError(1, `${earlier}; nothing was published`)
-    const which = draft === null ? '' : draft === 0 ? 'the correction' : 'the restatement'
-    tell(
-      world,
-      `${[which, field ?? ''].filter((part) => part !== '').join(', ')}${which === '' ? '' : ': '}${reason}`,
-    )
+    for (const { draft, field, reason } of [sent.failure, ...sent.failure.others]) {
+      const which = draft === null ? [] : [draft === 0 ? 'the correction' : 'the restatement']
+      const place = [...which, ...(field === null ? [] : [field])].join(', ')
+      tell(world, place === '' ? reason : `${place}: ${reason}`)
+    }
     const isUnknown = concernsNode(sent.failure)
     tell(world, isUnknown ? 'repeat the command: nothing is published twice' : 'nothing was published')
     return 1

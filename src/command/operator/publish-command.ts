@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
-import { shellQuoted } from '../terminal/output.ts'
+import { printable, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { openDraftCounts } from './draft-counts.ts'
 import type { DraftLine } from './draft-lines.ts'
@@ -45,10 +45,11 @@ export async function publish(settings: PublishSettings, input: Readable, world:
       const answer = await sendDrafts(door, texts)
       if (!answer.ok) {
         progress.end()
-        const { draft, field, reason } = answer.failure
-        const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
-        const place = [settings.file ?? 'standard input', line, field ?? ''].filter((part) => part !== '')
-        tell(world, `${place.join(', ')}: ${reason}`)
+        for (const { draft, field, reason } of [answer.failure, ...answer.failure.others]) {
+          const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
+          const place = [settings.file ?? 'standard input', line, field ?? ''].filter((part) => part !== '')
+          tell(world, `${place.join(', ')}: ${printable(reason)}`)
+        }
         counts.report()
         return 1
       }

@@ -27,11 +27,16 @@ export type DoorAccess = Readonly<{
 /** Outcome of one draft. */
 export type DoorReceipt = Readonly<{ ref: string; status: string; seq: number | null }>
 
-/** Reason why a request failed, with the index of the draft and the field at fault, if there is one. */
+/** A bad draft of a request: its index, the field at fault, and the reason. */
+type BadDraft = Readonly<{ draft: number; field: string; reason: string }>
+
+/** Reason why a request failed, with the index of the first bad draft and its field, if there is one. */
 export type DoorFailure = Readonly<{
   draft: number | null
   field: string | null
   reason: string
+  /** Further bad drafts that the door names, in their order. */
+  others: readonly BadDraft[]
   /** HTTP status of the refusal; 408 also when a door was late; null when no whole answer came. */
   status: number | null
   /** Time in milliseconds after which the door asks for a retry; null when it names none. */
@@ -136,7 +141,7 @@ function unanswered({ address, stop }: OneDoor, fault: string, status: number | 
 function failed(status: number | null, reason: string, otherLog: string | null = null): DoorAnswer {
   return {
     ok: false,
-    failure: { draft: null, field: null, reason, status, retryMs: null, held: 0, otherLog },
+    failure: { draft: null, field: null, reason, others: [], status, retryMs: null, held: 0, otherLog },
   }
 }
 
@@ -172,8 +177,7 @@ function receiptOf(receipt: unknown): DoorReceipt {
 }
 
 function failureOf({ status, headers }: Response, answer: unknown): DoorFailure {
-  const [error] = listIn(answer, 'errors')
-  const [draft, field, message] = ['draft', 'field', 'message'].map((name) => fieldIn(error, name))
+  const [first, ...others] = listIn(answer, 'errors').flatMap(badDraftOf)
   const [detail, held] = [fieldIn(answer, 'detail'), fieldIn(answer, 'held')]
   const retrySeconds = headers.get('retry-after') ?? ''
   const common = {
@@ -182,12 +186,16 @@ function failureOf({ status, headers }: Response, answer: unknown): DoorFailure 
     held: typeof held === 'number' ? held : 0,
     otherLog: null,
   }
-  if (typeof draft === 'number' && typeof field === 'string' && typeof message === 'string') {
-    return { draft, field, reason: message, ...common }
-  }
+  if (first !== undefined) return { ...first, others, ...common }
   const reason =
     typeof detail === 'string' ? detail : 'the program that answered is not a publish door: check --to'
-  return { draft: null, field: null, reason, ...common }
+  return { draft: null, field: null, reason, others, ...common }
+}
+
+function badDraftOf(error: unknown): readonly BadDraft[] {
+  const [draft, field, reason] = ['draft', 'field', 'message'].map((name) => fieldIn(error, name))
+  const isWhole = typeof draft === 'number' && typeof field === 'string' && typeof reason === 'string'
+  return isWhole ? [{ draft, field, reason }] : []
 }
 
 function fieldIn(value: unknown, name: string): unknown {

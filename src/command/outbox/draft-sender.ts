@@ -46,6 +46,8 @@ export async function sendRows<Row extends DraftRow>(
   /** First row that is not settled; index of the row that is sent alone; most rows of a request. */
   let [from, alone, most] = [0, -1, REQUEST_DRAFTS]
   let waitMs = RETRY_MS_MIN
+  /** Rows that the door refused with an earlier one, and the reason of each. */
+  const bad = new Map<number, string>()
   while (from < rows.length) {
     const part = rows.slice(from, endOf(rows, from, alone, most))
     const answer = await askDoor(
@@ -66,6 +68,8 @@ export async function sendRows<Row extends DraftRow>(
     const row = part[index]
     if (row !== undefined && part.length > 1) {
       alone = from + index
+      bad.clear()
+      for (const { draft, ...fault } of failure.others) bad.set(from + draft, reasonOf(part[draft], fault))
     } else if (failure.status === TOO_LARGE && part.length > 1) {
       most = Math.ceil(part.length / 2)
     } else if (passes(failure)) {
@@ -78,7 +82,9 @@ export async function sendRows<Row extends DraftRow>(
       if (sender.door.stop.aborted) return { is: 'stopped' }
       waitMs = Math.min(waitMs * 2, limit)
     } else {
-      return { is: 'refused', reason: reasonOf(row, failure), otherLog: failure.otherLog }
+      const later = [...bad].flatMap(([at, reason]) => (at > from ? [reason] : []))
+      const reason = [reasonOf(row, failure), ...later].join('; ')
+      return { is: 'refused', reason, otherLog: failure.otherLog }
     }
   }
   return { is: 'sent' }
@@ -105,7 +111,10 @@ function waitReason(row: DraftRow | undefined, failure: DoorFailure): string {
   return failure.held > 0 ? `${reason}; waiting for held drafts (${failure.held})` : `${reason}; trying again`
 }
 
-function reasonOf(row: DraftRow | undefined, { field, reason }: DoorFailure): string {
+function reasonOf(
+  row: DraftRow | undefined,
+  { field, reason }: Pick<DoorFailure, 'field' | 'reason'>,
+): string {
   const place = [row?.name, field].filter((part) => part != null)
   return [...(place.length === 0 ? [] : [place.join(', ')]), printable(reason)].join(': ')
 }

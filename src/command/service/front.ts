@@ -30,7 +30,7 @@ import type { ServerSettings } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
 import { openStreams } from '../../serve/stream/streams.ts'
-import { openDropReport } from './drop-report.ts'
+import { openMinuteReport } from '../log-lines/minute-report.ts'
 import { openAnswers, shownBy } from './front-answers.ts'
 import type { FrontMemory } from './front-memory.ts'
 import { isWrong } from './front-memory.ts'
@@ -144,7 +144,10 @@ function listenerOf(
     keepAliveMs: networks.length > 0 ? KEEP_ALIVE_BEHIND_PROXY_MS : KEEP_ALIVE_MS,
     connectionsMax: settings.connectionsMax,
     drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
-    onDrop: openDropReport(lines, world.monotonicMs, settings.connectionsMax),
+    onDrop: openMinuteReport(
+      (count) => lines.say('connections-full', { count, connectionsMax: settings.connectionsMax }),
+      world.monotonicMs,
+    ),
     connections: {
       slots: openCallerSlots(memory.connections),
       addressOf: ({ remoteAddress }) => peerOf(remoteAddress, networks),

@@ -4,6 +4,7 @@ import type { Signing } from '../../log/tree/ready-log.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
 import type { NewLog } from '../../log/store/store.ts'
 import { hasStore } from '../../log/store/store.ts'
+import { DOOR_CONNECTIONS_MAX } from '../../publish/door/door.ts'
 import type { Writer, WriterListeners } from '../../publish/door/writer.ts'
 import { startWriter, WriterRefusal } from '../../publish/door/writer.ts'
 import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
@@ -21,6 +22,7 @@ import { answerBarriers } from '../nodes/barrier-answers.ts'
 import type { TellingSettings } from '../nodes/cluster-telling.ts'
 import { openClusterTelling } from '../nodes/cluster-telling.ts'
 import { openShownCluster } from '../nodes/shown-cluster.ts'
+import { openCrowdedReport } from './crowded-report.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
 import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
@@ -98,6 +100,7 @@ export async function startService(
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners = {
     ...whatIsTold({ metrics, lines, world }, clusterTelling(settings, plan, registry, world), stack),
+    onCrowded: openCrowdedReport('private', DOOR_CONNECTIONS_MAX, { ...world, lines, registry }),
     onFinality: openFinalityMetrics(registry, lines, world.now),
     onBroken: broken.resolve,
     operations(path: OperationsPath, accepting: boolean) {

@@ -6,8 +6,9 @@ import type { Cosigner } from '../../witness/cosigner/cosigner.ts'
 import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
 import { WITNESS_DRAIN_MS } from '../../witness/cosigner/witness-listener.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import { startOperations } from '../mirror/operations-listener.ts'
+import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../mirror/operations-listener.ts'
 import { runToEnd } from '../operator/node-ending.ts'
+import { openCrowdedReport } from '../service/crowded-report.ts'
 import { orTaken } from '../service/taken-port.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
@@ -87,6 +88,7 @@ export async function startWitness(
         return path === '/livez' ? ALIVE : readiness(cosigning.cosigner, stopping)
       },
       following: null,
+      onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...world, lines, registry }),
     }),
   )
   stack.use(operations)

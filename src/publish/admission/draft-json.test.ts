@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { parseBody, parseLine } from './draft-json.ts'
+import { parseLine } from './draft-json.ts'
 
 const refusals: readonly (readonly [name: string, text: string, reason: RegExp])[] = [
   ['an empty line', '', /^is not JSON \(at character 1, its end\)$/],
@@ -99,37 +99,5 @@ suite('a line of JSON', () => {
     const line = parseLine('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
     assert.ok(line.ok)
     assert.equal(Reflect.get({}, 'polluted'), undefined)
-  })
-})
-
-suite('a body', () => {
-  test('is an array whose elements have four levels each', () => {
-    assert.deepEqual(parseBody('[{"a":{"a":{"a":{}}}}]'), { ok: true, value: [{ a: { a: { a: {} } } }] })
-    assert.deepEqual(parseBody('{}'), { ok: false, reason: 'must be an array of drafts' })
-    assert.deepEqual(parseBody('[]'), { ok: true, value: [] })
-  })
-
-  const faults: readonly (readonly [text: string, index: number])[] = [
-    ['[{"a":1,"b":[1,2]},{"a":1,"a":1}]', 1],
-    ['[{"a":1,"a":1}]', 0],
-    ['[{},{},{"a":1e3}]', 2],
-    ['[{},{"a":{"a":{"a":{"a":{}}}}}]', 1],
-  ]
-  for (const [text, index] of faults) {
-    test(`names the draft at fault: ${text}`, () => {
-      const body = parseBody(text)
-      assert.equal(body.ok ? undefined : body.index, index)
-    })
-  }
-
-  test('is refused at once when it has sixteen million brackets', () => {
-    const text = '['.repeat(16 * 1024 * 1024)
-    const times = Array.from({ length: 5 }, () => {
-      const begun = performance.now()
-      assert.equal(parseBody(text).ok, false)
-      return performance.now() - begun
-    })
-    // The fastest of several runs, because the machine may be busy during any of them.
-    assert.ok(Math.min(...times) < 200, times.join(' '))
   })
 })

@@ -1,14 +1,32 @@
+import { findsAddress } from '../../protocol/address-guard.ts'
 import type { DraftReceipt } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
+
+/** Most bad drafts that a refusal names. */
+export const FAULTS_MAX = 20
+
+/** The fault of one draft of a request. */
+export type DraftFault = Readonly<{
+  code: ProblemCode
+  /** Place of the draft in its request, from 0. */
+  index: number
+  /** Its line, from 1, when the request has lines. */
+  line?: number | undefined
+  /** Its ref; null when it has none that can be told. */
+  ref: string | null
+  field: string
+  reason: string
+}>
 
 /** Refusal of a whole request. Nothing of it was accepted. */
 export type FailedOutcome = Readonly<{
   ok: false
   code: ProblemCode
-  /** Place and field of the draft at fault; null when the whole request is. */
-  index: number | null
+  /** Field at fault; null when the whole request is. */
   field: string | null
   reason: string
+  /** Bad drafts in their order, `FAULTS_MAX` at most; absent when no single draft is at fault. Code and field are of the first. */
+  faults?: readonly DraftFault[]
   /** Number of held drafts when the refusal may pass by itself; absent when it cannot. */
   held?: number
 }>
@@ -18,5 +36,18 @@ export type Outcome = Readonly<{ ok: true; receipts: readonly DraftReceipt[] }> 
 
 /** A refusal that concerns no single draft. */
 export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
-  return { ok: false, code, index: null, field: null, reason }
+  return { ok: false, code, field: null, reason }
+}
+
+/** A refusal for bad drafts, in their order; undefined for none. */
+export function faultsRefusal(faults: readonly DraftFault[]): FailedOutcome | undefined {
+  const [first] = faults
+  if (first === undefined) return undefined
+  const { code, field, reason } = first
+  return { ok: false, code, field, reason, faults }
+}
+
+/** The ref of a bad draft as far as its refusal may repeat it: not one that looks like a wallet address. */
+export function toldRef(ref: string): string | null {
+  return findsAddress(ref, 'prose') ? null : ref
 }

@@ -3,6 +3,7 @@ import { AWAY_MS } from '../marks/other-writers.ts'
 import type { ReplicaState } from '../replica/replica.ts'
 import type { WriterMark } from '../marks/writer-mark.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
+import { doorRefusal } from '../admission/outcome.ts'
 import type { CommitEnd, CommitPath } from '../commits/commit-path.ts'
 import type { StoreBook } from '../book/store-book.ts'
 
@@ -56,5 +57,5 @@ export function commitStep(
 
 /** A step that the log, its writers or its engine are not ready for. */
 export function stepRefused(reason: string): FailedOutcome {
-  return { ok: false, code: 'wrong-state', index: null, field: null, reason }
+  return doorRefusal('wrong-state', reason)
 }

@@ -62,7 +62,6 @@ suite('a log whose stream has ended', () => {
     assert.deepEqual(await roll(folders, 'a'), {
       ok: false,
       code: 'wrong-state',
-      index: null,
       field: null,
       reason: 'this node has not heard the other writers yet: try again',
     })

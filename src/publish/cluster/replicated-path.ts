@@ -1,4 +1,5 @@
 import type { FailedOutcome } from '../admission/outcome.ts'
+import { doorRefusal } from '../admission/outcome.ts'
 import type { CommitEnd, CommitPath, CommitRoom, CommitWork } from '../commits/commit-path.ts'
 import { FULL, lacksRoom, UNAVAILABLE } from '../commits/commit-failure.ts'
 import type { CommitFailureSettings } from '../commits/commit-failure.ts'
@@ -113,7 +114,7 @@ function failed(
   code: FailedOutcome['code'],
   reason: string,
 ): Readonly<{ is: 'failed'; outcome: FailedOutcome }> {
-  return { is: 'failed', outcome: { ok: false, code, index: null, field: null, reason } }
+  return { is: 'failed', outcome: doorRefusal(code, reason) }
 }
 
 /** Refusal of a commit whose work failed. It is undone. Only a full disk may pass. */

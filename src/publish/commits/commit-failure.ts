@@ -1,5 +1,6 @@
 import type { Appender } from '../../log/append.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
+import { doorRefusal } from '../admission/outcome.ts'
 
 /** Reports of failed commits, and a probe of the disk. */
 export type CommitFailureSettings = Readonly<{
@@ -12,30 +13,15 @@ export type CommitFailureSettings = Readonly<{
 }>
 
 /** Refuses everything after a failure that makes the store unusable for this process. */
-export const UNAVAILABLE: FailedOutcome = {
-  ok: false,
-  code: 'store-unavailable',
-  index: null,
-  field: null,
-  reason: 'the store does not accept events',
-}
+export const UNAVAILABLE: FailedOutcome = doorRefusal('store-unavailable', 'the store does not accept events')
 
 /** Refuses a commit for which the disk has no room. */
-export const FULL: FailedOutcome = {
-  ok: false,
-  code: 'store-full',
-  index: null,
-  field: null,
-  reason: 'the disk is full; nothing was published',
-}
+export const FULL: FailedOutcome = doorRefusal('store-full', 'the disk is full; nothing was published')
 
-export const WRONG_CLOCK: FailedOutcome = {
-  ok: false,
-  code: 'clock',
-  index: null,
-  field: null,
-  reason: 'the clock of the machine is wrong by a minute or more; nothing was published',
-}
+export const WRONG_CLOCK: FailedOutcome = doorRefusal(
+  'clock',
+  'the clock of the machine is wrong by a minute or more; nothing was published',
+)
 
 const SQLITE_FULL = 13
 const SQLITE_IOERR = 10

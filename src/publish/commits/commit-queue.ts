@@ -114,8 +114,7 @@ function openCommits(
   const waiting = openWaitingRequests(path, monotonicMs)
   const { quiet, look } = openQuiet(path)
   let [busy, isScheduled, broken, closed] = [false, false, false, false]
-  /** The only timer, however many commits are refused: each would ask for a commit of its own, and that for the next. */
-  let retry: NodeJS.Timeout | null = null
+  const goOnLater = openLater(goOn, RELEASE_RETRY_MS)
 
   const enqueue: Commits['enqueue'] = (request, work) => {
     const settled = waiting.add(request, work)
@@ -135,7 +134,7 @@ function openCommits(
     const batch = waiting.take()
     const refusal = broken ? UNAVAILABLE : clockAgrees() ? null : WRONG_CLOCK
     if (refusal !== null) {
-      refuseAll(batch, refusal)
+      refuseAll(batch, refusal, goOnLater)
       return schedule()
     }
     busy = true
@@ -153,16 +152,7 @@ function openCommits(
       return goOn()
     }
     broken ||= end.outcome === UNAVAILABLE
-    refuseAll(batch, end.outcome)
-  }
-
-  /** Ends a commit that failed, or whose outcome is not known. Nobody else may ask for the next one, so it goes on. */
-  function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome): void {
-    for (const { refuse } of batch) refuse(outcome)
-    retry ??= setTimeout(() => {
-      retry = null
-      goOn()
-    }, RELEASE_RETRY_MS).unref()
+    refuseAll(batch, end.outcome, goOnLater)
   }
 
   /** Goes on with the release. Every commit ends with one, so this is a commit without requests. */
@@ -182,6 +172,26 @@ function openCommits(
       closed = true
       if (busy || waiting.count() > 0) await enqueue(NOTHING, () => undefined)
     },
+  }
+}
+
+/** Ends a commit that failed, or whose outcome is not known. Nobody else may ask for the next one, so it goes on. */
+function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome, goOnLater: () => void): void {
+  for (const { refuse } of batch) refuse(outcome)
+  goOnLater()
+}
+
+/**
+ * Opens the delay of `run` by `ms` milliseconds. Calls during the delay change nothing: each refused commit asks for another
+ * one, which may be refused too.
+ */
+function openLater(run: () => void, ms: number): () => void {
+  let timer: NodeJS.Timeout | null = null
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = null
+      run()
+    }, ms).unref()
   }
 }
 

@@ -3,7 +3,8 @@ import type { Draft, DraftReceipt } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
 import { draftDigest } from '../admission/grammar.ts'
-import type { FailedOutcome, Outcome } from '../admission/outcome.ts'
+import type { DraftFault, FailedOutcome, Outcome } from '../admission/outcome.ts'
+import { doorRefusal, FAULTS_MAX, faultsRefusal, toldRef } from '../admission/outcome.ts'
 import { decide } from '../held/decide.ts'
 import type { EarlierCache } from '../held/earlier-held.ts'
 import type { HeldDrafts } from '../held/held-drafts.ts'
@@ -32,15 +33,32 @@ type Accepted = Readonly<{ receipt: DraftReceipt; irregular: BooksRefusal | null
 export function publishRequest(settings: RequestSettings, drafts: readonly Draft[]): Outcome {
   const { appender, held } = settings
   const all: Accepted[] = []
+  const faults: DraftFault[] = []
+  /** Contests of bad drafts, and null when one belongs to none. */
+  const lacking = new Set<Draft['contestId']>()
+  let whole: FailedOutcome | undefined
   for (const [index, draft] of drafts.entries()) {
     const sent = { draft, index, ref: draft.ref ?? '', digest: draftDigest(draft) }
-    const outcome = known(settings, sent) ?? publishOrHold(settings, sent)
-    if ('ok' in outcome) {
-      forget(settings, drafts.slice(0, index))
-      // Counted now: the request may have held drafts of its own.
-      return withHeld(outcome, held.size())
+    const outcome = known(settings, sent) ?? (lacks(lacking, draft) ? null : publishOrHold(settings, sent))
+    if (outcome === null) continue
+    if ('receipt' in outcome) {
+      all.push(outcome)
+      continue
     }
-    all.push(outcome)
+    if ('ok' in outcome) {
+      whole = outcome
+      break
+    }
+    lacking.add(draft.contestId)
+    // Any account can lack what a bad draft should have paid in.
+    if (faults.length === 0 || outcome.code !== 'insufficient-balance') faults.push(outcome)
+    if (faults.length === FAULTS_MAX) break
+  }
+  const refusal = faultsRefusal(faults) ?? whole
+  if (refusal !== undefined) {
+    forget(settings, drafts)
+    // Counted now: the request may have held drafts of its own.
+    return withHeld(refusal, held.size())
   }
   // The appender may end a segment, which takes the room that is left.
   held.keep()
@@ -49,28 +67,32 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
   return { ok: true, receipts: all.map(({ receipt }) => receipt) }
 }
 
+/** Whether the books may refuse a draft only because a bad one before it is missing, so that it is not judged. */
+function lacks(lacking: ReadonlySet<Draft['contestId']>, { contestId, details }: Draft): boolean {
+  const refersToEvent = details?.corrects !== undefined || details?.restates !== undefined
+  return lacking.has(contestId) || (refersToEvent && lacking.size > 0)
+}
+
 /** The present state of a draft that was accepted before; undefined for a new ref. */
-function known(
-  { appender, held }: RequestSettings,
-  { ref, digest, index }: SentDraft,
-): Accepted | FailedOutcome | undefined {
+function known({ appender, held }: RequestSettings, sent: SentDraft): Accepted | DraftFault | undefined {
+  const { ref, digest } = sent
   const published = appender.published(ref)
   if (published !== undefined) {
-    if (Buffer.compare(published.digest, digest) !== 0) return conflict(index)
+    if (Buffer.compare(published.digest, digest) !== 0) return conflict(sent)
     return accepted({ ref, status: 'duplicate', seq: published.seq })
   }
   const before = held.find(ref) ?? held.settled(ref)
   if (before === undefined) return undefined
-  if (Buffer.compare(draftDigest(before.draft), digest) !== 0) return conflict(index)
+  if (Buffer.compare(draftDigest(before.draft), digest) !== 0) return conflict(sent)
   return accepted({ ref, status: 'state' in before ? before.state : 'held' })
 }
 
 /** Publishes a new draft, or holds it for the chain or for its contest, or refuses it. */
-function publishOrHold(settings: RequestSettings, sent: SentDraft): Accepted | FailedOutcome {
+function publishOrHold(settings: RequestSettings, sent: SentDraft): Accepted | DraftFault | FailedOutcome {
   const { appender, held, earlier, release, balances } = settings
   const { draft, ref, digest, index } = sent
   const decision = decide(appender.fold(), draft, earlier.of(draft.contestId), balances)
-  if (decision.is === 'refuse') return { ok: false, index, ...decision.refusal }
+  if (decision.is === 'refuse') return { index, ref: toldRef(ref), ...decision.refusal }
   const asked = draft.tx !== null && settings.asksChain
   if (decision.is === 'publish' && !asked) {
     const event = appender.append(draft, { ref, digest }, settings.now())
@@ -92,25 +114,25 @@ function accepted(receipt: DraftReceipt, irregular: BooksRefusal | null = null):
 
 /** A refusal for order or balance may pass by itself while anything is held. */
 function withHeld(refusal: FailedOutcome, held: number): FailedOutcome {
-  const passes = refusal.code === 'wrong-state' || refusal.code === 'insufficient-balance'
-  return passes && held > 0 ? { ...refusal, held } : refusal
+  const passes = ({ code }: DraftFault): boolean => code === 'wrong-state' || code === 'insufficient-balance'
+  return held > 0 && refusal.faults?.every(passes) === true ? { ...refusal, held } : refusal
 }
 
-function conflict(index: number): FailedOutcome {
-  return { ok: false, code: 'ref-conflict', index, field: 'ref', reason: 'was used for another content' }
+function conflict({ index, ref }: SentDraft): DraftFault {
+  return {
+    code: 'ref-conflict',
+    index,
+    ref: toldRef(ref),
+    field: 'ref',
+    reason: 'was used for another content',
+  }
 }
 
-/** Forgets a refused request, of which these drafts had been accepted. */
+/** Forgets a refused request. Some of its drafts had been accepted. */
 function forget({ appender, held, earlier }: RequestSettings, drafts: readonly Draft[]): void {
   appender.drop()
   held.drop()
   for (const { contestId } of drafts) earlier.forget(contestId)
 }
 
-const HELD_FULL: FailedOutcome = {
-  ok: false,
-  code: 'held-full',
-  index: null,
-  field: null,
-  reason: `${HELD_DRAFTS_MAX} drafts are held; nothing was published`,
-}
+const HELD_FULL = doorRefusal('held-full', `${HELD_DRAFTS_MAX} drafts are held; nothing was published`)

@@ -1,4 +1,5 @@
 import type { FailedOutcome } from '../admission/outcome.ts'
+import { doorRefusal } from '../admission/outcome.ts'
 import type { CommitPath } from './commit-path.ts'
 
 /** A request that waits for its commit. */
@@ -23,13 +24,10 @@ type WaitingRequests = Readonly<{
 /** Number of drafts of a request, and its size in units of the path. */
 type RequestSize = Readonly<{ drafts: number; size: number }>
 
-const TOO_LARGE: FailedOutcome = {
-  ok: false,
-  code: 'too-large',
-  index: null,
-  field: null,
-  reason: 'the drafts of one request do not fit one message to the machines that keep the log: divide it',
-}
+const TOO_LARGE = doorRefusal(
+  'too-large',
+  'the drafts of one request do not fit one message to the machines that keep the log: divide it',
+)
 
 /** Opens the requests that wait. */
 export function openWaitingRequests(

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { SharedLog } from '../cluster/shared-log.ts'
+import type { PlacedRequest } from './door-replies.ts'
 import { readJsonBody } from './door-replies.ts'
 import { doorRefusal } from '../admission/outcome.ts'
 
@@ -23,7 +23,7 @@ const KEYS_BYTES_MAX = 4096
 /** Answers a step: the stream in which the log goes on, the keys that sign it, or the version of its messages. */
 export async function clusterRequest(
   steps: ClusterSteps | null,
-  request: IncomingMessage,
+  request: PlacedRequest,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Answered> {
   if (query !== null) return doorRefusal('unknown-parameter', 'a step takes no parameters')
@@ -46,7 +46,7 @@ function answerOf(outcome: Readonly<{ ok: true }> | FailedOutcome): Answered {
 
 async function changeKeys(
   steps: ClusterSteps,
-  request: IncomingMessage,
+  request: PlacedRequest,
 ): Promise<Readonly<{ ok: true }> | FailedOutcome> {
   const body = await readJsonBody(request, 'a list of keys', KEYS_BYTES_MAX)
   if (!body.ok) return body

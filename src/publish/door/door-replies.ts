@@ -3,9 +3,11 @@ import type { ProblemCode } from '../../protocol/problem.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
 import { parseTraceparent } from '../../protocol/traceparent.ts'
+import { readWhole } from '../../listener/request-body.ts'
 import { parseObject } from '../admission/draft-json.ts'
-import type { FailedOutcome } from '../admission/outcome.ts'
-import { doorRefusal } from '../admission/outcome.ts'
+import type { DraftFault, FailedOutcome } from '../admission/outcome.ts'
+import { doorRefusal, FAULTS_MAX } from '../admission/outcome.ts'
+import type { RequestPlace } from './request-room.ts'
 
 /** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
 const FULL_RETRY_SECONDS = 10
@@ -54,27 +56,22 @@ function statusOf(code: ProblemCode): number {
   return code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
 }
 
-/** Reads the body of a request; undefined if it is longer than `bytesMax`. */
-export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return undefined
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError('a request body comes as bytes')
-    bytes += chunk.length
-    if (bytes > bytesMax) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 type JsonBody = Readonly<{ ok: true; value: Readonly<Record<string, unknown>> }> | FailedOutcome
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** A request with a valid token, and its place. */
+export type PlacedRequest = Readonly<{ request: IncomingMessage; place: RequestPlace }>
+
+/** Refuses a request that has lost its place. */
+export const PLACE_LOST: FailedOutcome = doorRefusal(
+  'not-ready',
+  'other requests took the place of this one before its body was whole: send it again',
+)
+
 /** Reads the JSON object that a request carries. `what` names the request in refusals. */
 export async function readJsonBody(
-  request: IncomingMessage,
+  { request, place }: PlacedRequest,
   what: string,
   bytesMax: number,
 ): Promise<JsonBody> {
@@ -82,8 +79,9 @@ export async function readJsonBody(
   if (request.headers['content-encoding'] !== undefined || type !== 'application/json') {
     return doorRefusal('unsupported-media-type', `${what} must be application/json, without Content-Encoding`)
   }
-  const bytes = await readBody(request, bytesMax)
-  if (bytes === undefined) return doorRefusal('too-large', `${what} has more than ${bytesMax} bytes`)
+  const { end, bytes } = await readWhole(request, bytesMax, ({ length }) => place.take(length), place.lost)
+  if (end === 'too-long') return doorRefusal('too-large', `${what} has more than ${bytesMax} bytes`)
+  if (!place.keep()) return PLACE_LOST
   let text: string
   try {
     text = UTF8.decode(bytes)
@@ -94,26 +92,37 @@ export async function readJsonBody(
   return body.ok ? body : doorRefusal('invalid-parameter', `the request ${body.reason}`)
 }
 
-/** Sends a problem (RFC 9457) with the draft's index, field and reason. It never repeats the input. */
+/** Sends a problem (RFC 9457) with its bad drafts. It repeats nothing of the input but their refs. */
 export function sendProblem(response: ServerResponse, failure: FailedOutcome): void {
-  const { code, index, field, reason, held } = failure
+  const { code, field, reason, faults, held } = failure
   setRetryHeaders(response, code)
   const { title } = PROBLEMS[code]
   const status = statusOf(code)
-  const place = [index === null ? '' : `draft ${index}`, field ?? ''].filter((part) => part !== '').join(', ')
-  const detail = place === '' ? reason : `${place}: ${reason}`
-  const errors =
-    index === null ? {} : { errors: [{ draft: index, field: field ?? 'draft', message: reason }] }
   const document = {
     type: `/api/problems/${code}`,
     title,
     status,
-    detail,
+    detail: faults === undefined ? (field === null ? reason : `${field}: ${reason}`) : detailOf(faults),
     code,
-    ...errors,
+    ...(faults !== undefined && { errors: faults.map(errorOf) }),
     ...(held !== undefined && { held }),
   }
   send(response, status, { 'content-type': 'application/problem+json' }, JSON.stringify(document))
+}
+
+/** The first bad draft in words, and how many `errors` names. */
+function detailOf(faults: readonly DraftFault[]): string {
+  const [first] = faults
+  if (first === undefined) return ''
+  const { index, line, field, reason } = first
+  const draft = `draft ${index} (counted from 0)`
+  const detail = `${line === undefined ? draft : `line ${line}, ${draft}`}, ${field}: ${reason}`
+  if (faults.length === 1) return detail
+  return `${detail}; \`errors\` names ${faults.length === FAULTS_MAX ? 'the first ' : ''}${faults.length} bad drafts`
+}
+
+function errorOf({ code, index, line, ref, field, reason }: DraftFault): object {
+  return { draft: index, ...(line !== undefined && { line }), ref, field, code, message: reason }
 }
 
 /** Says when to try again, and closes a connection on which a body may still be coming. */

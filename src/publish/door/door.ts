@@ -1,27 +1,33 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
+import type { CrowdedConnections } from '../../listener/crowded-connections.ts'
+import { endOldConnections } from '../../listener/crowded-connections.ts'
+import { readPieces } from '../../listener/request-body.ts'
 import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { ClusterSteps } from './cluster-requests.ts'
 import { CLUSTER_PATHS, clusterRequest } from './cluster-requests.ts'
-import type { DoorReport } from './door-replies.ts'
-import { openDoorReport, readBody, REQUEST_HEADER, send, sendJson, sendProblem } from './door-replies.ts'
+import type { DoorReport, PlacedRequest } from './door-replies.ts'
+import { openDoorReport, PLACE_LOST, REQUEST_HEADER, send, sendJson, sendProblem } from './door-replies.ts'
 import { doorRefusal } from '../admission/outcome.ts'
-import { parseDrafts } from '../admission/draft-body.ts'
+import { openBodyParser } from '../admission/draft-body.ts'
 import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
 import { openTokenGuard } from './token-guard.ts'
+import type { RequestRoom } from './request-room.ts'
+import { DOOR_BODIES_BYTES_MAX, DOOR_REQUESTS_MAX, openRequestRoom } from './request-room.ts'
 
 /** Milliseconds in which a publisher must send its headers, and its whole request. */
 const HEADERS_MS = 5_000
 const REQUEST_MS = 60_000
-/** Most connections of the private listener. Public connections leave so many file descriptors free. */
+/**
+ * Most connections of the private listener; a further one ends the oldest that is idle or has no valid token. Public
+ * connections leave so many file descriptors free.
+ */
 export const DOOR_CONNECTIONS_MAX = 128
-/** Most publish requests in progress. Bounds the memory of bodies and of drafts that wait for a commit. */
-export const PUBLISH_REQUESTS_MAX = 64
 
 export const PUBLISH_OUTCOMES = [
   'stored',
@@ -50,6 +56,8 @@ export type DoorSettings = Readonly<{
   /** Waits `ms` milliseconds. */
   pause(ms: number): Promise<void>
   onRequest(outcome: PublishOutcome): void
+  /** Called when a connection is ended to make room for another. */
+  onCrowded(): void
   /** Called for each request that is refused, at any path but those of the operations. */
   onAnswered(answer: DoorReport): void
   /** Whether `onAnswered` is called for accepted requests too. */
@@ -65,7 +73,8 @@ type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
 /** Creates the private listener, through which all drafts come. It is not listening yet. */
 export function createDoor(settings: DoorSettings): Server {
   const guard = openTokenGuard(settings.tokens, settings.monotonicMs)
-  const underWay = { requests: 0, last: 0 }
+  const room = openRequestRoom(DOOR_REQUESTS_MAX, DOOR_BODIES_BYTES_MAX)
+  let last = 0
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -77,12 +86,12 @@ export function createDoor(settings: DoorSettings): Server {
     },
     (request, response) => {
       response.setHeader('daybook-log', settings.log)
-      underWay.last += 1
-      response.setHeader(REQUEST_HEADER, `${settings.requestPrefix}-${underWay.last.toString(36)}`)
+      last += 1
+      response.setHeader(REQUEST_HEADER, `${settings.requestPrefix}-${last.toString(36)}`)
       // While the door closes, publishers must not reuse their connections.
       if (!server.listening) response.setHeader('connection', 'close')
       const report = openDoorReport(request, response)
-      answer(settings, { guard, underWay, report }, request, response).catch((error: unknown) => {
+      answer(settings, { guard, room, connections, report }, request, response).catch((error: unknown) => {
         // A publisher that hangs up while it sends is no error of the service.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error, report(FAILED))
@@ -90,22 +99,23 @@ export function createDoor(settings: DoorSettings): Server {
       })
     },
   )
-  server.maxConnections = DOOR_CONNECTIONS_MAX
+  const connections = endOldConnections(server, DOOR_CONNECTIONS_MAX, settings.onCrowded)
   return server
 }
 
 const FAILED = doorRefusal('internal-error', 'the request could not be answered')
 
-/** Report of one request, and the state that all share: those in progress, and the number of the last one. */
+/** Report of one request, and the state that all share. */
 type DoorState = Readonly<{
   guard: TokenGuard
-  underWay: { requests: number; last: number }
+  room: RequestRoom
+  connections: CrowdedConnections
   report: ReturnType<typeof openDoorReport>
 }>
 
 async function answer(
   settings: DoorSettings,
-  { guard, underWay, report }: DoorState,
+  { guard, room, connections, report }: DoorState,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -126,17 +136,17 @@ async function answer(
   }
   // The token is checked before the query is refused, so that a token in the query counts as a wrong one.
   if (!(await isAuthorized(settings, { guard, report }, request, response))) return
-  const run = (): Promise<Answered> =>
+  const run = (placed: PlacedRequest): Promise<Answered> =>
     path === '/publish'
-      ? publishRequest(settings, request, query)
+      ? publishRequest(settings, placed, query)
       : CLUSTER_PATHS.has(path)
-        ? clusterRequest(settings.steps, request, [path, query])
-        : heldRequest(settings.queue.held, request, [path, query])
+        ? clusterRequest(settings.steps, placed, [path, query])
+        : heldRequest(settings.queue.held, placed, [path, query])
   const outcome = settings.stopping()
     ? doorRefusal('not-ready', 'the service is stopping')
     : (request.headers['daybook-log'] ?? settings.log) !== settings.log
       ? doorRefusal('another-log', 'the request is for another log than that of this door')
-      : await runLimited(underWay, run)
+      : await runPlaced(room, connections, request, run)
   if (path === '/publish')
     settings.onRequest(outcome.ok ? 'stored' : (OUTCOME_NAMES[outcome.code] ?? 'invalid'))
   if (!outcome.ok || settings.tellsAccepted) settings.onAnswered(report(outcome.ok ? null : outcome))
@@ -175,24 +185,27 @@ async function isAuthorized(
 const UNAUTHORIZED = doorRefusal('unauthorized', 'a valid token is required')
 const TOO_MANY = doorRefusal('rate-limited', 'too many wrong tokens')
 
-/** Runs a request, unless too many are in progress. */
-async function runLimited(underWay: DoorState['underWay'], run: () => Promise<Answered>): Promise<Answered> {
-  if (underWay.requests >= PUBLISH_REQUESTS_MAX)
-    return doorRefusal(
-      'not-ready',
-      `${PUBLISH_REQUESTS_MAX} requests are in progress, the limit of this node`,
-    )
-  underWay.requests += 1
+/** Runs a request in a place of its own, unless all are kept. Its connection is not ended for a newer one meanwhile. */
+async function runPlaced(
+  room: RequestRoom,
+  connections: CrowdedConnections,
+  request: IncomingMessage,
+  run: (placed: PlacedRequest) => Promise<Answered>,
+): Promise<Answered> {
+  using place = room.enter()
+  if (place === null)
+    return doorRefusal('not-ready', `${DOOR_REQUESTS_MAX} requests are in progress, the limit of this node`)
+  const release = connections.hold(request.socket)
   try {
-    return await run()
+    return await run({ request, place })
   } finally {
-    underWay.requests -= 1
+    release()
   }
 }
 
 async function publishRequest(
   settings: DoorSettings,
-  request: IncomingMessage,
+  { request, place }: PlacedRequest,
   query: string | null,
 ): Promise<Answered> {
   if (query !== null) return doorRefusal('unknown-parameter', 'the door takes no parameters')
@@ -204,14 +217,27 @@ async function publishRequest(
     const reason = 'the Content-Type of the request is neither application/json nor application/x-ndjson'
     return doorRefusal('unsupported-media-type', reason)
   }
-  const bytes = await readBody(request, PUBLISH_BYTES_MAX)
-  if (bytes === undefined) {
+  const parser = openBodyParser(type === 'application/x-ndjson', settings.chain)
+  const end = await readPieces(
+    request,
+    PUBLISH_BYTES_MAX,
+    async (piece) => {
+      if (!place.take(piece.length)) return false
+      await parser.take(piece)
+      return true
+    },
+    place.lost,
+  )
+  if (end === 'too-long')
     return doorRefusal('too-large', `the request has more than ${PUBLISH_BYTES_MAX} bytes: split it`)
-  }
-  const body = await parseDrafts(bytes, type === 'application/x-ndjson', settings.chain)
+  if (!place.keep()) return PLACE_LOST
+  const body = await parser.end()
   if (!body.ok) return body
   const outcome = await settings.queue.submit(body.drafts)
-  return outcome.ok ? { ok: true, answer: { drafts: outcome.receipts } } : outcome
+  if (outcome.ok) return { ok: true, answer: { drafts: outcome.receipts } }
+  const { faults } = outcome
+  if (faults === undefined) return outcome
+  return { ...outcome, faults: faults.map((fault) => ({ ...fault, line: body.lines[fault.index] })) }
 }
 
 const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutcome>>> = {

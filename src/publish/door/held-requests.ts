@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
 import { REASON_CHARS_MAX, REF_CHARS_MAX } from '../../protocol/draft.ts'
 import { readBounded } from '../admission/details-grammar.ts'
 import { isFault } from '../admission/refusal.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
+import type { PlacedRequest } from './door-replies.ts'
 import { readJsonBody } from './door-replies.ts'
 import { doorRefusal } from '../admission/outcome.ts'
 import type { HeldPage } from './held-list.ts'
@@ -30,7 +30,7 @@ export const HELD_PATHS: ReadonlyMap<string, 'GET' | 'POST'> = new Map([
 /** Answers a request about held drafts: a page of the list, or the outcome of a decision for each ref. */
 export async function heldRequest(
   queue: HeldQueue,
-  request: IncomingMessage,
+  request: PlacedRequest,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Readonly<{ ok: true; answer: object }> | FailedOutcome> {
   if (path === '/held') {
@@ -76,7 +76,7 @@ function wholeIn(text: string, min: number, max: number): number | undefined {
 
 type DecisionBody = Readonly<{ ok: true; refs: readonly string[]; reason: string }> | FailedOutcome
 
-async function readDecision(request: IncomingMessage): Promise<DecisionBody> {
+async function readDecision(request: PlacedRequest): Promise<DecisionBody> {
   const body = await readJsonBody(request, 'a decision', DECISION_BYTES_MAX)
   return body.ok ? decisionOf(body.value) : body
 }

@@ -7,7 +7,7 @@ import type { ClusterReport } from '../cluster/cluster-report.ts'
 import type { LogStoreSettings } from '../cluster/log-store-settings.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
 import type { FinalitySettings } from '../finality/finality-settings.ts'
-import type { ClockFault } from './clock-guard.ts'
+import type { ClockFault } from '../guards/clock-guard.ts'
 import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
 import type { PublishOutcome } from './door.ts'
 import type { DoorReport } from './door-replies.ts'
@@ -56,6 +56,8 @@ export type FromWriter =
       answers: readonly DoorReport[]
     }>
   | Readonly<{ is: 'irregular'; field: string }>
+  /** The private listener ended a connection to make room for another. */
+  | Readonly<{ is: 'crowded' }>
   | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
   | Readonly<{ is: 'room'; room: boolean }>
   | Readonly<{ is: 'clock'; fault: ClockFault | null }>

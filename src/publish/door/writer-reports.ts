@@ -10,9 +10,13 @@ const REQUEST_PREFIXES = 2 ** 32
 export function openReports(
   { tellsAccepted }: WriterSettings,
   { say, random }: Readonly<{ say(message: FromWriter): void; random(): number }>,
-): Pick<DoorSettings, 'onRequest' | 'onAnswered' | 'tellsAccepted' | 'requestPrefix' | 'onFailure'> {
+): Pick<
+  DoorSettings,
+  'onRequest' | 'onCrowded' | 'onAnswered' | 'tellsAccepted' | 'requestPrefix' | 'onFailure'
+> {
   return {
     ...openRequestCount((outcomes, answers) => say({ is: 'requests', outcomes, answers })),
+    onCrowded: () => say({ is: 'crowded' }),
     tellsAccepted,
     requestPrefix: `d${Math.floor(random() * REQUEST_PREFIXES).toString(36)}`,
     onFailure: (error: unknown, answer: DoorReport) =>

@@ -1,6 +1,6 @@
 import { isDiskFull } from '../../log/store/disk-probe.ts'
-import type { ClockGuard } from './clock-guard.ts'
-import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
+import type { ClockGuard } from '../guards/clock-guard.ts'
+import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from '../guards/store-room.ts'
 import type { FromWriter } from './writer-messages.ts'
 
 /** Whether the writer accepts publish requests, and the events that change it. */

@@ -42,6 +42,7 @@ async function withWriter(
       onAnswered: () => undefined,
       onRequests: () => undefined,
       onIrregular: () => undefined,
+      onCrowded: () => undefined,
       onRoom: () => undefined,
       onClock: () => undefined,
       onFinality: () => undefined,

@@ -6,7 +6,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { ClusterNotice } from '../cluster/cluster-notice.ts'
 import type { ClusterReport } from '../cluster/cluster-report.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
-import type { ClockFault } from './clock-guard.ts'
+import type { ClockFault } from '../guards/clock-guard.ts'
 import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
 import type { PublishOutcome } from './door.ts'
 import type { DoorReport } from './door-replies.ts'
@@ -24,6 +24,8 @@ export type WriterListeners = Readonly<{
   onRequests(outcome: PublishOutcome, count: number): void
   /** Called for each refusal of the private listener, and for each accepted request if that is wanted. */
   onAnswered(answer: DoorReport): void
+  /** Called when the private listener ended a connection to make room for another. */
+  onCrowded(): void
   /** Called when a draft with a wrong order or balance was published (`--balances report`). */
   onIrregular(field: string): void
   /** Called when an error of the service prevented an answer of the private listener. */
@@ -90,6 +92,8 @@ function tellListeners(listeners: WriterListeners, message: WriterNews): void {
       return listeners.onHeld(message.held)
     case 'requests':
       return tellRequests(listeners, message)
+    case 'crowded':
+      return listeners.onCrowded()
     case 'irregular':
       return listeners.onIrregular(message.field)
     case 'failure':

@@ -274,7 +274,7 @@ suite('a refusal of the books', () => {
     await stage.send(sent('b', 'pool/top_up', '2'))
     const outcome = await stage.outcome([sent('c', 'pool/top_up', '3'), much])
     assert.ok(!outcome.ok)
-    assert.deepEqual([outcome.code, outcome.index, outcome.held], ['insufficient-balance', 1, 2])
+    assert.deepEqual([outcome.code, outcome.faults?.[0]?.index, outcome.held], ['insufficient-balance', 1, 2])
     const conflict = await stage.outcome([sent('a', 'pool/top_up', '9')])
     assert.ok(!conflict.ok && conflict.held === undefined)
   })

@@ -18,7 +18,7 @@ const REFS = ['a', 'b', 'c', 'd', 'e']
 const txOf = (ref: string): string => `transaction-${ref}`
 const finals = (refs: readonly string[]) =>
   refs.map((ref) => ({ tx: txOf(ref), is: 'final', place: 'slot 1' }) as const)
-const UNKNOWN = { ok: false, code: 'outcome-unknown', index: null, field: null, reason: '' } as const
+const UNKNOWN = { ok: false, code: 'outcome-unknown', field: null, reason: '' } as const
 
 /** Runs a commit on a path of the tests. `embedded` commits to the store. */
 type CommitOf = (stage: Stage, embedded: CommitPath) => CommitPath['commit']

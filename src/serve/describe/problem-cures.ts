@@ -117,7 +117,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   'not-ready': {
     meaning:
-      'The node is stopping, has reached its limit of 64 publish requests, or has found its copy of the log to be wrong.',
+      'The node is stopping, or has found its copy of the log to be wrong. To a publisher: 64 requests are in progress, or the body of this one came so slowly that others took its place.',
     cure: 'Send the same request again after `Retry-After`, on another connection. Without `Retry-After`, use another node if you know one, or try again later.',
   },
   'internal-error': {
@@ -130,7 +130,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   'invalid-draft': {
     meaning: 'A draft breaks the grammar. Nothing of the request is published.',
-    cure: 'Read `errors`: it names the draft (counted from 0), the field and the reason. Correct it, and send the request again with the same refs.',
+    cure: 'Read `errors`: it names up to 20 bad drafts, each with its place in the request (counted from 0), its line, its ref, the field and the reason. Correct them, and send the request again with the same refs.',
   },
   'wrong-state': {
     meaning:

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
+import type { CrowdedConnections } from '../../listener/crowded-connections.ts'
+import { endOldConnections } from '../../listener/crowded-connections.ts'
+import { readWhole } from '../../listener/request-body.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Cosigner } from './cosigner.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'
-import type { CrowdedConnections } from './crowded-connections.ts'
-import { endOldConnections } from './crowded-connections.ts'
 import { SUBMISSION_BYTES_MAX } from './submission.ts'
 import { witnessPage } from './witness-page.ts'
 
@@ -29,6 +30,8 @@ type WitnessListenerSettings = Readonly<{
   cosigner: Cosigner
   /** Called for each answer to `add-checkpoint` that the cosigner gave. */
   onAnswered(answer: CosignerAnswer): void
+  /** Called when a connection is ended to make room for another. */
+  onCrowded(): void
   /** Called when an error prevented an answer. */
   onFailure(error: unknown): void
 }>
@@ -58,7 +61,7 @@ export async function openWitnessListener(
       })
     },
   )
-  const connections = endOldConnections(server, WITNESS_CONNECTIONS_MAX)
+  const connections = endOldConnections(server, WITNESS_CONNECTIONS_MAX, settings.onCrowded)
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
   const address = server.address()
@@ -91,14 +94,14 @@ async function answer(
     if (request.method !== 'POST') return notAllowed(response, 'POST')
     if (request.headers['content-encoding'] !== undefined)
       return plain(response, 415, 'a request has no content encoding')
-    const body = await readWhole(request)
-    if (body === undefined) {
+    const { end, bytes } = await readWhole(request, SUBMISSION_BYTES_MAX)
+    if (end !== 'whole') {
       response.setHeader('connection', 'close')
       return plain(response, 413, `the request has more than ${SUBMISSION_BYTES_MAX} bytes`)
     }
     const release = connections.hold(request.socket)
     try {
-      const given = await cosigner.add(body)
+      const given = await cosigner.add(bytes)
       onAnswered(given)
       return send(response, given)
     } finally {
@@ -115,20 +118,6 @@ async function answer(
   const note = cosigner.noteOf(originHash)
   if (note === undefined) return plain(response, 404, 'this witness has cosigned no checkpoint of this log')
   return plain(response, 200, note)
-}
-
-/** Reads the body of a request; undefined if it is longer than a submission may be. */
-async function readWhole(request: IncomingMessage): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > SUBMISSION_BYTES_MAX) return undefined
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    assert(Buffer.isBuffer(chunk), 'a request body comes as bytes')
-    bytes += chunk.length
-    if (bytes > SUBMISSION_BYTES_MAX) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function notAllowed(response: ServerResponse, allow: string): void {

@@ -56,7 +56,7 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'publish-ref-with-other-content',
     file: 'src/publish/commits/publish-request.ts',
-    from: 'if (Buffer.compare(published.digest, digest) !== 0) return conflict(index)\n',
+    from: 'if (Buffer.compare(published.digest, digest) !== 0) return conflict(sent)\n',
     to: '',
     promise: 'A ref with another content is refused',
     tests: ['src/publish/door/door.test.ts'],
@@ -192,8 +192,8 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'draft-repeated-keys',
     file: `${ADMISSION}/draft-json.ts`,
-    from: 'membersOf(element) !== members[at])',
-    to: 'membersOf(element) < at)',
+    from: 'membersOf(value) === outline',
+    to: 'membersOf(value) <= outline',
     promise: 'JSON with a repeated key is refused',
     tests: [`${ADMISSION}/draft-json.test.ts`],
   },

@@ -6,7 +6,8 @@ import { streamLines } from '../../../src/client/lines.ts'
 import { streamEntry } from '../../../src/mirror/origin/page-entries.ts'
 import { firstPins } from '../../../src/mirror/proof/origin-keys.ts'
 import { parseMonth } from '../../../src/protocol/moment.ts'
-import { parseBody, parseLine, parseObject } from '../../../src/publish/admission/draft-json.ts'
+import { openBodyParser } from '../../../src/publish/admission/draft-body.ts'
+import { parseLine, parseObject } from '../../../src/publish/admission/draft-json.ts'
 import { parseDraft } from '../../../src/publish/admission/grammar.ts'
 import { firstPosition } from '../../../src/verify/reading/month-entries.ts'
 import { readDetailsLine, readEventLine } from '../../../src/verify/reading/entry-lines.ts'
@@ -79,14 +80,18 @@ export const STREAM_PARSERS: readonly AttackedParser[] = [
       return json.ok && parseDraft(json.value, source).ok ? ACCEPTED : REFUSED
     },
   })),
-  {
-    name: 'the body of a publish request',
-    valid: [`[${SENT_LINES.slice(0, 5).join(',')}]`, '[]'],
-    read(bytes) {
-      const body = parseBody(bytes.toString('utf8'))
-      return body.ok && body.value.every((draft) => parseDraft(draft, DOOR).ok) ? ACCEPTED : REFUSED
+  ...[true, false].map((isLines): AttackedParser => ({
+    name: `the body of a publish request (${isLines ? 'lines' : 'an array'})`,
+    valid: isLines
+      ? [SENT_LINES.slice(0, 5).join('\n'), '']
+      : [`[${SENT_LINES.slice(0, 5).join(',')}]`, '[]'],
+    async read(bytes) {
+      const parser = openBodyParser(isLines, DOOR.chain)
+      const middle = bytes.length >> 1
+      for (const piece of [bytes.subarray(0, middle), bytes.subarray(middle)]) await parser.take(piece)
+      return (await parser.end()).ok ? ACCEPTED : REFUSED
     },
-  },
+  })),
   {
     name: 'the body of a decision',
     valid: ['{"refs":["a","b"],"reason":"seen on the chain"}'],

@@ -10,11 +10,12 @@ const MAX = 4
 
 suite('a listener whose connections all wait for an answer', () => {
   test('answers a further one, and ends the oldest', async () => {
+    let crowded = 0
     const server = createServer((request, response) => {
       if (request.url === '/late') return void response.end('late')
       connections.hold(request.socket)
     })
-    const connections = endOldConnections(server, MAX)
+    const connections = endOldConnections(server, MAX, () => (crowded += 1))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
@@ -34,6 +35,7 @@ suite('a listener whose connections all wait for an answer', () => {
     assert.equal(await late.text(), 'late')
     while (ended.length === 0) await once(sockets[0] ?? server, 'close')
     assert.deepEqual(ended, [0])
+    assert.equal(crowded, 1)
     for (const socket of sockets) socket.destroy()
     server.close()
     server.closeAllConnections()
