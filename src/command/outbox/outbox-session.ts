@@ -20,7 +20,7 @@ export type OutboxSession = AsyncDisposable &
     /** Id of the log that took a drained row last; null for none. */
     newestLog(): Promise<string | null>
     /** First rows that are not drained, in the order of commits. */
-    waiting(): Promise<readonly (DraftRow & Readonly<{ id: string }>)[]>
+    waiting(): Promise<readonly WaitingRow[]>
     markDrained(rows: readonly DrainedRow[], log: string | null): Promise<void>
     /** Called after each commit with new rows, as far as the connection is told. */
     onRows(listener: () => void): void
@@ -112,20 +112,17 @@ function sessionOf(connection: DatabaseConnection, { full }: OutboxTable, oid: n
       return typeof log === 'string' ? log : null
     },
     async waiting() {
-      const rows = await connection.ask(
-        `SELECT t.id::text AS id, t.pos IS NOT NULL AS placed, t.draft::text AS draft, t.draft->'ref' IS NULL AS refless
-          FROM ${full} AS t WHERE t.drained_at IS NULL ORDER BY t.pos NULLS FIRST LIMIT ${ROWS_MAX}`,
-      )
-      return rows.map((row) => {
-        const [id, draft] = [String(row['id']), String(row['draft'])]
-        if (row['placed'] !== true) {
-          throw new CommandError(
-            1,
-            `row ${id} has no position: the trigger was missing or disabled when it was inserted; docs/outbox.md says how to give it one`,
-          )
+      // One row whose text cannot be sent fails the whole answer. The rows before it are found by asking for fewer.
+      for (let most = ROWS_MAX; ; most = Math.ceil(most / 2)) {
+        try {
+          return await firstWaiting(connection, full, most)
+        } catch (error) {
+          if (!isUnreadable(error)) throw error
+          // The client `postgres` would put the rows before the failure into the next answer.
+          await connection.ask('SELECT 1')
+          if (most === 1) throw await unreadableRow(connection, full)
         }
-        return { id, name: `row ${id}`, line: lineOf(draft, row['refless'] === true ? id : null) }
-      })
+      }
     },
     async markDrained(rows, log) {
       await connection.ask(
@@ -140,13 +137,62 @@ function sessionOf(connection: DatabaseConnection, { full }: OutboxTable, oid: n
   }
 }
 
+const WAITING = 't.drained_at IS NULL ORDER BY t.pos NULLS FIRST'
+
+type WaitingRow = DraftRow & Readonly<{ id: string }>
+
+async function firstWaiting(
+  connection: DatabaseConnection,
+  full: string,
+  most: number,
+): Promise<readonly WaitingRow[]> {
+  // The database only sends the text: its functions raise an error at escapes such as \u0000, which its type allows.
+  const rows = await connection.ask(
+    `SELECT t.id::text AS id, t.pos IS NOT NULL AS placed, t.draft::text AS draft
+      FROM ${full} AS t WHERE ${WAITING} LIMIT ${most}`,
+  )
+  return rows.map((row) => {
+    const [id, draft] = [String(row['id']), String(row['draft'])]
+    if (row['placed'] !== true) {
+      throw new CommandError(
+        1,
+        `row ${id} has no position: the trigger was missing or disabled when it was inserted; docs/outbox.md says how to give it one`,
+      )
+    }
+    return { id, name: `row ${id}`, line: lineOf(draft, id) }
+  })
+}
+
+/** Whether the database failed at a value: its text has no form in UTF-8 (SQLSTATE class 22). */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof DatabaseError && error.answer?.code.startsWith('22') === true
+}
+
+/** Error for the first waiting row. Names its id only: the database's own message has bytes of the text. */
+async function unreadableRow(connection: DatabaseConnection, full: string): Promise<CommandError> {
+  const [row] = await connection.ask(`SELECT t.id::text AS id FROM ${full} AS t WHERE ${WAITING} LIMIT 1`)
+  return new CommandError(
+    1,
+    `row ${String(row?.['id'])}, draft: the database cannot send it as UTF-8\nthis row and the rows after it wait: see docs/outbox.md`,
+  )
+}
+
 /**
  * The draft as one line, its text unchanged but for line breaks, which JSON has only between values. A draft without a
  * ref gets the row's id.
  */
-function lineOf(draft: string, ref: string | null): string {
+function lineOf(draft: string, id: string): string {
   const line = draft.replaceAll(/[\r\n]/g, ' ').trim()
-  if (ref === null || !line.startsWith('{')) return line
+  if (!line.startsWith('{') || hasRef(line)) return line
   const rest = line.slice(1).trimStart()
-  return `{"ref":"${ref}"${rest.startsWith('}') ? '' : ','}${rest}`
+  return `{"ref":"${id}"${rest.startsWith('}') ? '' : ','}${rest}`
+}
+
+/** Whether an object has a ref of its own. A text that is not JSON goes to the door as it is, which refuses it. */
+function hasRef(line: string): boolean {
+  try {
+    return Object.hasOwn(JSON.parse(line), 'ref')
+  } catch {
+    return true
+  }
 }
