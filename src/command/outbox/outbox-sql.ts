@@ -52,7 +52,7 @@ CREATE TABLE ${full} (
   draft json NOT NULL
     CHECK (json_typeof(draft) = 'object' AND octet_length(draft::text) <= ${DRAFT_BYTES_MAX}),
   inserted_at timestamptz NOT NULL DEFAULT now(),
-  pos bigint,             -- place in the order of commits; set by the trigger
+  pos bigint UNIQUE,      -- place in the order of commits; set by the trigger
   drained_at timestamptz, -- set by Daybook, like the columns below
   status text,            -- published, duplicate, held, failed or dropped
   seq bigint,             -- the event's seq, when it was published at once
@@ -64,19 +64,32 @@ CREATE INDEX "${name}_drained" ON ${full} (drained_at) WHERE drained_at IS NOT N
 
 -- Runs at the end of each transaction with new rows. The lock lets these transactions commit one by one,
 -- so a row with a lower position is never seen later than one with a higher position.
+-- A row that a restore or a replication brings keeps its position, and new rows come after all others.
 CREATE FUNCTION "${schema}"."${trigger}"() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  place bigint;
+  highest bigint;
 BEGIN
   -- What Daybook has read must survive a crash of this server.
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
-  PERFORM pg_advisory_xact_lock(${ORDER_LOCK}, TG_RELID::integer);
-  UPDATE ${full} SET pos = nextval('${own('pos')}') WHERE ctid = NEW.ctid AND id = NEW.id;
-  IF NOT FOUND THEN -- the transaction has updated its own row
-    UPDATE ${full} SET pos = nextval('${own('pos')}') WHERE id = NEW.id;
-  END IF;
   PERFORM pg_notify('${schema}.${name}', '');
+  IF NEW.pos IS NOT NULL THEN
+    RETURN NULL;
+  END IF;
+
+  PERFORM pg_advisory_xact_lock(${ORDER_LOCK}, TG_RELID::integer);
+  place := nextval('${own('pos')}');
+  highest := (SELECT max(pos) FROM ${full});
+  IF highest >= place THEN -- the rows came without the value of the sequence
+    place := setval('${own('pos')}', highest + 1);
+  END IF;
+  UPDATE ${full} SET pos = place WHERE ctid = NEW.ctid AND id = NEW.id;
+  IF NOT FOUND THEN -- the transaction has updated its own row
+    UPDATE ${full} SET pos = place WHERE id = NEW.id AND pos IS NULL;
+  END IF;
   RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER "${trigger}" AFTER INSERT ON ${full}
