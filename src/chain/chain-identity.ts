@@ -9,7 +9,7 @@ import { agreedAmong, quorumOf } from './votes.ts'
 const OTHER_CHAIN_REST_MS = 60_000
 
 /** The servers that are known to be of the chain. Only these may vote. */
-type ChainIdentity = Readonly<{
+export type ChainIdentity = Readonly<{
   identify: ChainClient['identify']
   /** Whether the server is of the chain. Asks a server that could not be asked before. */
   includes: (server: ChainServer) => Promise<boolean>

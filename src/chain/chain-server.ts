@@ -1,7 +1,7 @@
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcPeer } from './rpc/rpc-peer.ts'
 import type { MovedAmount, TokenAccount } from './tx-verdict.ts'
-import type { Vote } from './votes.ts'
+import type { Vote } from './tx-verdict.ts'
 
 /** The amount that one server moved, and the place of the transaction: both must agree between servers. */
 export type MovedVote = MovedAmount & Readonly<{ place: string }>
@@ -10,7 +10,7 @@ export type MovedVote = MovedAmount & Readonly<{ place: string }>
  * Takes the vote about the transaction at a place. `head` is how far the server was when it gave it: the newest slot of
  * Solana, or the number of the finalized block.
  */
-export type PutVote = (at: number, vote: Vote, head: number) => void
+type PutVote = (at: number, vote: Vote, head: number) => void
 
 /** Questions of one chain to one RPC server. All functions throw `RpcFailure`, or the reason of the signal. */
 export type ChainServer = Readonly<{

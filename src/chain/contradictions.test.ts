@@ -106,6 +106,18 @@ suite('a server of Solana', () => {
     assert.deepEqual(await client.ask(['a']), [{ is: 'final', place: 'slot 10' }])
   })
 
+  for (const confirmationStatus of ['processed', 'confirmed', null]) {
+    test(`waits with the status ${confirmationStatus}, and says so in its answer`, async () => {
+      const { client } = await openCannedClient('solana', solana([{ ...STATUS, confirmationStatus }]))
+      const heard: unknown[] = []
+      const verdicts = await client.ask(['a'], (tx, answers) => heard.push([tx, answers]))
+      assert.deepEqual(verdicts, [{ is: 'waiting' }])
+      const stage = `${confirmationStatus ?? 'without a status'} in slot 5`
+      const ballot = { vote: { is: 'waiting', stage }, head: 10 }
+      assert.deepEqual(heard, [['a', [{ server: 'URL 1 (rpc.example)', ballot, failure: null }]]])
+    })
+  }
+
   for (const [what, results, fault] of SOLANA) {
     test(`gives no vote with ${what}`, async () => {
       const { client, faults } = await openCannedClient('solana', results)

@@ -6,7 +6,7 @@ import type { Block, Receipt } from './evm-answers.ts'
 import { blockOf, receiptOf } from './evm-answers.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcPeer } from './rpc/rpc-peer.ts'
-import type { Vote } from './votes.ts'
+import type { Vote } from './tx-verdict.ts'
 
 /** Receipts to ask for before the blocks that contain them. */
 const RECEIPTS = 100
@@ -61,6 +61,7 @@ async function finalizedAnswer(rpc: RpcPeer): Promise<unknown> {
     if (answer !== null) return answer
   } catch (error) {
     if (!(error instanceof RpcFailure && error.fault === 'refused')) throw error
+    throw new RpcFailure('no-finality', error.said)
   }
   throw new RpcFailure('no-finality')
 }
@@ -80,7 +81,8 @@ async function voteSome(rpc: RpcPeer, head: Block, txs: readonly string[], put: 
     reporting(rpc, (answer, at) => {
       if (answer === null) return put(at, { is: 'unknown' })
       const receipt = checkedReceipt(answer, txs[at] ?? '')
-      if (receipt.block.number > head.number) put(at, { is: 'waiting' })
+      const { number } = receipt.block
+      if (number > head.number) put(at, { is: 'waiting', stage: `in block ${number}` })
       else settled.push({ at, receipt })
     }),
   )

@@ -4,7 +4,7 @@ import { quorumOf } from './votes.ts'
 const BEHIND_MS = 120_000
 
 /**
- * How far the chain has come by the word of enough servers. One server alone cannot move it. So a server that restarts
+ * The progress of a chain by the word of enough servers. One server alone cannot move it. So a server that restarts
  * and shows an old state of the chain is known by it.
  */
 export type ReachedHead = Readonly<{

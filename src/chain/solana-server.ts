@@ -6,7 +6,7 @@ import { reasonText, reporting } from './chain-server.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcPeer } from './rpc/rpc-peer.ts'
 import { movedOnSolana } from './solana-amounts.ts'
-import type { Vote } from './votes.ts'
+import type { Vote } from './tx-verdict.ts'
 
 /** Signatures in the first `getSignatureStatuses`, the most that the reference server takes. */
 const SIGNATURES = 256
@@ -62,7 +62,7 @@ function voteOf(status: unknown, head: number): Vote {
     case 'processed':
     case 'confirmed':
     case null:
-      return { is: 'waiting' }
+      return { is: 'waiting', stage: `${fields['confirmationStatus'] ?? 'without a status'} in slot ${slot}` }
     default:
       throw new RpcFailure('wrong-type')
   }

@@ -1,3 +1,4 @@
+import type { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcSettings } from './rpc/rpc-settings.ts'
 
 /** Outcome on chain of one transaction. `place` says where: `slot 123`, or `block 17 0x…` with the block's hash. */
@@ -11,11 +12,32 @@ export type TxVerdict =
   /** Too few votes, or votes that contradict each other. */
   | Readonly<{ is: 'unsure' }>
 
+/** Outcome that stays. */
+export type Settled = Extract<TxVerdict, { is: 'final' | 'failed' }>
+
+/** Answer of one server about one transaction; null without an answer that counts. */
+export type Vote =
+  | Settled
+  /** `stage` says how far it is, in words. */
+  | Readonly<{ is: 'waiting'; stage: string }>
+  | Readonly<{ is: 'unknown' }>
+  | null
+
+/** A vote of a server, and how far the server was. */
+export type Ballot = Readonly<{ vote: Vote; head: number }>
+
 /** Amount of a token in its smallest unit. The token's own number of decimals says how to read it. */
 export type MovedAmount = Readonly<{ units: bigint; decimals: number }>
 
 /** A payer and a token: on Solana a wallet and a mint, on EVM an account and a contract. */
 export type TokenAccount = Readonly<{ payer: string; token: string }>
+
+/** Answer of one server about a transaction, by the name of its URL, and the last failure of the server. */
+export type ServerAnswer = Readonly<{
+  server: string
+  ballot: Ballot | undefined
+  failure: RpcFailure | null
+}>
 
 /** Asks the RPC servers of one chain. Faults of servers are no votes, and are reported to `onFault`. */
 export type ChainClient = Readonly<{
@@ -27,10 +49,13 @@ export type ChainClient = Readonly<{
    */
   identify: (expected: string | null) => Promise<string | null>
   /**
-   * A verdict for each transaction, in their order. All are `unsure` before `identify` has returned an id. Throws only
-   * the reason of the signal.
+   * A verdict for each transaction, in their order. All are `unsure` before `identify` has returned an id. `hear` gets
+   * the answers of all servers about each. Throws only the reason of the signal.
    */
-  ask: (txs: readonly string[]) => Promise<readonly TxVerdict[]>
+  ask: (
+    txs: readonly string[],
+    hear?: (tx: string, answers: readonly ServerAnswer[]) => void,
+  ) => Promise<readonly TxVerdict[]>
   /**
    * Amount of the token that the payer moved in a final transaction: what left its accounts less what came back, at
    * least 0. Null when too few servers agree.

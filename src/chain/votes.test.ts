@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Vote } from './votes.ts'
+import type { Vote } from './tx-verdict.ts'
 import { agreedAmong, verdictOf } from './votes.ts'
 
 const final = (slot: number): Vote => ({ is: 'final', place: `slot ${slot}` })
 const failed = (slot: number, reason = 'error'): Vote => ({ is: 'failed', place: `slot ${slot}`, reason })
-const waiting: Vote = { is: 'waiting' }
+const waiting: Vote = { is: 'waiting', stage: 'processed' }
 const unknown: Vote = { is: 'unknown' }
 
 const VERDICTS: readonly (readonly [meaning: string, votes: readonly Vote[], verdict: string])[] = [

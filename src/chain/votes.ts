@@ -1,7 +1,4 @@
-import type { TxVerdict } from './tx-verdict.ts'
-
-/** Answer of one server about one transaction; null without an answer that counts. */
-export type Vote = Exclude<TxVerdict, { is: 'unsure' }> | null
+import type { Settled, TxVerdict, Vote } from './tx-verdict.ts'
 
 /** Number of servers that must agree, of as many as there are votes. */
 export const quorumOf = (votes: readonly unknown[]): number => (votes.length === 1 ? 1 : 2)
@@ -16,8 +13,7 @@ export function agreedAmong<T>(votes: readonly (T | null)[], keyOf: (vote: T) =>
   return agreed.length === 1 ? (agreed[0]?.[0] ?? null) : null
 }
 
-type Settled = Extract<TxVerdict, { is: 'final' | 'failed' }>
-const isSettled = (vote: Vote): vote is Settled => vote?.is === 'final' || vote?.is === 'failed'
+export const isSettled = (vote: Vote): vote is Settled => vote?.is === 'final' || vote?.is === 'failed'
 const keyOf = ({ is, place }: Settled): string => `${is} ${place}`
 
 /** Verdict of all servers of the settings about one transaction. `votes` has one vote for each of them. */

@@ -46,6 +46,25 @@ suite('daybook held', () => {
     assert.match(first, /^ref-1 +treasury\/deposit +– +1\.500000000 +2026-10-01T00:00:00\.000Z +chain +–$/)
   })
 
+  test('prints what the servers of the chain said last as the reason', async () => {
+    const said = [
+      { server: 'URL 1 (a.example)', words: 'final in slot 17' },
+      { server: 'URL 2 (b.example)', words: 'processed in slot 17; its slot is 20' },
+    ]
+    await using stage = await openDoorStage('refuse', true, (tx) => (tx.endsWith('2') ? said : null))
+    await stage.publish([waiting(1), waiting(2)])
+    const { stdout } = await held(stage, [], { columns: () => 300 })
+    assert.match(stdout, /^ref-1 .* chain +–$/m)
+    assert.match(
+      stdout,
+      /^ref-2 .* chain +URL 1 \(a\.example\): final in slot 17; URL 2 \(b\.example\): processed in slot 17; its slot is 20$/m,
+    )
+    assert.deepEqual(
+      linesOf(await held(stage, ['list'])).map(({ lastWords }) => lastWords),
+      [null, said],
+    )
+  })
+
   test('prints JSON lines in a pipe, and on a terminal with --json', async () => {
     await using stage = await openWaiting()
     const piped = await held(stage, ['list'])

@@ -97,6 +97,8 @@ type StageSettings = Readonly<{
   amounts?: TokenAccount | null
   tokens?: Readonly<Record<string, number>>
   requestsPerMinute?: number
+  /** An hour by default. */
+  overdueMs?: number
   pace?: GatePace
   /** Called before the first start. */
   prepare?(servers: readonly RpcServer[]): void
@@ -140,6 +142,7 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
           urls: servers.map(({ url }) => url),
           requestsPerMinute,
           amounts,
+          overdueMs: settings.overdueMs ?? 3_600_000,
           pace: settings.pace ?? FAST_PACE,
         },
       },

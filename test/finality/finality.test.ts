@@ -229,17 +229,3 @@ suite('the start is refused', () => {
     await stage.start()
   })
 })
-
-suite('a draft that waits for long', () => {
-  test('is counted after an hour, and its age is a metric', async () => {
-    await using stage = await openFinalityStage()
-    await stage.publish(deposit('a', stage.chain.txOf(1)))
-    stage.advance(3_600_000)
-    await stage.asked()
-    assert.equal(await stage.metric('daybook_finality_unsettled'), 0)
-    assert.equal(await stage.metric('daybook_finality_oldest_pending_seconds'), 3_600)
-    stage.advance(1)
-    await stage.until('it is counted', async () => (await stage.metric('daybook_finality_unsettled')) === 1)
-    assert.equal(await stage.metric('daybook_finality_held'), 1)
-  })
-})

@@ -21,6 +21,7 @@ import type { CommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import { openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import type { PublishOutcome } from '../../src/publish/door/door.ts'
 import type { OperationsAnswer } from '../../src/publish/door/operations.ts'
+import type { LastWords } from '../../src/publish/door/held-list.ts'
 import { createDoor } from '../../src/publish/door/door.ts'
 import { recompute } from '../../src/publish/recompute.ts'
 import { testSigner } from '../story/signing.ts'
@@ -84,6 +85,7 @@ export type DoorStage = AsyncDisposable &
 export async function openDoorStage(
   balances: 'refuse' | 'report' = 'refuse',
   asksChain = false,
+  lastWords: LastWords = () => null,
 ): Promise<DoorStage> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-door-'))
   const path = storePath(directory)
@@ -122,6 +124,7 @@ export async function openDoorStage(
       steps: null,
       log: readIdentity(db).id,
       queue,
+      lastWords,
       chain: 'opaque',
       tokens: [DOOR_TOKEN, NEXT_TOKEN],
       operations,

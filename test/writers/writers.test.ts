@@ -107,6 +107,7 @@ suite(
         chain: 'solana',
         urls: [rpc.url],
         requestsPerMinute: 100_000,
+        overdueMs: 3_600_000,
         amounts: null,
         pace: FAST_PACE,
       } as const

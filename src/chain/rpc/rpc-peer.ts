@@ -26,6 +26,8 @@ export type RpcPeer = Readonly<{
   callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
   /** Reports a failure that does not end the questions. */
   report: (failure: RpcFailure) => void
+  /** The last failure that was reported; null before the first one. */
+  lastFailure: () => RpcFailure | null
   /** Sends nothing for this time. Calls fail until then. */
   rest: (ms: number) => void
   /** Whether the server rests. */
@@ -65,7 +67,11 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
     }
   }
 
-  const report = (failure: RpcFailure): void => onFault?.(url.number, failure)
+  let lastFailure: RpcFailure | null = null
+  const report = (failure: RpcFailure): void => {
+    lastFailure = failure
+    onFault?.(url.number, failure)
+  }
   const rest = (ms: number): void => {
     restUntil = now() + Math.min(ms, REST_MS_MAX)
   }
@@ -93,6 +99,7 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
         report,
       ),
     report,
+    lastFailure: () => lastFailure,
     rest,
     isResting: () => now() < restUntil,
   }

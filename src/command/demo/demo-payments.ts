@@ -5,6 +5,7 @@ import type { LogReader } from '../../log/store/reader.ts'
 import type { DaybookEvent } from '../../protocol/event.ts'
 import { parseEvent } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { HOUR_MS } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
 import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
 
@@ -42,7 +43,13 @@ export async function openDemoPayments(seed: string, now: () => Ms): Promise<Dem
     url: rpc.url,
     payer,
     token,
-    finality: { chain: 'solana', urls: [rpc.url], requestsPerMinute: REQUESTS_A_MINUTE, amounts: null },
+    finality: {
+      chain: 'solana',
+      urls: [rpc.url],
+      requestsPerMinute: REQUESTS_A_MINUTE,
+      amounts: null,
+      overdueMs: HOUR_MS,
+    },
     send,
     know(reader) {
       log = reader

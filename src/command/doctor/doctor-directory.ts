@@ -37,6 +37,7 @@ type DirectorySettings = Readonly<{
   backups: string | null
   keyFiles: readonly string[] | null
   streamsMax: number
+  overdueMs: number
 }>
 
 /** Examines a data directory from outside of the service, which may be running. */
@@ -75,7 +76,7 @@ function diagnoseStore(settings: DirectorySettings, world: World): StoreDiagnosi
 
 function diagnoseOpenStore(
   db: DatabaseSync,
-  { data, keyFiles }: DirectorySettings,
+  { data, keyFiles, overdueMs }: DirectorySettings,
   world: World,
 ): StoreDiagnosis {
   const reader = openReader(data, null)
@@ -93,8 +94,11 @@ function diagnoseOpenStore(
     clockOf(head.atMs, world),
     heldDiagnosis(
       { ...waiting, oldestAtMs: waiting.oldestMs },
-      world.now(),
-      `${world.program} held --token-file ${shellQuoted(join(data, TOKEN_FILE))}`,
+      {
+        nowMs: world.now(),
+        overdueMs,
+        list: `${world.program} held --token-file ${shellQuoted(join(data, TOKEN_FILE))}`,
+      },
     ),
     ...(mirror === null
       ? (keyFiles ?? [defaultKeyFile(data)]).map((file) =>

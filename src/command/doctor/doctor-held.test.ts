@@ -9,9 +9,9 @@ suite('doctor says of held drafts', () => {
   const cases = [
     ['that none is held', 0, 0, null, 'ok', 'no draft is held'],
     ['how long the oldest has waited', 3, 0, 5, 'ok', '3 drafts are held; the oldest has waited for 5 min'],
-    ['nothing worse within an hour', 1, 0, 60, 'ok', '1 draft is held; it has waited for 60 min'],
+    ['nothing worse until --finality-overdue', 1, 0, 60, 'ok', '1 draft is held; it has waited for 60 min'],
     [
-      'that one is stuck after an hour',
+      'that one is overdue then',
       2,
       0,
       150,
@@ -30,7 +30,8 @@ suite('doctor says of held drafts', () => {
   for (const [name, held, refused, minutes, is, says] of cases) {
     test(name, () => {
       const oldestAtMs = minutes === null ? null : NOW - minutes * MINUTE_MS
-      assert.deepEqual(heldDiagnosis({ held, refused, oldestAtMs }, NOW, 'LIST'), { is, what: 'held', says })
+      const told = { nowMs: NOW, overdueMs: 60 * MINUTE_MS, list: 'LIST' }
+      assert.deepEqual(heldDiagnosis({ held, refused, oldestAtMs }, told), { is, what: 'held', says })
     })
   }
 })

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
+import { overdueOption } from '../operator/finality-options.ts'
 import { doctor } from './doctor.ts'
 
 type DoctorOptions = Readonly<{
@@ -10,6 +11,7 @@ type DoctorOptions = Readonly<{
   signingKeyFile?: readonly string[]
   maxStreams: number
   wait: number
+  finalityOverdue: number
 }>
 
 /** The command `doctor`. */
@@ -33,9 +35,15 @@ export function doctorCommand(world: World, done: (code: ExitCode) => void): Com
         .argParser(wholeBetween(1, 60))
         .default(5),
     )
-    .action(async ({ data, url, backups, signingKeyFile, maxStreams, wait }: DoctorOptions) => {
+    .addOption(overdueOption())
+    .action(async ({ data, url, backups, signingKeyFile, maxStreams, wait, ...more }: DoctorOptions) => {
       const target = { data: data ?? null, url: url ?? null, backups: backups ?? null }
-      const own = { keyFiles: signingKeyFile ?? null, streamsMax: maxStreams, waitMs: wait * 1_000 }
+      const own = {
+        keyFiles: signingKeyFile ?? null,
+        streamsMax: maxStreams,
+        waitMs: wait * 1_000,
+        overdueMs: more.finalityOverdue * 60_000,
+      }
       done(await doctor({ ...target, ...own }, world))
     })
 }

@@ -33,7 +33,11 @@ const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
  * Examines a service as its readers see it, through every proxy, and yields each finding. A stream reports its position
  * at once, so first bytes later than `waitMs` mean that a proxy buffers it.
  */
-export async function* diagnoseUrl(url: string, waitMs: number, world: World): AsyncGenerator<Diagnosis> {
+export async function* diagnoseUrl(
+  url: string,
+  { waitMs, overdueMs }: Readonly<{ waitMs: number; overdueMs: number }>,
+  world: World,
+): AsyncGenerator<Diagnosis> {
   const daybook = openClient(url, world)
   const signal = world.stop
   const fetch = fetchWithNotice(readAddress(url), world)
@@ -62,7 +66,8 @@ export async function* diagnoseUrl(url: string, waitMs: number, world: World): A
   yield* await Promise.all([stream, live].map((one) => streamDiagnosis(daybook, one, waitMs, signal)))
   yield* await rangesOf(daybook, signal)
   yield await exposureOf(daybook, signal)
-  yield heldDiagnosis(status.finality, status.now.atMs, `${world.program} held --token-file FILE`)
+  const list = `${world.program} held --token-file FILE`
+  yield heldDiagnosis(status.finality, { nowMs: status.now.atMs, overdueMs, list })
 }
 
 /** Turns an error of the client into a value; any other error is thrown on. */

@@ -14,6 +14,8 @@ type DoctorSettings = Readonly<{
   keyFiles: readonly string[] | null
   streamsMax: number
   waitMs: number
+  /** Age from which a held draft needs the operator. */
+  overdueMs: number
 }>
 
 /** Examines a data directory, its backups and a service as its readers see it, and prints a line for each check. */
@@ -25,8 +27,7 @@ export async function doctor(settings: DoctorSettings, world: World): Promise<Ex
   if (data !== null) found.push(...diagnoseDirectory({ ...settings, data }, world))
   else if (backups !== null) found.push(...backupsDiagnosis(backups, null, world))
   try {
-    if (url !== null)
-      await withCommandErrors(() => addFindings(found, diagnoseUrl(url, settings.waitMs, world)))
+    if (url !== null) await withCommandErrors(() => addFindings(found, diagnoseUrl(url, settings, world)))
   } catch (error) {
     throw world.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
   } finally {

@@ -177,6 +177,11 @@ const SERVICE_FACTS = {
     fields: ['rpc', 'fault', 'rpcCode', 'count'],
     optional: ['serverWords'],
   },
+  'chain-overdue': {
+    level: 'warn',
+    text: 'drafts wait for the chain for longer than --finality-overdue; the servers say of the first of them: {reason}',
+    fields: ['drafts', 'count', 'reason'],
+  },
   'amounts-more': {
     level: 'error',
     text: 'payouts name more than their transaction moved: these drafts stay held',

@@ -48,6 +48,7 @@ suite('--finality', () => {
         urls: [`https://rpc.example/${KEY}`, 'http://127.0.0.1:8899', 'https://c.example/?a=1,2'],
         requestsPerMinute: 240,
         amounts: null,
+        overdueMs: 3_600_000,
       },
     )
     assert.equal(settingsOf(['--finality', 'evm=https://rpc.example'], 'evm')?.chain, 'evm')
@@ -132,4 +133,20 @@ suite('--finality-requests', () => {
 
   test('is refused below what a batch needs', () =>
     assert.throws(() => settingsOf(['--finality-requests', '59']), /from 60 to 100000/))
+})
+
+suite('--finality-overdue', () => {
+  const given = (minutes: string) => [
+    '--finality',
+    'solana=https://rpc.example',
+    '--finality-overdue',
+    minutes,
+  ]
+
+  test('sets the age in minutes from which a draft that waits is told', () =>
+    assert.equal(settingsOf(given('5'))?.overdueMs, 300_000))
+
+  test('is refused below a minute and over a week', () => {
+    for (const minutes of ['0', '10081']) assert.throws(() => settingsOf(given(minutes)), /from 1 to 10080/)
+  })
 })

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { ChainError, chainUrlsOf } from '../../chain/rpc/chain-url.ts'
 import type { TokenAccount } from '../../chain/tx-verdict.ts'
 import type { Chain } from '../../protocol/tx.ts'
@@ -13,8 +13,13 @@ export type FinalityOptions = Readonly<{
   finality?: string
   finalityAmounts?: string
   finalityRequests: number
+  /** Minutes. */
+  finalityOverdue: number
 }>
 
+const MINUTE_MS = 60_000
+const OVERDUE_MINUTES = 60
+const OVERDUE_MINUTES_MAX = 10_080
 const REQUESTS_A_MINUTE = 240
 const REQUESTS_A_MINUTE_MAX = 100_000
 
@@ -38,6 +43,17 @@ export function finalityOptions(command: Command): Command {
         .argParser(wholeBetween(REQUESTS_A_MINUTE_MIN, REQUESTS_A_MINUTE_MAX))
         .default(REQUESTS_A_MINUTE),
     )
+    .addOption(overdueOption())
+}
+
+/** The option that says from which age a held draft is told, for the service and for `doctor`. */
+export function overdueOption(): Option {
+  return option(
+    '--finality-overdue <minutes>',
+    'age from which a draft that still waits for the chain is told',
+  )
+    .argParser(wholeBetween(1, OVERDUE_MINUTES_MAX))
+    .default(OVERDUE_MINUTES)
 }
 
 /**
@@ -45,7 +61,7 @@ export function finalityOptions(command: Command): Command {
  * hold an API key, and an address is private. So commander, which repeats it, does not parse these options.
  */
 export function finalityOf(options: FinalityOptions, chain: Chain | null): FinalitySettings | null {
-  const { finality, finalityAmounts, finalityRequests } = options
+  const { finality, finalityAmounts, finalityRequests, finalityOverdue } = options
   if (finality === undefined) {
     if (finalityAmounts === undefined) return null
     throw new CommandError(2, '--finality-amounts needs --finality: only the chain knows what was moved')
@@ -65,6 +81,7 @@ export function finalityOf(options: FinalityOptions, chain: Chain | null): Final
     urls,
     requestsPerMinute: finalityRequests,
     amounts: finalityAmounts === undefined ? null : readAmounts(finalityAmounts, name),
+    overdueMs: finalityOverdue * MINUTE_MS,
   }
 }
 

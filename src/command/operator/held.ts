@@ -63,6 +63,7 @@ function rowOf({
   waitsFor,
   state,
   reason,
+  lastWords,
 }: JsonObject): JsonObject {
   const waits = waitsFor === null || waitsFor === undefined ? state : waitsFor
   return {
@@ -72,8 +73,17 @@ function rowOf({
     amount: kots,
     acceptedAt,
     waits,
-    reason,
+    reason: reason ?? wordsOf(lastWords),
   }
+}
+
+/** Last words of the servers of the chain, in one text; null when they were not asked. */
+function wordsOf(lastWords: unknown): string | null {
+  if (!Array.isArray(lastWords)) return null
+  return lastWords
+    .filter(isJsonObject)
+    .map(({ server, words }) => `${text(server)}: ${text(words)}`)
+    .join('; ')
 }
 
 /** Past tense of each decision. */

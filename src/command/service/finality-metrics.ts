@@ -9,6 +9,9 @@ import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 /** Time between two log lines about one fault of one server. */
 const FAULT_LINE_MS = 60_000
 
+/** Overdue drafts that one line names. */
+const OVERDUE_NAMED_MAX = 20
+
 /** Registers the metrics of finality. Returns what takes the reports of the gate, counts them and writes log lines. */
 export function openFinalityMetrics(
   registry: Registry,
@@ -30,7 +33,7 @@ export function openFinalityMetrics(
   gauge(
     registry,
     'daybook_finality_unsettled',
-    'Drafts that have waited for the chain for more than an hour',
+    'Drafts that have waited for the chain for longer than --finality-overdue',
     () => state.pending.unsettled,
   )
   gauge(
@@ -56,6 +59,12 @@ export function openFinalityMetrics(
       case 'pending':
         state.pending = report.pending
         return
+      case 'overdue':
+        return lines.say('chain-overdue', {
+          drafts: report.drafts.slice(0, OVERDUE_NAMED_MAX),
+          count: report.drafts.length,
+          reason: report.said.map(({ server, words }) => `${server}: ${words}`).join('; '),
+        })
       case 'excess':
         excess.inc()
         return lines.say('amounts-more', { drafts: report.drafts })

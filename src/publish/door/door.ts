@@ -13,6 +13,7 @@ import type { DoorReport, PlacedRequest } from './door-replies.ts'
 import { openDoorReport, PLACE_LOST, REQUEST_HEADER, send, sendJson, sendProblem } from './door-replies.ts'
 import { doorRefusal } from '../admission/outcome.ts'
 import { openBodyParser } from '../admission/draft-body.ts'
+import type { LastWords } from './held-list.ts'
 import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
 import type { TokenGuard } from './token-guard.ts'
@@ -44,6 +45,8 @@ export type DoorSettings = Readonly<{
   /** Id of the log, which every answer names. */
   log: string
   queue: CommitQueue
+  /** Last words of the RPC servers of `--finality` about a transaction. */
+  lastWords: LastWords
   /** Steps of the operator of a log on an engine; null for a log of this node alone. */
   steps: ClusterSteps | null
   chain: Chain
@@ -141,7 +144,7 @@ async function answer(
       ? publishRequest(settings, placed, query)
       : CLUSTER_PATHS.has(path)
         ? clusterRequest(settings.steps, placed, [path, query])
-        : heldRequest(settings.queue.held, placed, [path, query])
+        : heldRequest({ queue: settings.queue.held, lastWords: settings.lastWords }, placed, [path, query])
   const outcome = settings.stopping()
     ? doorRefusal('not-ready', 'the service is stopping')
     : (request.headers['daybook-log'] ?? settings.log) !== settings.log

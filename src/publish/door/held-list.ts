@@ -1,3 +1,4 @@
+import type { ServerSaid } from '../finality/last-words.ts'
 import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatDetails } from '../../protocol/details.ts'
@@ -35,18 +36,26 @@ type ListedDraft = Readonly<{
   waitsFor: 'chain' | 'contest' | 'books' | null
   place: string | null
   reason: string | null
+  /** Last words of each RPC server, while the draft waits for the chain; null before this node has asked. */
+  lastWords: readonly ServerSaid[] | null
 }>
+
+/** Tells the last words of the RPC servers about a transaction; null when this node has not asked. */
+export type LastWords = (tx: string) => readonly ServerSaid[] | null
 
 /** One page of held or settled drafts, in order of acceptance. */
 export function listDrafts(
   queue: HeldQueue,
   { after, limit, state }: HeldPage,
+  lastWords: LastWords,
 ): Readonly<{ drafts: readonly ListedDraft[]; next: number | null }> {
   // One more than the page tells whether it is the last.
   const found =
     state === 'failed' || state === 'dropped'
       ? queue.listSettled(state, after, limit + 1).map(settledRow)
-      : queue.list(after, limit + 1, (held) => state === null || stateOf(held) === state).map(heldRow)
+      : queue
+          .list(after, limit + 1, (held) => state === null || stateOf(held) === state)
+          .map((held) => heldRow(held, lastWords))
   const drafts = found.slice(0, limit)
   return { drafts, next: found.length > limit ? (drafts.at(-1)?.id ?? null) : null }
 }
@@ -55,10 +64,11 @@ function stateOf({ reason }: HeldDraft): ListedState {
   return reason === null ? 'waiting' : 'refused'
 }
 
-function heldRow(held: HeldDraft): ListedDraft {
+function heldRow(held: HeldDraft, lastWords: LastWords): ListedDraft {
   const { id, ref, draft, acceptedAt, settledAt, place, reason, chain } = held
   const waitsFor = chain === 'asked' ? 'chain' : reason === null ? 'contest' : 'books'
-  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor, place, reason } as const
+  const said = waitsFor === 'chain' && draft.tx !== null ? lastWords(draft.tx) : null
+  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor, place, reason, lastWords: said } as const
   return { id, ref, state: stateOf(held), ...fieldsOf(draft), ...rest }
 }
 
@@ -72,7 +82,7 @@ function settledRow({
   place,
   reason,
 }: SettledDraft): ListedDraft {
-  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor: null, place, reason }
+  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor: null, place, reason, lastWords: null }
   return { id, ref, state, ...fieldsOf(draft), ...rest }
 }
 

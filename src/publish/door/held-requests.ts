@@ -6,7 +6,7 @@ import type { HeldQueue } from '../held/held-queue.ts'
 import type { PlacedRequest } from './door-replies.ts'
 import { readJsonBody } from './door-replies.ts'
 import { doorRefusal } from '../admission/outcome.ts'
-import type { HeldPage } from './held-list.ts'
+import type { HeldPage, LastWords } from './held-list.ts'
 import { LISTED_STATES, listDrafts } from './held-list.ts'
 
 /** Most refs of one decision. Bounds the commit that makes it. */
@@ -29,7 +29,7 @@ export const HELD_PATHS: ReadonlyMap<string, 'GET' | 'POST'> = new Map([
 
 /** Answers a request about held drafts: a page of the list, or the outcome of a decision for each ref. */
 export async function heldRequest(
-  queue: HeldQueue,
+  { queue, lastWords }: Readonly<{ queue: HeldQueue; lastWords: LastWords }>,
   request: PlacedRequest,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Readonly<{ ok: true; answer: object }> | FailedOutcome> {
@@ -37,7 +37,7 @@ export async function heldRequest(
     const page = parsePage(query ?? '')
     if ('ok' in page) return page
     await queue.quiet()
-    return { ok: true, answer: listDrafts(queue, page) }
+    return { ok: true, answer: listDrafts(queue, page, lastWords) }
   }
   if (query !== null) return doorRefusal('unknown-parameter', 'a decision takes no parameters')
   const decision = HELD_DECISIONS.find((one) => path === `/held/${one}`)

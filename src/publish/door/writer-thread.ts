@@ -81,6 +81,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   const door = createDoor({
     log: readIdentity(log.db).id,
     queue,
+    lastWords: (tx) => gate?.said(tx) ?? null,
     steps: shared,
     chain: readIdentity(log.db).chain,
     tokens: settings.tokens,
@@ -106,9 +107,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   })
   say({ is: 'listening', port: await listen(door, settings) })
   using _reports = reportCluster(settings, shared, { say, ...CLOCKS })
-  const asking = gate?.run()
-  await once(door, 'close')
-  await asking
+  await Promise.all([gate?.run(), once(door, 'close')])
   await end()
 }
 

@@ -49,6 +49,7 @@ function gateOf(
     amounts: null,
     budgets: openRpcBudgets({ urls: 1, requestsPerMinute: 600, monotonicMs, sleep: pause }),
     pace: GATE_PACE,
+    overdueMs: 3_600_000,
     keptChain: () => null,
     leads: () => true,
     now,

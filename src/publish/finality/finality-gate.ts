@@ -1,4 +1,5 @@
 import type { ChainClient } from '../../chain/tx-verdict.ts'
+import type { ServerSaid } from './last-words.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
@@ -22,6 +23,8 @@ type GateSettings = Readonly<{
   recheck: Recheck
   budgets: RpcBudgets
   pace: GatePace
+  /** Age from which a draft that waits is told. */
+  overdueMs: number
   /** Id of the chain that has settled drafts of this log before; null before the first one. */
   keptChain(): string | null
   /** Whether this node asks: with an engine, one node does. */
@@ -41,6 +44,8 @@ export type FinalityGate = Readonly<{
   identify(): Promise<void>
   /** Asks until the signal ends it. Never rejects. */
   run(): Promise<void>
+  /** Last words of the servers about the transaction of a draft that waits; null before the first question. */
+  said(tx: string): readonly ServerSaid[] | null
 }>
 
 /** Looks at the drafts in the time until the first question about a new one. */
@@ -74,7 +79,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     const txs = due.filter(settling.isAsked)
     // The operator has vouched for the drafts of the others, or has dropped them.
     for (const tx of due) if (!settling.isAsked(tx)) schedule.remove(tx)
-    const verdicts = await client.ask(txs)
+    const verdicts = await client.ask(txs, waiting.hear)
     for (const [index, tx] of txs.entries()) {
       const verdict = verdicts[index]
       if (verdict?.is === 'final' || verdict?.is === 'failed') settling.add({ tx, ...verdict })
@@ -86,17 +91,16 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   async function step(): Promise<void> {
     if (!logChain.isKnown()) {
       await sleep(pace.identifyMs)
-      await queue.quiet(signal)
-      waiting.look()
-      return await logChain.retry()
+      await logChain.retry()
     }
     const asked = await poll()
+    // A poll sends nothing until the chain is known, and has heard why it is not.
+    if (!logChain.isKnown()) return
     if (asked === 0) await settings.recheck.step(budgets)
-    const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Number.POSITIVE_INFINITY) - monotonicMs()
+    const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Infinity) - monotonicMs()
     const longestMs = pace.firstMs / LOOKS
     // A due question that was not asked waits for the budget.
-    const waits = asked === 0 && dueMs <= 0
-    await sleep(waits ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
+    await sleep(asked === 0 && dueMs <= 0 ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
   }
 
   /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now tells its own. */
@@ -107,6 +111,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   return {
     identify: logChain.identify,
+    said: waiting.said,
     async run() {
       while (!signal.aborted) {
         try {

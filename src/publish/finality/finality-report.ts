@@ -1,5 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { RpcFault, ServerWords } from '../../chain/rpc/rpc-failure.ts'
+import type { ServerSaid } from './last-words.ts'
 
 /** News of the gate for metrics and the log. It names a URL by its number and host only, and no address. */
 export type FinalityReport =
@@ -12,6 +13,8 @@ export type FinalityReport =
   /** Faults of one server with one code, and what it said last. */
   | Readonly<{ is: 'fault'; rpc: number; name: string; fault: RpcFault; said: ServerWords; count: number }>
   | Readonly<{ is: 'pending'; pending: PendingDrafts }>
+  /** Drafts that have waited for longer than `overdueMs`, by number, and what the servers say of the first of them. */
+  | Readonly<{ is: 'overdue'; drafts: readonly number[]; said: readonly ServerSaid[] }>
   /**
    * Payouts name more than their transaction moved, and are held, or less, and are published. `drafts`: their numbers.
    * The amounts and the transaction are left out, because a draft is private until it is published.
@@ -27,6 +30,6 @@ export type FinalityReport =
 export type PendingDrafts = Readonly<{
   count: number
   oldestAcceptedAt: Ms | null
-  /** Number of those that were accepted more than an hour ago. */
+  /** Number of those that have waited for longer than `overdueMs`. */
   unsettled: number
 }>

@@ -33,7 +33,7 @@ export type FinalitySurroundings = Readonly<{
 
 /** Opens the gate of a log with the client of its chain. Sends nothing yet. */
 export function openFinality(settings: FinalitySettings, world: FinalitySurroundings): FinalityGate {
-  const { chain, urls, requestsPerMinute, amounts, pace = GATE_PACE } = settings
+  const { chain, urls, requestsPerMinute, amounts, overdueMs, pace = GATE_PACE } = settings
   const { db, queue, now, monotonicMs, signal, tell } = world
   const sleep = async (ms: number): Promise<void> => void (await world.sleep(ms, signal))
   const budgets = openRpcBudgets({ urls: urls.length, requestsPerMinute, monotonicMs, sleep })
@@ -64,6 +64,7 @@ export function openFinality(settings: FinalitySettings, world: FinalitySurround
     recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, signal, tell }),
     budgets,
     pace,
+    overdueMs,
     keptChain: () => readChainId(db),
     leads: world.leads,
     now,
