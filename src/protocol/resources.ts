@@ -38,6 +38,13 @@ export type ContestStatus = (typeof CONTEST_STATUSES)[number]
 export const CONTEST_SORTS = ['newest', 'closesAt', 'pool', 'prizesNotRedeemed'] as const
 export type ContestSort = (typeof CONTEST_SORTS)[number]
 
+export const CONTEST_OUTCOMES = ['cancelled', 'owing', 'lapsed', 'paid'] as const
+/**
+ * What a contest came to. `owing`: a correction after its `contest/paid` left prizes of some kind unpaid. `lapsed`: all is
+ * settled, and some prizes expired.
+ */
+export type ContestOutcome = (typeof CONTEST_OUTCOMES)[number]
+
 export type ContestWire = Readonly<{
   id: number
   title: string | null
@@ -59,7 +66,12 @@ export type ContestWire = Readonly<{
   spentOnPlay: Amount
   prizesOwed: Amount
   prizesRedeemed: Amount
+  prizesExpired: Amount
   prizesNotRedeemed: Amount
+  /** Null while prizes may still be paid. */
+  outcome: ContestOutcome | null
+  cancelledAt: string | null
+  cancelledAtMs: number | null
 }>
 
 export type Contest = Readonly<{ asOf: AsOf }> & ContestWire

@@ -7,10 +7,13 @@ import type { Ms } from '../../src/protocol/moment.ts'
 import { DAY_MS, formatAt, msOf } from '../../src/protocol/moment.ts'
 import type { Parsed } from '../../src/protocol/problem.ts'
 import type { Summary } from '../../src/protocol/resources.ts'
+import { contestIdOf } from '../../src/protocol/seq.ts'
 import type { Flows } from '../../src/protocol/range-resources.ts'
 import { BUCKETS } from '../../src/protocol/range-resources.ts'
 import { isSettledBefore } from '../../src/project/answers/as-of.ts'
 import type { Books } from '../../src/project/fold/books.ts'
+import { contestLedger } from '../../src/project/answers/contest-ledger.ts'
+import { contests } from '../../src/project/answers/contests.ts'
 import { flows } from '../../src/project/answers/flows.ts'
 import { funds } from '../../src/project/answers/funds.ts'
 import { openMemoryLog } from '../story/memory-log.ts'
@@ -146,6 +149,31 @@ suite('the laws', () => {
           byKind.reduce((sum, spent) => sum + billions(spent), 0n),
           billions(totals.spentOnPlay),
         )
+      }),
+    )
+  })
+
+  test('a contest’s outcome follows from its ledger by kind, whose lines add up to its prizes', () => {
+    fc.assert(
+      fc.property(randomLogs, (entries) => {
+        const books = booksOf(entries)
+        for (const one of given(contests(books, {})).contests) {
+          const { contest, prizes } = given(contestLedger(books, contestIdOf(one.id), {}))
+          assert.deepEqual(contest, one)
+          const sumOf = (column: 'owed' | 'redeemed' | 'expired' | 'notRedeemed'): bigint =>
+            prizes.reduce((sum, line) => sum + billions(line[column]), 0n)
+          const [owed, redeemed, expired] = [sumOf('owed'), sumOf('redeemed'), sumOf('expired')]
+          assert.deepEqual(
+            [one.prizesOwed, one.prizesRedeemed, one.prizesExpired, one.prizesNotRedeemed].map(billions),
+            [owed, redeemed, expired, owed - redeemed - expired],
+          )
+          assert.equal(one.outcome === 'cancelled', one.cancelledAt !== null)
+          if (one.cancelledAt !== null) continue
+          assert.equal(one.outcome === null, one.paidAt === null)
+          if (one.paidAt === null) continue
+          const isOwed = prizes.some(({ notRedeemed }) => billions(notRedeemed) > 0n)
+          assert.equal(one.outcome, isOwed ? 'owing' : expired > 0n ? 'lapsed' : 'paid')
+        }
       }),
     )
   })

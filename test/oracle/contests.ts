@@ -1,5 +1,6 @@
 import type {
   ContestLedger,
+  ContestOutcome,
   ContestStatus,
   Contests,
   ContestWire,
@@ -49,6 +50,17 @@ const isOwed = (event: PublicEvent): boolean => event.type === 'prize'
 const isRedeemed = (event: PublicEvent): boolean => event.type === 'payout' && event.kind !== 'refund'
 const isExpired = (event: PublicEvent): boolean => event.type === 'expiry'
 
+/** Outcome of a contest that was paid, and not cancelled: what its prizes of each kind came to. */
+function paidOutcome(all: readonly Effect[]): ContestOutcome {
+  let lapsed = false
+  for (const kind of new Set(all.map(({ subject }) => subject.event.kind))) {
+    const line = prizeLine(all, kind)
+    if (Number(line.notRedeemed) > 0) return 'owing'
+    lapsed ||= Number(line.expired) > 0
+  }
+  return lapsed ? 'lapsed' : 'paid'
+}
+
 /** `/contests/{id}` without its `asOf`. */
 export function contest(book: readonly PublicEntry[], id: number): ContestWire {
   const own = ofContest(book, id)
@@ -58,10 +70,12 @@ export function contest(book: readonly PublicEntry[], id: number): ContestWire {
   const opened = own.find(({ event }) => isMove(event, 'opened'))?.event
   const closed = own.find(({ event }) => isMove(event, 'closed', 'cancelled'))?.event
   const paid = own.find(({ event }) => isMove(event, 'paid'))?.event
+  const cancelled = own.find(({ event }) => isMove(event, 'cancelled'))?.event
   if (planned?.opensAt === undefined || planned.opensAtMs === undefined) throw new Error(`no contest ${id}`)
   if (planned.closesAt === undefined || planned.closesAtMs === undefined) throw new Error(`no contest ${id}`)
   const owed = sum(all, isOwed)
   const redeemed = sum(all, isRedeemed)
+  const expired = sum(all, isExpired)
   return {
     id,
     title: scheduled?.details?.title ?? null,
@@ -82,7 +96,11 @@ export function contest(book: readonly PublicEntry[], id: number): ContestWire {
     spentOnPlay: decimal(sum(all, (event) => event.type === 'play')),
     prizesOwed: decimal(owed),
     prizesRedeemed: decimal(redeemed),
-    prizesNotRedeemed: decimal(owed - redeemed - sum(all, isExpired)),
+    prizesExpired: decimal(expired),
+    prizesNotRedeemed: decimal(owed - redeemed - expired),
+    outcome: cancelled !== undefined ? 'cancelled' : paid === undefined ? null : paidOutcome(all),
+    cancelledAt: cancelled?.at ?? null,
+    cancelledAtMs: cancelled?.atMs ?? null,
   }
 }
 

@@ -26,6 +26,7 @@ const NAMES = [
   'contest/opened',
   'contest/closed',
   'contest/paid',
+  'contest/cancelled',
   'play/entry',
   'play/entry',
   'play/vote',

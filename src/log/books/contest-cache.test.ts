@@ -24,6 +24,7 @@ function contestOf(id: number, status: ContestStatus, plays = 0n): ContestState 
     openedAt: null,
     closedAt: null,
     paidAt: null,
+    cancelledAt: null,
     entries: 0n,
     plays,
     spentOnPlay: ZERO,

@@ -1,14 +1,14 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { ContestState, PrizeSums } from '../../project/fold/contest.ts'
 import { atOf } from '../../project/answers/as-of.ts'
-import { poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
+import { outcomeOf, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import type { Amount } from '../../protocol/amount.ts'
 import { formatAmount, parseAmount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { formatAt, msOf } from '../../protocol/moment.ts'
 import type { ContestStatus, ContestWire } from '../../protocol/resources.ts'
-import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { CONTEST_OUTCOMES, CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { decodeAmount, msOrNull, number, text } from '../store/codec.ts'
 import type { Row } from '../store/codec.ts'
@@ -18,7 +18,7 @@ import type { Row } from '../store/codec.ts'
 
 /** The columns that `wireOfValues` reads, in order. */
 export const WIRE_COLUMNS =
-  'id, title, status, opens_at, closes_at, opened_at, closed_at, paid_at, pool, entries, plays, spent, owed, redeemed, not_redeemed'
+  'id, title, status, opens_at, closes_at, opened_at, closed_at, paid_at, cancelled_at, outcome, pool, entries, plays, spent, owed, redeemed, expired, not_redeemed'
 
 /** All columns in the order of `valuesOf`. */
 export const CONTEST_COLUMNS: readonly string[] = [
@@ -46,12 +46,15 @@ export function valuesOf(contest: ContestState): readonly SQLInputValue[] {
     contest.openedAt,
     contest.closedAt,
     contest.paidAt,
+    contest.cancelledAt,
+    outcomeOf(contest),
     formatAmount(poolOf(contest)),
     String(contest.entries),
     String(contest.plays),
     formatAmount(contest.spentOnPlay),
     formatAmount(prizes.owed),
     formatAmount(prizes.paid),
+    formatAmount(prizes.expired),
     formatAmount(unpaidOf(prizes)),
     contest.scheduledSeq,
     contest.lastSeq,
@@ -91,6 +94,7 @@ export function contestOfRow(row: Row): ContestState {
     openedAt: msOrNull(row, 'opened_at'),
     closedAt: msOrNull(row, 'closed_at'),
     paidAt: msOrNull(row, 'paid_at'),
+    cancelledAt: msOrNull(row, 'cancelled_at'),
     entries: BigInt(text(row, 'entries')),
     plays: BigInt(text(row, 'plays')),
     spentOnPlay: storedAmount(text(row, 'spent')),
@@ -107,13 +111,14 @@ export function contestOfRow(row: Row): ContestState {
 
 /** The wire form of a contest from the values of `WIRE_COLUMNS`. */
 export function wireOfValues(values: readonly SQLOutputValue[]): ContestWire {
-  const [id, title, status, opensAt, closesAt, openedAt, closedAt, paidAt, ...figures] = values
-  const [pool, entries, plays, spentOnPlay, owed, redeemed, notRedeemed] = figures
+  const [id, title, status, opensAt, closesAt, openedAt, closedAt, paidAt, cancelledAt, ...others] = values
+  const [outcome, pool, entries, plays, spentOnPlay, owed, redeemed, expired, notRedeemed] = others
   const opens = msIn(opensAt)
   const closes = msIn(closesAt)
   const opened = msOrNullIn(openedAt)
   const closed = msOrNullIn(closedAt)
   const paid = msOrNullIn(paidAt)
+  const cancelled = msOrNullIn(cancelledAt)
   return {
     id: integerOf(id),
     title: typeof title === 'string' ? title : null,
@@ -134,7 +139,11 @@ export function wireOfValues(values: readonly SQLOutputValue[]): ContestWire {
     spentOnPlay: textOf(spentOnPlay),
     prizesOwed: textOf(owed),
     prizesRedeemed: textOf(redeemed),
+    prizesExpired: textOf(expired),
     prizesNotRedeemed: textOf(notRedeemed),
+    outcome: CONTEST_OUTCOMES.find((name) => name === outcome) ?? null,
+    cancelledAt: atOf(cancelled),
+    cancelledAtMs: cancelled,
   }
 }
 

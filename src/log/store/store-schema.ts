@@ -2,7 +2,7 @@ import { ARCHIVE_TABLES } from './archive-tables.ts'
 import { HELD_TABLES } from './held-schema.ts'
 
 /** Version of the tables, raised when they change. `daybook upgrade` brings a store of an older version to this one. */
-export const SCHEMA_VERSION = 12
+export const SCHEMA_VERSION = 13
 /** The first version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can say it. */
 export const SCHEMA_NEEDS = '0.1.0'
 /** The oldest schema that `daybook upgrade` reads. */
@@ -76,8 +76,9 @@ CREATE TABLE totals (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, row BLOB NOT N
 CREATE TABLE week_sums (q INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT;
 CREATE TABLE contests (
   id INTEGER PRIMARY KEY, title TEXT, status TEXT NOT NULL, opens_at INTEGER NOT NULL, closes_at INTEGER NOT NULL,
-  opened_at INTEGER, closed_at INTEGER, paid_at INTEGER, pool TEXT NOT NULL, entries TEXT NOT NULL, plays TEXT NOT NULL,
-  spent TEXT NOT NULL, owed TEXT NOT NULL, redeemed TEXT NOT NULL, not_redeemed TEXT NOT NULL,
+  opened_at INTEGER, closed_at INTEGER, paid_at INTEGER, cancelled_at INTEGER, outcome TEXT, pool TEXT NOT NULL,
+  entries TEXT NOT NULL, plays TEXT NOT NULL, spent TEXT NOT NULL, owed TEXT NOT NULL, redeemed TEXT NOT NULL,
+  expired TEXT NOT NULL, not_redeemed TEXT NOT NULL,
   scheduled_seq INTEGER NOT NULL UNIQUE, last_seq INTEGER NOT NULL, sums TEXT NOT NULL
 ) STRICT;
 CREATE INDEX contests_status ON contests (status, scheduled_seq);

@@ -16,7 +16,7 @@ import { asOf, atOf, toCount } from './as-of.ts'
 import { searchWords } from './contest-words.ts'
 import type { Books, ContestSearch, FoundContests } from '../fold/books.ts'
 import type { ContestState } from '../fold/contest.ts'
-import { poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
+import { outcomeOf, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
 import type { Paging } from './paging.ts'
 import { pathTo } from './paging.ts'
 
@@ -155,7 +155,11 @@ export function contestWire(of: ContestState): ContestWire {
     spentOnPlay: formatAmount(of.spentOnPlay),
     prizesOwed: formatAmount(prizes.owed),
     prizesRedeemed: formatAmount(prizes.paid),
+    prizesExpired: formatAmount(prizes.expired),
     prizesNotRedeemed: formatAmount(unpaidOf(prizes)),
+    outcome: outcomeOf(of),
+    cancelledAt: atOf(of.cancelledAt),
+    cancelledAtMs: of.cancelledAt,
   }
 }
 

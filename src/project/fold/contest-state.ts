@@ -42,8 +42,9 @@ export function moveContest(before: ContestState | undefined, effect: Effect): C
     case 'opened':
       return { ...contest, status, openedAt: event.atMs }
     case 'closed':
-    case 'cancelled':
       return { ...contest, status, closedAt: event.atMs }
+    case 'cancelled':
+      return { ...contest, status, closedAt: event.atMs, cancelledAt: event.atMs }
     case 'paid':
       return { ...contest, status, paidAt: event.atMs }
   }
@@ -63,6 +64,7 @@ function unplanned(entry: Entry): ContestState {
     openedAt: null,
     closedAt: null,
     paidAt: null,
+    cancelledAt: null,
     entries: 0n,
     plays: 0n,
     spentOnPlay: ZERO,

@@ -1,7 +1,7 @@
 import type { Amount } from '../../protocol/amount.ts'
 import { add, billionths, subtract, ZERO } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { ContestStatus } from '../../protocol/resources.ts'
+import type { ContestOutcome, ContestStatus } from '../../protocol/resources.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 
 /** Sums of one kind of prize: all that was won (owed), and the parts that were paid and that expired. */
@@ -21,7 +21,9 @@ export type ContestState = Readonly<{
   openedAt: Ms | null
   /** Moment of closing or cancellation. */
   closedAt: Ms | null
+  /** Moment of `contest/paid`, whatever the outcome. */
   paidAt: Ms | null
+  cancelledAt: Ms | null
   entries: bigint
   plays: bigint
   spentOnPlay: Amount
@@ -107,6 +109,16 @@ export function unpaidOfKind(contest: ContestState, kind: string): Amount {
 /** Prizes that are neither paid nor expired. */
 export function unpaidOf({ owed, paid, expired }: PrizeSums): Amount {
   return subtract(subtract(owed, paid), expired)
+}
+
+/** What a contest came to; null while prizes may still be paid. */
+export function outcomeOf({ cancelledAt, paidAt, prizes }: ContestState): ContestOutcome | null {
+  if (cancelledAt !== null) return 'cancelled'
+  if (paidAt === null) return null
+  const kinds = [...prizes.values()]
+  // Judged by kind, because an overpaid kind may hide one that is owed.
+  if (kinds.some((prize) => unpaidOf(prize) > ZERO)) return 'owing'
+  return kinds.some(({ expired }) => expired > ZERO) ? 'lapsed' : 'paid'
 }
 
 export const NO_PRIZE: PrizeSums = { owed: ZERO, paid: ZERO, expired: ZERO }

@@ -25,7 +25,11 @@ export const ANSWER_COLUMNS = {
     'spentOnPlay',
     'prizesOwed',
     'prizesRedeemed',
+    'prizesExpired',
     'prizesNotRedeemed',
+    'outcome',
+    'cancelledAt',
+    'cancelledAtMs',
   ],
   contestLedger: ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'],
   payouts: [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type * as resources from '../../protocol/resources.ts'
-import { CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { CONTEST_OUTCOMES, CONTEST_STATUSES } from '../../protocol/resources.ts'
 import { event } from './event-schemas.ts'
 import {
   amountSchema,
@@ -24,14 +24,22 @@ const fields = {
   ...momentSchema('closesAt', 'Planned closing of the contest'),
   ...momentOrNull('openedAt', 'When the contest opened; null until then'),
   ...momentOrNull('closedAt', 'When the contest closed or was cancelled; null until then'),
-  ...momentOrNull('paidAt', 'When all prizes were paid; null until then'),
+  ...momentOrNull('paidAt', 'Moment of `contest/paid`, whatever the outcome; null until then'),
   pool: amountSchema.describe('Tokens put into the contest’s pool'),
   entries: numberSchema.describe('Plays of kind `entry`'),
   plays: numberSchema.describe('Plays, each event by its count'),
   spentOnPlay: amountSchema.describe('Tokens spent on plays'),
   prizesOwed: amountSchema.describe('Prizes owed since the start, paid ones included'),
   prizesRedeemed: amountSchema.describe('Paid prizes: payouts without refunds'),
+  prizesExpired: amountSchema.describe('Prizes that lapsed before they were claimed'),
   prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired'),
+  outcome: z
+    .enum(CONTEST_OUTCOMES)
+    .nullable()
+    .describe(
+      'What the contest came to; null while prizes may still be paid. `cancelled`: from `contest/cancelled` on. After `contest/paid` `owing`: a correction left prizes of some kind unpaid; else `lapsed`: all is settled, and some prizes expired; else `paid`',
+    ),
+  ...momentOrNull('cancelledAt', 'When the contest was cancelled; null if it was not'),
 }
 
 export const contestRow: z.ZodType<resources.ContestWire> = z
