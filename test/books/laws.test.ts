@@ -160,9 +160,9 @@ suite('the laws', () => {
         for (const one of given(contests(books, {})).contests) {
           const { contest, prizes } = given(contestLedger(books, contestIdOf(one.id), {}))
           assert.deepEqual(contest, one)
-          const sumOf = (column: 'owed' | 'redeemed' | 'expired' | 'notRedeemed'): bigint =>
+          const sumIn = (column: 'owed' | 'redeemed' | 'expired' | 'notRedeemed'): bigint =>
             prizes.reduce((sum, line) => sum + billions(line[column]), 0n)
-          const [owed, redeemed, expired] = [sumOf('owed'), sumOf('redeemed'), sumOf('expired')]
+          const [owed, redeemed, expired] = [sumIn('owed'), sumIn('redeemed'), sumIn('expired')]
           assert.deepEqual(
             [one.prizesOwed, one.prizesRedeemed, one.prizesExpired, one.prizesNotRedeemed].map(billions),
             [owed, redeemed, expired, owed - redeemed - expired],

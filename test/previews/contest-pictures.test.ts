@@ -7,6 +7,8 @@ import { plan } from '../story/api-story.ts'
 import { linesOf } from './picture-lines.ts'
 import { countPixels, decodePng } from './png.ts'
 
+const returned: StoryEvent = { type: 'pool', kind: 'returned', contestId: 1, kots: '2999000' }
+const settled: StoryEvent = { type: 'contest', kind: 'paid', contestId: 1 }
 const INK = [0x17, 0x20, 0x2b] as const
 
 suite('the picture of a contest', () => {
@@ -19,7 +21,12 @@ suite('the picture of a contest', () => {
     ...more,
   ]
   const verdicts: readonly (readonly [said: string, more: readonly StoryEvent[]])[] = [
-    ['Paid in full', [prize('1000'), paid('1000')]],
+    ['Paid in full', [prize('1000'), paid('1000'), returned, settled]],
+    ['All paid so far', [prize('1000'), paid('1000')]],
+    [
+      'Nothing is paid yet',
+      [prize('1000'), paid('1000'), returned, settled, { ...correction('-1000', 7), kind: 'payout' }],
+    ],
     ['99 % is paid', [prize('1000'), paid('999.999999999')]],
     ['Less than 1 % is paid', [prize('1000'), paid('0.5')]],
     ['Nothing is paid yet', [prize('1000')]],
@@ -95,6 +102,6 @@ function paid(kots: string): StoryEvent {
   return { type: 'payout', kind: 'winner', contestId: 1, kots, tx: 'transaction-0001' }
 }
 
-function correction(kots: string): StoryEvent {
-  return { type: 'correction', kind: 'prize', contestId: 1, kots, details: { corrects: 6 as never } }
+function correction(kots: string, corrects = 6): StoryEvent {
+  return { type: 'correction', kind: 'prize', contestId: 1, kots, details: { corrects: corrects as never } }
 }

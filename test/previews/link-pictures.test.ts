@@ -94,7 +94,7 @@ suite('the picture of a link preview', () => {
   const said: readonly (readonly [path: string, lines: readonly string[]])[] = [
     [
       '/summary.png',
-      ['Daybook', 'The only closed contest is not yet paid in full', '12.75', '1 Oct 2026, 00:12 UTC'],
+      ['Daybook', 'The only closed contest is not yet settled', '12.75', '1 Oct 2026, 00:12 UTC'],
     ],
     ['/contests/1/ledger.png', ['First', '15 % is paid', 'Paid', '15.00', 'To be claimed', 'Payable']],
     [

@@ -7,7 +7,7 @@ import { openPageStage } from '../stage/page-stage.ts'
 
 const PHONE = { width: 390, height: 844 }
 
-/** A contest that is paid in full, one that has four unpaid parts, and two that run. */
+/** A contest that is settled, one that has four unpaid parts, and two that run. */
 const STORY: readonly StoryEvent[] = [
   { type: 'treasury', kind: 'deposit', kots: '1000000' },
   ...[1, 2].flatMap((id): readonly StoryEvent[] => [
@@ -47,7 +47,7 @@ suite('the first screen of a phone on the start page', () => {
       await using pages = await openPageStage({ story: STORY })
       await using sight = await pages.see('/', { viewport: PHONE, javaScriptEnabled })
       const { page } = sight
-      assert.equal(await page.locator('h1').innerText(), '1 of 2 closed contests is paid in full')
+      assert.equal(await page.locator('h1').innerText(), '1 of 2 closed contests is settled')
       const parts = [
         'h1',
         '.lead',

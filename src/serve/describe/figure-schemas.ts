@@ -34,8 +34,8 @@ export const summarySchema: z.ZodType<resources.Summary> = z
       .strictObject({
         upcoming: numberSchema.describe('Planned contests that are not open yet'),
         running: numberSchema.describe('Contests that are open'),
-        paying: numberSchema.describe('Closed contests with unpaid prizes'),
-        paid: numberSchema.describe('Contests with nothing left to pay'),
+        paying: numberSchema.describe('Closed or cancelled contests before `contest/paid`'),
+        paid: numberSchema.describe('Contests after `contest/paid`, whatever their outcome'),
       })
       .describe('Number of contests by status'),
     entries,

@@ -13,14 +13,26 @@ after(() => stage[Symbol.asyncDispose]())
 suite('a badge', () => {
   const contest = (prizesRedeemed: string, prizesOwed: string, ...notRedeemed: readonly string[]): never =>
     ({
-      contest: { id: 42, status: 'paying', prizesRedeemed, prizesOwed },
+      contest: {
+        id: 42,
+        status: 'paying',
+        outcome: null,
+        prizesRedeemed,
+        prizesExpired: nothing,
+        prizesOwed,
+      },
       pool: { out: {} },
       prizes: notRedeemed.map((one) => ({ notRedeemed: one })),
     }) as never
   const nothing = '0.000000000'
-  const unwon = (status: string, out: Readonly<Record<string, string>>, balance = nothing): string => {
-    const figures = { prizesRedeemed: nothing, prizesOwed: nothing }
-    const ledger = { contest: { id: 42, status, ...figures }, pool: { out, balance }, prizes: [] }
+  const unwon = (
+    status: string,
+    out: Readonly<Record<string, string>>,
+    balance = nothing,
+    outcome: string | null = null,
+  ): string => {
+    const figures = { prizesRedeemed: nothing, prizesExpired: nothing, prizesOwed: nothing }
+    const ledger = { contest: { id: 42, status, outcome, ...figures }, pool: { out, balance }, prizes: [] }
     return badgeOf(ledger as never, REAL).markup
   }
   const REAL = { token: 'KOTS', simulated: false }
@@ -51,6 +63,27 @@ suite('a badge', () => {
     assert.doesNotMatch(markup, /fill="#1b6a45"/)
   })
 
+  test('says what has expired', () => {
+    const ledger = {
+      contest: {
+        id: 42,
+        status: 'paid',
+        outcome: 'lapsed',
+        prizesRedeemed: '30.000000000',
+        prizesExpired: '70.500000000',
+        prizesOwed: '100.500000000',
+      },
+      pool: { out: {} },
+      prizes: [{ notRedeemed: nothing }],
+    }
+    const { markup } = badgeOf(ledger as never, REAL)
+    assert.match(
+      markup,
+      /<title>Contest 42: paid 30\.000000000 of 100\.500000000 KOTS, 70\.500000000 expired</,
+    )
+    assert.match(markup, />paid 30 \/ 100 KOTS, 70\.50 expired</)
+  })
+
   test('is not that of a paid contest when more was paid of one prize and another is open', () => {
     const { markup } = badgeOf(contest('50.000000000', '50.000000000', '-50.000000000', '50.000000000'), REAL)
     assert.match(markup, /<title>Contest 42: 50\.000000000 KOTS unpaid<[^]*>50\.00 KOTS unpaid<\/text>/)
@@ -62,6 +95,7 @@ suite('a badge', () => {
     assert.match(unwon('paying', {}, '50.000000000'), />nothing won yet</)
     assert.match(unwon('paying', {}), />nothing was won</)
     assert.match(unwon('paid', {}), />nothing was won</)
+    assert.match(unwon('paying', {}, '50.000000000', 'cancelled'), />cancelled</)
     assert.match(unwon('paid', { refund: '8408.364540235' }), />8,408 KOTS given back</)
   })
 })

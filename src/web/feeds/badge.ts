@@ -21,23 +21,26 @@ type BadgeLabel = Readonly<{ token: string; simulated: boolean }>
 
 /** Badge of a contest as SVG: the paid part of its prizes, for embedding in other sites. */
 export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): Html {
-  const { id, prizesOwed, prizesRedeemed } = ledger.contest
+  const { id, prizesOwed, prizesRedeemed, prizesExpired, outcome } = ledger.contest
   // Payments of a prize that a correction cancelled are left when nothing is owed.
-  const nothing = digitsOf(prizesOwed) === 0n && digitsOf(prizesRedeemed) === 0n
+  const nothing = outcome === 'cancelled' || (digitsOf(prizesOwed) === 0n && digitsOf(prizesRedeemed) === 0n)
   const { waits, over } = openDigits(ledger.prizes)
   const done = waits === 0n && over === 0n
   // An overpaid prize would fill up the paid part of the others.
   const unpaid = waits > 0n && over > 0n ? formatAmount(billionths(waits)) : null
+  const expiredOf = (amount: string): string => (digitsOf(prizesExpired) === 0n ? '' : `, ${amount} expired`)
   const message = nothing
     ? unwon(ledger, token)
     : unpaid === null
-      ? `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}`
+      ? `paid ${partOf(prizesRedeemed, prizesOwed, done)} ${token}${expiredOf(shortAmount(prizesExpired))}`
       : `${shortAmount(unpaid)} ${token} unpaid`
   const label = `${simulated ? 'simulated ' : ''}contest ${id}`
   const [left, right] = [label, message].map((text) => Math.ceil(text.length * CHAR_WIDTH + 2 * PADDING))
   const [from = 0, rest = 0] = [left, right]
   const exact =
-    unpaid === null ? `paid ${prizesRedeemed} of ${prizesOwed} ${token}` : `${unpaid} ${token} unpaid`
+    unpaid === null
+      ? `paid ${prizesRedeemed} of ${prizesOwed} ${token}${expiredOf(prizesExpired)}`
+      : `${unpaid} ${token} unpaid`
   const title = `${simulated ? 'Simulated contest' : 'Contest'} ${id}: ${nothing ? message : exact}`
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
@@ -62,12 +65,13 @@ export function badgeOf(ledger: BadgeLedger, { token, simulated }: BadgeLabel): 
   </svg>`
 }
 
-/** Text of a contest without prizes. */
+/** Text of a contest without prizes, or a cancelled one. */
 function unwon(ledger: BadgeLedger, token: string): string {
   const { contest, pool } = ledger
   if (contest.status === 'upcoming' || contest.status === 'running') return 'nothing won yet'
   const { refund = '0.000000000' } = pool.out
   if (digitsOf(refund) > 0n) return `${shortAmount(refund)} ${token} given back`
+  if (contest.outcome === 'cancelled') return 'cancelled'
   return mayYetPay(ledger) ? 'nothing won yet' : 'nothing was won'
 }
 

@@ -15,7 +15,7 @@ const HAPPENED: { readonly [Type in 'contest' | 'loyalty']: Readonly<Record<Rule
     opened: 'opened',
     closed: 'closed',
     cancelled: 'was cancelled',
-    paid: 'is paid in full',
+    paid: 'is settled',
   },
   loyalty: {
     scheduled: 'was planned',

@@ -7,7 +7,7 @@ import type { RouteRequest } from '../../serve/http/route.ts'
 import type { Web } from '../frame/page-routes.ts'
 import { sitemapRoute } from './sitemap.ts'
 
-const CONTEST = { id: 1, status: 'running', paidAt: null }
+const CONTEST = { id: 1, outcome: null, paidAt: null }
 const JSON_OF_ONE = JSON.stringify({ asOf: { at: null }, contests: [CONTEST], next: null })
 
 suite('the sitemap of one minute', () => {

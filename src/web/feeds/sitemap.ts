@@ -82,9 +82,9 @@ export async function sitemapEntries(
     if (!asked.ok) return asked
     const { asOf, contests, next }: Contests = JSON.parse(asked.value.json)
     if (entries.length === 0) entries.push(...pageEntries(pages, asOf.at))
-    for (const { id, status, paidAt } of contests) {
+    for (const { id, outcome, paidAt } of contests) {
       // The list of contests does not say when an unpaid contest last changed.
-      entries.push({ path: `/contests/${id}/ledger`, changedAt: status === 'paid' ? paidAt : null })
+      entries.push({ path: `/contests/${id}/ledger`, changedAt: outcome === 'owing' ? null : paidAt })
     }
     query = next?.split('?')[1]
     await setImmediate()

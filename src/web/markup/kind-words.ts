@@ -1,4 +1,4 @@
-import type { ContestStatus, UnpaidStatus } from '../../protocol/resources.ts'
+import type { ContestOutcome, ContestStatus, ContestWire, UnpaidStatus } from '../../protocol/resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { capitalized } from './prose.ts'
@@ -104,13 +104,15 @@ function kindText(kind: string, words: string): Html {
   return html`<span data-kind="${kind}">${words}</span>`
 }
 
-/** States of contests and of unpaid prizes, and `cancelled`, in words. */
-const STATES: Readonly<Record<ContestStatus | UnpaidStatus | 'cancelled', string>> = {
+/** States and outcomes of contests, and states of unpaid prizes, in words. */
+const STATES: Readonly<Record<ContestStatus | ContestOutcome | UnpaidStatus, string>> = {
   upcoming: 'to come',
   running: 'running',
   paying: 'paying',
   paid: 'paid in full',
   cancelled: 'cancelled',
+  owing: 'prizes owed',
+  lapsed: 'prizes expired',
   locked: 'locked',
   in_review: 'in review',
   awaiting_claim: 'to be claimed',
@@ -138,4 +140,9 @@ export function stateInWords(state: State, words: string = STATES[state]): Html 
 /** Chip of a state: a shape and a word, never a colour alone. */
 export function stateChip(state: State): Html {
   return html`<span class="chip ${state}" data-state="${state}">${STATES[state]}</span>`
+}
+
+/** The outcome of a contest that has one, else its status. */
+export function contestState({ outcome, status }: Pick<ContestWire, 'outcome' | 'status'>): State {
+  return outcome ?? status
 }

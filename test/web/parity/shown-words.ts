@@ -140,6 +140,8 @@ const STATE_WORDS: Readonly<Record<string, string>> = {
   paying: 'paying',
   paid: 'paid in full',
   cancelled: 'cancelled',
+  owing: 'prizes owed',
+  lapsed: 'prizes expired',
   locked: 'locked',
   in_review: 'in review',
   awaiting_claim: 'to be claimed',

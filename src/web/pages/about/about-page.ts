@@ -95,8 +95,8 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   ['pool', 'Pool', 'What a contest has to give away. It stays there until it is won, refunded or returned.'],
   [
     'closed',
-    'Paid in full or cancelled',
-    'The contest is over: every prize is paid or has expired. A cancelled contest has given its pool back.',
+    'Settled',
+    'The contest is over: every prize was paid or had expired, or the contest was cancelled and its pool is empty. If a correction leaves a prize unpaid later, the page of the contest says so.',
   ],
   ['owed', 'Owed', 'All that was won: what is paid, what has expired and what is unpaid.'],
   ['unpaid', 'Unpaid', 'Won, not paid and not expired.'],

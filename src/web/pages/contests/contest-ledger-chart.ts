@@ -46,14 +46,19 @@ function rangeIn(ledger: ContestLedger): string {
 
 const PART = 'Only part of the payouts: the chart needs all of them'
 
+/** Moment after which nothing more is paid; null while prizes may still be. */
+function settledAtMs({ outcome, paidAtMs }: ContestLedger['contest']): number | null {
+  return outcome === 'owing' ? null : paidAtMs
+}
+
 /** From the close of the contest to its last payment or to now; before the close, its planned time. */
 function rangeOf({ asOf, contest, payouts }: ContestLedger): Readonly<{ fromMs: number; toMs: number }> {
-  const { closedAtMs, paidAtMs, opensAtMs, closesAtMs } = contest
+  const { closedAtMs, opensAtMs, closesAtMs } = contest
   const [first] = payouts
   const last = payouts.at(-1)
   const fromMs = closedAtMs ?? first?.atMs
   if (fromMs === undefined) return { fromMs: opensAtMs, toMs: closesAtMs }
-  const toMs = paidAtMs ?? asOf.atMs ?? fromMs
+  const toMs = settledAtMs(contest) ?? asOf.atMs ?? fromMs
   return { fromMs, toMs: Math.max(toMs, last?.atMs ?? toMs) }
 }
 
@@ -73,8 +78,8 @@ function plotOf(ledger: ContestLedger, view: View, where: string): Plot {
 }
 
 function describedOf({ contest }: ContestLedger, token: string, where: string): string {
-  const { paidAtMs, prizesOwed } = contest
-  const end = paidAtMs === null ? 'now' : 'its last payment'
+  const { prizesOwed } = contest
+  const end = settledAtMs(contest) === null ? 'now' : 'its last payment'
   const aim = isPositive(prizesOwed) ? `, towards the ${prizesOwed} ${token} that were won` : ''
   return `From the close of the contest to ${end}: what was paid grows with each payout${where}${aim}.`
 }

@@ -70,7 +70,7 @@ suite("a contest's page", () => {
     assert.match(page, /data-expr="all-paid \/prizes\/1\/notRedeemed \/prizes\/1\/expired">All paid</)
   })
 
-  test('calls no prize paid in full that a correction cancelled', async () => {
+  test('calls no prize all paid that a correction cancelled', async () => {
     const page = await seeContest('/contests/1/ledger', [
       ...running,
       closed,
@@ -87,7 +87,7 @@ suite("a contest's page", () => {
     for (const [word, seq] of [
       ['Opened', 3],
       ['Closed', 5],
-      ['Paid in full', 8],
+      ['Settled', 8],
     ] as const) {
       assert.match(page, new RegExp(`>${word} <small>event <span[^>]*><a class="seq" href="/events/${seq}">`))
     }
@@ -136,7 +136,7 @@ suite("a contest's page", () => {
   test('calls no correction a payment', async () => {
     const story = [...running, closed, prize, payout('60'), correction('payout', '-60', 7)]
     const one = wordsOf(await seeContest('/contests/1/ledger', story))
-    assert.match(one, /First payment 2 min after it closed to come Paid in full/)
+    assert.match(one, /First payment 2 min after it closed to come Settled/)
     assert.doesNotMatch(one, /Newest payment/)
     assert.match(one, /Payments and corrections 2, newest first/)
     const again = [...running, closed, prize, payout('60'), payout('20'), correction('payout', '-60', 7)]
@@ -150,13 +150,13 @@ suite("a contest's page", () => {
     assert.deepEqual(soft, ['1 Oct 01:00 Opens as planned', 'yesterday 01:00 Closes as planned'])
   })
 
-  test('says when it is paid in full at the earliest', async () => {
+  test('says when it is settled at the earliest', async () => {
     const page = await seeContest('/contests/1/ledger', [
       ...running,
       closed,
       termed('50', 'winner', { reviewUntil: hoursIn(60) }),
     ])
-    assert.match(wordsOf(page), /to come Paid in full Not yet: today 12:00 at the earliest/)
+    assert.match(wordsOf(page), /to come Settled Not yet: today 12:00 at the earliest/)
   })
 
   test('says of each prize what it waits for, until when and how long', async () => {
@@ -269,7 +269,7 @@ suite('the verdict of a ledger whose sums differ', () => {
     }) as never
   const view = { query: { has: () => false }, site: { token: 'KOTS' } } as never
   const said = (of: ContestLedger): string =>
-    wordsOf(contestVerdict({ ledger: of, isCancelled: false, unpaid: null, view }).markup)
+    wordsOf(contestVerdict({ ledger: of, unpaid: null, view }).markup)
 
   test('says so first, before any share that is paid', () => {
     assert.match(

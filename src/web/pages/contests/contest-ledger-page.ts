@@ -1,13 +1,12 @@
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
-import type { ContestLedger, EventsPage } from '../../../protocol/resources.ts'
+import type { ContestLedger } from '../../../protocol/resources.ts'
 import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
 import { contestName, quotedText } from '../../markup/contest-name.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html, Part } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { stateChip } from '../../markup/kind-words.ts'
+import { contestState, stateChip } from '../../markup/kind-words.ts'
 import type { EndpointPage } from '../../frame/page.ts'
 import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
@@ -15,7 +14,7 @@ import { contestPreview } from './contest-preview.ts'
 import { paymentsOf } from './contest-payments.ts'
 import { prizeTable } from './contest-prizes.ts'
 import { paymentCheck, poolAccount } from './contest-sums.ts'
-import { askTimeline, courseOf, isCancelled } from './contest-timeline.ts'
+import { askTimeline, courseOf } from './contest-timeline.ts'
 import { contestVerdict } from './contest-verdict.ts'
 import { UNPAID_ASKED, whatWaits } from './contest-waits.ts'
 
@@ -53,13 +52,11 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
     const isWon = ledger.prizes.length > 0
     return html`<div class="two contest">
         <section>
-          ${contestVerdict({ ledger, isCancelled: isCancelled(timeline), unpaid, view })}
+          ${contestVerdict({ ledger, unpaid, view })}
           ${unpaid === null ? null : whatWaits(unpaid, contest, view)} ${prizeTable(ledger, view)}
           ${isWon ? null : poolAccount(ledger, view)}
         </section>
-        <aside aria-label="Facts">
-          ${factsOf(ledger, timeline)} ${courseOf({ ledger, timeline, unpaid }, view)}
-        </aside>
+        <aside aria-label="Facts">${factsOf(ledger)} ${courseOf({ ledger, timeline, unpaid }, view)}</aside>
       </div>
       ${
         paid
@@ -76,12 +73,11 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   },
 }
 
-function factsOf({ contest, prizes }: ContestLedger, timeline: LinkedAnswer<EventsPage>): Html {
-  const cancelled = timeline.answer.events.findIndex(({ kind }) => kind === 'cancelled')
-  const state =
-    cancelled < 0
-      ? shown('/contest/status', stateChip(contest.status))
-      : shown(`${timeline.address}#/events/${cancelled}/kind`, stateChip('cancelled'))
+function factsOf({ contest, prizes }: ContestLedger): Html {
+  const state = shown(
+    `/contest/${contest.outcome === null ? 'status' : 'outcome'}`,
+    stateChip(contestState(contest)),
+  )
   const amount = (field: 'prizesOwed' | 'pool' | 'spentOnPlay'): Html =>
     shown(`/contest/${field}`, amountHtml(contest[field]))
   const won: readonly (readonly [Part, Part])[] =

@@ -16,7 +16,6 @@ import type { View } from '../../frame/page.ts'
 import type { PreviewCard, PreviewPart, PreviewSegment } from '../../preview/preview-card.ts'
 import { drawableText, drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText, winnersOf } from '../../preview/preview-words.ts'
-import { askCancelled } from './contest-timeline.ts'
 import { isOverpaid, openDigits } from './contest-prizes.ts'
 import { mayYetPay } from './contest-verdict.ts'
 
@@ -32,23 +31,24 @@ export async function contestPreview(ledger: ContestLedger, view: View): Promise
     corner: `Contest ${grouped(String(contest.id))}`,
     state: asOf.at === null ? '' : minuteText(asOf.at),
   }
-  const cancelled = (await askCancelled([contest], view)).size > 0
   // Payments of a corrected prize are left when nothing is owed.
-  if (isPositive(contest.prizesOwed) || openDigits(ledger.prizes).over > 0n)
-    return { ...card, ...(await wonOf(ledger, view)) }
-  return { ...card, ...unwonOf(ledger, cancelled, view) }
+  const isWon = isPositive(contest.prizesOwed) || openDigits(ledger.prizes).over > 0n
+  return {
+    ...card,
+    ...(isWon && contest.outcome !== 'cancelled' ? await wonOf(ledger, view) : unwonOf(ledger, view)),
+  }
 }
 
 type Words = Pick<PreviewCard, 'headline' | 'sentence' | 'part'>
 
-/** Words for a contest without prizes, by its state. */
-function unwonOf(ledger: ContestLedger, cancelled: boolean, { site }: View): Words {
+/** Words for a contest without prizes, or a cancelled one, by its state. */
+function unwonOf(ledger: ContestLedger, { site }: View): Words {
   const { contest, pool } = ledger
   const token = drawableToken(site)
   const part = playOf(contest, token)
   const refunded = pool.out['refund'] ?? '0.000000000'
   const given = isPositive(refunded) ? `${cutAmount(refunded)} ${token} went back to players.` : null
-  if (cancelled) return { headline: 'Cancelled', sentence: given, part }
+  if (contest.outcome === 'cancelled') return { headline: 'Cancelled', sentence: given, part }
   switch (contest.status) {
     case 'upcoming':
       return {
@@ -89,7 +89,7 @@ function playOf({ entries, plays, spentOnPlay }: ContestWire, token: string): Pr
 async function wonOf({ contest, prizes }: ContestLedger, view: View): Promise<Words> {
   const { prizesOwed, prizesRedeemed } = contest
   const token = drawableToken(view.site)
-  const lapsed = prizes.reduce((sum, { expired }) => sum + digitsOf(expired), 0n)
+  const lapsed = digitsOf(contest.prizesExpired)
   const { waits, over } = openDigits(prizes)
   const open = waits > 0n ? await askOpen(contest, view) : null
   const part = barOf(contest, lapsed, open)
@@ -109,7 +109,12 @@ async function wonOf({ contest, prizes }: ContestLedger, view: View): Promise<Wo
     }
   }
   return {
-    headline: lapsed > 0n ? 'Nothing is left to pay' : 'Paid in full',
+    headline:
+      lapsed > 0n
+        ? 'Nothing is left to pay'
+        : contest.outcome === 'paid'
+          ? 'Paid in full'
+          : 'All paid so far',
     sentence: `${cutAmount(prizesRedeemed)} of ${cutAmount(prizesOwed)} ${token} of prizes are paid${lapsed > 0n ? ', the rest has expired' : ''}.`,
     part,
   }

@@ -15,37 +15,11 @@ import { spanBetween } from '../../markup/time-words.ts'
 
 /** Newest events of a contest's state. A contest has few, unless it is rescheduled again and again. */
 const EVENTS_ASKED = 20
-/** Values that a list parameter takes. */
-const IDS_ASKED = 20
 
 /** Events that changed a contest's state, the newest first. */
 export async function askTimeline({ id }: ContestWire, view: View): Promise<LinkedAnswer<EventsPage>> {
   const query = `type=contest&contestId=${id}&order=desc&limit=${EVENTS_ASKED}`
   return askEndpoint(view, 'events', { query })
-}
-
-/** Whether a contest was cancelled: it ended without prizes, and what its pool held is refunded. */
-export function isCancelled({ answer }: LinkedAnswer<EventsPage>): boolean {
-  return answer.events.some(({ kind }) => kind === 'cancelled')
-}
-
-/** Cancelled contests by id, each with the pointer of its cancellation and the answer that has it. */
-export async function askCancelled(
-  contests: readonly ContestWire[],
-  view: View,
-): Promise<ReadonlyMap<number, Readonly<{ pointer: string; from: LinkedAnswer<EventsPage> }>>> {
-  // A contest with owed prizes was not cancelled.
-  const ids = contests.filter((one) => one.closedAt !== null && isZero(one.prizesOwed)).map(({ id }) => id)
-  const cancelled = new Map<number, Readonly<{ pointer: string; from: LinkedAnswer<EventsPage> }>>()
-  for (let first = 0; first < ids.length; first += IDS_ASKED) {
-    const some = ids.slice(first, first + IDS_ASKED)
-    const query = `type=contest&kind=cancelled&contestId=${some.join(',')}&limit=${IDS_ASKED}`
-    const from = await askEndpoint(view, 'events', { query })
-    for (const [index, { contestId }] of from.answer.events.entries()) {
-      if (contestId !== null) cancelled.set(contestId, { pointer: `${from.address}#/events/${index}`, from })
-    }
-  }
-  return cancelled
 }
 
 type Course = Readonly<{
@@ -129,27 +103,30 @@ function paying(course: Course, view: View): readonly BookLine[] {
   const lastIndex = payouts.findLastIndex(({ type }) => type === 'payout')
   const last = payouts[lastIndex]
   const lines: BookLine[] = []
-  const cancelled = isCancelled(course.timeline)
+  const settledAt = contest.outcome === 'owing' ? null : contest.paidAt
   if (first !== undefined && !view.query.has('after')) {
     lines.push({
       when: at('/payouts/0/at', first.at, view),
       what: 'First payment',
-      small: after('/payouts/0/at', first.at, contest, cancelled) ?? seqOf(first, '/payouts/0'),
+      small: after('/payouts/0/at', first.at, contest) ?? seqOf(first, '/payouts/0'),
     })
   }
   if (last !== undefined && count > 1 && isWhole) {
     const pointer = `/payouts/${lastIndex}`
     lines.push({
       when: at(`${pointer}/at`, last.at, view),
-      what: contest.paidAt === null ? 'Newest payment' : 'Last payment',
+      what: settledAt === null ? 'Newest payment' : 'Last payment',
       small: html`of
-      ${expressed('payments /payouts/*/type', String(count))}${contest.paidAt === null ? ' so far' : null}`,
+      ${expressed('payments /payouts/*/type', String(count))}${settledAt === null ? ' so far' : null}`,
     })
   }
   const paid = stepOf(endOf(course), 'paid', course, view)
-  if (paid !== null)
-    return [...lines, { ...paid, small: html`${paid.small ?? null}${later(contest, cancelled)}` }]
-  return contest.closedAt === null ? lines : [...lines, openEnd(course, view)]
+  if (paid === null) return contest.closedAt === null ? lines : [...lines, openEnd(course, view)]
+  return [
+    ...lines,
+    { ...paid, small: html`${paid.small ?? null}${later(contest)}` },
+    ...(contest.outcome === 'owing' ? [REOPENED] : []),
+  ]
 }
 
 function at(pointer: string, moment: string, view: View): Html {
@@ -157,23 +134,31 @@ function at(pointer: string, moment: string, view: View): Html {
 }
 
 /** Time from the close of a contest to something that followed. */
-function after(pointer: string, moment: string, { closedAt }: ContestWire, cancelled: boolean): Html | null {
+function after(pointer: string, moment: string, { closedAt, outcome }: ContestWire): Html | null {
   if (closedAt === null || moment < closedAt) return null
   return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it
-  ${cancelled ? 'was cancelled' : 'closed'}`
+  ${outcome === 'cancelled' ? 'was cancelled' : 'closed'}`
 }
 
-function later(contest: ContestWire, cancelled: boolean): Html | null {
-  const span = contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest, cancelled)
+function later(contest: ContestWire): Html | null {
+  const span = contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest)
   return span === null ? null : html`, ${span}`
 }
 
 /** Name of the last step of a contest. Of a cancelled one, only what its pool held can be given back. */
-function endOf({ timeline, ledger: { pool } }: Course): string {
-  if (!isCancelled(timeline)) return 'Paid in full'
+function endOf({ ledger: { contest, pool } }: Course): string {
+  if (contest.outcome !== 'cancelled') return 'Settled'
   const { refund = '0', ...others } = pool.out
   const isGiven = isPositive(refund) && [pool.balance, ...Object.values(others)].every(isZero)
   return isGiven ? 'The pool was given back' : 'Settled'
+}
+
+/** What follows the settlement of a contest that a correction left owing. */
+const REOPENED: BookLine = {
+  as: 'soft',
+  when: 'to come',
+  what: 'What is owed is paid',
+  small: 'Not yet: a correction left it unpaid',
 }
 
 /** The end of a contest that still pays, and the earliest moment of it if every prize's date is known. */

@@ -21,6 +21,7 @@ import {
   wordsOf,
 } from '../../../../test/web/contest-story.ts'
 import { DAY_MS, HOUR_MS } from '../../../protocol/moment.ts'
+import { seqOf } from '../../../protocol/seq.ts'
 
 const play: StoryEvent = { type: 'play', kind: 'entry', contestId: 1, kots: '10' }
 const returned: StoryEvent = { type: 'pool', kind: 'returned', contestId: 1, kots: '100' }
@@ -126,13 +127,33 @@ suite("a contest's page begins with whether it is paid", () => {
       'when some of it expired',
       [...running, closed, prize, payout('30'), expiry('70'), paid],
       'Nothing is left to pay',
-      '30.00 KOTS were paid, and 70.00 KOTS expired before they were claimed. The contest has been paid in full since 1 Oct.',
+      '30.00 KOTS were paid, and 70.00 KOTS expired before they were claimed. The contest was settled 1 Oct.',
     ],
     [
       'when all of it is paid',
       [...running, closed, prize, payout('100'), paid],
       'All paid',
-      'All 100 KOTS that were won have been paid. The contest has been paid in full since 1 Oct.',
+      'All 100 KOTS that were won have been paid. The contest was settled 1 Oct.',
+    ],
+    [
+      'when a correction after it was settled left a prize unpaid',
+      [...running, closed, prize, payout('97'), payout('3'), paid, correction('payout', '-3', 8)],
+      '97 % is paid',
+      'The rest of the winner’s prize can be paid now. A payment was corrected: both lines are among the payments.',
+    ],
+    [
+      'when that prize was paid again',
+      [
+        ...running,
+        closed,
+        prize,
+        payout('100'),
+        paid,
+        correction('payout', '-100', 7),
+        { ...payout('100'), details: { restates: seqOf(7) } },
+      ],
+      'All paid',
+      'All 100 KOTS that were won have been paid. The contest was settled 1 Oct. A payment was corrected: both lines are among the payments.',
     ],
     [
       'when a payment was corrected',

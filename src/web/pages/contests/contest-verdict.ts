@@ -2,7 +2,6 @@ import type { ContestLedger, Payouts } from '../../../protocol/resources.ts'
 import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import type { Segment } from '../../markup/book.ts'
 import { segmentBar } from '../../markup/book.ts'
-import { derived, derivedSum, sumOfAll } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
@@ -19,7 +18,6 @@ import { waitingSentences } from './contest-waiting.ts'
 /** Everything that the verdict of a contest needs. */
 type Verdict = Readonly<{
   ledger: ContestLedger
-  isCancelled: boolean
   /** Prizes that are not paid; null if nothing is open. */
   unpaid: LinkedAnswer<Payouts> | null
   view: View
@@ -36,12 +34,12 @@ export function contestVerdict(verdict: Verdict): Html {
 type Words = Readonly<{ say: Html; lead: Html; bar?: Html }>
 
 function wordsOf(verdict: Verdict): Words {
-  const { ledger, isCancelled, view } = verdict
+  const { ledger, view } = verdict
   const { contest } = ledger
   if (paymentSums(ledger, view)?.isEqual === false || poolSums(ledger)?.isEqual === false) {
     return { ...UNEQUAL, ...(hasPrizes(ledger) ? { bar: segments(verdict) } : {}) }
   }
-  if (isCancelled) return cancelled(verdict)
+  if (contest.outcome === 'cancelled') return cancelled(verdict)
   if (contest.status === 'upcoming') return upcoming(verdict)
   if (contest.status === 'running') return running(verdict)
   return hasPrizes(ledger) ? won(verdict) : withoutPrizes(verdict)
@@ -107,7 +105,7 @@ function notGiven(pool: ContestLedger['pool']): string {
 
 /** Whether a closed contest without prizes may still publish some: its pool is not empty. */
 export function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'pool'>): boolean {
-  return contest.status === 'paying' && isPositive(pool.balance)
+  return contest.status === 'paying' && contest.outcome === null && isPositive(pool.balance)
 }
 
 function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
@@ -139,7 +137,7 @@ function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
   }
 }
 
-/** A contest with prizes: paid in full, in part or too much, or with more expired than was left. */
+/** A contest with prizes: paid in whole, in part or too much, or with more expired than was left. */
 function won(verdict: Verdict): Words {
   const { ledger } = verdict
   const { contest, prizes } = ledger
@@ -171,24 +169,20 @@ function correctedOf({ payouts }: ContestLedger): Html | null {
 
 /** Nothing is open: all that was won is paid, or a part of it expired. */
 function settled({ ledger, view }: Verdict): Words {
-  const { contest, prizes, pool } = ledger
+  const { contest, pool } = ledger
   const { site } = view
-  const expired = sumOfAll(
-    '/prizes/*/expired',
-    prizes.map((prize) => prize.expired),
-  )
   const corrected = correctedOf(ledger)
   const since =
     contest.paidAt === null
       ? null
-      : html` The contest has been paid in full since
+      : html` The contest was settled
           <span data-at="/contest/paidAt">${nearMoment(contest.paidAt, view)}</span>.`
   const rest =
     contest.status === 'paying' && isPositive(pool.balance)
       ? html` <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are still in the
           pool.`
       : null
-  if (expired === null || isZero(expired.figure)) {
+  if (isZero(contest.prizesExpired)) {
     return {
       say: expressed('all-paid /prizes/*/notRedeemed /prizes/*/expired', 'All paid'),
       lead: html`All
@@ -199,8 +193,9 @@ function settled({ ledger, view }: Verdict): Words {
   return {
     say: expressed('none-open /prizes/*/notRedeemed', 'Nothing is left to pay'),
     lead: html`<span data-at="/contest/prizesRedeemed">${amountHtml(contest.prizesRedeemed)}</span>
-      ${site.token} were paid, and ${derived(expired)} ${site.token} expired before they were
-      claimed.${since}${rest}${corrected}`,
+      ${site.token} were paid, and
+      <span data-at="/contest/prizesExpired">${amountHtml(contest.prizesExpired)}</span> ${site.token} expired
+      before they were claimed.${since}${rest}${corrected}`,
   }
 }
 
@@ -217,11 +212,8 @@ const TOTALS = [
 ] as const
 
 /** Bar of what was won: paid, payable, to be claimed, in review, locked and expired. */
-function segments({ ledger: { contest, prizes }, unpaid }: Verdict): Html {
-  const { prizesOwed, prizesRedeemed } = contest
-  const expired = derivedSum(
-    prizes.map((prize, index) => ({ pointer: `/prizes/${index}/expired`, figure: prize.expired })),
-  )
+function segments({ ledger: { contest }, unpaid }: Verdict): Html {
+  const { prizesOwed, prizesRedeemed, prizesExpired } = contest
   const parts: Segment[] = [
     {
       as: 'paid',
@@ -242,12 +234,13 @@ function segments({ ledger: { contest, prizes }, unpaid }: Verdict): Html {
       at: `${unpaid?.address ?? ''}#/totals/${state}`,
     })
   }
-  if (expired !== null && isPositive(expired.figure)) {
+  if (isPositive(prizesExpired)) {
     parts.push({
       as: 'expired',
-      share: partOf(expired.figure, prizesOwed),
+      share: partOf(prizesExpired, prizesOwed),
       word: 'Expired',
-      amount: derived(expired),
+      amount: amountHtml(prizesExpired),
+      at: '/contest/prizesExpired',
     })
   }
   return segmentBar(parts.filter(({ share }) => share > 0))

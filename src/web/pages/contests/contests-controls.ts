@@ -35,7 +35,7 @@ const TABS: readonly (readonly [tab: string, status: ContestStatus | undefined])
   ['Running', 'running'],
   ['Paying', 'paying'],
   ['To come', 'upcoming'],
-  ['Paid', 'paid'],
+  ['Settled', 'paid'],
 ]
 
 function tabs({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html {

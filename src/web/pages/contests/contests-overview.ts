@@ -15,20 +15,20 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { contestState, stateChip } from '../../markup/kind-words.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
 import { partOf } from './contest-prizes.ts'
 import { askReopened } from './reopened.ts'
-import { askCancelled } from './contest-timeline.ts'
-import { paidTable } from './contests-table.ts'
+import { settledTable } from './contests-table.ts'
 import { openingList } from '../schedule/opening-list.ts'
 
 /** Contests of each list. A link leads to the others. */
 const RUNNING_SHOWN = 8
 const PAYING_SHOWN = 12
 const TO_COME_SHOWN = 6
-const PAID_SHOWN = 20
+const SETTLED_SHOWN = 20
 
 type Ask = Readonly<{ status: ContestStatus; most: number; sort?: string }>
 
@@ -37,16 +37,15 @@ function askContests({ status, most, sort }: Ask, view: View): Promise<LinkedAns
   return askEndpoint(view, 'contests', { query: `status=${status}${order}&limit=${most}` })
 }
 
-/** All contests: those that run, those that pay, those to come, and the newest that are paid. */
+/** All contests: those that run, those that pay, those to come, and the newest that are settled. */
 export async function contestsOverview(summary: LinkedAnswer<Summary>, view: View): Promise<Html> {
   const running = await askContests({ status: 'running', most: RUNNING_SHOWN, sort: 'closesAt' }, view)
   const paying = await askContests({ status: 'paying', most: PAYING_SHOWN, sort: 'prizesNotRedeemed' }, view)
-  const paid = await askContests({ status: 'paid', most: PAID_SHOWN }, view)
+  const settled = await askContests({ status: 'paid', most: SETTLED_SHOWN }, view)
   const unpaid =
     paying.answer.contests.length > 0 ? null : await askEndpoint(view, 'payouts', { query: 'limit=1' })
   const reopened = await askReopened(summary.answer.contests, view)
   const schedule = await askEndpoint(view, 'schedule')
-  const cancelled = await askCancelled(paid.answer.contests, view)
   return html`${runningCards(running, summary, view)}
     <div class="two">
       <section>
@@ -55,18 +54,15 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
       </section>
       <aside aria-label="Contests to come">${toCome(schedule, view)}</aside>
     </div>
-    ${paidSection({ paid, cancelled, summary, view })}
+    ${settledSection(settled, summary, view)}
     ${jsonLinks([
       ['the numbers', summary],
       ['running', running],
       ['paying out', paying],
       ...(unpaid === null ? [] : [['what waits', unpaid] as const]),
-      ...(reopened === null ? [] : [['unpaid of contests that were paid', reopened] as const]),
+      ...(reopened === null ? [] : [['unpaid of contests that had been settled', reopened] as const]),
       ['to come', schedule],
-      ['paid in full or cancelled', paid],
-      ...[...new Set([...cancelled.values()].map(({ from }) => from))].map(
-        (from) => ['cancelled', from] as const,
-      ),
+      ['settled', settled],
     ])}`
 }
 
@@ -139,18 +135,18 @@ export function runningBar(
   return shareBar((now - from) / Math.max(1, closesAtMs - from), 'ink')
 }
 
-/** Words for a list without contests that pay. A correction can open a prize of one that was paid. */
+/** Words for a list without contests that pay. A correction can open a prize of one that was settled. */
 function nonePays(unpaid: LinkedAnswer<Payouts>, { site }: View): Html {
   const sum = waitingSum(unpaid)
   const said = isPositive(sum.figure)
     ? html`A correction left <a href="/payouts">${derived(sum)} ${site.token}</a> unpaid in contests that had
-        been paid.`
+        been settled.`
     : 'Nothing waits: no closed contest has prizes to pay.'
   return html`<h2>Paying out</h2>
-    <p>${said} <a href="/contests?status=paid">See those that are paid</a>.</p>`
+    <p>${said} <a href="/contests?status=paid">See those that are settled</a>.</p>`
 }
 
-/** Note below the contests that pay: a correction opened prizes of one that was paid. */
+/** Note below the contests that pay: a correction opened prizes of one that was settled. */
 function reopenedNote({ answer, address }: LinkedAnswer<Contests>, { site }: View): Html | null {
   const [most] = answer.contests
   if (most === undefined) return null
@@ -159,7 +155,7 @@ function reopenedNote({ answer, address }: LinkedAnswer<Contests>, { site }: Vie
   return html`<p>
     <span data-at="${shown.map((field) => `${address}#/contests/0/${field}`).join(' ')}"
       >A correction left ${amountHtml(prizesNotRedeemed)} ${site.token} unpaid in ${contestLink(id, title)},
-      which had been paid.</span
+      which had been settled.</span
     >
     <a href="/contests?status=paid&sort=prizesNotRedeemed">See those with the most unpaid</a>.
   </p>`
@@ -190,7 +186,7 @@ function payingTable(
 }
 
 function payingRow(one: ContestWire, pointer: string, view: View): Html {
-  const { id, title, closedAt, prizesOwed, prizesRedeemed, prizesNotRedeemed } = one
+  const { id, title, closedAt, prizesOwed, prizesRedeemed, prizesNotRedeemed, outcome } = one
   const share = wholePercentOf(
     { figure: prizesRedeemed, pointer: `${pointer}/prizesRedeemed` },
     { figure: prizesOwed, pointer: `${pointer}/prizesOwed` },
@@ -199,7 +195,11 @@ function payingRow(one: ContestWire, pointer: string, view: View): Html {
     <th scope="row" class="all">${contestTitleLink(id, title)}</th>
     <td class="fold">${closedAt === null ? null : nearMoment(closedAt, view)}</td>
     <td class="bar">${shareBar(partOf(prizesRedeemed, prizesOwed))}</td>
-    <td class="r share-paid" data-label="paid">${share ?? amountHtml(prizesRedeemed)}</td>
+    ${
+      outcome === 'cancelled'
+        ? html`<td class="r share-paid" data-at="${pointer}/outcome">${stateChip(contestState(one))}</td>`
+        : html`<td class="r share-paid" data-label="paid">${share ?? amountHtml(prizesRedeemed)}</td>`
+    }
     <td class="r" data-label="unpaid">${amountHtml(prizesNotRedeemed)}</td>
   </tr>`
 }
@@ -215,15 +215,12 @@ function toCome(schedule: LinkedAnswer<Schedule>, view: View): Html {
     ${opens.length > TO_COME_SHOWN ? html`<p><a href="/schedule">The whole schedule</a></p>` : null}`
 }
 
-type Paid = Readonly<{
-  paid: LinkedAnswer<Contests>
-  cancelled: Awaited<ReturnType<typeof askCancelled>>
-  summary: LinkedAnswer<Summary>
-  view: View
-}>
-
-function paidSection({ paid, cancelled, summary, view }: Paid): Html | null {
-  const { contests, next } = paid.answer
+function settledSection(
+  settled: LinkedAnswer<Contests>,
+  summary: LinkedAnswer<Summary>,
+  view: View,
+): Html | null {
+  const { contests, next } = settled.answer
   if (contests.length === 0) return null
   const count = summary.answer.contests.paid
   const said = html`<span
@@ -231,8 +228,8 @@ function paidSection({ paid, cancelled, summary, view }: Paid): Html | null {
     ${count === 1 ? 'contest' : 'contests'}, newest first</span
   >`
   return html`<section>
-    ${sectionHead('Paid in full or cancelled', said)}
-    ${paidTable(contests, { list: `${paid.address}#/contests`, most: PAID_SHOWN, cancelled }, view)}
+    ${sectionHead('Settled', said)}
+    ${settledTable(contests, { list: `${settled.address}#/contests`, most: SETTLED_SHOWN }, view)}
     ${
       next === null
         ? null

@@ -8,6 +8,7 @@ import {
   closed,
   correction,
   deposit,
+  expiry,
   opened,
   paid,
   payout,
@@ -39,13 +40,13 @@ suite('the overview of contests', () => {
     contest(4, 'paid'),
   ]
 
-  test('has those that run first, then those that owe and those to come, then those that are paid', async () => {
+  test('has those that run first, then those that owe and those to come, then those that are settled', async () => {
     const page = wordsOf(await seeContest('/contests', story))
     const parts = [
       /Running now soonest to close first closes in 23 h Second 100 KOTS, 0 entries 1 Oct today 23:00/,
       /Paying out All that waits [^]* First 1 Oct 30 % 70\.00/,
       /To come Third in 1 d tomorrow 00:00/,
-      /Paid in full or cancelled 1 contest, newest first [^]* Fourth 4 1 Oct 3 min later 0 0 50\.00/,
+      /Settled 1 contest, newest first [^]* Fourth 4 1 Oct 3 min later 0 0 50\.00/,
     ]
     const places = parts.map((part) => page.search(part))
     assert.ok(!places.includes(-1), `${places.join()}: ${page}`)
@@ -78,9 +79,11 @@ suite('the overview of contests', () => {
     const page = await seeContest('/contests', [...cancelled, payout('100', 'refund'), paid])
     assert.match(page, /<span class="chip cancelled" data-state="cancelled">cancelled<\/span>/)
     assert.doesNotMatch(await seeContest('/contests', story), /data-state="cancelled"/)
+    const refunding = wordsOf(await seeContest('/contests', cancelled))
+    assert.match(refunding, /Paying out .* First 1 Oct cancelled 0 /)
   })
 
-  test('has twenty that are paid, and leads to the older ones', async () => {
+  test('has twenty that are settled, and leads to the older ones', async () => {
     const many = Array.from({ length: 25 }, (_, index): readonly StoryEvent[] => [
       plan(index + 1, null, HOUR_MS + index * MINUTE_MS),
       contest(index + 1, 'cancelled'),
@@ -103,13 +106,37 @@ suite('the overview of contests', () => {
   })
 })
 
+suite('the outcome of a contest that was settled', () => {
+  const lapsed = [...running, closed, prize, payout('30'), expiry('70'), paid]
+  const owing = [...running, closed, prize, payout('100'), paid, correction('payout', '-100', 7)]
+  const ends = [
+    ['lapsed', lapsed, 'prizes expired'],
+    ['owing', owing, 'prizes owed'],
+  ] as const
+  for (const [outcome, story, words] of ends) {
+    test(`${outcome} is said by every page, and never “paid in full”`, async () => {
+      const paths = ['/contests', '/contests?status=paid', '/contests/1/ledger', '/find?q=first']
+      for (const path of paths) {
+        const page = await seeContest(path, story)
+        assert.ok(page.includes(`data-state="${outcome}">${words}<`), path)
+        assert.doesNotMatch(wordsOf(page), /paid in full|all paid/i, path)
+      }
+    })
+  }
+
+  test('stands in the course of a contest that owes again', async () => {
+    assert.match(
+      wordsOf(await seeContest('/contests/1/ledger', owing)),
+      /Settled event 8, [^]* closed to come What is owed is paid Not yet: a correction left it unpaid/,
+    )
+  })
+})
+
 suite('one list of contests', () => {
   test('marks a cancelled contest, and says that nothing was won', async () => {
     const page = await seeContest('/contests?status=paid', [...cancelled, payout('100', 'refund'), paid])
-    assert.match(
-      page,
-      /data-state="paid">paid in full<\/span>\s*<span class="chip cancelled" data-state="cancelled">/,
-    )
+    assert.match(page, /data-state="cancelled">cancelled</)
+    assert.doesNotMatch(page, /data-state="pa/)
     assert.match(page, />nothing was won</)
     assert.doesNotMatch(page, /nothing won yet/)
   })
@@ -163,7 +190,7 @@ suite('the contests', () => {
         ['/contests?status=running', 'Running', '0'],
         ['/contests?status=paying', 'Paying', '1'],
         ['/contests?status=upcoming', 'To come', '1'],
-        ['/contests?status=paid', 'Paid', '0'],
+        ['/contests?status=paid', 'Settled', '0'],
       ],
     )
   })

@@ -6,11 +6,10 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { stateWords } from '../../markup/kind-words.ts'
+import { contestState, stateWords } from '../../markup/kind-words.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { askCancelled } from './contest-timeline.ts'
 import { contestsControls, isOneList, SORT_WORDS, sortOf } from './contests-controls.ts'
 import { contestsOverview } from './contests-overview.ts'
 import { foundTable } from './contests-table.ts'
@@ -26,7 +25,7 @@ function rowsShown(query: View['query']): number {
   return TOP_SORTS.has(query.word('sort') ?? '') ? TOP_ROWS_MAX : ROWS_SHOWN
 }
 
-/** `/contests`: those that run, pay, come and are paid; or one list of a state, a search or an order. */
+/** `/contests`: those that run, pay, come and are settled; or one list of a state, a search or an order. */
 export const contestsPage: EndpointPage<'contests'> = {
   endpoint: 'contests',
   rowsMax: rowsShown,
@@ -35,7 +34,7 @@ export const contestsPage: EndpointPage<'contests'> = {
   description: ({ contests: [first] }, view) =>
     first === undefined
       ? null
-      : `${capitalized(SORT_WORDS[sortOf(view)])}: ${contestName(first.id, first.title)}, ${stateWords(first.status)}. Each contest with its pool, its entries and how much of its prizes is paid.`,
+      : `${capitalized(SORT_WORDS[sortOf(view)])}: ${contestName(first.id, first.title)}, ${stateWords(contestState(first))}. Each contest with its pool, its entries and how much of its prizes is paid.`,
   csv: ANSWER_TABLES.contests,
   async render(answer, view) {
     const summary = await askEndpoint(view, 'summary')
@@ -58,7 +57,7 @@ const CONTEST_WORDS = [
   ['upcoming', 'to come'],
   ['running', 'running'],
   ['paying', 'paying'],
-  ['paid', 'paid in full or cancelled'],
+  ['paid', 'settled'],
   ['closed', 'closed'],
 ] as const
 
@@ -69,11 +68,8 @@ async function oneList(
 ): Promise<Html> {
   const most = rowsShown(view.query)
   const shown = contests.slice(0, most)
-  const cancelled = await askCancelled(shown, view)
-  const sources = [...new Set([...cancelled.values()].map(({ from }) => from))]
-  return html`${shown.length === 0 ? await emptyOf(summary, next, view) : foundTable(shown, { list: '/contests', most, cancelled }, view)}
-  ${pager(next, view)}
-  ${jsonLinks([['the numbers of contests', summary], ...sources.map((from) => ['cancelled', from] as const)])}`
+  return html`${shown.length === 0 ? await emptyOf(summary, next, view) : foundTable(shown, { list: '/contests', most }, view)}
+  ${pager(next, view)} ${jsonLinks([['the numbers of contests', summary]])}`
 }
 
 /** Text of an empty list, with links to other contests. */

@@ -3,26 +3,20 @@ import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { stateChip } from '../../markup/kind-words.ts'
+import { contestState, stateChip } from '../../markup/kind-words.ts'
 import { nearMoment } from '../../markup/moment-html.ts'
 import { spanBetween } from '../../markup/time-words.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
-import type { askCancelled } from './contest-timeline.ts'
 
 type Table = Readonly<{
   /** JSON pointer of the list. */
   list: string
   most: number
-  cancelled: Awaited<ReturnType<typeof askCancelled>>
 }>
 
-/** Table of contests that are paid in full. */
-export function paidTable(
-  contests: readonly ContestWire[],
-  { list, most, cancelled }: Table,
-  view: View,
-): Html {
+/** Table of contests that are settled. */
+export function settledTable(contests: readonly ContestWire[], { list, most }: Table, view: View): Html {
   const { token } = view.site
   return html`<table class="cards" data-list="${list}" data-most="${most}">
     <thead>
@@ -30,7 +24,7 @@ export function paidTable(
         <th scope="col" data-field="title id?">Contest</th>
         <th scope="col" class="r fold" data-field="id">No.</th>
         <th scope="col" data-field="closedAt?">Closed</th>
-        <th scope="col" class="fold">Paid in full</th>
+        <th scope="col" class="fold">Settled</th>
         <th scope="col" class="r fold" data-field="entries">Entries</th>
         <th scope="col" class="r fold" data-field="spentOnPlay">Spent</th>
         <th scope="col" class="r" data-field="prizesRedeemed">Prizes paid, ${token}</th>
@@ -38,11 +32,11 @@ export function paidTable(
     </thead>
     <tbody>
       ${contests.map((one, index) => {
-        const { id, title, closedAt, entries, spentOnPlay, prizesRedeemed } = one
+        const { id, title, entries, spentOnPlay, prizesRedeemed } = one
         return html`<tr>
           <th scope="row">${contestTitleLink(id, title)}</th>
           <td class="r fold quiet">${id}</td>
-          ${cell('closedAt', closedAt === null ? null : nearMoment(closedAt, view), id, `${list}/${index}`, cancelled)}
+          ${closedCell(one, `${list}/${index}`, view)}
           <td class="fold">${laterOf(one, `${list}/${index}`)}</td>
           <td class="r fold">${countHtml(entries)}</td>
           <td class="r fold">${amountHtml(spentOnPlay)}</td>
@@ -53,39 +47,31 @@ export function paidTable(
   </table>`
 }
 
-/** A cell with the chip of a contest that was cancelled, which the contest's own answer does not name. */
-function cell(
-  field: string,
-  shown: Html | null,
-  id: number,
-  row: string,
-  cancelled: Table['cancelled'],
-): Html {
-  const found = cancelled.get(id)
-  const label = field === 'closedAt' ? html` data-label="closed"` : null
-  if (found === undefined) return html`<td${label}>${shown}</td>`
-  return html`<td${label} data-at="${row}/${field} ${found.pointer}/kind">${shown} ${stateChip('cancelled')}</td>`
+/** When a contest closed, with its outcome unless all is paid. */
+function closedCell(one: ContestWire, pointer: string, view: View): Html {
+  const { closedAt, outcome } = one
+  const closed = closedAt === null ? null : nearMoment(closedAt, view)
+  if (outcome === 'paid') return html`<td data-label="closed">${closed}</td>`
+  return html`<td data-label="closed" data-at="${pointer}/closedAt? ${pointer}/outcome">
+    ${closed} ${stateChip(contestState(one))}
+  </td>`
 }
 
-/** Time from the close of a contest to its last payment. */
+/** Time from the close of a contest to its `contest/paid`. */
 function laterOf({ closedAt, paidAt }: ContestWire, pointer: string): Html | null {
   if (closedAt === null || paidAt === null) return null
   return html`${expressed(`span ${pointer}/closedAt ${pointer}/paidAt`, spanBetween(closedAt, paidAt))} later`
 }
 
 /** Table of contests in any state: what a search, a state or an order finds. */
-export function foundTable(
-  contests: readonly ContestWire[],
-  { list, most, cancelled }: Table,
-  view: View,
-): Html {
+export function foundTable(contests: readonly ContestWire[], { list, most }: Table, view: View): Html {
   const { token } = view.site
   return html`<table class="cards found" data-list="${list}" data-most="${most}">
     <thead>
       <tr>
         <th scope="col" data-field="title id?">Contest</th>
         <th scope="col" class="r fold" data-field="id">No.</th>
-        <th scope="col" data-field="status">State</th>
+        <th scope="col" data-field="outcome|status">State</th>
         <th scope="col" data-field="closedAt|closesAt">Closes or closed</th>
         <th scope="col" class="r fold" data-field="entries">Entries</th>
         <th scope="col" class="r" data-field="pool">Pool, ${token}</th>
@@ -95,11 +81,11 @@ export function foundTable(
     </thead>
     <tbody>
       ${contests.map((one, index) => {
-        const { id, title, status, closedAt, closesAt, entries, pool, prizesNotRedeemed } = one
+        const { id, title, closedAt, closesAt, entries, pool, prizesNotRedeemed } = one
         return html`<tr>
           <th scope="row" class="all">${contestTitleLink(id, title)}</th>
           <td class="r fold quiet">${id}</td>
-          ${cell('status', stateChip(status), id, `${list}/${index}`, cancelled)}
+          <td>${stateChip(contestState(one))}</td>
           <td data-label="${closedAt === null ? 'closes' : 'closed'}">
             ${nearMoment(closedAt ?? closesAt, view)}
           </td>
@@ -113,7 +99,7 @@ export function foundTable(
   </table>`
 }
 
-function shareOf({ status, prizesRedeemed, prizesOwed }: ContestWire, pointer: string): Html {
+function shareOf({ outcome, prizesRedeemed, prizesOwed }: ContestWire, pointer: string): Html {
   const share = wholePercentOf(
     { figure: prizesRedeemed, pointer: `${pointer}/prizesRedeemed` },
     { figure: prizesOwed, pointer: `${pointer}/prizesOwed` },
@@ -123,5 +109,5 @@ function shareOf({ status, prizesRedeemed, prizesOwed }: ContestWire, pointer: s
   if (!isZero(prizesRedeemed)) {
     return html`<span data-at="${pointer}/prizesRedeemed">${amountHtml(prizesRedeemed)}</span>`
   }
-  return html`<span class="none">${status === 'paid' ? 'nothing was won' : 'nothing won yet'}</span>`
+  return html`<span class="none">${outcome === null ? 'nothing won yet' : 'nothing was won'}</span>`
 }

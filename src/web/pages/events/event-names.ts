@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<RuledType, Readonly<Partial<Record<string, Name>>>>
     rescheduled: () => html`Contest moved`,
     opened: () => html`Contest opened`,
     closed: () => html`Contest closed`,
-    paid: () => html`Contest paid out`,
+    paid: () => html`Contest settled`,
     cancelled: () => html`Contest cancelled`,
   },
   play: { '*': (kind) => kindName(kind) },

@@ -68,7 +68,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'contest/rescheduled': `Contest 42 was rescheduled on ${ON}: it opens on 5 Oct 2026 00:00:00 and closes on 6 Oct 2026 00:00:00.`,
   'contest/opened': `Contest 42 opened on ${ON}: it takes plays.`,
   'contest/closed': `Contest 42 closed on ${ON}: it takes no more plays and pays its prizes.`,
-  'contest/paid': `Contest 42 was paid out on ${ON}: every prize is paid or has expired.`,
+  'contest/paid': `Contest 42 was settled on ${ON}: no prize was left to pay, and its pool was empty.`,
   'contest/cancelled': `Contest 42 was cancelled on ${ON}: what it holds is paid back.`,
   'play/*': `${KOTS} were spent on 7 plays (voter share) in contest 42 on ${ON}.`,
   'pool/sponsor': `A sponsor added ${KOTS} to the pool of contest 42 on ${ON}.`,

@@ -46,7 +46,8 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
     opened: ({ Contest, on }) => html`${Contest} opened on ${on}: it takes plays.`,
     closed: ({ Contest, on }) =>
       html`${Contest} closed on ${on}: it takes no more plays and pays its prizes.`,
-    paid: ({ Contest, on }) => html`${Contest} was paid out on ${on}: every prize is paid or has expired.`,
+    paid: ({ Contest, on }) =>
+      html`${Contest} was settled on ${on}: no prize was left to pay, and its pool was empty.`,
     cancelled: ({ Contest, on }) => html`${Contest} was cancelled on ${on}: what it holds is paid back.`,
   },
   play: {

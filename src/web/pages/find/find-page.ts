@@ -7,7 +7,7 @@ import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { stateChip } from '../../markup/kind-words.ts'
+import { contestState, stateChip } from '../../markup/kind-words.ts'
 import { nearMoment } from '../../markup/moment-html.ts'
 import { NOT_FINAL } from '../events/transaction-route.ts'
 import type { Match, SearchResult } from './find-matches.ts'
@@ -85,10 +85,10 @@ function matchLine(match: Match, view: View): Html {
     }
     case 'contest': {
       const { address, answer } = match.found
-      const { id, title, status } = answer
+      const { id, title, outcome } = answer
       return html`<a href="${match.href}" data-at="${address}#/id">Contest ${id}</a>
-        <small data-at="${address}#/title ${address}#/status"
-          >${title === null ? null : quotedText(title)} ${stateChip(status)}</small
+        <small data-at="${address}#/title ${address}#/${outcome === null ? 'status' : 'outcome'}"
+          >${title === null ? null : quotedText(title)} ${stateChip(contestState(answer))}</small
         >`
     }
     case 'transaction':
@@ -108,12 +108,16 @@ function contestsFound({ answer, address }: LinkedAnswer<Contests>, query: strin
       : html`<p><a href="/contests?q=${encodeURIComponent(query)}">All contests with these words</a></p>`
   return html`<div class="found">
     <h2>Contests with these words</h2>
-    <ol class="next" data-list="${address}#/contests" data-fields="title? id? status pool closedAt|closesAt">
+    <ol
+      class="next"
+      data-list="${address}#/contests"
+      data-fields="title? id? outcome|status pool closedAt|closesAt"
+    >
       ${answer.contests.map(
-        ({ id, title, status, pool, closedAt, closesAt }) =>
+        ({ id, title, pool, closedAt, closesAt, ...one }) =>
           html`<li>
             <a href="/contests/${id}/ledger">${title === null ? `Contest ${id}` : quotedText(title)}</a>
-            ${stateChip(status)}
+            ${stateChip(contestState(one))}
             <small>Pool ${amountHtml(pool)} ${view.site.token}</small>
             <small
               >${closedAt === null ? 'closes' : 'closed'} ${nearMoment(closedAt ?? closesAt, view)}</small

@@ -2,12 +2,11 @@ import type { Contest, ContestLedger, Payouts } from '../../../protocol/resource
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
-import { amountHtml, isPositive } from '../../markup/amount-html.ts'
+import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
-import { askCancelled } from '../contests/contest-timeline.ts'
 import { mayYetPay } from '../contests/contest-verdict.ts'
 
 /** The contest of the query; null without one, or if none has the number. */
@@ -31,7 +30,7 @@ export async function nothingHeading({ asOf }: Payouts, view: View): Promise<Htm
 }
 
 async function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Promise<Html> {
-  const { id, title, status, opensAt, closesAt, prizesOwed, prizesRedeemed } = answer
+  const { id, title, status, opensAt, closesAt, prizesOwed, prizesExpired } = answer
   const named = html`<p data-at="${address}#/title ${address}#/id">
     Unpaid prizes of ${contestLink(id, title)}
   </p>`
@@ -65,14 +64,12 @@ async function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View)
   }
   return html`${named}
     <h1>No prize of this contest is unpaid</h1>
-    <p class="lead">
-      Everything that was won is paid${prizesRedeemed === prizesOwed ? '' : ', or has expired'}.
-    </p>`
+    <p class="lead">Everything that was won is paid${isZero(prizesExpired) ? '' : ', or has expired'}.</p>`
 }
 
 /** Ledger of a closed contest without prizes that may still publish some; null if it will not. */
 async function askToPay(contest: Contest, view: View): Promise<LinkedAnswer<ContestLedger> | null> {
-  if (contest.status !== 'paying' || (await askCancelled([contest], view)).size > 0) return null
+  if (contest.status !== 'paying' || contest.outcome !== null) return null
   const segments = { id: String(contest.id) }
   const ledger = await askEndpoint(view, 'contestLedger', { segments, query: 'limit=1' })
   return mayYetPay(ledger.answer) ? ledger : null
@@ -82,7 +79,7 @@ async function askToPay(contest: Contest, view: View): Promise<LinkedAnswer<Cont
 export async function nothingOpen(view: View): Promise<Html> {
   if (!view.query.has('contestId')) {
     return html`<p>
-      See <a href="/contests?status=paid">the contests that are paid in full</a>, each with its payments.
+      See <a href="/contests?status=paid">the contests that are settled</a>, each with its payments.
     </p>`
   }
   const contest = await askContest(view)

@@ -29,7 +29,17 @@ suite('cancelled contests on the start page', () => {
     const paid = [plan(3, 'Third', HOUR_MS), contest(3, 'opened'), contest(3, 'closed'), contest(3, 'paid')]
     assert.match(
       await wordsOf([...cancelled(1), ...cancelled(2), ...paid]),
-      /All 3 closed contests are paid in full or cancelled 2 of them were cancelled: a cancelled contest gives its pool back\. No prize/,
+      /All 3 closed contests are settled 2 closed contests were cancelled: a cancelled contest gives its pool back\. No prize/,
+    )
+  })
+
+  test('are counted among all closed contests, also where the headline speaks of a part of them', async () => {
+    const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '10' }
+    const pool: StoryEvent = { type: 'pool', kind: 'top_up', contestId: 1, kots: '10' }
+    const refunding = [plan(1, 'First', HOUR_MS), pool, contest(1, 'cancelled')]
+    assert.match(
+      await wordsOf([deposit, ...refunding, ...cancelled(2)]),
+      /1 of 2 closed contests is settled 2 closed contests were cancelled: /,
     )
   })
 

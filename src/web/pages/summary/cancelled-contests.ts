@@ -22,7 +22,7 @@ export function hasCancelled(cancelled: LinkedAnswer<EventsPage> | null): boolea
   return cancelled !== null && cancelled.answer.events.length > 0
 }
 
-/** Sentence below the headline: how many of the closed contests were cancelled; null for none. */
+/** Sentence below the headline: how many closed contests were cancelled; null for none. */
 export function cancelledNote(
   { contests }: Summary,
   cancelled: LinkedAnswer<EventsPage> | null,
@@ -32,9 +32,10 @@ export function cancelledNote(
   if (contests.paying + contests.paid === 1) return null
   const { address, answer } = cancelled
   const count = answer.events.length
+  // Not "of them": the headline may speak of a part of the closed contests.
   const some = answer.page.hasMore
-    ? html`Some of them were cancelled`
-    : html`${expressed(`count ${address}#/events`, String(count))} of them ${count === 1 ? 'was' : 'were'}
-      cancelled`
+    ? html`Some closed contests were cancelled`
+    : html`${expressed(`count ${address}#/events`, String(count))} closed
+      ${count === 1 ? 'contest was' : 'contests were'} cancelled`
   return html`<p>${some}: <a href="/about#closed">a cancelled contest gives its pool back</a>.</p>`
 }

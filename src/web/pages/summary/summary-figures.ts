@@ -111,7 +111,7 @@ export const CONTEST_COUNTS = [
   ['upcoming', 'Contests to come'],
   ['running', 'Contests running'],
   ['paying', 'Contests paying'],
-  ['paid', 'Contests paid in full or cancelled'],
+  ['paid', 'Contests settled'],
 ] as const
 
 /** Every figure of the summary with its change over the last 24 hours. */

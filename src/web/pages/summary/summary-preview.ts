@@ -12,7 +12,7 @@ import { askReopened } from '../contests/reopened.ts'
 import { askCancellations, hasCancelled } from './cancelled-contests.ts'
 import { headline } from './today-top.ts'
 
-/** Link preview of the start page: how many closed contests are paid in full, and what still waits. */
+/** Link preview of the start page: how many closed contests are settled, and what still waits. */
 export async function summaryPreview(summary: Summary, view: View): Promise<PreviewCard> {
   const token = drawableToken(view.site)
   const { asOf, spentOnPlay, paidInPrizes, burned, runningPools } = summary

@@ -10,7 +10,7 @@ import { HOUR_MS } from '../../../protocol/moment.ts'
 import { seqOf } from '../../../protocol/seq.ts'
 import { plainText } from '../../markup/page-lead.ts'
 
-/** A contest that is paid in full, in seven events. */
+/** A contest that is settled, in seven events. */
 const paid = (id: number): readonly StoryEvent[] => [
   plan(id, `Contest of ${id}`, HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: id },
@@ -28,14 +28,14 @@ async function seeOn(stage: ApiStage, path: string): Promise<string> {
   return page
 }
 
-suite('a payment that was corrected after its contest had been paid', () => {
-  test('takes “paid in full” from the headline also while another contest pays', async () => {
+suite('a payment that was corrected after its contest had been settled', () => {
+  test('takes “is settled” from the headline also while another contest pays', async () => {
     const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
     await using stage = await openApiStage({ story: [deposit, ...paid(1), ...paid(2).slice(0, 5)] })
     stage.append([
       { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
     ])
-    const headline = '1 of 2 closed contests has been paid'
+    const headline = '1 of 2 closed contests has been settled'
     const page = await seeOn(stage, '/')
     assert.ok(page.includes(`<title>${headline} · Daybook</title>`))
     assert.ok(plainText({ markup: page }).includes(`${headline} 20.00 KOTS of prizes still wait`))
@@ -43,13 +43,13 @@ suite('a payment that was corrected after its contest had been paid', () => {
     assert.ok(picture.includes(`${headline} 20.00 KOTS of prizes still wait.`), picture)
     assert.match(
       plainText({ markup: await seeOn(stage, '/contests') }),
-      /A correction left 10\.00 KOTS unpaid in Contest of 1 contest 1, which had been paid\./,
+      /A correction left 10\.00 KOTS unpaid in Contest of 1 contest 1, which had been settled\./,
     )
   })
 })
 
-suite('two corrections in one contest that had been paid, which cancel each other', () => {
-  test('take “paid in full” from the headline', async () => {
+suite('two corrections in one contest that had been settled, which cancel each other', () => {
+  test('take “is settled” from the headline', async () => {
     const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
     const tx = 'transaction-of-the-second'
     const second: readonly StoryEvent[] = [
@@ -63,7 +63,7 @@ suite('two corrections in one contest that had been paid, which cancel each othe
       { type: 'correction', kind: 'prize', contestId: 1, kots: '-10', details: { corrects: seqOf(8) } },
     ])
     const page = await seeOn(stage, '/')
-    assert.ok(page.includes('<title>1 of 2 closed contests has been paid · Daybook</title>'))
+    assert.ok(page.includes('<title>1 of 2 closed contests has been settled · Daybook</title>'))
   })
 })
 
@@ -76,7 +76,7 @@ suite('overpaid prizes that hide others that wait', () => {
       { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
       { type: 'correction', kind: 'prize', contestId: 2, kots: '-10', details: { corrects: seqOf(13) } },
     ])
-    const headline = 'A correction left 10.00 KOTS unpaid in contests that had been paid'
+    const headline = 'A correction left 10.00 KOTS unpaid in contests that had been settled'
     const page = await seeOn(stage, '/')
     assert.ok(page.includes(`<title>${headline} · Daybook</title>`))
     const words = plainText({ markup: page })
@@ -90,10 +90,10 @@ suite('overpaid prizes that hide others that wait', () => {
     const picture = (await linesOf('/summary.png', stage)).join(' ')
     assert.ok(picture.includes(`${headline} 10.00 KOTS of prizes still wait.`), picture)
     const past = (await linesOf('/summary.png?at=2026-10-01T00:18Z', stage)).join(' ')
-    assert.match(past, /All 2 closed contests have been paid Every event is in this log\./)
+    assert.match(past, /All 2 closed contests have been settled Every event is in this log\./)
     assert.match(
       plainText({ markup: await seeOn(stage, '/contests') }),
-      /Paying out A correction left 10\.00 KOTS unpaid in contests that had been paid\./,
+      /Paying out A correction left 10\.00 KOTS unpaid in contests that had been settled\./,
     )
   })
 })

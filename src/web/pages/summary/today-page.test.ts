@@ -70,37 +70,37 @@ suite('the headline of the start page', () => {
     [
       'one of three is paid',
       [DEPOSIT, ...paid(1), ...closed(2), ...closed(3)],
-      '1 of 3 closed contests is paid in full',
+      '1 of 3 closed contests is settled',
       /^20\.00 KOTS of prizes still wait: 20\.00 payable\.$/,
     ],
     [
       'two of three are paid',
       [DEPOSIT, ...paid(1), ...paid(2), ...closed(3)],
-      '2 of 3 closed contests are paid in full',
+      '2 of 3 closed contests are settled',
       /^10\.00 KOTS/,
     ],
     [
       'none is paid',
       [DEPOSIT, ...closed(1), ...closed(2)],
-      'None of 2 closed contests is paid in full yet',
+      'None of 2 closed contests is settled yet',
       /wait/,
     ],
     [
       'the only one is not paid',
       [DEPOSIT, ...closed(1)],
-      'The only closed contest is not yet paid in full',
+      'The only closed contest is not yet settled',
       /wait/,
     ],
     [
       'the only one is paid',
       [DEPOSIT, ...paid(1)],
-      'The only closed contest is paid in full',
+      'The only closed contest is settled',
       /^No prize is waiting/,
     ],
     [
       'all are paid',
       [DEPOSIT, ...paid(1), ...paid(2), ...opened(3)],
-      'All 2 closed contests are paid in full',
+      'All 2 closed contests are settled',
       /^No prize is waiting to be paid\.$/,
     ],
     [
@@ -112,7 +112,7 @@ suite('the headline of the start page', () => {
         { type: 'contest', kind: 'cancelled', contestId: 2 },
         { type: 'contest', kind: 'paid', contestId: 2 },
       ],
-      'All 2 closed contests are paid in full or cancelled',
+      'All 2 closed contests are settled',
       /^No prize is waiting/,
     ],
   ]
@@ -138,7 +138,7 @@ suite('the headline of the start page', () => {
         },
       ])
     })
-    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS unpaid in contests that had been paid')
+    assert.equal(headlineOf(page), 'A correction left 10.00 KOTS unpaid in contests that had been settled')
     assert.match(leadOf(page), /^10\.00 KOTS of prizes still wait: 10\.00 payable\.$/)
   })
 })

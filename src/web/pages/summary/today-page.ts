@@ -76,7 +76,7 @@ export const todayPage: EndpointPage<'summary'> = {
       ${proof}
       ${jsonLinks([
         ['unpaid prizes', payouts],
-        ...(reopened === null ? [] : [['unpaid of contests that were paid', reopened] as const]),
+        ...(reopened === null ? [] : [['unpaid of contests that had been settled', reopened] as const]),
         ...(cancelled === null || !hasCancelled(cancelled)
           ? []
           : [['cancelled contests', cancelled] as const]),

@@ -11,13 +11,13 @@ import { waitingSum } from '../../markup/waiting-sum.ts'
 /** Prizes that wait now. The balance of the summary does not show them where overpaid prizes hide them. */
 type Waiting = Readonly<{
   payouts: LinkedAnswer<Payouts>
-  /** A contest that had been paid and has unpaid prizes; null if there is none, or if no contest pays. */
+  /** A contest that had been settled and has unpaid prizes; null if there is none, or if no contest pays. */
   reopened: LinkedAnswer<Contests> | null
 }>
 
 /**
  * The answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, of which it is not known.
- * A cancelled contest counts as paid when its pool has been given back.
+ * A contest is settled when its prizes are paid or have expired, or when it was cancelled and its pool is empty.
  */
 export function headline(
   summary: Summary,
@@ -37,23 +37,21 @@ export function headline(
   ])
   const all = closed === null ? null : derived(closed)
   const isKnown = waiting !== null
-  const or = isAnyCancelled ? ' or cancelled' : ''
   if (paying + paid === 1) {
     if (isAnyCancelled) return html`The only closed contest was cancelled`
-    if (paying === 0 && !isKnown) return html`The only closed contest has been paid`
-    return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}paid in full`
+    if (paying === 0 && !isKnown) return html`The only closed contest has been settled`
+    return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}settled`
   }
-  if (paying === 0)
-    return html`All ${all} closed contests ${isKnown ? 'are paid in full' : 'have been paid'}${or}`
-  if (paid === 0) return html`None of ${all} closed contests is paid in full yet`
+  if (paying === 0) return html`All ${all} closed contests ${isKnown ? 'are' : 'have been'} settled`
+  if (paid === 0) return html`None of ${all} closed contests is settled yet`
   const words =
     isKnown && waiting.reopened === null && isZero(waiting.payouts.answer.totals.overpaid)
-      ? `${paid === 1 ? 'is' : 'are'} paid in full`
-      : `${paid === 1 ? 'has' : 'have'} been paid`
-  return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests ${words}${or}`
+      ? `${paid === 1 ? 'is' : 'are'} settled`
+      : `${paid === 1 ? 'has' : 'have'} been settled`
+  return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests ${words}`
 }
 
-/** Words for what corrections left open after all contests had been paid; null if nothing. */
+/** Words for what corrections left open after all contests had been settled; null if nothing. */
 function leftByCorrections(
   summary: Summary,
   token: string,
@@ -62,7 +60,7 @@ function leftByCorrections(
   const { prizesNotRedeemed: figure } = summary
   if (isPositive(payouts === null ? figure : waitingSum(payouts).figure)) {
     return html`A correction left ${waitingHtml(summary, payouts)} ${token} unpaid in contests that had been
-    paid`
+    settled`
   }
   if (isZero(figure)) return null
   const over = negated({ pointer: '/prizesNotRedeemed', figure })
