@@ -104,7 +104,7 @@ const TABLE: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Rul
     rescheduled: row({ ...YES, details: { opensAt: 'must', closesAt: 'must' } }, 'A contest has other planned times'),
     opened: row(YES, 'A contest takes plays'),
     closed: row(YES, 'A contest takes no more plays and pays its prizes'),
-    paid: row(YES, 'No prize of a contest is left to pay, and its pool is empty'),
+    paid: row(YES, 'Every prize of a contest is redeemed or has lapsed'),
     cancelled: row({ ...YES, details: { reason: 'may' } }, 'A contest does not take place; what it holds is refunded'),
   },
   play: {
