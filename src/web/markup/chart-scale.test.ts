@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { billionths, formatAmount } from '../../protocol/amount.ts'
+import { billionths, formatAmount, formatPrice, trillionths } from '../../protocol/amount.ts'
 import { bareScaleOf, digitsOf, scaleOf } from './chart-scale.ts'
 
 const amounts = fc
@@ -52,8 +52,8 @@ suite('the scale of a chart', () => {
     )
     assert.ok(place('0.038000000000') > place('0.044000000000'))
     assert.deepEqual(
-      scaleOf(['2.000000000'], { zero: false }).marks.map(({ label }) => label),
-      ['2.0'],
+      scaleOf(['0.250000000000'], { zero: false }).marks.map(({ label }) => label),
+      ['0.1', '0.2', '0.3', '0.4'],
     )
   })
 
@@ -79,19 +79,62 @@ suite('the scale of a chart', () => {
     )
   })
 
-  test('has at most six marks, all different, each at the place of its label’s value', () => {
-    const sizes = { M: 1e6, B: 1e9, T: 1e12 } as const
+  const forms = fc.record({
+    marks: fc.integer({ min: 1, max: 6 }),
+    head: fc.constantFrom(0, 0.25),
+    zero: fc.boolean(),
+  })
+  const prices = fc.bigInt({ min: 0n, max: 10n ** 21n }).map((value) => formatPrice(trillionths(value)))
+  /** Figures of one chart: of any range, within a narrow one, or all equal. */
+  const charted = fc.oneof(
+    fc.array(amounts, { maxLength: 20 }),
+    fc.array(prices, { maxLength: 20 }),
+    fc
+      .tuple(fc.bigInt({ min: 0n, max: 10n ** 21n }), fc.array(fc.bigInt({ min: 0n, max: 10n ** 6n })))
+      .map(([least, more]) => [0n, ...more].map((one) => formatPrice(trillionths(least + one)))),
+    prices.map((price) => [price, price]),
+    amounts.map((amount) => [amount]),
+  )
+
+  test('has at most six marks, all different, each labelled with exactly the value of its line', () => {
     fc.assert(
-      fc.property(fc.array(amounts, { maxLength: 20 }), (figures) => {
-        const { marks, place } = scaleOf(figures)
-        assert.ok(marks.length >= 1 && marks.length <= 6)
-        assert.equal(new Set(marks.map(({ label }) => label)).size, marks.length)
-        for (const { label, share } of marks) {
-          const [digits = '', letter] = label.replaceAll(',', '').split(' ')
-          const size = letter === 'M' || letter === 'B' || letter === 'T' ? sizes[letter] : 1
-          assert.ok(Math.abs(place(String(Number(digits) * size)) - share) < 0.001, label)
+      fc.property(charted, forms, (figures, form) => {
+        const { marks, place } = scaleOf(figures, form)
+        assert.ok(marks.length >= 1 && marks.length <= 6, `${marks.length} marks`)
+        for (const words of [marks.map(({ label }) => label), marks.map(({ brief }) => brief)]) {
+          const values = words.map(valueOf)
+          const steps = values.slice(1).map((value, index) => value - (values[index] ?? 0n))
+          assert.ok(
+            steps.every((step) => step > 0n && step === steps[0]),
+            words.join(' '),
+          )
+          for (const [index, value] of values.entries()) {
+            const figure = `${value < 0n ? '-' : ''}${decimalOf(value < 0n ? -value : value)}`
+            const share = marks[index]?.share ?? NaN
+            assert.ok(Math.abs(place(figure) - share) <= 0.0001, `${words[index]} at ${share}`)
+          }
         }
       }),
+      { numRuns: 1_000 },
     )
   })
 })
+
+/** Decimals of the exact values of labels: those of a price, and some for the steps between two. */
+const PLACES = 24
+const UNITS = { '': 0, k: 3, M: 6, B: 9, T: 12 } as const
+
+/** The exact value of a label such as `1,234.5 M`. */
+function valueOf(label: string): bigint {
+  const [, sign, whole = '', fraction = '', unit = ''] =
+    /^(-?)([\d,]+)(?:\.(\d+))? ?([kMBT]?)$/.exec(label) ?? []
+  const places = PLACES + UNITS[unit as keyof typeof UNITS] - fraction.length
+  assert.ok(whole !== '' && places >= 0, label)
+  const digits = BigInt(`${whole.replaceAll(',', '')}${fraction}`) * 10n ** BigInt(places)
+  return sign === '-' ? -digits : digits
+}
+
+function decimalOf(value: bigint): string {
+  const digits = String(value).padStart(PLACES + 1, '0')
+  return `${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`
+}

@@ -20,6 +20,8 @@ const MARKS = 4
 const MARKS_MAX = 6
 const SHARE_DECIMALS = 4
 const SHARE_UNIT = 10 ** SHARE_DECIMALS
+/** Least range of an axis without zero, as a share of its greatest figure: 4,500 times the error of a number. */
+const LEAST_RANGE = 1e-12
 
 /** Form of an axis. */
 type AxisForm = Readonly<{
@@ -72,13 +74,15 @@ function domainOf(figures: Iterable<ChartValue>): Readonly<{ low: number; high: 
   return { low, high: low === high ? 1 : high, flat: low === high }
 }
 
-/** Range of the figures alone, with a range of its own if all are equal. */
+/** Range of the figures alone, wider if they are equal, or too close for floating-point numbers between them. */
 function rangeOf(figures: Iterable<ChartValue>): ReturnType<typeof domainOf> {
   const known = [...figures].flatMap((figure) => (figure === null ? [] : [Number(figure)]))
   if (known.length === 0) return domainOf([])
   const [low, high] = [Math.min(...known), Math.max(...known)]
-  if (low === high) return { low, high: low === 0 ? 1 : low + Math.abs(low), flat: true }
-  return { low, high, flat: false }
+  if (low === 0 && high === 0) return domainOf([])
+  const most = Math.max(Math.abs(low), Math.abs(high))
+  const around = high - low <= most * LEAST_RANGE ? most / 2 : 0
+  return { low: low - around, high: high + around, flat: false }
 }
 
 type Sizes = readonly (readonly [size: number, letter: string])[]
