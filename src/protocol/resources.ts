@@ -40,7 +40,7 @@ export type ContestSort = (typeof CONTEST_SORTS)[number]
 
 export const CONTEST_OUTCOMES = ['cancelled', 'owing', 'lapsed', 'paid'] as const
 /**
- * What a contest came to. `owing`: a correction after its `contest/paid` left prizes of some kind unpaid. `lapsed`: all is
+^ * Outcome of a contest. `owing`: a correction after its `contest/paid` left prizes of some kind unpaid. `lapsed`: all is
  * settled, and some prizes expired.
  */
 export type ContestOutcome = (typeof CONTEST_OUTCOMES)[number]

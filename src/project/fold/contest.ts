@@ -111,7 +111,7 @@ export function unpaidOf({ owed, paid, expired }: PrizeSums): Amount {
   return subtract(subtract(owed, paid), expired)
 }
 
-/** What a contest came to; null while prizes may still be paid. */
+/** Outcome of a contest; null while prizes may still be paid. */
 export function outcomeOf({ cancelledAt, paidAt, prizes }: ContestState): ContestOutcome | null {
   if (cancelledAt !== null) return 'cancelled'
   if (paidAt === null) return null

@@ -153,7 +153,7 @@ function endOf({ ledger: { contest, pool } }: Course): string {
   return isGiven ? 'The pool was given back' : 'Settled'
 }
 
-/** What follows the settlement of a contest that a correction left owing. */
+/** Step that follows the settlement of a contest that a correction left owing. */
 const REOPENED: BookLine = {
   as: 'soft',
   when: 'to come',
