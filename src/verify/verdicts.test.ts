@@ -67,6 +67,18 @@ suite('the verdict about a figure', () => {
       assert.equal(says(found, name), 'not checked: there is nothing to compare')
   })
 
+  test('finds a false outcome of a contest, moment of its cancellation, or amount that expired', async () => {
+    const lies = { outcome: 'owing', cancelledAt: '2026-01-01T00:00:00.000Z', prizesExpired: '1.000000001' }
+    for (const [field, lie] of Object.entries(lies)) {
+      const found = await auditOf(log, (path, body) => {
+        if (!/^contests(?:\?|$)/.test(path)) return body
+        const { contests: [first, ...others] = [], ...rest } = Object(jsonOf(body))
+        return Buffer.from(JSON.stringify({ ...rest, contests: [{ ...first, [field]: lie }, ...others] }))
+      })
+      assert.match(says(found, 'contests'), /^wrong: /, field)
+    }
+  })
+
   test('names what a folder lacks', async () => {
     const whole = await auditFolder(null)
     assert.equal(says(whole, 'flows'), 'right: recomputed')
@@ -74,7 +86,7 @@ suite('the verdict about a figure', () => {
     assert.equal(says(whole, 'events'), 'not checked: a folder has no pages of them')
     const partial = await auditFolder(/^(?:flows|contests\/\d+)$/)
     assert.equal(says(partial, 'flows'), 'not checked: not in the folder')
-    assert.equal(says(partial, 'contests'), 'not checked: 1 answers are not in the folder; 1 are right')
+    assert.equal(says(partial, 'contests'), 'not checked: 1 answer is not in the folder; 1 are right')
   })
 
   test('waits for a checkpoint that covers the answer of a folder', async () => {

@@ -42,6 +42,14 @@ export const FIGURE_MUTANTS: readonly ListedMutant[] = [
     tests: ['src/project/fold/lots.test.ts'],
   },
   {
+    id: 'outcome-of-all-kinds',
+    file: `${FOLD}/contest.ts`,
+    from: 'if (kinds.some((prize) => unpaidOf(prize) > ZERO))',
+    to: 'if (kinds.reduce((sum, prize) => sum + unpaidOf(prize), 0n) > ZERO)',
+    promise: 'A contest owes when it owes a kind of prize, also if another kind is overpaid',
+    tests: ['src/project/answers/contest-outcome.test.ts', 'test/books/laws.test.ts'],
+  },
+  {
     id: 'price-of-a-corrected-event-stands',
     file: `${FOLD}/fold.ts`,
     from: 'const price = effect.sign === 1 ? details?.price : standingPrice(fold, seq)?.price',
