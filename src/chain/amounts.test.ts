@@ -92,6 +92,12 @@ for (const kind of ['solana', 'evm'] as const) {
       assert.equal(await movedBy({ transfers }, [{}, { down: true }, { blockShift: 1 }]), null)
       assert.equal(await movedBy({ transfers }, [{}, { historyMs: 1_000 }]), null)
     })
+
+    test('names the server whose amount or place is another one than that of two', async () => {
+      await using stage = await paid({ transfers: [transfer('a', 5n)] }, [{}, { blockShift: 1 }, {}])
+      await stage.client.moved(stage.chain.txOf(1), account)
+      assert.deepEqual(stage.faults, ['2 outvoted'])
+    })
   })
 }
 

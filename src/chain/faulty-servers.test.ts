@@ -112,6 +112,8 @@ for (const kind of ['solana', 'evm'] as const) {
           ],
         )
         assert.ok(Object.keys(servers[at % 3]?.fired() ?? {}).includes(Object.keys(faults)[0] ?? ''))
+        const isWrong = ['success', 'failure'].includes(faults.lies ?? '') || faults.blockShift !== undefined
+        assert.equal(stage.faults.includes(`${(at % 3) + 1} outvoted`), isWrong, stage.faults.join())
       })
     }
 

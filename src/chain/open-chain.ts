@@ -1,13 +1,15 @@
 import { openBallots } from './ballots.ts'
 import { openIdentity } from './chain-identity.ts'
+import type { ChainServer, MovedVote } from './chain-server.ts'
 import { askServer } from './chain-server.ts'
 import { chainUrlsOf } from './rpc/chain-url.ts'
 import { openEvmServer } from './evm-server.ts'
 import { openReachedHead } from './reached-head.ts'
+import { RpcFailure } from './rpc/rpc-failure.ts'
 import { openRpcPeer } from './rpc/rpc-peer.ts'
 import { openSolanaServer } from './solana-server.ts'
 import type { Ballot, ChainClient, ChainClientSettings, Vote } from './tx-verdict.ts'
-import { agreedAmong, isSettled, verdictOf } from './votes.ts'
+import { agreedAmong, isSettled, settledKey, verdictOf } from './votes.ts'
 
 /** Opens a client of one chain. Sends nothing yet. Throws `ChainError` for a URL that cannot work. */
 export function openChain(settings: ChainClientSettings): ChainClient {
@@ -35,7 +37,13 @@ export function openChain(settings: ChainClientSettings): ChainClient {
         )
       }
       const verdicts = new Map(
-        different.map((tx, at) => [tx, verdictOf(ballots.map((own) => voteOf(own[at], reached.newest())))]),
+        different.map((tx, at) => {
+          const votes = ballots.map((own) => voteOf(own[at], reached.newest()))
+          const verdict = verdictOf(votes)
+          const settled = votes.map((vote) => (isSettled(vote) ? vote : null))
+          if (isSettled(verdict)) reportOutvoted(servers, settled, verdict, settledKey)
+          return [tx, verdict]
+        }),
       )
       return txs.map((tx) => verdicts.get(tx) ?? { is: 'unsure' })
     },
@@ -46,9 +54,26 @@ export function openChain(settings: ChainClientSettings): ChainClient {
           (await identity.includes(server)) ? askServer(server, null, () => server.moved(tx, account)) : null,
         ),
       )
-      const agreed = agreedAmong(votes, ({ units, decimals, place }) => `${units} ${decimals} ${place}`)
-      return agreed === null ? null : { units: agreed.units, decimals: agreed.decimals }
+      const agreed = agreedAmong(votes, movedKey)
+      if (agreed === null) return null
+      reportOutvoted(servers, votes, agreed, movedKey)
+      return { units: agreed.units, decimals: agreed.decimals }
     },
+  }
+}
+
+const movedKey = ({ units, decimals, place }: MovedVote): string => `${units} ${decimals} ${place}`
+
+/** Reports the servers whose vote is another one than that on which enough agree. */
+function reportOutvoted<T>(
+  servers: readonly ChainServer[],
+  votes: readonly (T | null)[],
+  agreed: T,
+  keyOf: (vote: T) => string,
+): void {
+  for (const [at, vote] of votes.entries()) {
+    if (vote === null || keyOf(vote) === keyOf(agreed)) continue
+    servers[at]?.rpc.report(new RpcFailure('outvoted'))
   }
 }
 

@@ -13,18 +13,19 @@ export function agreedAmong<T>(votes: readonly (T | null)[], keyOf: (vote: T) =>
   return agreed.length === 1 ? (agreed[0]?.[0] ?? null) : null
 }
 
-export const isSettled = (vote: Vote): vote is Settled => vote?.is === 'final' || vote?.is === 'failed'
-const keyOf = ({ is, place }: Settled): string => `${is} ${place}`
+export const isSettled = (vote: Vote | TxVerdict): vote is Settled =>
+  vote?.is === 'final' || vote?.is === 'failed'
+export const settledKey = ({ is, place }: Settled): string => `${is} ${place}`
 
 /** Verdict of all servers of the settings about one transaction. `votes` has one vote for each of them. */
 export function verdictOf(votes: readonly Vote[]): TxVerdict {
   const settled = votes.filter(isSettled)
   const agreed = agreedAmong(
     votes.map((vote) => (isSettled(vote) ? vote : null)),
-    keyOf,
+    settledKey,
   )
   if (agreed !== null) return agreed
-  if (new Set(settled.map(keyOf)).size > 1) return { is: 'unsure' }
+  if (new Set(settled.map(settledKey)).size > 1) return { is: 'unsure' }
   const quorum = quorumOf(votes)
   const waiting = votes.filter((vote) => vote?.is === 'waiting').length
   if (waiting + settled.length >= quorum) return { is: 'waiting' }

@@ -186,6 +186,30 @@ suite('a start with three servers', () => {
   }
 })
 
+suite('a published payment', () => {
+  for (const kind of ['solana', 'evm'] satisfies ChainKind[]) {
+    test(`on ${kind} is not contradicted by servers that restart with an old state of the chain`, async () => {
+      await using stage = await openFinalityStage({ kind, rpcs: 3 })
+      const tx = stage.chain.txOf(1)
+      stage.chain.send(tx)
+      stage.advance(FINAL_MS)
+      await stage.publish(deposit('a', tx))
+      await stage.until('the draft is published', () => stage.lines().length === 1)
+      stage.advance(FINAL_MS)
+      await stage.asked()
+      const [first, second, third] = stage.rpcs
+      third?.setFaults({ status: 503 })
+      for (const server of [first, second]) server?.setFaults({ lagMs: 3 * FINAL_MS })
+      for (let round = 0; round < 3; round += 1) await stage.asked()
+      assert.equal(await stage.metric('daybook_finality_contradictions'), 0)
+      // Servers that are up to date and do not know it contradict it, so it was asked about.
+      for (const server of [first, second]) server?.setFaults({ historyMs: 1.5 * FINAL_MS })
+      const contradictions = async () => stage.metric('daybook_finality_contradictions')
+      await stage.until('it is contradicted', async () => (await contradictions()) === 1)
+    })
+  }
+})
+
 suite('the start is refused', () => {
   test('for a server of another chain than the other', async () => {
     const opening = openFinalityStage({

@@ -13,10 +13,12 @@ export type RpcFault =
   | 'rpc-error'
   /** An error that a smaller batch may avoid. */
   | 'refused'
-  /** Behind its own earlier answers, or not yet able to answer. */
+  /** Behind what enough servers have reached, or not yet able to answer. */
   | 'lagging'
   /** Two of its answers contradict each other. */
   | 'contradiction'
+  /** Enough other servers agree on another outcome, place or amount. */
+  | 'outvoted'
   | 'wrong-chain'
   | 'no-finality'
 
