@@ -89,3 +89,8 @@ function decimal(value: bigint, decimals: number): string {
   const point = digits.length - decimals
   return `${isNegative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
 }
+
+/** Count with its noun, as people write it: `1 event`, `0 events`, `2 witnesses`. `many` is the plural. */
+export function formatCount(count: number | bigint, one: string, many = `${one}s`): string {
+  return `${count} ${Number(count) === 1 ? one : many}`
+}

@@ -12,7 +12,7 @@ import type { ServedCheckpoint } from './served-checkpoint.ts'
 import type { CollectedWitnesses, WitnessView } from './ask-witnesses.ts'
 import type { WitnessDemand } from './witnessed-note.ts'
 import { judgeQuorum, UNWITNESSED_MS_MAX, WITNESSED_PATH } from './witnessed-note.ts'
-import { formatCount } from '../protocol/count.ts'
+import { formatCount } from '../protocol/amount.ts'
 
 const UNREAD = 'the events could not all be read'
 

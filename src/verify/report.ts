@@ -1,6 +1,6 @@
 import type { Audit } from './audit.ts'
 import type { Check } from './questions/check.ts'
-import { formatCount } from '../protocol/count.ts'
+import { formatCount } from '../protocol/amount.ts'
 
 /** Most findings of one check that are printed. */
 const FINDINGS_MAX = 3

@@ -12,7 +12,7 @@ import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
 import type { Trust } from './trust.ts'
 import { openTrusted } from './trust.ts'
-import { formatCount } from '../protocol/count.ts'
+import { formatCount } from '../protocol/amount.ts'
 
 /** Events of a sampled page, and number of random pages. */
 const PAGE_EVENTS = 100

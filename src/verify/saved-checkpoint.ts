@@ -7,7 +7,7 @@ import type { Primitives } from './reading/primitives.ts'
 import type { ReplayTree } from './replay/replay-tree.ts'
 import type { Trust } from './trust.ts'
 import { openListed } from './trust.ts'
-import { formatCount } from '../protocol/count.ts'
+import { formatCount } from '../protocol/amount.ts'
 
 /** Saved signed note, with the name of its file. */
 export type SavedNote = Readonly<{

@@ -15,7 +15,7 @@ import { historyOf } from './saved-checkpoint.ts'
 import type { Source } from './reading/source.ts'
 import type { Trust, TrustBasis } from './trust.ts'
 import { openListed } from './trust.ts'
-import { formatCount } from '../protocol/count.ts'
+import { formatCount } from '../protocol/amount.ts'
 
 const UNREAD = 'the events could not all be read'
 const NOTHING = 'there is nothing to compare'

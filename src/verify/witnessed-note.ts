@@ -11,7 +11,7 @@ import { WrongError } from './reading/finding.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Trust } from './trust.ts'
 import { openTrusted } from './trust.ts'
-import { formatCount } from '../protocol/count.ts'
+import { formatCount } from '../protocol/amount.ts'
 
 /** Path, below `/api/v1/`, of the newest checkpoint that a quorum of the log's witnesses has cosigned. */
 export const WITNESSED_PATH = 'log/checkpoint.witnessed'

@@ -14,7 +14,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   listener: ['protocol'],
   publish: ['protocol', 'log', 'project', 'chain', 'engine', 'listener'],
   serve: ['protocol', 'project', 'log'],
-  web: ['protocol', 'tlog', 'serve', 'log'],
+  web: ['protocol', 'tlog', 'project', 'serve', 'log'],
   'web/islands': ['protocol', 'tlog', 'client', 'chain', 'verify', 'web'],
   client: ['protocol', 'tlog'],
   chain: ['protocol'],

@@ -120,6 +120,34 @@ export async function assertThemesSound(page: Page): Promise<void> {
   }
 }
 
+/** Widths in pixels at which every page must fit: phones, tablets and screens. */
+const WIDTHS = [320, 360, 390, 600, 768, 800, 1_024, 1_280, 1_920] as const
+
+/** Asserts that the page is no wider than the window and cuts no text, at each of these widths. */
+export async function assertFits(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 640 })
+    await assertNoSidewaysScroll(page)
+    assert.deepEqual(await page.evaluate(cutTexts), [], `${width} pixels`)
+  }
+}
+
+/** Texts of the page that are cut off. A transaction and its like are cut on purpose: the whole is one click away. */
+function cutTexts(): readonly string[] {
+  const elements: readonly PageElement[] = [
+    ...document.querySelectorAll('body *:not(.cut, .cut *, input, select, svg *)'),
+  ]
+  return (
+    elements
+      .filter(
+        (one) => /hidden|clip/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1,
+      )
+      // What only screen readers get is one pixel wide.
+      .filter((one) => one.clientWidth > 1 && one.textContent.trim() !== '')
+      .map((one) => `${one.tagName}: ${one.textContent.trim().slice(0, 80)}`)
+  )
+}
+
 /** Asserts that the page is no wider than the window. */
 export async function assertNoSidewaysScroll(page: Page): Promise<void> {
   const [whole, shown] = await page.evaluate(() => {
@@ -130,7 +158,17 @@ export async function assertNoSidewaysScroll(page: Page): Promise<void> {
 }
 
 /** Globals of the page, for the functions that run in it. */
-declare const document: Readonly<{ documentElement: Readonly<{ scrollWidth: number; clientWidth: number }> }>
+type PageElement = Readonly<{
+  scrollWidth: number
+  clientWidth: number
+  tagName: string
+  textContent: string
+}>
+declare const document: Readonly<{
+  documentElement: PageElement
+  querySelectorAll(selector: string): Iterable<PageElement>
+}>
+declare function getComputedStyle(element: PageElement): Readonly<{ overflowX: string }>
 declare const axe: Readonly<{
   run(where: unknown, how: unknown): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
 }>

@@ -4,10 +4,10 @@ import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
 import { cosignNewest } from '../story/witnesses.ts'
 import type { BrowserPage } from '../stage/browser.ts'
-import { assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
+import { assertFits, assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
 import type { Mirror } from '../../src/protocol/mirror-resource.ts'
-import { DAY_MS, formatAt, HOUR_MS } from '../../src/protocol/moment.ts'
+import { formatAt, HOUR_MS } from '../../src/protocol/moment.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 import { openCampaign } from '../torture/campaign.ts'
@@ -63,15 +63,14 @@ suite('the accessibility check in a browser', () => {
 
   const checked = firstOfEachPage([...ADDRESSES, ...REFUSALS], OF_PAGE)
   for (const path of checked) {
-    test(`accepts ${path}, light and dark, wide and narrow`, async () => {
+    test(`accepts ${path}, light and dark, wide and narrow, and it fits every screen`, async () => {
       await sight.page.setViewportSize(WIDE)
       await sight.page.goto(pages.urlOf(path))
       for (const viewport of [WIDE, NARROW]) {
         await sight.page.setViewportSize(viewport)
         await assertThemesSound(sight.page)
       }
-      await sight.page.setViewportSize({ width: 320, height: 640 })
-      await assertNoSidewaysScroll(sight.page)
+      await assertFits(sight.page)
     })
   }
 
@@ -85,24 +84,6 @@ suite('the accessibility check in a browser', () => {
 })
 
 suite('in a browser', () => {
-  test('no page is wider than its screen, whatever it shows', async () => {
-    const contests = [plan(1, 'December Grand Cup 2026', DAY_MS), plan(2, 'X'.repeat(200), 2 * DAY_MS)]
-    await using told = await openApiStage({ story: contests })
-    for (const [width, paths] of [
-      [320, ['/contests/1/ledger', '/flows?bucket=minute', '/contests', '/find?q=1']],
-      [768, ['/api', '/contests']],
-      [1_280, ['/api', '/contests', '/schedule']],
-    ] as const) {
-      await using sight = await pages.browser.see(`http://127.0.0.1:${told.port}/`, {
-        viewport: { width, height: 640 },
-      })
-      for (const path of paths) {
-        await sight.page.goto(`http://127.0.0.1:${told.port}${path}`)
-        await assertNoSidewaysScroll(sight.page)
-      }
-    }
-  })
-
   for (const width of [320, NARROW.width]) {
     test(`a plan is fully visible on a phone, ${width} wide`, async () => {
       await using told = await openApiStage({
@@ -223,6 +204,21 @@ suite('in a browser', () => {
     assert.deepEqual(await zones.allInnerTexts(), ['UTC', 'UTC'])
     await sight.page.locator('select[name=time]').selectOption('local')
     assert.deepEqual(await zones.allInnerTexts(), ['your time', 'your time'])
+  })
+
+  test('the menu of further pages closes by Escape and by a click beside it', async () => {
+    await using sight = await pages.browser.see(pages.urlOf('/contests'))
+    const { page } = sight
+    const open = page.locator('details.more[open]')
+    await page.locator('details.more summary').click()
+    await open.locator('input').focus()
+    await page.keyboard.press('Escape')
+    assert.equal(await open.count(), 0)
+    assert.equal(await page.locator('details.more summary:focus').count(), 1)
+    await page.locator('details.more summary').click()
+    assert.equal(await open.count(), 1)
+    await page.mouse.click(10, 400)
+    assert.equal(await open.count(), 0)
   })
 
   test('the first Tab focuses the link past the navigation', async () => {

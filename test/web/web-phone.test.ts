@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { BrowserPage } from '../stage/browser.ts'
-import { NARROW } from '../stage/browser.ts'
+import { assertFits, NARROW } from '../stage/browser.ts'
 import type { PageStage } from '../stage/page-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { plan } from '../story/api-story.ts'
+import { DAY_MS } from '../../src/protocol/moment.ts'
 import { cosignNewest } from '../story/witnesses.ts'
 import { ADDRESSES, REFUSED } from './parity/web-addresses.ts'
 
@@ -29,6 +32,34 @@ after(async () => {
 })
 
 suite('on a phone', () => {
+  test('no page is wider than its screen, whatever it shows', async () => {
+    const contests = [
+      plan(1, 'December Grand Cup 2026', DAY_MS),
+      plan(2, 'X'.repeat(200), 2 * DAY_MS),
+      plan(9_007_199_254_740_991, 'Weekly Round: Portraits of people at work in the rain', DAY_MS),
+      { type: 'contest', kind: 'opened', contestId: 9_007_199_254_740_991 },
+      { type: 'play', kind: 'entry', contestId: 9_007_199_254_740_991, kots: '987654.123456789' },
+      { type: 'pool', kind: 'sponsor', contestId: 9_007_199_254_740_991, kots: '123456789012.123456789' },
+    ] as const
+    await using told = await openApiStage({ story: contests })
+    const urlOf = (path: string): string => `http://127.0.0.1:${told.port}${path}`
+    await using other = await pages.browser.see(urlOf('/'))
+    for (const path of [
+      '/contests/1/ledger',
+      '/contests/9007199254740991/ledger',
+      '/flows?bucket=minute',
+      '/contests',
+      '/contests?sort=pool',
+      '/contests?status=running',
+      '/find?q=1',
+      '/api',
+      '/schedule',
+    ]) {
+      await other.page.goto(urlOf(path))
+      await assertFits(other.page)
+    }
+  })
+
   for (const path of [...ADDRESSES, ...REFUSED.map(([refused]) => refused)]) {
     test(`${path} has targets that a finger hits, and scrolls downwards only`, async () => {
       await sight.page.goto(pages.urlOf(path))

@@ -26,7 +26,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
 import { newName } from './new-name.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 const STOPPED = 'stopped; no copy was made'
 const FAILED = { said: 'no copy was made', option: '--to' } as const

@@ -22,7 +22,7 @@ import { asCopyError } from './copy-errors.ts'
 import { newName } from './new-name.ts'
 import type { RestorePlan, RestoreSettings } from './restore-plan.ts'
 import { planRestore } from './restore-plan.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 const STOPPED = 'stopped; nothing was changed'
 

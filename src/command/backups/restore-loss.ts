@@ -8,7 +8,7 @@ import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { ok, warn, wrong } from '../doctor/diagnosis.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Traces of the log in a data directory. */
 type Known = Readonly<{

@@ -30,7 +30,7 @@ import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { lossOf } from './restore-loss.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 export type RestoreSettings = Readonly<{
   from: string

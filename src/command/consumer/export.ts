@@ -14,7 +14,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 type ExportSettings = Readonly<{
   url: string

@@ -16,7 +16,7 @@ import { isIntact, pullFile } from './pull-file.ts'
 import type { MonthRange } from './time-options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 

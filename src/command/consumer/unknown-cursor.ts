@@ -3,7 +3,7 @@ import type { LogKeys } from '../../protocol/resources.ts'
 import { printable } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Cursor that the log of a service does not have. */
 type UnknownCursor = Readonly<{

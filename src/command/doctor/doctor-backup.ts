@@ -11,7 +11,7 @@ import { CommandError } from '../terminal/world.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { note, ok, warn, wrong } from './diagnosis.ts'
 import { keysInside } from './doctor-files.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Greatest age of the last backup in milliseconds: a day, and two hours for a backup that takes long. */
 const BACKUP_AGE_MS_MAX: number = 26 * 60 * 60 * 1_000

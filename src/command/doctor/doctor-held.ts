@@ -1,7 +1,7 @@
 import type { Diagnosis } from './diagnosis.ts'
 import { ok, warn } from './diagnosis.ts'
 import { formatAge } from '../terminal/rounded-quantity.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Whether held drafts need the operator: refused by the books, or held for more than `overdueMs`. `list` lists them. */
 export function heldDiagnosis(

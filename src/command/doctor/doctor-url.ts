@@ -18,7 +18,7 @@ import { printable } from '../terminal/output.ts'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import type { World } from '../terminal/world.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
 const CLOCK_MS_MAX = 5_000

@@ -15,7 +15,7 @@ import { CommandError, directoryInUse, tell } from '../terminal/world.ts'
 import type { LogOptions } from './log-options.ts'
 import { directoryOption, logOptions, newLogOf } from './log-options.ts'
 import { readSigningKeys } from './signing-key-file.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 type ImportCommandSettings = Readonly<{
   files: readonly string[]

@@ -10,7 +10,7 @@ import { draftLines } from './draft-lines.ts'
 import { openDoor, sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 type PublishSettings = Readonly<{
   /** Path of a file of JSON lines, or null for standard input. */

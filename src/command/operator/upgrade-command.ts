@@ -13,7 +13,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { directoryOption, requireLog } from './log-options.ts'
 import { readableKeys, readKeyFile } from './signing-key-file.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 type UpgradeOptions = Readonly<{
   data: string

@@ -12,7 +12,7 @@ import { isSame } from '../../tlog/hash.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import type { Pins } from '../proof/origin-keys.ts'
 import { removeCompanions } from '../../log/store/store-files.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** The store of a mirror whose log was continued by another one after a loss. */
 export type FormerMirror = Disposable &

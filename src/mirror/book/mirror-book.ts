@@ -27,7 +27,7 @@ import type { MonthFiles, MonthSegment } from '../months/file-entries.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import { openServedPieces, replaceSealed } from './served-pieces.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Thrown when a tree or month that was computed here is not the one that the origin signed or published. */
 export class MismatchError extends Error {

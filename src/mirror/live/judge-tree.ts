@@ -2,7 +2,7 @@ import { isSame } from '../../tlog/hash.ts'
 import type { MirrorBook } from '../book/mirror-book.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Place of a signed tree beside the mirror's: of the same size, larger, or an older one of the same log. */
 export type TreePlace = 'level' | 'ahead' | 'behind'

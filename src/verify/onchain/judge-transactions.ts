@@ -4,7 +4,7 @@ import type { AskedTransaction } from './ask-transactions.ts'
 import { chanceLines } from './miss-chance.ts'
 import type { ChosenTransactions } from './named-transactions.ts'
 import { faultOf, isSound, placeOf } from './transaction-fault.ts'
-import { formatCount } from '../../protocol/count.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** Chain that was asked, as a report names it. */
 type AskedChain = Readonly<{

@@ -38,6 +38,15 @@ suite('an error page', () => {
     })
   }
 
+  test('of a missing page leads to pages, and names no path of the API', async () => {
+    for (const path of ['/nothing', '/contests/99/ledger', '/contests/x/ledger', '/events/999']) {
+      const response = await stage.get(path)
+      const words = (await response.text()).replaceAll(/<[^>]*>/g, ' ')
+      assert.equal(response.status, 404, path)
+      assert.doesNotMatch(words, /\/api\//, path)
+    }
+  })
+
   test('links its JSON if the query is short', async () => {
     const page = await (await stage.get('/flows?bucket=year')).text()
     assert.match(page, /<a class="button" href="\/api\/v1\/flows\?bucket=year">JSON of this error<\/a>/)

@@ -86,7 +86,9 @@ function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Ht
 /** The detail of a problem, unless its title or the line about the newest event says the same. */
 function detailOf({ detail, members }: Problem, title: string): Html | null {
   const said = [`${title}.`, `The newest event is ${String(members?.['head'])}.`]
-  return said.includes(detail) ? null : html`<p class="lead">${prose(detail)}</p>`
+  // A path of the API helps a program. The page has buttons in its place.
+  const sentences = detail.split(/(?<=\.) /).filter((one) => !said.includes(one) && !one.includes('/api/'))
+  return sentences.length === 0 ? null : html`<p class="lead">${prose(sentences.join(' '))}</p>`
 }
 
 /** Links onward from an error. */

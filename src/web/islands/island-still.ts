@@ -104,6 +104,16 @@ function copy({ target }: Event): void {
     .catch(() => say('This browser does not allow copying'))
 }
 
+/** Closes the menu "More" by Escape, which leads back to its name, and by a click beside it. */
+function closeMenu(event: Event): void {
+  const menu = document.querySelector<HTMLDetailsElement>('details.more[open]')
+  if (menu === null) return
+  const isEscape = event instanceof KeyboardEvent && event.key === 'Escape'
+  const isBeside = event.type === 'click' && event.target instanceof Node && !menu.contains(event.target)
+  if (isEscape || isBeside) menu.open = false
+  if (isEscape) menu.querySelector('summary')?.focus()
+}
+
 /** Whether a key is a shortcut: shortcuts are on, and the key is not typed into a field. */
 export function isShortcut(event: KeyboardEvent): boolean {
   const typed = event.target instanceof Element && event.target.closest('input, select, textarea') !== null
@@ -119,6 +129,8 @@ export function prepare(part: ParentNode): void {
 startSwitches()
 prepare(document)
 document.addEventListener('click', copy)
+document.addEventListener('click', closeMenu)
+document.addEventListener('keydown', closeMenu)
 setInterval(() => {
   if (!document.hidden) writeTimes(document)
 }, AGAIN_MS)

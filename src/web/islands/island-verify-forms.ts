@@ -26,7 +26,7 @@ export type WitnessChecks = Pick<
 >
 
 /** Checks that not every page has. */
-export type FurtherChecks = Readonly<{
+type FurtherChecks = Readonly<{
   chain: ChainChecks | null
   /** Opens the checks of witnesses; null on a page without them. */
   openWitnesses: ((form: HTMLFormElement) => Promise<WitnessChecks>) | null
@@ -108,9 +108,11 @@ export async function runCheck(form: HTMLFormElement, further: FurtherChecks): P
     verdict.value = text
   }
   say('')
+  let own: string | undefined
   try {
     for await (const step of stepsOf(form, further, say)) {
       list.append(stepItem(step))
+      own = step.verdict ?? own
       if (step.shared !== undefined) showShared(step.shared)
       if (place !== null) showPath(place, step)
     }
@@ -123,16 +125,16 @@ export async function runCheck(form: HTMLFormElement, further: FurtherChecks): P
       for await (const step of failed(`It could not be read: ${why}`)) list.append(stepItem(step))
     }
   } finally {
-    say(verdictOf(form, list))
+    say(verdictOf(form, list, own))
     list.removeAttribute('aria-busy')
     button.disabled = false
   }
 }
 
 /** First line of a finished check. Only a check whose every step passed says what it proves, of its first field. */
-function verdictOf(form: HTMLFormElement, list: HTMLElement): string {
+function verdictOf(form: HTMLFormElement, list: HTMLElement, own: string | undefined): string {
   if (list.querySelector('.wrong,.unchecked') !== null) return 'Not all is verified.'
-  return (form.dataset['right'] ?? '').replace('{}', form.querySelector('input')?.value ?? '')
+  return own ?? (form.dataset['right'] ?? '').replace('{}', form.querySelector('input')?.value ?? '')
 }
 
 async function* stepsOf(

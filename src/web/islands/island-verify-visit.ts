@@ -14,6 +14,7 @@ import {
   unchecked,
 } from './island-verify-log.ts'
 import { checkGrowth } from './island-verify-tree.ts'
+import { formatCount } from '../../protocol/amount.ts'
 
 /** The browser's storage of earlier visits, by URL and by origin of the log. */
 export type Visits = Readonly<{
@@ -49,12 +50,15 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
     )
   }
   const before = seen.at(-1)
-  if (before === undefined) yield unchecked('This browser has stored no checkpoint of this log before')
-  else if ((yield* checkGrowth(log, before, now, `your visit on ${before.date}`)) === undefined) return
+  const isFirst = before === undefined
+  if (!isFirst && (yield* checkGrowth(log, before, now, `your visit on ${before.date}`)) === undefined) return
   const text = `${date} ${now.keys.join(' ')}\n${note}`
-  yield names.every((name) => visits.keep(name, text))
-    ? passed(`The checkpoint of ${now.size} events is stored in this browser for your next visit`)
-    : unchecked('This browser stores nothing for your next visit')
+  if (!names.every((name) => visits.keep(name, text)))
+    return yield unchecked('This browser stores nothing for your next visit')
+  const stored = passed(
+    `The checkpoint of ${formatCount(now.size, 'event')} is stored in this browser for your next visit`,
+  )
+  yield isFirst ? { ...stored, verdict: 'First visit: the state is saved.' } : stored
 }
 
 /** Parses a stored visit: a line with date and keys, then the signed note. Undefined for anything else. */

@@ -125,29 +125,31 @@ export function poolAccount(ledger: ContestLedger, { site }: View): Html {
 
 function side(way: 'in' | 'out', heading: string, kinds: Readonly<Record<string, string>>, foot: Html): Html {
   const rows = Object.entries(kinds).toSorted(([one], [other]) => byPlace(one, other))
-  return html`<table ${rows.length === 0 ? null : html`data-list="/pool/${way}"`}>
-    <caption>
-      ${heading}
-    </caption>
-    <thead class="hidden">
-      <tr>
-        <th scope="col" data-field="*">What for</th>
-        <th scope="col">Amount</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        ([kind, figure]) =>
-          html`<tr data-row="/pool/${way}/${kind}">
-            <th scope="row">${poolKindName(kind)}</th>
-            <td class="r" data-at="/pool/${way}/${kind}">${exactAmount(figure)}</td>
-          </tr>`,
-      )}
-    </tbody>
-    <tfoot>
-      ${foot}
-    </tfoot>
-  </table>`
+  return html`<div class="wide" role="region" aria-label="${heading}" tabindex="0">
+    <table ${rows.length === 0 ? null : html`data-list="/pool/${way}"`}>
+      <caption>
+        ${heading}
+      </caption>
+      <thead class="hidden">
+        <tr>
+          <th scope="col" data-field="*">What for</th>
+          <th scope="col">Amount</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([kind, figure]) =>
+            html`<tr data-row="/pool/${way}/${kind}">
+              <th scope="row">${poolKindName(kind)}</th>
+              <td class="r" data-at="/pool/${way}/${kind}">${exactAmount(figure)}</td>
+            </tr>`,
+        )}
+      </tbody>
+      <tfoot>
+        ${foot}
+      </tfoot>
+    </table>
+  </div>`
 }
 
 function lastRow(name: string, sum: Derived): Html {

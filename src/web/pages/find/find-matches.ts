@@ -1,53 +1,68 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import { DAY_MS, parseMonth } from '../../../protocol/moment.ts'
+import { DAY_MS, formatAt, msOf, parseMonth } from '../../../protocol/moment.ts'
 import { parseQueryTime } from '../../../protocol/query-time.ts'
 import type { Contest, Contests } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
+import type { NearestTitle } from './nearest-titles.ts'
+import { askNearestTitles } from './nearest-titles.ts'
+import { spokenTimes } from './spoken-time.ts'
 import { findTransaction } from '../events/transaction-route.ts'
 
 /** Page that a query may mean, with the answer that describes it. */
 export type Match =
   | Readonly<{ is: 'event'; href: string; found: LinkedAnswer<EventWire> }>
   | Readonly<{ is: 'contest'; href: string; found: LinkedAnswer<Contest> }>
-  | Readonly<{ is: 'transaction' | 'time' | 'month'; href: string }>
+  | Readonly<{ is: 'transaction' | 'schedule'; href: string }>
+  | Readonly<{ is: 'month'; href: string; month: string }>
+  /** A day or a moment, by its `at`. */
+  | Readonly<{ is: 'day' | 'moment'; href: string; at: string }>
 
-/**
- * Matches of a query. `titled` has the contests with its words in their titles, only if nothing else matches. `isTx` says
- * whether it has the form of a transaction id.
- */
+/** Matches of a query. */
 export type SearchResult = Readonly<{
   matches: readonly Match[]
+  /** Contests with the words in their titles, when nothing else matches or when the query is words too. */
   titled: LinkedAnswer<Contests> | null
+  /** When nothing matches: the contests whose titles are most like the query. */
+  nearest: readonly NearestTitle[]
+  /** Whether the query has the form of a transaction id. */
   isTx: boolean
 }>
 
-const EVENT = /^(?:#|event\s+#?)(\d{1,16})$/i
-const CONTEST = /^(?:c|contest)\s*#?(\d{1,16})$/i
-const NUMBER = /^\d{1,16}$/
-/** A URL without its query and fragment. */
-const PATH = /^[^?#]*/
+/** A number as people and pages write it: `66834` or `66,834`. */
+const DIGITS = String.raw`(\d{1,16}|\d{1,3}(?:[,\u2009\u202f\u00a0 ]\d{3}){1,5})`
+const EVENT = new RegExp(String.raw`^(?:event|seq)\s*#?${DIGITS}$`, 'i')
+const CONTEST = new RegExp(String.raw`^(?:c|contest)\s*#?${DIGITS}$`, 'i')
+const NUMBER = new RegExp(`^#?${DIGITS}$`)
+/** A URL, of which the last part of the path is sought. */
+const URL_FORM = /^(?:https?:\/\/|\/|[\w-]+(?:\.[\w-]+)+(?::\d+)?\/)[^?#]*/i
+/** A later day leads to the schedule if it is less than a year away. */
+const PLANNED_MS = 365 * DAY_MS
+const LETTERS = /\p{L}/u
 /** Contests that a search by words shows. */
 const TITLED_MAX = 20
 
-/** Whether a query is a bare number. */
+/** Whether a query is a bare number, such as `66,834` or `#136`. */
 export function isNumber(query: string): boolean {
   return NUMBER.test(query)
 }
 
 /** Searches for a text, or for the last path segment of a URL such as an explorer's. */
 export async function search(text: string, view: View): Promise<SearchResult> {
-  if (text === '') return { matches: [], titled: null, isTx: false }
-  const term = text.includes('/')
-    ? (PATH.exec(text)?.[0]
-        .split('/')
-        .findLast((part) => part !== '') ?? '')
-    : text
+  if (text === '') return { matches: [], titled: null, nearest: [], isTx: false }
+  const path = URL_FORM.exec(text)?.[0].split('/') ?? [text]
+  const term = path.findLast((part) => part !== '') ?? ''
   const named = await findTransaction(term, view.ask)
   const href = named.ok ? named.value.href : null
   const ofTx: readonly Match[] = href === null ? [] : [{ is: 'transaction', href }]
-  const matches = [...(await matchesOf(term, view)), ...ofTx]
-  return { matches, titled: matches.length > 0 ? null : await titledBy(text, view), isTx: named.ok }
+  const numbered = await matchesOf(term, view)
+  const times = numbered.length > 0 || NUMBER.test(term) ? [] : await timesOf(term, view)
+  const matches = [...numbered, ...times, ...ofTx]
+  // `October` may be a month and a word of a title.
+  const isWords = matches.length === 0 || (times.length > 0 && LETTERS.test(term.replace(/\d[TZ]/g, '')))
+  const titled = isWords ? await titledBy(text, view) : null
+  const isNothing = matches.length === 0 && titled === null && LETTERS.test(text)
+  return { matches, titled, nearest: isNothing ? await askNearestTitles(text, view) : [], isTx: named.ok }
 }
 
 /** Address of the only page that a query means; null if there is none or several. */
@@ -69,10 +84,10 @@ async function titledBy(text: string, view: View): Promise<LinkedAnswer<Contests
   return answer.contests.length === 0 ? null : { address: reply.value.address, answer }
 }
 
-/** Matches of a number, a month or a moment. A bare number may be an event and a contest. */
+/** Matches of a number. A bare number may be an event and a contest. */
 async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
-  const seq = EVENT.exec(term)?.[1] ?? NUMBER.exec(term)?.[0]
-  const id = CONTEST.exec(term)?.[1] ?? NUMBER.exec(term)?.[0]
+  const bare = NUMBER.exec(term)?.[1]
+  const [seq, id] = [EVENT.exec(term)?.[1] ?? bare, CONTEST.exec(term)?.[1] ?? bare].map(plainDigits)
   const found: Match[] = []
   const event = seq === undefined ? null : await view.ask('event', { segments: { seq } })
   if (event?.ok) {
@@ -82,19 +97,38 @@ async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
   const contest = id === undefined ? null : await view.ask('contest', { segments: { id } })
   if (contest?.ok) {
     const { address, json } = contest.value
-    found.push({
-      is: 'contest',
-      href: `/contests/${id}/ledger`,
-      found: { address, answer: JSON.parse(json) },
-    })
+    const answer: Contest = JSON.parse(json)
+    found.push({ is: 'contest', href: `/contests/${id}/ledger`, found: { address, answer } })
   }
-  if (found.length > 0 || NUMBER.test(term)) return found
-  if (parseMonth(term) !== undefined) return [{ is: 'month', href: `/archive#${term}` }]
+  return found
+}
+
+const plainDigits = (number: string | undefined): string | undefined => number?.replaceAll(/\D/g, '')
+
+/** Matches of a month, a day or a moment, in the forms of the API and in those of people. */
+async function timesOf(term: string, view: View): Promise<readonly Match[]> {
+  const month = parseMonth(term)
+  if (month !== undefined) return [{ is: 'month', href: `/archive#${month}`, month }]
   const time = parseQueryTime(term)
-  if (!('ms' in time)) return []
-  const [from, to] = [time.ms, time.ms + DAY_MS].map((ms) => new Date(ms).toISOString())
-  const range = /T/.test(term) ? `from=${from}` : `from=${from?.slice(0, 10)}&to=${to?.slice(0, 10)}`
-  // The last representable day ends after the last representable moment.
-  const { ok } = await view.ask('events', { query: `${range}&limit=1` })
-  return ok ? [{ is: 'time', href: `/events?${range}&limit=100` }] : []
+  const times =
+    'ms' in time
+      ? [{ is: /T/.test(term) ? 'moment' : 'day', from: time.ms } as const]
+      : spokenTimes(term, view.now)
+  const found: Match[] = []
+  for (const one of times) {
+    if (one.is === 'month') found.push({ is: 'month', href: `/archive#${one.month}`, month: one.month })
+    else if (one.from > view.now) {
+      if (one.from < view.now + PLANNED_MS) found.push({ is: 'schedule', href: '/schedule' })
+    } else {
+      const at = formatAt(one.from)
+      const range =
+        one.is === 'moment'
+          ? `from=${at}`
+          : `from=${at.slice(0, 10)}&to=${new Date(msOf(one.from) + DAY_MS).toISOString().slice(0, 10)}`
+      // The last representable day ends after the last representable moment.
+      const { ok } = await view.ask('events', { query: `${range}&limit=1` })
+      if (ok) found.push({ is: one.is, href: `/events?${range}&limit=100`, at })
+    }
+  }
+  return found
 }

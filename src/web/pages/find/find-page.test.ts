@@ -22,6 +22,8 @@ suite('a search', () => {
     ['event 10', '/events/10'],
     ['Event #10', '/events/10'],
     ['10', '/events/10'],
+    ['seq 10', '/events/10'],
+    ['contest #2', '/contests/2/ledger'],
     ['first', '/contests/1/ledger'],
     ['FIR', '/contests/1/ledger'],
     ['contest 1', '/contests/1/ledger'],
@@ -29,6 +31,12 @@ suite('a search', () => {
     [' 2026-10-01 ', '/events?from=2026-10-01&to=2026-10-02&limit=100'],
     ['2026-10-01T00:05Z', '/events?from=2026-10-01T00:05:00.000Z&limit=100'],
     ['2026-10', '/archive#2026-10'],
+    ['1 Oct 2026', '/events?from=2026-10-01&to=2026-10-02&limit=100'],
+    ['Thursday 1 October 2026', '/events?from=2026-10-01&to=2026-10-02&limit=100'],
+    ['Oct 1, 2026', '/events?from=2026-10-01&to=2026-10-02&limit=100'],
+    ['1 October 2026, 00:05 UTC', '/events?from=2026-10-01T00:05:00.000Z&limit=100'],
+    ['October 2026', '/archive#2026-10'],
+    ['Oct 2026', '/archive#2026-10'],
     ['transaction-0001', '/events/10'],
     ['https://explorer.example/tx/transaction-0001?cluster=main', '/events/10'],
     ['https://daybook.example/contests/c2', '/contests/2/ledger'],
@@ -48,6 +56,45 @@ suite('a search', () => {
     assert.equal(response.status, 200)
     assert.match(page, /<a href="\/events\/1"[^>]*>Event 1<\/a>/)
     assert.match(page, /<a href="\/contests\/1\/ledger"[^>]*>Contest 1<\/a>/)
+  })
+
+  test('for a date whose day and month can be exchanged offers both days', async () => {
+    const page = await (await find('2/10/2026')).text()
+    for (const day of ['2 Oct 2026', '10 Feb 2026'])
+      assert.match(page, new RegExp(`The events of <time[^>]*>${day}</time>`))
+    assert.equal((await find('15/11/2026')).headers.get('location'), '/schedule')
+  })
+
+  test('for a month that is a word of a title too offers both', async () => {
+    const story = [plan(1, 'October portraits', HOUR_MS), plan(1_234, 'Else', HOUR_MS)]
+    await using other = await openApiStage({ story })
+    const grouped = await fetch(`http://127.0.0.1:${other.port}/find?q=1,234`, { redirect: 'manual' })
+    assert.equal(grouped.headers.get('location'), '/contests/1234/ledger')
+    const page = await (await other.get('/find?q=october')).text()
+    assert.match(page, /<a href="\/archive#2026-10"[^>]*>The file of <time[^>]*>October 2026<\/time><\/a>/)
+    assert.match(page, /<a href="\/contests\/1\/ledger"><bdi>October portraits<\/bdi>/)
+  })
+
+  test('with a wrong letter offers the nearest title', async () => {
+    const story = [
+      plan(1, 'Photography of the sea', HOUR_MS),
+      plan(2, 'Photo duel', HOUR_MS),
+      plan(3, 'Duel: Tea vs Coffee', HOUR_MS),
+    ]
+    await using other = await openApiStage({ story })
+    const offered = async (query: string): Promise<readonly string[]> => {
+      const page = await (await other.get(`/find?q=${encodeURIComponent(query)}`)).text()
+      assertParity(
+        page,
+        await Promise.all(sourcesOf(page).map(async (source) => (await other.get(source)).text())),
+      )
+      const found = /Did you mean<\/h2>[^]*?<\/ul>/.exec(page)?.[0] ?? ''
+      return [...found.matchAll(/href="\/contests\/(\d)\/ledger"/g)].map(([, id = '']) => id)
+    }
+    assert.deepEqual(await offered('photogrpahy'), ['1'])
+    assert.deepEqual(await offered('cofee'), ['3'])
+    assert.deepEqual(await offered('dule tee'), ['3'])
+    assert.deepEqual(await offered('chess'), [])
   })
 
   const nowhere = ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']

@@ -8,9 +8,10 @@ import { quotedText } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { contestState, stateChip } from '../../markup/kind-words.ts'
-import { nearMoment } from '../../markup/moment-html.ts'
+import { dayOf, minuteOf, monthHtml, nearMoment } from '../../markup/moment-html.ts'
 import { NOT_FINAL } from '../events/transaction-route.ts'
 import type { Match, SearchResult } from './find-matches.ts'
+import type { NearestTitle } from './nearest-titles.ts'
 import { isNumber, onlyMatch, search } from './find-matches.ts'
 import { askSuggested, QUERY_CHARS_MAX, searchBox } from './search-box.ts'
 
@@ -51,6 +52,7 @@ export const findPage: Page<null> = {
       ${jsonLinks([
         ...found.matches.flatMap((match) => ('found' in match ? [[match.is, match.found] as const] : [])),
         ...(found.titled === null ? [] : [['contests found', found.titled] as const]),
+        ...found.nearest.map(({ list }) => ['similar titles', list] as const),
         ['the newest event', status],
         ['suggested titles', suggested],
       ])}`
@@ -60,20 +62,37 @@ export const findPage: Page<null> = {
 const queryIn = ({ query }: View): string => (query.word('q') ?? '').trim()
 
 function resultOf(
-  { matches, titled, isTx }: SearchResult,
+  { matches, titled, nearest, isTx }: SearchResult,
   query: string,
   status: LinkedAnswer<Status>,
   view: View,
 ): Html {
-  if (matches.length > 0) {
-    return html`<div class="found">
-      <h2>Which of these?</h2>
-      <ul class="next">
-        ${matches.map((match) => html`<li>${matchLine(match, view)}</li>`)}
-      </ul>
-    </div>`
-  }
-  return titled === null ? nothingFound(isTx, isNumber(query), status) : contestsFound(titled, query, view)
+  if (matches.length === 0 && titled === null)
+    return html`${nearest.length === 0 ? null : nearestTitles(nearest)}
+    ${nothingFound(isTx, isNumber(query), status)}`
+  const choice = html`<div class="found">
+    <h2>Which of these?</h2>
+    <ul class="next">
+      ${matches.map((match) => html`<li>${matchLine(match, view)}</li>`)}
+    </ul>
+  </div>`
+  return html`${matches.length === 0 ? null : choice}
+  ${titled === null ? null : contestsFound(titled, query, view)}`
+}
+
+/** Contests with a title like the query, in which a letter may be wrong. */
+function nearestTitles(nearest: readonly NearestTitle[]): Html {
+  return html`<div class="found">
+    <h2>Did you mean</h2>
+    <ul class="next">
+      ${nearest.map(
+        ({ list, index, id, title }) =>
+          html`<li data-at="${list.address}#/contests/${index}/title ${list.address}#/contests/${index}/id?">
+            <a href="/contests/${id}/ledger">${quotedText(title)}</a>
+          </li>`,
+      )}
+    </ul>
+  </div>`
 }
 
 function matchLine(match: Match, view: View): Html {
@@ -93,10 +112,14 @@ function matchLine(match: Match, view: View): Html {
     }
     case 'transaction':
       return html`<a href="${match.href}">The events of this transaction</a>`
-    case 'time':
-      return html`<a href="${match.href}">The events of that time</a>`
+    case 'day':
+      return html`<a href="${match.href}">The events of ${dayOf(match.at)}</a>`
+    case 'moment':
+      return html`<a href="${match.href}">The events from ${minuteOf(match.at)} UTC on</a>`
     case 'month':
-      return html`<a href="${match.href}">The file of that month</a>`
+      return html`<a href="${match.href}">The file of ${monthHtml(match.month)}</a>`
+    case 'schedule':
+      return html`<a href="${match.href}">What opens and closes next</a>`
   }
 }
 
@@ -156,9 +179,9 @@ const EXAMPLES = html`<aside aria-label="What can be found" data-chrome>
     <dd>a contest by its number</dd>
     <dt>event 1200</dt>
     <dd>an event by its number</dd>
-    <dt>2026-10-03</dt>
-    <dd>the events of a day; 2026-10-03T12:00Z finds those from that time on</dd>
-    <dt>2026-10</dt>
+    <dt>3 Oct 2026</dt>
+    <dd>the events of a day, also as 2026-10-03 or yesterday; with 12:00 those from that time on</dd>
+    <dt>October 2026</dt>
     <dd>the file of a month</dd>
     <dt>a transaction</dt>
     <dd>the events that name it; its URL at an explorer works too</dd>

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { formatAt, msOf } from '../../../protocol/moment.ts'
+import { timeWords } from '../../markup/time-words.ts'
+import { exactMoment, longMomentText, momentText, monthWords } from '../../markup/moment-html.ts'
+import { spokenTimes } from './spoken-time.ts'
+
+const NOW = msOf(Date.UTC(2026, 10, 29, 10, 30))
+
+const named = (text: string): readonly string[] =>
+  spokenTimes(text, NOW).map((time) =>
+    time.is === 'month' ? time.month : `${time.is} ${formatAt(time.from)}`,
+  )
+const day = (date: string): string => `day ${date}T00:00:00.000Z`
+
+suite('a time in words', () => {
+  const cases: readonly (readonly [text: string, ...times: readonly string[]])[] = [
+    ['28 Oct 2026', day('2026-10-28')],
+    ['28 October 2026', day('2026-10-28')],
+    ['Oct 28, 2026', day('2026-10-28')],
+    ['october 28th', day('2026-10-28')],
+    ['Wed 28 Oct', day('2026-10-28')],
+    ['8 Nov', day('2026-11-08')],
+    ['3 Jan', day('2027-01-03')],
+    ['29 Feb'],
+    ['28 Oct 2026 14:05', 'moment 2026-10-28T14:05:00.000Z'],
+    ['28 Oct 2026, 14:05 UTC', 'moment 2026-10-28T14:05:00.000Z'],
+    ['today', day('2026-11-29')],
+    ['Yesterday', day('2026-11-28')],
+    ['tomorrow 23:00', 'moment 2026-11-30T23:00:00.000Z'],
+    ['October 2026', '2026-10'],
+    ['Oct 2026', '2026-10'],
+    ['november', '2026-11'],
+    ['december', '2025-12'],
+    ['15/11/2026', day('2026-11-15')],
+    ['15.11.2026', day('2026-11-15')],
+    ['11/15/2026', day('2026-11-15')],
+    ['11/12/2026', day('2026-12-11'), day('2026-11-12')],
+    ['11/11/2026', day('2026-11-11')],
+    ['2026/11/15', day('2026-11-15')],
+    ['2026/15/11'],
+    ['31 Nov 2026'],
+    ['28 Oct 2026 24:00'],
+    ['1 Octopus 2026'],
+    ['photography'],
+    ['ma'],
+    [''],
+  ]
+  for (const [text, ...times] of cases) {
+    test(`${JSON.stringify(text)} is ${times.length === 0 ? 'none' : times.join(' or ')}`, () => {
+      assert.deepEqual(named(text), times)
+    })
+  }
+
+  test('is found in every form in which pages print one', () => {
+    const at = '2026-11-08T16:20:00.000Z'
+    const ms = msOf(Date.parse(at))
+    const exact = exactMoment(at).markup.replaceAll(/<[^>]*>/g, '')
+    const moments = [
+      timeWords('full', ms, NOW),
+      timeWords('clock', ms, NOW),
+      exact,
+      momentText(at),
+      longMomentText(ms),
+    ]
+    for (const text of moments) assert.deepEqual(named(text), [`moment ${at}`], text)
+    for (const form of ['near', 'date', 'short'] as const)
+      assert.deepEqual(named(timeWords(form, ms, NOW)), [day('2026-11-08')], form)
+    for (const days of [-1, 0, 1, 5]) {
+      const near = msOf(Date.UTC(2026, 10, 29 + days, 16, 20))
+      for (const form of ['near', 'clock'] as const)
+        assert.deepEqual(named(timeWords(form, near, NOW)), [`moment ${formatAt(near)}`], `${form} ${days}`)
+    }
+    assert.deepEqual(named(monthWords('2026-10')), ['2026-10'])
+  })
+})
