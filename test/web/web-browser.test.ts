@@ -141,42 +141,16 @@ suite('in a browser', () => {
     assert.equal(await sight.page.locator('select[name=theme]').inputValue(), 'dark')
   })
 
-  test('times can be switched to local time, and the elements keep the exact ones', async () => {
-    await using sight = await pages.see('/summary?at=2026-10-01T00:05Z', { timezoneId: 'Pacific/Chatham' })
-    const time = sight.page.locator('.as-of time')
-    assert.equal(await time.innerText(), '1 Oct 2026 00:05:00')
-    await sight.page.locator('select[name=time]').selectOption('local')
-    assert.equal(await time.innerText(), '1 Oct 2026 13:50:00')
-    assert.equal(await time.getAttribute('datetime'), '2026-10-01T00:05:00.000Z')
-  })
-
-  test('a distance is the same in local time, also when the clocks change within it', async () => {
-    await using sight = await pages.see('/about', { timezoneId: 'Europe/Berlin' })
-    const { page } = sight
-    await page.clock.setFixedTime('2026-10-25T00:30:00Z')
-    await page.goto(pages.urlOf('/'))
-    // The page's own moments are of another day: this one stands in their place.
-    const time = page.locator('main time[data-form=until], main time[data-form=near]').first()
-    await time.evaluate((element) => {
-      element.setAttribute('datetime', '2026-10-25T01:00:00Z')
-      element.dataset['form'] = 'until'
-    })
-    for (const zone of ['local', 'utc']) {
-      await page.locator('select[name=time]').selectOption(zone)
-      assert.equal(await time.innerText(), 'in 30 min', zone)
-    }
-  })
-
-  test('no page names UTC beside a moment in local time', async () => {
+  test('every time of day on a page names its zone', async () => {
     await using sight = await pages.see('/about', { timezoneId: 'Pacific/Chatham' })
-    let converted = 0
+    let named = 0
     for (const path of ADDRESSES) {
       await sight.page.goto(pages.urlOf(path), { waitUntil: 'domcontentloaded' })
-      const found = await sight.page.evaluate(switchToLocalTime)
-      assert.deepEqual(found.wrong, [], path)
-      converted += found.converted
+      const found = await sight.page.evaluate(timesOfDay)
+      assert.deepEqual(found.unnamed, [], path)
+      named += found.named
     }
-    assert.ok(converted > ADDRESSES.length)
+    assert.ok(named > ADDRESSES.length)
   })
 
   test('every line of a waiting mirror names the zone of its moments', async () => {
@@ -200,10 +174,11 @@ suite('in a browser', () => {
     })
     await using told = await openApiStage({ site: { mirror } })
     await using sight = await pages.browser.see(`http://127.0.0.1:${told.port}/summary`)
-    const zones = sight.page.locator('[data-zone]')
-    assert.deepEqual(await zones.allInnerTexts(), ['UTC', 'UTC'])
-    await sight.page.locator('select[name=time]').selectOption('local')
-    assert.deepEqual(await zones.allInnerTexts(), ['your time', 'your time'])
+    const moments = await sight.page.locator('.strip time, .as-of time').allInnerTexts()
+    assert.deepEqual(
+      moments.map((text) => text.endsWith(' UTC')),
+      [true, true],
+    )
   })
 
   test('the menu of further pages closes by Escape and by a click beside it', async () => {
@@ -240,49 +215,33 @@ suite('in a browser', () => {
 })
 
 /**
- * Switches a page to local time. Returns the number of moments whose words it changed, and those of them in a line or
- * below a column head that names UTC for good. Runs in the page.
+ * Times of day on a page: the number of those whose element, sentence or column head says UTC, and the others. Runs in
+ * the page.
  */
-function switchToLocalTime(): Readonly<{ converted: number; wrong: readonly string[] }> {
-  const zone = document.querySelector('select[name=time]')
-  const times = [...document.querySelectorAll('time')]
-  const wordsIn = (value: string): readonly string[] => {
-    if (zone === null) return []
-    zone.value = value
-    zone.dispatchEvent(new Event('change'))
-    return times.map(({ textContent }) => textContent)
-  }
-  const inUtc = wordsIn('utc')
-  const inLocal = wordsIn('local')
-  const fixedText = (place: PageElement | null | undefined): string => {
-    const copy = place?.cloneNode(true)
-    for (const marked of copy?.querySelectorAll('[data-zone]') ?? []) marked.remove()
-    return copy?.textContent ?? ''
-  }
-  const converted = times.filter((_, index) => inUtc[index] !== inLocal[index])
-  const wrong = converted.flatMap((time) => {
-    const place = time.closest('p, li, dt, dd, td, th, h1, h2, h3, figcaption, summary, div')
+function timesOfDay(): Readonly<{ named: number; unnamed: readonly string[] }> {
+  const times = [...document.querySelectorAll('main time')].filter(
+    ({ textContent }) => /\d\d:\d\d/.test(textContent) && !textContent.endsWith('Z'),
+  )
+  const unnamed = times.filter((time) => {
+    const place = time.closest('p, li, dt, dd, h1, h2, h3, figcaption, summary')
     const head = time.closest('table')?.tHead?.rows[0]?.cells[time.closest('td, th')?.cellIndex ?? -1]
-    const words = [place, head].map(fixedText).find((text) => text.includes('UTC'))
-    return words === undefined ? [] : [`${time.textContent} in ${words.replaceAll(/\s+/g, ' ')}`]
+    return ![time, place, head].some((part) => part?.textContent.includes('UTC') === true)
   })
-  return { converted: converted.length, wrong }
+  return {
+    named: times.length - unnamed.length,
+    unnamed: unnamed.map((time) => `${time.textContent} in ${time.parentElement?.textContent}`),
+  }
 }
 
 /** Globals of the page, for the functions that run in it. */
 type PageElement = {
-  value: string
   readonly textContent: string
   readonly cellIndex: number
   readonly tHead: Readonly<{ rows: readonly Readonly<{ cells: readonly PageElement[] }>[] }> | null
-  querySelectorAll(selector: string): Iterable<PageElement>
+  readonly parentElement: PageElement | null
   closest(selector: string): PageElement | null
-  cloneNode(deep: boolean): PageElement
-  dispatchEvent(event: Event): void
-  remove(): void
 }
 declare const document: Readonly<{
   activeElement: Readonly<{ textContent: string }> | null
-  querySelector(selector: string): PageElement | null
   querySelectorAll(selector: string): Iterable<PageElement>
 }>

@@ -136,7 +136,7 @@ function tableOf<Shown extends ShownBucket>(
     >
       <thead>
         <tr>
-          <th scope="col" data-field="at">${HEADS[bucket]}${atEnd === true ? ', at its end' : null}</th>
+          <th scope="col" data-field="at">${HEADS[bucket]}${atEnd === true ? ', at its end' : null}, UTC</th>
           ${columns.map(
             (column) =>
               html`<th scope="col" data-field="${column.field}" class="${kind(column)}">${column.name}</th>`,

@@ -77,9 +77,7 @@ function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Ht
   if (retryAfterSeconds === undefined) return null
   const at = formatAt(msOf(now + retryAfterSeconds * SECOND_MS))
   const what = code === 'rate-limited' ? 'Pages are available again' : 'Try again'
-  return html`<p class="lead">
-      ${what} in <b>${retryAfterSeconds} s</b>, at ${momentOf(at)} <span data-zone>UTC</span>.
-    </p>
+  return html`<p class="lead">${what} in <b>${retryAfterSeconds} s</b>, at ${momentOf(at)}.</p>
     <p>This page then loads by itself.</p>`
 }
 

@@ -70,7 +70,7 @@ export function waitWords({ reason }: Pick<Mirror, 'reason'>): Readonly<{ title:
 /** The moment of the last proof, in a sentence; null before the first. */
 export function asOfWords({ provedAt }: Pick<Mirror, 'provedAt'>): Html | null {
   if (provedAt === null) return null
-  return html`What is shown is as of ${momentOf(provedAt)} <span data-zone>UTC</span>.`
+  return html`What is shown is as of ${momentOf(provedAt)}.`
 }
 
 /** Sentence about the nearest mirror upstream that does not follow; null when all follow. */

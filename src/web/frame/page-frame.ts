@@ -168,20 +168,13 @@ function pastBanner({ path }: PageFrame): Html {
 
 function footer({ site, paths }: PageFrame): Html {
   return html`<footer class="bottom">
-    <p>${PAGE_NOTICE}</p>
+    <p>${PAGE_NOTICE} Dates are in UTC.</p>
     <ul>
       ${FOOTER.filter(([to]) => paths.has(to)).map(([to, label]) => html`<li><a href="${to}">${label}</a></li>`)}
       ${site.licence === null ? null : html`<li><a rel="license" href="${site.licence}">Licence</a></li>`}
       ${site.contact === null ? null : html`<li><a href="${site.contact}">Contact</a></li>`}
     </ul>
     <form class="switches" hidden data-switches>
-      <label
-        >Times
-        <select name="time">
-          <option value="utc">in UTC</option>
-          <option value="local">in my time</option>
-        </select></label
-      >
       <label
         >Colours
         <select name="theme">

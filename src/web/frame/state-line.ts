@@ -14,7 +14,7 @@ export function asOfLine({ seq, at }: AsOf, view: Pick<View, 'now' | 'past'>): H
     at === null
       ? html`<span>${view.past ? 'Before the first event.' : 'No event has been published yet.'}</span>`
       : html`<span data-at="/asOf/seq /asOf/at"
-          >As of event ${eventLink(seq)}, ${clockMoment(at, view)} <span data-zone>UTC</span>.</span
+          >As of event ${eventLink(seq)}, ${clockMoment(at, view)}.</span
         >`
   return html`<p class="as-of">${state} ${DECIMALS}</p>`
 }

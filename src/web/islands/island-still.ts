@@ -1,7 +1,7 @@
-import type { TimeForm } from '../markup/time-words.ts'
+import type { ReaderZone, TimeForm } from '../markup/time-words.ts'
 import { timeWords } from '../markup/time-words.ts'
 
-// Script of every page: switches of time and theme, moments, copying and keyboard shortcuts.
+// Script of every page: switches of theme and keys, moments, copying and keyboard shortcuts.
 
 const MINUTE_MS = 60_000
 const AGAIN_MS = 15_000
@@ -33,30 +33,24 @@ export function put(element: Element | null | undefined, text = ''): void {
   if (element && element.textContent !== text) element.textContent = text
 }
 
-const ZONED: ReadonlySet<string> = new Set(['near', 'clock', 'hour', 'full'])
+/** Forms that follow the reader's clock. Days, cells of tables and buckets are UTC for everyone. */
+const FOLLOWING: ReadonlySet<string> = new Set<TimeForm>(['full', 'clock', 'near', 'hour', 'until', 'span'])
+
+const isFollowing = (form: string): form is TimeForm => FOLLOWING.has(form)
+
+const zone: ReaderZone = (ms) => -new Date(ms).getTimezoneOffset() * MINUTE_MS
+
 /**
- * Forms that are the same in each time zone. A list is by days of UTC, so the local time of a line has its day. A distance
- * does not change with the clocks.
+ * Writes the moments of the page for the present, and those to come also on the reader's clock. The exact moment stays
+ * in the element. A page of the past keeps its words.
  */
-const UNSHIFTED: ReadonlySet<string> = new Set(['dayname', 'short', 'until', 'span'])
-
-const isForm = (form: string): form is TimeForm => ZONED.has(form) || UNSHIFTED.has(form)
-
-/** Writes the moments of the page in the chosen time zone and for the present. The exact moment stays in the element. */
 function writeTimes(part: ParentNode): void {
-  const local = storedSetting('time') === 'local'
+  if (document.querySelector('main[data-now]') === null) return
   const now = Date.now()
-  const isPast = document.querySelector('main[data-now]') === null
   for (const time of part.querySelectorAll('time')) {
     const form = time.dataset['form'] ?? 'full'
-    // A page of the past keeps its words.
-    if (!isForm(form) || (isPast && form !== 'full')) continue
-    const at = Date.parse(time.dateTime)
-    const offset = (ms: number): number =>
-      local && ZONED.has(form) ? -new Date(ms).getTimezoneOffset() * MINUTE_MS : 0
-    put(time, timeWords(local && form === 'hour' ? 'clock' : form, at + offset(at), now + offset(now)))
+    if (isFollowing(form)) put(time, timeWords(form, Date.parse(time.dateTime), now, zone))
   }
-  for (const zone of part.querySelectorAll('[data-zone]')) put(zone, local ? 'your time' : 'UTC')
 }
 
 function setTheme(theme: string): void {
@@ -78,7 +72,6 @@ function startSwitches(): void {
     field.addEventListener('change', () => {
       storeSetting(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
       if (name === 'theme') setTheme(field.value)
-      if (name === 'time') writeTimes(document)
     })
   }
 }

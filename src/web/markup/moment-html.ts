@@ -16,28 +16,33 @@ function wordsPresent({ now }: Pick<Present, 'now'>): Ms {
   return floorTo(now, MINUTE_MS)
 }
 
-/** A moment in full: `22 Nov 2026 03:49:13`, in UTC. */
+/** A moment in full: `22 Nov 2026 03:49:13 UTC`. */
 export function momentOf(at: string): Html {
   return timeElement('full', at, 0)
 }
 
-/** A moment as people write it: `today 14:00`, `Tue 24 Nov 08:48` or `8 Nov`. */
+/** A moment as people write it: `24 Nov 08:48 UTC`, or `8 Nov` when it is long ago. */
 export function nearMoment(at: string, present: Present): Html {
   return present.past ? timeElement('full', at, 0) : timeElement('near', at, wordsPresent(present))
 }
 
-/** The same with the time of day, however far away: `8 Nov 16:00`. */
+/** The same with the time of day, however long ago: `8 Nov 16:00 UTC`. */
 export function clockMoment(at: string, present: Present): Html {
   return present.past ? timeElement('full', at, 0) : timeElement('clock', at, wordsPresent(present))
 }
 
-/** UTC day of a moment in two parts, as the heading of its lines: `today` or `Tue`, and `24 Nov`. */
+/** A moment in a table whose column head names UTC: `8 Nov 16:00`. */
+export function cellMoment(at: string, present: Pick<Present, 'now'>): Html {
+  return timeElement('cell', at, wordsPresent(present))
+}
+
+/** UTC day of a moment in two parts, as the heading of its lines: `Tue` and `24 Nov`. */
 export function nearDay(at: string, present: Pick<Present, 'now'>): Readonly<{ weekday: Html; date: Html }> {
   const now = wordsPresent(present)
   return { weekday: timeElement('dayname', at, now), date: timeElement('short', at, now) }
 }
 
-/** The time of day of a moment below the heading of its day: `15:01`. */
+/** The time of day of a moment below the heading of its day: `15:01 UTC`. */
 export function hourOf(at: string): Html {
   return timeElement('hour', at, 0)
 }
@@ -62,7 +67,7 @@ export function exactMoment(at: string): Html {
   return { markup: `<time datetime="${at}" data-form="exact">${day}, ${at.slice(11, -1)}</time>` }
 }
 
-/** Time element of the UTC day that begins at this moment. The reader's choice of time zone does not change it. */
+/** Time element of the UTC day that begins at this moment. */
 export function dayOf(at: string): Html {
   return html`<time datetime="${at}" data-form="day">${timeWords('date', Date.parse(at), 0)}</time>`
 }
@@ -93,7 +98,7 @@ const MONTHS = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', t
 /** `22 Nov 2026 03:49:13 UTC`, as plain text. */
 export function momentText(at: string): string {
   if (!AT.test(at)) throw new Error('a moment is written with three decimals in UTC')
-  return `${timeWords('full', Date.parse(at), 0)} UTC`
+  return timeWords('full', Date.parse(at), 0)
 }
 
 /** `1 October 2026, 00:00 UTC`, as plain text, with the seconds if there are any. */

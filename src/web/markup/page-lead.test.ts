@@ -5,7 +5,16 @@ import { msOf } from '../../protocol/moment.ts'
 import { amountHtml, headlineAmount } from './amount-html.ts'
 import { html } from './html.ts'
 import { stateChip } from './kind-words.ts'
-import { clockMoment, dayOf, momentOf, monthHtml, nearDay, nearMoment, untilMoment } from './moment-html.ts'
+import {
+  cellMoment,
+  clockMoment,
+  dayOf,
+  momentOf,
+  monthHtml,
+  nearDay,
+  nearMoment,
+  untilMoment,
+} from './moment-html.ts'
 import { linkPreviewText, DESCRIPTION_CHARS_MAX, leadOf, plainText } from './page-lead.ts'
 
 suite('the first text of a page', () => {
@@ -62,11 +71,17 @@ suite('the first text of a page', () => {
   test('has the full date of each moment, for a preview is read later', () => {
     const at = '2026-11-22T03:49:13.233Z'
     const page = { now: msOf(Date.parse('2026-11-22T02:00:00.000Z')), past: false }
-    for (const moment of [momentOf(at), nearMoment(at, page), clockMoment(at, page), untilMoment(at, page)]) {
+    for (const moment of [
+      momentOf(at),
+      nearMoment(at, page),
+      clockMoment(at, page),
+      cellMoment(at, page),
+      untilMoment(at, page),
+    ]) {
       assert.equal(plainText(html`Waits until ${moment}.`), 'Waits until 22 Nov 2026 03:49 UTC.')
     }
-    const zoned = html`Goes on at ${momentOf(at)} <span data-zone>UTC</span>.`
-    assert.equal(plainText(zoned), 'Goes on at 22 Nov 2026 03:49 UTC.')
+    const both = html`Opens <b>${clockMoment(at, page)}</b>, <span>${untilMoment(at, page)}</span>.`
+    assert.equal(plainText(both), 'Opens 22 Nov 2026 03:49 UTC.')
     const { weekday, date } = nearDay(at, page)
     for (const day of [dayOf(at), weekday, date])
       assert.equal(plainText(html`Paid on ${day}.`), 'Paid on 22 Nov 2026.')

@@ -24,14 +24,12 @@ const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 
 /**
  * Text of markup, to be kept apart from its page. A state's chip becomes a separate sentence; hidden decimals and links
- * to JSON go. A moment has its full date in UTC, since "today" and "in 2 h" are wrong later.
+ * to JSON go. A moment has its full date in UTC, since "in 2 h" is wrong later.
  */
 export function plainText({ markup }: Html): string {
   const text = markup
-    .replaceAll(
-      /<time datetime="([^"]*)"(?: data-form="(\w+)")?>([^<]*)<\/time>(?:\s*<span data-zone>UTC<\/span>)?/g,
-      fullDate,
-    )
+    .replaceAll(DISTANCE_AFTER, '$1')
+    .replaceAll(/<time datetime="([^"]*)"(?: data-form="(\w+)")?>([^<]*)<\/time>/g, fullDate)
     .replaceAll(/<a data-json[^>]*>[^]*?<\/a>/g, '')
     .replaceAll(/<span class="chip [^"]*"[^>]*>([^<]*)<\/span>/g, '$1.')
     .replaceAll(/<i>[^<]*<\/i>/g, '')
@@ -44,16 +42,20 @@ export function plainText({ markup }: Html): string {
   return capitalized(text)
 }
 
+/** A moment, and after a comma the time until it or since it. */
+const DISTANCE_AFTER =
+  /(<time datetime="([^"]*)"[^>]*>[^<]*<\/time>(?:<\/\w+\s*>)?),\s*(?:<span[^>]*>)?<time datetime="\2" data-form="until">[^<]*<\/time>/g
+
 /** Forms of moments that have a date only. */
 const DAY_FORMS: ReadonlySet<string> = new Set(['day', 'dayname', 'short', 'weekday'])
 /** Forms of moments that have a date and a time of day. */
-const MOMENT_FORMS: ReadonlySet<string> = new Set(['full', 'near', 'clock', 'hour', 'until'])
+const MOMENT_FORMS: ReadonlySet<string> = new Set(['full', 'near', 'clock', 'hour', 'cell', 'until'])
 
 /** Words of a time element that stay right: `22 Nov 2026` or `22 Nov 2026 03:49 UTC`. */
 function fullDate(_: string, at: string, form = 'full', shown: string): string {
   const ms = Date.parse(at)
   if (DAY_FORMS.has(form)) return timeWords('date', ms, 0)
-  return MOMENT_FORMS.has(form) ? `${timeWords('date', ms, 0)} ${timeWords('hour', ms, 0)} UTC` : shown
+  return MOMENT_FORMS.has(form) ? `${timeWords('date', ms, 0)} ${timeWords('hour', ms, 0)}` : shown
 }
 
 const ESCAPED: Readonly<Record<string, string>> = {

@@ -7,24 +7,22 @@ import { timeWords } from './time-words.ts'
 const NOW = '2026-11-23T11:50:00.000Z'
 
 const CASES: readonly (readonly [form: TimeForm, at: string, words: string])[] = [
-  ['near', '2026-11-23T14:00:59.999Z', 'today 14:00'],
-  ['near', '2026-11-23T00:00:00.000Z', 'today 00:00'],
-  ['near', '2026-11-22T23:59:59.999Z', 'yesterday 23:59'],
-  ['near', '2026-11-24T16:00:00.000Z', 'tomorrow 16:00'],
-  ['near', '2026-11-29T08:48:00.000Z', 'Sun 29 Nov 08:48'],
-  ['near', '2026-11-30T08:48:00.000Z', '30 Nov'],
-  ['near', '2026-11-21T08:48:00.000Z', '21 Nov'],
-  ['near', '2027-01-02T08:48:00.000Z', '2 Jan 2027'],
-  ['clock', '2026-11-08T16:00:00.000Z', '8 Nov 16:00'],
-  ['clock', '2025-11-08T16:00:00.000Z', '8 Nov 2025 16:00'],
-  ['dayname', '2026-11-23T15:01:00.000Z', 'today'],
-  ['dayname', '2026-11-22T15:01:00.000Z', 'yesterday'],
-  ['dayname', '2026-11-29T00:00:00.000Z', 'Sun'],
+  ['near', '2026-11-23T14:00:59.999Z', '23 Nov 14:00 UTC'],
+  ['near', '2026-11-22T00:00:00.000Z', '22 Nov 00:00 UTC'],
+  ['near', '2026-11-21T23:59:59.999Z', '21 Nov'],
+  ['near', '2026-11-29T14:00:00.000Z', '29 Nov 14:00 UTC'],
+  ['near', '2027-01-02T08:48:00.000Z', '2 Jan 2027 08:48 UTC'],
+  ['near', '2025-11-08T16:00:00.000Z', '8 Nov 2025'],
+  ['clock', '2026-11-08T16:00:00.000Z', '8 Nov 16:00 UTC'],
+  ['clock', '2025-11-08T16:00:00.000Z', '8 Nov 2025 16:00 UTC'],
+  ['cell', '2026-11-08T16:00:00.000Z', '8 Nov 16:00'],
+  ['cell', '2025-11-08T16:00:00.000Z', '8 Nov 2025 16:00'],
+  ['dayname', '2026-11-23T15:01:00.000Z', 'Mon'],
   ['dayname', '2026-12-08T00:00:00.000Z', 'Tue'],
   ['short', '2026-12-08T00:00:00.000Z', '8 Dec'],
   ['short', '2027-01-02T00:00:00.000Z', '2 Jan 2027'],
-  ['hour', '2026-11-29T08:48:59.000Z', '08:48'],
-  ['full', '2026-11-08T03:49:13.233Z', '8 Nov 2026 03:49:13'],
+  ['hour', '2026-11-29T08:48:59.000Z', '08:48 UTC'],
+  ['full', '2026-11-08T03:49:13.233Z', '8 Nov 2026 03:49:13 UTC'],
   ['date', '2026-11-08T03:49:13.233Z', '8 Nov 2026'],
   ['until', '2026-11-23T11:59:30.000Z', 'in 9 min'],
   ['until', '2026-11-23T14:00:00.000Z', 'in 2 h 10 min'],
@@ -36,6 +34,51 @@ const CASES: readonly (readonly [form: TimeForm, at: string, words: string])[] =
   ['span', '2026-11-22T17:01:00.000Z', '18 h 49 min'],
   ['span', '2026-11-23T11:50:00.000Z', '0 min'],
 ]
+
+/** Minutes ahead of UTC: of Tokyo, Kolkata, New York in winter, and none. */
+const [TOKYO, KOLKATA, NEW_YORK, UTC] = [540, 330, -300, 0]
+
+/** Words on a reader's clock. The present is Monday 23 November 2026, 11:50 UTC. */
+const READ: readonly (readonly [form: TimeForm, at: string, ahead: number, words: string])[] = [
+  ['near', '2026-11-24T14:00:00.000Z', TOKYO, 'tomorrow 23:00, 14:00 UTC'],
+  ['near', '2026-11-23T23:30:00.000Z', TOKYO, 'tomorrow 08:30, 23 Nov 23:30 UTC'],
+  ['hour', '2026-11-23T23:30:00.000Z', TOKYO, 'tomorrow 08:30, 23:30 UTC'],
+  ['clock', '2026-11-23T14:00:00.000Z', KOLKATA, 'today 19:30, 14:00 UTC'],
+  ['near', '2026-11-24T02:00:00.000Z', NEW_YORK, 'today 21:00, 24 Nov 02:00 UTC'],
+  ['near', '2026-11-25T05:00:00.000Z', NEW_YORK, 'Wed 25 Nov 00:00, 05:00 UTC'],
+  ['near', '2026-11-30T14:00:00.000Z', NEW_YORK, '30 Nov 09:00, 14:00 UTC'],
+  ['full', '2027-01-01T03:00:00.000Z', NEW_YORK, '31 Dec 22:00, 1 Jan 03:00 UTC'],
+  ['full', '2026-12-31T20:00:00.000Z', TOKYO, '1 Jan 2027 05:00, 31 Dec 20:00 UTC'],
+  // Its clock is that of UTC: one moment, once.
+  ['near', '2026-11-24T14:00:00.000Z', UTC, 'tomorrow 14:00 UTC'],
+  ['hour', '2026-11-24T14:00:00.000Z', UTC, '14:00 UTC'],
+  // What has passed is UTC for everyone, and so are days and cells of a table.
+  ['near', '2026-11-23T11:50:00.000Z', TOKYO, '23 Nov 11:50 UTC'],
+  ['full', '2026-11-23T11:49:59.000Z', TOKYO, '23 Nov 2026 11:49:59 UTC'],
+  ['cell', '2026-11-24T14:00:00.000Z', TOKYO, '24 Nov 14:00'],
+  ['dayname', '2026-11-23T23:30:00.000Z', TOKYO, 'Mon'],
+  ['until', '2026-11-24T14:00:00.000Z', TOKYO, 'in 1 d 2 h'],
+]
+
+suite('a moment on a reader’s clock', () => {
+  for (const [form, at, ahead, words] of READ) {
+    test(`is ${words} for ${at} as ${form}, ${ahead} minutes ahead of UTC`, () => {
+      assert.equal(
+        timeWords(form, Date.parse(at), Date.parse(NOW), () => ahead * 60_000),
+        words,
+      )
+    })
+  }
+
+  test('has the day after the clocks change as tomorrow', () => {
+    // Berlin goes back from UTC+2 to UTC+1 on 25 October 2026, 01:00 UTC.
+    const berlin = (ms: number): number => (ms < Date.parse('2026-10-25T01:00Z') ? 120 : 60) * 60_000
+    const words = (at: string, now: string): string =>
+      timeWords('near', Date.parse(at), Date.parse(now), berlin)
+    assert.equal(words('2026-10-25T22:30Z', '2026-10-24T22:30Z'), 'today 23:30, 22:30 UTC')
+    assert.equal(words('2026-10-25T23:30Z', '2026-10-24T22:30Z'), 'tomorrow 00:30, 25 Oct 23:30 UTC')
+  })
+})
 
 suite('a moment in words', () => {
   for (const [form, at, words] of CASES) {

@@ -39,7 +39,7 @@ export function assertMoment(text: string, at: string, form: string, present: st
   const [year = '', month = '', day = ''] = at.slice(0, 10).split('-')
   const date = `${Number(day)} ${MONTHS[Number(month) - 1]}`
   const clock = at.slice(11, 16)
-  const always = [`${date} ${year} ${at.slice(11, 19)}`, `${date} ${year}`, `${date} ${year} ${clock}`]
+  const always = [`${date} ${year} ${at.slice(11, 19)} UTC`, `${date} ${year}`, `${date} ${year} ${clock}`]
   if (text === at) return
   if (form === 'monthname') {
     assert.equal(`${text.slice(0, 3)} ${text.split(' ')[1]}`, `${MONTHS[Number(month) - 1]} ${year}`)
@@ -56,7 +56,7 @@ export function assertMoment(text: string, at: string, form: string, present: st
     return
   }
   if (form === 'hour') {
-    assert.equal(text, clock)
+    assert.equal(text, `${clock} UTC`)
     return
   }
   const starts: Readonly<Record<string, string>> = {
@@ -81,23 +81,14 @@ export function assertMoment(text: string, at: string, form: string, present: st
   }
   const far = present.startsWith(year) ? date : `${date} ${year}`
   const days = Date.parse(at.slice(0, 10)) / DAY_MS - Date.parse(present.slice(0, 10)) / DAY_MS
-  const word = new Map([
-    [-1, 'yesterday'],
-    [0, 'today'],
-    [1, 'tomorrow'],
-  ]).get(days)
-  if (form === 'dayname' || form === 'short') {
-    assert.equal(
-      text,
-      form === 'short' ? far : (word ?? DAYS[new Date(at).getUTCDay()]),
-      `${at} at ${present}`,
-    )
-    return
+  const written: Readonly<Record<string, string>> = {
+    dayname: `${DAYS[new Date(at).getUTCDay()]}`,
+    short: far,
+    cell: `${far} ${clock}`,
+    clock: `${far} ${clock} UTC`,
+    near: days < -1 ? far : `${far} ${clock} UTC`,
   }
-  const soon = days > 1 && days < 7 ? `${DAYS[new Date(at).getUTCDay()]} ${far} ${clock}` : undefined
-  const written =
-    word === undefined ? (soon ?? (form === 'clock' ? `${far} ${clock}` : far)) : `${word} ${clock}`
-  assert.equal(text, written, `${at} at ${present}`)
+  assert.equal(text, written[form], `${at} at ${present}`)
 }
 
 /** A length of time as people write it, with two units at most. */

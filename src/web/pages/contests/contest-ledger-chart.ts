@@ -18,7 +18,7 @@ import type { View } from '../../frame/page.ts'
 export function paidChart(ledger: ContestLedger, view: View): Html | null {
   if (ledger.payouts.length === 0 || !isWholeList(ledger, view)) return null
   const plot = plotOf(ledger, view, ' in the table below')
-  return html`<h2>How it was paid</h2>
+  return html`<h2>How it was paid, in UTC</h2>
     <figure class="chart paid-steps">${plotOnPage(plot)}</figure>`
 }
 

@@ -101,7 +101,7 @@ suite("a contest's page", () => {
       details: { opensAt: hoursIn(1), closesAt: hoursIn(72 + index) },
     }))
     const page = wordsOf(await seeContest('/contests/1/ledger', [...running, ...moved]))
-    assert.match(page, /Course 1 Oct 00:02 Opened tomorrow 20:00 Closes as planned/)
+    assert.match(page, /Course 1 Oct 00:02 UTC Opened 4 Oct 20:00 UTC Closes as planned/)
   })
 
   test('says how a cancelled contest ended, and that its pool was given back only if it was', async () => {
@@ -141,13 +141,13 @@ suite("a contest's page", () => {
     assert.match(one, /Payments and corrections 2, newest first/)
     const again = [...running, closed, prize, payout('60'), payout('20'), correction('payout', '-60', 7)]
     const two = wordsOf(await seeContest('/contests/1/ledger', again))
-    assert.match(two, /1 Oct 00:07 Newest payment of 2 so far/)
+    assert.match(two, /1 Oct 00:07 UTC Newest payment of 2 so far/)
   })
 
   test('has what is still to come as soft lines', async () => {
     const page = await seeContest('/contests/1/ledger', [plan(1, 'First', HOUR_MS)])
     const soft = [...page.matchAll(/<li class="soft">([^]*?)<\/li>/g)].map(([, line = '']) => wordsOf(line))
-    assert.deepEqual(soft, ['1 Oct 01:00 Opens as planned', 'yesterday 01:00 Closes as planned'])
+    assert.deepEqual(soft, ['1 Oct 01:00 UTC Opens as planned', '2 Oct 01:00 UTC Closes as planned'])
   })
 
   test('says when it is settled at the earliest', async () => {
@@ -156,7 +156,7 @@ suite("a contest's page", () => {
       closed,
       termed('50', 'winner', { reviewUntil: hoursIn(60) }),
     ])
-    assert.match(wordsOf(page), /to come Settled Not yet: today 12:00 at the earliest/)
+    assert.match(wordsOf(page), /to come Settled Not yet: 3 Oct 12:00 UTC at the earliest/)
   })
 
   test('says of each prize what it waits for, until when and how long', async () => {
@@ -168,7 +168,7 @@ suite("a contest's page", () => {
     ])
     const [, book = ''] = /What waits, and why[^]*?<ol class="book"[^>]*>([^]*?)<\/ol>/.exec(page) ?? []
     assert.deepEqual(book.split('</li>').slice(0, 2).map(wordsOf), [
-      'today 12:00 Winner: in review The operator is checking that the contest followed its rules. Can be paid in 12 h. 50.00',
+      '3 Oct 12:00 UTC Winner: in review The operator is checking that the contest followed its rules. Can be paid in 12 h. 50.00',
       'since 1 Oct Runners-up: to be claimed It can be paid as soon as its winner asks for it on the platform. 50.00',
     ])
     assert.match(page, /href="\/payouts\.ics\?contestId=1" data-chrome>Add to a calendar</)

@@ -5,7 +5,7 @@ import { sectionHead } from '../../markup/book.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { onePaid } from '../../markup/kind-words.ts'
-import { clockMoment } from '../../markup/moment-html.ts'
+import { cellMoment } from '../../markup/moment-html.ts'
 import { explorersNote, shortTransaction } from '../../markup/transaction.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import type { View } from '../../frame/page.ts'
@@ -92,7 +92,7 @@ function paymentTable(payments: readonly Payment[], view: View, most: number | n
   >
     <thead>
       <tr>
-        <th scope="col" data-field="at">When, <span data-zone>UTC</span></th>
+        <th scope="col" data-field="at">When, UTC</th>
         <th scope="col" data-field="type? kind">To</th>
         <th scope="col" class="r" data-field="kots">${site.token}</th>
         <th scope="col" class="r" data-field="tx">Transaction</th>
@@ -103,7 +103,7 @@ function paymentTable(payments: readonly Payment[], view: View, most: number | n
       ${payments.map(
         ({ event: { seq, at, type, kind, kots, tx }, index }) =>
           html`<tr data-row="/payouts/${index}">
-            <td class="when">${clockMoment(at, view)}</td>
+            <td class="when">${cellMoment(at, view)}</td>
             <td class="to">${toWhom(type, kind)}</td>
             <td class="r">${kots === null ? null : amountHtml(kots)}</td>
             <td class="r txs">${tx === null ? null : shortTransaction(tx, site)}</td>

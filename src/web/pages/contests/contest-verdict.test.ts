@@ -45,25 +45,25 @@ suite("a contest's page begins with whether it is paid", () => {
     [
       'before it opens',
       [plan(1, 'First', 3 * DAY_MS)],
-      'Opens tomorrow 00:00',
-      'It is planned to close Mon 5 Oct 00:00. Prizes are won when it has closed.',
+      'Opens 4 Oct 00:00 UTC, in 1 d',
+      'It is planned to close 5 Oct 00:00 UTC. Prizes are won when it has closed.',
     ],
     [
       'when it has not opened in time',
       [plan(1, 'First', HOUR_MS)],
-      'Was to open 1 Oct 01:00',
-      'It is planned to close yesterday 01:00. Prizes are won when it has closed.',
+      'Was to open 1 Oct 01:00 UTC, 1 d 23 h ago',
+      'It is planned to close 2 Oct 01:00 UTC. Prizes are won when it has closed.',
     ],
     [
       'while it runs',
       [deposit, plan(1, 'First', 2 * DAY_MS), opened, pool],
-      'Runs until tomorrow 00:00',
+      'Runs until 4 Oct 00:00 UTC, in 1 d',
       '100 KOTS are in the pool so far. Prizes are won when it has closed.',
     ],
     [
       'when it has not closed in time',
       running,
-      'Was to close yesterday 01:00',
+      'Was to close 2 Oct 01:00 UTC, 23 h ago',
       '100 KOTS are in the pool so far. Prizes are won when it has closed.',
     ],
     [
@@ -109,7 +109,7 @@ suite("a contest's page begins with whether it is paid", () => {
         payout('5', 'runner_up'),
       ],
       '5 % is paid',
-      'The winner’s prize is in review until today 12:00. The prizes “own kind” are in review until tomorrow 00:00. Part of the voters’ prizes are locked, and can be paid from tomorrow 18:00 on. Part of the voters’ prizes can be paid now. The rest of the runners-up’s prizes wait to be claimed.',
+      'The winner’s prize is in review until 3 Oct 12:00 UTC. The prizes “own kind” are in review until 4 Oct 00:00 UTC. Part of the voters’ prizes are locked, and can be paid from 4 Oct 18:00 UTC on. Part of the voters’ prizes can be paid now. The rest of the runners-up’s prizes wait to be claimed.',
     ],
     [
       'when prizes of one state wait for more than two dates',
@@ -121,7 +121,7 @@ suite("a contest's page begins with whether it is paid", () => {
         termed('10', 'own_kind', { reviewUntil: hoursIn(80) }),
       ],
       'Nothing is paid yet',
-      'The winner’s prize, the runners-up’s prizes and the prizes “own kind” are in review until tomorrow 08:00 at the latest.',
+      'The winner’s prize, the runners-up’s prizes and the prizes “own kind” are in review until 4 Oct 08:00 UTC at the latest.',
     ],
     [
       'when some of it expired',

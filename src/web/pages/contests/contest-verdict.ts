@@ -6,7 +6,7 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { stateInWords, stateWords } from '../../markup/kind-words.ts'
-import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
+import { clockMoment, nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
@@ -54,7 +54,8 @@ function upcoming({ ledger: { contest }, view }: Verdict): Words {
   const isLate = contest.opensAtMs <= view.now
   return {
     say: html`${isLate ? 'Was to open' : 'Opens'}
-      <span data-at="/contest/opensAt">${clockMoment(contest.opensAt, view)}</span>`,
+      <span data-at="/contest/opensAt">${clockMoment(contest.opensAt, view)}</span
+      >${away('opensAt', contest, view)}`,
     lead: html`It is planned to close
       <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>. Prizes are won when it
       has closed.`,
@@ -65,11 +66,18 @@ function running({ ledger: { contest }, view }: Verdict): Words {
   const isLate = contest.closesAtMs <= view.now
   return {
     say: html`${isLate ? 'Was to close' : 'Runs until'}
-      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>`,
+      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span
+      >${away('closesAt', contest, view)}`,
     lead: html`<span data-at="/contest/pool">${amountHtml(contest.pool)}</span> ${view.site.token} are in the
       pool so far. Prizes are won when it has closed.`,
     ...(view.past ? {} : { bar: html`${runningBar(contest, view)} ${endsOf(contest, view)}` }),
   }
+}
+
+/** Time until a planned moment, or since it, after a comma; null in a past view. */
+function away(field: 'opensAt' | 'closesAt', contest: ContestLedger['contest'], view: View): Html | null {
+  const until = untilMoment(contest[field], view)
+  return until === null ? null : html`, <span data-at="/contest/${field}">${until}</span>`
 }
 
 /** Ends of the bar of a running contest. */

@@ -43,9 +43,9 @@ suite('the overview of contests', () => {
   test('has those that run first, then those that owe and those to come, then those that are settled', async () => {
     const page = wordsOf(await seeContest('/contests', story))
     const parts = [
-      /Running now soonest to close first closes in 23 h Second 100 KOTS, 0 entries 1 Oct today 23:00/,
+      /Running now soonest to close first closes in 23 h Second 100 KOTS, 0 entries 1 Oct 3 Oct 23:00 UTC/,
       /Paying out All that waits [^]* First 1 Oct 30 % 70\.00/,
-      /To come Third in 1 d tomorrow 00:00/,
+      /To come Third in 1 d 4 Oct 00:00 UTC/,
       /Settled 1 contest, newest first [^]* Fourth 4 1 Oct 3 min later 0 0 50\.00/,
     ]
     const places = parts.map((part) => page.search(part))

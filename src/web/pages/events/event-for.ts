@@ -50,10 +50,7 @@ function contestOf({ answer, address }: LinkedAnswer<Contest>, view: View): Html
 /** Last step of a contest, and the field of its moment; no field for a contest without times. */
 function stateOf(contest: Contest): readonly [said: Html, field: string] {
   const { opensAt, openedAt, closedAt } = contest
-  if (closedAt !== null) return [html`closed ${momentOf(closedAt)} ${ZONE}`, 'closedAt']
-  if (openedAt !== null) return [html`opened ${momentOf(openedAt)} ${ZONE}`, 'openedAt']
-  return opensAt === null ? [html`to come`, ''] : [html`opens ${momentOf(opensAt)} ${ZONE}`, 'opensAt']
+  if (closedAt !== null) return [html`closed ${momentOf(closedAt)}`, 'closedAt']
+  if (openedAt !== null) return [html`opened ${momentOf(openedAt)}`, 'openedAt']
+  return opensAt === null ? [html`to come`, ''] : [html`opens ${momentOf(opensAt)}`, 'opensAt']
 }
-
-/** The script names the reader's own time here when the reader chooses it. */
-const ZONE = html`<span data-zone>UTC</span>`

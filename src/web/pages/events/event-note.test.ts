@@ -23,8 +23,8 @@ const STORY: readonly StoryEvent[] = [
 
 /** Note of each event that has one. */
 const NOTES: Readonly<Record<string, string>> = {
-  2: '“Fifth &lt;b&gt;”, opens 1 Oct 2026 01:00:00, closes 2 Oct 2026 01:00:00',
-  3: 'opens 2 Oct 2026 00:00:00, closes 3 Oct 2026 00:00:00',
+  2: '“Fifth &lt;b&gt;”, opens 1 Oct 2026 01:00:00 UTC, closes 2 Oct 2026 01:00:00 UTC',
+  3: 'opens 2 Oct 2026 00:00:00 UTC, closes 3 Oct 2026 00:00:00 UTC',
   4: '0.031200000000 US dollars',
   6: 'cancels 5',
   7: 'replaces 5',

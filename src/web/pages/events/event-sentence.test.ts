@@ -7,7 +7,7 @@ import { RULES } from '../../../protocol/rules.ts'
 import { eventSentence } from './event-sentence.ts'
 import { DEFAULT_SITE } from '../../markup/site.ts'
 
-const ON = '3 Oct 2026 11:22:33'
+const ON = '3 Oct 2026 11:22:33 UTC'
 const VIEW = { site: DEFAULT_SITE, paths: new Set(['/contests/{id}/ledger']) }
 
 /** A value for each detail, with moments as pairs. */
@@ -64,8 +64,8 @@ function wordsOf(markup: string): string {
 
 const KOTS = '12.345678901 KOTS'
 const SENTENCES: Readonly<Record<string, string>> = {
-  'contest/scheduled': `Contest 42, “Lost <Gloves>”, was planned on ${ON}: it opens on 5 Oct 2026 00:00:00 and closes on 6 Oct 2026 00:00:00.`,
-  'contest/rescheduled': `Contest 42 was rescheduled on ${ON}: it opens on 5 Oct 2026 00:00:00 and closes on 6 Oct 2026 00:00:00.`,
+  'contest/scheduled': `Contest 42, “Lost <Gloves>”, was planned on ${ON}: it opens on 5 Oct 2026 00:00:00 UTC and closes on 6 Oct 2026 00:00:00 UTC.`,
+  'contest/rescheduled': `Contest 42 was rescheduled on ${ON}: it opens on 5 Oct 2026 00:00:00 UTC and closes on 6 Oct 2026 00:00:00 UTC.`,
   'contest/opened': `Contest 42 opened on ${ON}: it takes plays.`,
   'contest/closed': `Contest 42 closed on ${ON}: it takes no more plays and pays its prizes.`,
   'contest/paid': `Contest 42 was settled on ${ON}: no prize was left to pay, and its pool was empty.`,
@@ -75,14 +75,14 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'pool/returned': `${KOTS} left over in the pool of contest 42 went back to the treasury on ${ON}.`,
   'pool/*': `${KOTS} were added to the pool of contest 42 from the treasury (voter share) on ${ON}.`,
   'prize/*': `Voters won ${KOTS} in contest 42 on ${ON}, shared by 40: it is owed until it is paid.`,
-  'hold/*': `The unpaid prizes of voters of contest 42 were put in review on ${ON}, until 8 Oct 2026 00:00:00.`,
+  'hold/*': `The unpaid prizes of voters of contest 42 were put in review on ${ON}, until 8 Oct 2026 00:00:00 UTC.`,
   'payout/refund': `Contest 42 paid ${KOTS} back to players on ${ON}.`,
   'payout/loyalty': `${KOTS} were paid to players as the loyalty reward of 2026-09 on ${ON}.`,
   'payout/*': `Contest 42 paid ${KOTS} to a voter on ${ON}.`,
   'expiry/*': `${KOTS} that voters won in contest 42 were never claimed: they expired, and went to the treasury, on ${ON}.`,
   'burn/*': `${KOTS} of the treasury were burned (voter share) on ${ON}.`,
   'loyalty/accrual': `${KOTS} of the treasury were set aside for the loyalty reward on ${ON}.`,
-  'loyalty/scheduled': `The loyalty reward of 2026-09 was planned on ${ON}: it is paid on 9 Oct 2026 00:00:00.`,
+  'loyalty/scheduled': `The loyalty reward of 2026-09 was planned on ${ON}: it is paid on 9 Oct 2026 00:00:00 UTC.`,
   'loyalty/input': `The input of the loyalty reward of 2026-09 was fixed by its digest on ${ON}, before the result was known.`,
   'loyalty/output': `The loyalty reward of 2026-09 was computed to be ${KOTS} for 12 recipients, and fixed by its digest, on ${ON}.`,
   'treasury/deposit': `${KOTS} were deposited into the treasury on ${ON}.`,

@@ -6,7 +6,7 @@ import { eventNote } from './event-note.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { clockMoment } from '../../markup/moment-html.ts'
+import { cellMoment } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 import { transaction } from '../../markup/transaction.ts'
 
@@ -31,7 +31,7 @@ export function eventsTable(
           <th scope="col">What</th>
           <th scope="col" class="fold" data-field="type kind">Type / kind</th>
           <th scope="col" class="r" data-field="kots">Amount, ${view.site.token}</th>
-          <th scope="col" data-field="at">When, <span data-zone>UTC</span></th>
+          <th scope="col" data-field="at">When, UTC</th>
           <th scope="col" data-field="contestId">Contest</th>
           <th scope="col" class="fold" data-field="tx">Transaction</th>
         </tr>
@@ -54,7 +54,7 @@ function rowOf(
     <td>${eventName(type, kind)} ${eventNote(seq, detailed)}</td>
     <td class="fold"><code>${type} / ${kind}</code></td>
     <td class="r">${kots === null ? null : amountHtml(kots)}</td>
-    <td class="far">${clockMoment(at, view)}</td>
+    <td class="far">${cellMoment(at, view)}</td>
     <td data-label="Contest">${contest}</td>
     <td class="fold">${tx === null ? null : transaction(tx, view.site)}</td>
   </tr>`

@@ -77,7 +77,7 @@ function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
   const verb = (paysAtMs ?? 0) <= view.now ? 'was' : 'is'
   return html`<p class="lead">
     The reward of ${monthName(month, `/runs/${index}/month`)} ${verb} planned for
-    <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)} <span data-zone>UTC</span></span
+    <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)}</span
     >${until === null ? null : html`, <span data-at="/runs/${index}/paysAt">${until}</span>`}.
   </p>`
 }

@@ -1,4 +1,3 @@
-import { DAY_MS, floorTo, msOf } from '../../../protocol/moment.ts'
 import type { Contest, Payouts, Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
 import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
 import type { View } from '../../frame/page.ts'
@@ -9,7 +8,7 @@ import type { Derived } from '../../markup/derived.ts'
 import { derivedSum, negated } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { nearDay, nearMoment } from '../../markup/moment-html.ts'
+import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
 import { askContest, nothingHeading } from './no-payouts.ts'
 
 /** Top of the page: what can be paid now and what waits until when, in a sentence. */
@@ -65,18 +64,13 @@ function overpaidOf({ totals }: Payouts): Html {
   return shown(negated({ pointer: '/totals/overpaid', figure: totals.overpaid }))
 }
 
-/** Day by which all can be paid; known only from the whole list. */
+/** Moment by which all can be paid; known only from the whole list. */
 function lastDay(payouts: Payouts, view: View): Html {
   const last = waitingIn(payouts).at(-1)
   if (last === undefined || !isWholeList(payouts, view)) return html`later`
-  const { availableAt: at, availableAtMs } = last.unpaid
-  const days = (floorTo(msOf(availableAtMs), DAY_MS) - floorTo(view.now, DAY_MS)) / DAY_MS
-  const { weekday, date } = nearDay(at, view)
+  const { availableAt } = last.unpaid
   const pointer = `/unpaid/${last.index}/availableAt`
-  if (days === 0) return html`later <span data-at="${pointer}">${weekday}</span>`
-  return days === 1
-    ? html`by <span data-at="${pointer}">${weekday}</span>`
-    : html`by <span data-at="${pointer} ${pointer}">${weekday} ${date}</span>`
+  return html`by <span data-at="${pointer}">${clockMoment(availableAt, view)}</span>`
 }
 
 /** Moment from which the first can be paid; known only from the whole list. */

@@ -53,18 +53,18 @@ suite('the page of unpaid prizes', () => {
         prize('runner_up', '30.5', { claim: true }),
         prize('voter_share', '7', lockedFor(9)),
       ],
-      '90.50 KOTS of prizes can be paid now, 7.00 more by Sat 10 Oct',
+      '90.50 KOTS of prizes can be paid now, 7.00 more by 10 Oct 00:00 UTC',
     ],
     [
       'of which a part waits until tomorrow',
       [prize('winner', '60'), prize('voter_share', '7', lockedFor(3))],
-      '60.00 KOTS of prizes can be paid now, 7.00 more by tomorrow',
+      '60.00 KOTS of prizes can be paid now, 7.00 more by 4 Oct 00:00 UTC',
     ],
     ['that can all be paid', [prize('winner', '60')], 'All 60.00 KOTS of unpaid prizes can be paid now'],
     [
       'that all wait',
       [prize('winner', '60', lockedFor(9)), prize('runner_up', '30', lockedFor(40))],
-      '90.00 KOTS of prizes wait; the first can be paid from 10 Oct',
+      '90.00 KOTS of prizes wait; the first can be paid from 10 Oct 00:00 UTC',
     ],
   ]
   for (const [state, won, said] of headlines) {
@@ -199,7 +199,7 @@ suite('the page of unpaid prizes', () => {
         .trim(),
     )
     assert.deepEqual(lines, [
-      '00:00 First contest 1 Winner · locked · in 7 days 60.00',
+      '00:00 UTC First contest 1 Winner · locked · in 7 days 60.00',
       '1 Oct First contest 1 Voters · payable · for 1 d 23 h 7.00',
     ])
   })

@@ -56,7 +56,7 @@ suite('the change of the funds', () => {
     stage.setNow(msOf(LAUNCH + 62 * DAY_MS + HOUR_MS))
     for (const [query, said] of [
       ['?from=2026-11-30', 'Change since the end of Mon 30 Nov'],
-      ['?from=2026-10-01&to=2026-10-03&bucket=hour', 'Change since the end of the hour from 1 Oct 00:00'],
+      ['?from=2026-10-01&to=2026-10-03&bucket=hour', 'Change since the end of the hour from 1 Oct 00:00 UTC'],
       ['?from=2026-10-01&bucket=month', 'Change since the end of Oct 2026'],
       ['?from=2026-10-05&bucket=week', 'Change since the end of the week from Mon 5 Oct'],
     ] as const) {

@@ -120,7 +120,7 @@ function exactOf(funds: Funds): Html {
             ${bucket === 'day' || bucket === 'month' ? null : `the ${bucket} from `}<span
               data-at="/buckets/0/at"
               >${bucketStart(bucket, first.at, to)}</span
-            >
+            >${bucket === 'hour' || bucket === 'minute' ? ' UTC' : null}
           </h2>
           ${facts(
             FUNDS.map(({ key, name }) => [

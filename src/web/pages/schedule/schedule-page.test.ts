@@ -18,7 +18,7 @@ after(() => stage[Symbol.asyncDispose]())
 suite('the schedule', () => {
   test('begins with the next plan in a sentence', async () => {
     const page = await (await stage.get('/schedule')).text()
-    assert.match(page, /<h1[^>]*>Contest 2 opens <time [^>]*>Tue 6 Oct 00:00<\/time><\/h1>/)
+    assert.match(page, /<h1[^>]*>Contest 2 opens <time [^>]*>6 Oct 00:00 UTC<\/time><\/h1>/)
     assert.match(page, /That is <time [^>]*>in 3 days<\/time>\./)
   })
 
@@ -34,15 +34,15 @@ suite('the schedule', () => {
       .slice(0, 4)
     assert.deepEqual(lines, [
       'Tue 6 Oct',
-      '00:00 Contest 2 opens in 3 days',
+      '00:00 UTC Contest 2 opens in 3 days',
       'Wed 7 Oct',
-      '00:00 Contest 2 closes in 4 days',
+      '00:00 UTC Contest 2 closes in 4 days',
     ])
   })
 
   test('has the next loyalty reward beside them', async () => {
     const page = (await (await stage.get('/schedule')).text()).replaceAll(/<[^>]*>/g, '')
-    assert.match(page, /The reward for September 2026 is paid 10 Oct 00:00,\s+in 7 days\./)
+    assert.match(page, /The reward for September 2026 is paid 10 Oct 00:00 UTC,\s+in 7 days\./)
   })
 
   test('says of an overdue reward that nothing of it is paid', async () => {
@@ -51,7 +51,7 @@ suite('the schedule', () => {
     const page = (await (await late.get('/schedule')).text()).replaceAll(/<[^>]*>/g, '')
     assert.match(
       page.replaceAll(/\s+/g, ' '),
-      /The reward for September 2026 was to be paid 10 Oct 00:00, 3 days ago\. No payment of it is published yet\./,
+      /The reward for September 2026 was to be paid 10 Oct 00:00 UTC, 3 days ago\. No payment of it is published yet\./,
     )
   })
 

@@ -48,7 +48,7 @@ export function timeline(schedule: Schedule, open: OpenContests): Html | null {
     <figcaption>
       Each contest from its opening to its
       closing${cut ? (isPartOf(open) ? PART : ' (only the first to close)') : null}. The vertical line is the
-      last event. Planned parts are pale.
+      last event. Planned parts are pale. Days are in UTC.
     </figcaption>
     ${plotOnPage(spanPlot(spansOf(schedule, courses)))}
   </figure>`

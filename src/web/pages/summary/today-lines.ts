@@ -10,7 +10,7 @@ import { quotedText } from '../../markup/contest-name.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
 import { onePaid } from '../../markup/kind-words.ts'
-import { nearMoment } from '../../markup/moment-html.ts'
+import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 
 /** Contests by id, for their titles. */
 type ContestAnswers = ReadonlyMap<number, LinkedAnswer<Contest>>
@@ -34,11 +34,11 @@ export function newestPayments(
   const lines = answer.events.map(({ seq, kind, at, contestId, kots }): BookLine => ({
     when: nearMoment(at, view),
     what: html`Paid to ${onePaid(kind)}`,
-    small: html`${contestOf(contestId, contests)} event ${eventLink(seq)}`,
+    small: html`${contestOf(contestId, contests)} event ${eventLink(seq)} · ${untilMoment(at, view)}`,
     amount: amountOrNone(kots, ''),
     key: String(seq),
   }))
-  return book(lines, { list: `${address}#/events`, fields: 'at kind contestId? seq kots' })
+  return book(lines, { list: `${address}#/events`, fields: 'at kind contestId? seq at kots' })
 }
 
 function contestOf(id: number | null, contests: ContestAnswers): Html | null {

@@ -201,7 +201,7 @@ suite('the start page', () => {
     )
     assert.match(
       page.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' '),
-      / 70\.00 0000000 can be paid now , more from today 18:00/,
+      / 70\.00 0000000 can be paid now , more from 3 Oct 18:00 UTC/,
     )
     assert.doesNotMatch(page, /\b(?:soon|pending)\b/i)
   })
@@ -223,7 +223,10 @@ suite('the start page', () => {
     assert.deepEqual(listed('Closing next'), ['3', '2'])
     assert.deepEqual(listed('Opening next'), ['4'])
     const line = plainText({ markup: /<ol class="book"[^]*?<\/ol>/.exec(page)?.[0] ?? '' })
-    assert.match(line, /^1 Oct 2026 00:06 UTC Paid to the winner ?Contest of 1 · event 7 10\.00$/)
+    assert.match(
+      line,
+      /^1 Oct 2026 00:06 UTC Paid to the winner ?Contest of 1 · event 7 · 1 Oct 2026 00:06 UTC 10\.00$/,
+    )
   })
 
   test('counts the last day back from now, not from the newest event', async () => {

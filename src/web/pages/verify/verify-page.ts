@@ -37,7 +37,7 @@ export const verifyPage: Page<null> = {
       at === null
         ? html`<p>Nothing has been published yet.</p>`
         : html`<p data-at="${summary.address}#/asOf/seq ${summary.address}#/asOf/at">
-            The newest event is ${eventLink(seq)}, of ${momentOf(at)} <span data-zone>UTC</span>.
+            The newest event is ${eventLink(seq)}, of ${momentOf(at)}.
           </p>`
     return html`<p class="lead">
         Each signature covers all events before it. If an event is changed, removed or inserted, every later
