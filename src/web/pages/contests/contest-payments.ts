@@ -103,7 +103,7 @@ function paymentTable(payments: readonly Payment[], view: View, most: number | n
       ${payments.map(
         ({ event: { seq, at, type, kind, kots, tx }, index }) =>
           html`<tr data-row="/payouts/${index}">
-            <td class="when">${cellMoment(at, view)}</td>
+            <td class="when" data-label="UTC">${cellMoment(at, view)}</td>
             <td class="to">${toWhom(type, kind)}</td>
             <td class="r">${kots === null ? null : amountHtml(kots)}</td>
             <td class="r txs">${tx === null ? null : shortTransaction(tx, site)}</td>

@@ -54,7 +54,7 @@ function rowOf(
     <td>${eventName(type, kind)} ${eventNote(seq, detailed)}</td>
     <td class="fold"><code>${type} / ${kind}</code></td>
     <td class="r">${kots === null ? null : amountHtml(kots)}</td>
-    <td class="far">${cellMoment(at, view)}</td>
+    <td class="far" data-label="UTC">${cellMoment(at, view)}</td>
     <td data-label="Contest">${contest}</td>
     <td class="fold">${tx === null ? null : transaction(tx, view.site)}</td>
   </tr>`
