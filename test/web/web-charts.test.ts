@@ -69,15 +69,15 @@ suite('the chart of flows', () => {
   test('is headed by what was spent and how much of it was paid, cut', async () => {
     assert.equal(
       await headingOf('/flows?from=2026-10-01&to=2026-10-02&bucket=hour'),
-      'In twenty-four hours players spent 12.75 KOTS. 117.6 % of that was paid in prizes.',
+      'On 1 October 2026 players spent 12.75 KOTS. 117.6 % of that was paid in prizes.',
     )
     assert.equal(
       await headingOf('/flows?from=2026-09-01&to=2026-09-08'),
-      'In seven days nothing was spent on play.',
+      'From 1 to 7 September 2026 nothing was spent on play.',
     )
     assert.equal(
       await headingOf('/flows?from=2026-09-01&to=2026-09-08T00:10Z&bucket=hour'),
-      'From 1 Sep 00:00 to 8 Sep 2026 01:00 nothing was spent on play.',
+      'From 1 Sep 00:00 to 8 Sep 2026 01:00 UTC nothing was spent on play.',
     )
   })
 

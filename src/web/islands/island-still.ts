@@ -34,9 +34,7 @@ export function put(element: Element | null | undefined, text = ''): void {
 }
 
 /** Forms that follow the reader's clock. Days, cells of tables and buckets are UTC for everyone. */
-const FOLLOWING: ReadonlySet<string> = new Set<TimeForm>(['full', 'clock', 'near', 'hour', 'until', 'span'])
-
-const isFollowing = (form: string): form is TimeForm => FOLLOWING.has(form)
+const isFollowing = (form: string): form is TimeForm => /^(full|clock|near|hour|until|span)$/.test(form)
 
 const zone: ReaderZone = (ms) => -new Date(ms).getTimezoneOffset() * MINUTE_MS
 

@@ -3,8 +3,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Bucket } from '../../protocol/range-resources.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
-import type { TimeForm } from './time-words.ts'
-import { timeWords } from './time-words.ts'
+import type { DayForm, TimeForm } from './time-words.ts'
+import { dayWords, timeWords } from './time-words.ts'
 
 const AT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/
 
@@ -33,13 +33,13 @@ export function clockMoment(at: string, present: Present): Html {
 
 /** A moment in a table whose column head names UTC: `8 Nov 16:00`. */
 export function cellMoment(at: string, present: Pick<Present, 'now'>): Html {
-  return timeElement('cell', at, wordsPresent(present))
+  return dayElement('cell', at, wordsPresent(present))
 }
 
 /** UTC day of a moment in two parts, as the heading of its lines: `Tue` and `24 Nov`. */
 export function nearDay(at: string, present: Pick<Present, 'now'>): Readonly<{ weekday: Html; date: Html }> {
   const now = wordsPresent(present)
-  return { weekday: timeElement('dayname', at, now), date: timeElement('short', at, now) }
+  return { weekday: dayElement('dayname', at, now), date: dayElement('short', at, now) }
 }
 
 /** The time of day of a moment below the heading of its day: `15:01 UTC`. */
@@ -69,7 +69,7 @@ export function exactMoment(at: string): Html {
 
 /** Time element of the UTC day that begins at this moment. */
 export function dayOf(at: string): Html {
-  return html`<time datetime="${at}" data-form="day">${timeWords('date', Date.parse(at), 0)}</time>`
+  return html`<time datetime="${at}" data-form="day">${dayWords('date', Date.parse(at))}</time>`
 }
 
 /** End of a range, always in UTC: its day if it is midnight, else `22 Nov 2026 03:49`. */
@@ -79,7 +79,7 @@ export function rangeEnd(at: string): Html {
 
 /** A moment to the minute, always in UTC: `22 Nov 2026 03:49`. */
 export function minuteOf(at: string): Html {
-  const day = timeWords('date', Date.parse(at), 0)
+  const day = dayWords('date', Date.parse(at))
   return html`<time datetime="${at}" data-form="minute">${day} ${at.slice(11, 16)}</time>`
 }
 
@@ -113,7 +113,7 @@ export function longMomentText(ms: Ms): string {
  * another year than that of `near` has its year.
  */
 export function bucketStart(bucket: Bucket, at: string, near: string): Html {
-  const [day = '', month = '', year = ''] = timeWords('date', Date.parse(at), 0).split(' ')
+  const [day = '', month = '', year = ''] = dayWords('date', Date.parse(at)).split(' ')
   if (bucket === 'month') return html`<time datetime="${at}" data-form="month">${month} ${year}</time>`
   if (bucket === 'hour' || bucket === 'minute')
     return html`<time datetime="${at}" data-form="slot">${day} ${month} ${at.slice(11, 16)}</time>`
@@ -136,9 +136,16 @@ export function presentText({ now, past }: Present): string | null {
 }
 
 function timeElement(form: TimeForm, at: string, now: number): Html {
+  return elementOf(form, at, timeWords(form, Date.parse(at), now))
+}
+
+function dayElement(form: DayForm, at: string, now: number): Html {
+  return elementOf(form, at, dayWords(form, Date.parse(at), now))
+}
+
+function elementOf(form: TimeForm | DayForm, at: string, words: string): Html {
   if (!AT.test(at)) throw new Error('a moment is written with three decimals in UTC')
   // Built without `html`, since a moment needs no escape.
-  const words = timeWords(form, Date.parse(at), now)
   const named = form === 'full' ? '' : ` data-form="${form}"`
   return { markup: `<time datetime="${at}"${named}>${words}</time>` }
 }

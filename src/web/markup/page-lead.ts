@@ -1,7 +1,7 @@
 import { isolateDirection } from '../../protocol/foreign-text.ts'
 import type { Html } from './html.ts'
 import { capitalized } from './prose.ts'
-import { timeWords } from './time-words.ts'
+import { dayWords, timeWords } from './time-words.ts'
 
 /** Maximum characters of a link preview. */
 export const DESCRIPTION_CHARS_MAX = 300
@@ -54,8 +54,8 @@ const MOMENT_FORMS: ReadonlySet<string> = new Set(['full', 'near', 'clock', 'hou
 /** Words of a time element that stay right: `22 Nov 2026` or `22 Nov 2026 03:49 UTC`. */
 function fullDate(_: string, at: string, form = 'full', shown: string): string {
   const ms = Date.parse(at)
-  if (DAY_FORMS.has(form)) return timeWords('date', ms, 0)
-  return MOMENT_FORMS.has(form) ? `${timeWords('date', ms, 0)} ${timeWords('hour', ms, 0)}` : shown
+  if (DAY_FORMS.has(form)) return dayWords('date', ms)
+  return MOMENT_FORMS.has(form) ? `${dayWords('date', ms)} ${timeWords('hour', ms, 0)}` : shown
 }
 
 const ESCAPED: Readonly<Record<string, string>> = {

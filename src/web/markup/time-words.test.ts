@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { TimeForm } from './time-words.ts'
-import { timeWords } from './time-words.ts'
+import type { DayForm, TimeForm } from './time-words.ts'
+import { dayWords, timeWords } from './time-words.ts'
 
 /** A Monday. */
 const NOW = '2026-11-23T11:50:00.000Z'
@@ -15,15 +15,8 @@ const CASES: readonly (readonly [form: TimeForm, at: string, words: string])[] =
   ['near', '2025-11-08T16:00:00.000Z', '8 Nov 2025'],
   ['clock', '2026-11-08T16:00:00.000Z', '8 Nov 16:00 UTC'],
   ['clock', '2025-11-08T16:00:00.000Z', '8 Nov 2025 16:00 UTC'],
-  ['cell', '2026-11-08T16:00:00.000Z', '8 Nov 16:00'],
-  ['cell', '2025-11-08T16:00:00.000Z', '8 Nov 2025 16:00'],
-  ['dayname', '2026-11-23T15:01:00.000Z', 'Mon'],
-  ['dayname', '2026-12-08T00:00:00.000Z', 'Tue'],
-  ['short', '2026-12-08T00:00:00.000Z', '8 Dec'],
-  ['short', '2027-01-02T00:00:00.000Z', '2 Jan 2027'],
   ['hour', '2026-11-29T08:48:59.000Z', '08:48 UTC'],
   ['full', '2026-11-08T03:49:13.233Z', '8 Nov 2026 03:49:13 UTC'],
-  ['date', '2026-11-08T03:49:13.233Z', '8 Nov 2026'],
   ['until', '2026-11-23T11:59:30.000Z', 'in 9 min'],
   ['until', '2026-11-23T14:00:00.000Z', 'in 2 h 10 min'],
   ['until', '2026-11-24T16:10:00.000Z', 'in 1 d 4 h'],
@@ -52,11 +45,9 @@ const READ: readonly (readonly [form: TimeForm, at: string, ahead: number, words
   // Its clock is that of UTC: one moment, once.
   ['near', '2026-11-24T14:00:00.000Z', UTC, 'tomorrow 14:00 UTC'],
   ['hour', '2026-11-24T14:00:00.000Z', UTC, '14:00 UTC'],
-  // What has passed is UTC for everyone, and so are days and cells of a table.
+  // What has passed is UTC for everyone.
   ['near', '2026-11-23T11:50:00.000Z', TOKYO, '23 Nov 11:50 UTC'],
   ['full', '2026-11-23T11:49:59.000Z', TOKYO, '23 Nov 2026 11:49:59 UTC'],
-  ['cell', '2026-11-24T14:00:00.000Z', TOKYO, '24 Nov 14:00'],
-  ['dayname', '2026-11-23T23:30:00.000Z', TOKYO, 'Mon'],
   ['until', '2026-11-24T14:00:00.000Z', TOKYO, 'in 1 d 2 h'],
 ]
 
@@ -84,6 +75,24 @@ suite('a moment in words', () => {
   for (const [form, at, words] of CASES) {
     test(`is ${words} for ${at} as ${form}`, () => {
       assert.equal(timeWords(form, Date.parse(at), Date.parse(NOW)), words)
+    })
+  }
+})
+
+const DAYS: readonly (readonly [form: DayForm, at: string, words: string])[] = [
+  ['cell', '2026-11-08T16:00:00.000Z', '8 Nov 16:00'],
+  ['cell', '2025-11-08T16:00:00.000Z', '8 Nov 2025 16:00'],
+  ['dayname', '2026-11-23T15:01:00.000Z', 'Mon'],
+  ['dayname', '2026-12-08T00:00:00.000Z', 'Tue'],
+  ['short', '2026-12-08T00:00:00.000Z', '8 Dec'],
+  ['short', '2027-01-02T00:00:00.000Z', '2 Jan 2027'],
+  ['date', '2026-11-08T03:49:13.233Z', '8 Nov 2026'],
+]
+
+suite('a day, and a cell of a table', () => {
+  for (const [form, at, words] of DAYS) {
+    test(`is ${words} for ${at} as ${form}`, () => {
+      assert.equal(dayWords(form, Date.parse(at), Date.parse(NOW)), words)
     })
   }
 })

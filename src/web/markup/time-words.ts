@@ -1,31 +1,27 @@
 // Moments as people write them. Pages and their script share this file, so it uses nothing of Node.
 
 /**
- * Form of a moment. Words of the first four are made for a reader's time zone while the moment is to come:
- * `tomorrow 23:00, 14:00 UTC`.
+ * Form of a moment that follows the reader's clock. Words of the first four have the reader's time while the moment is
+ * to come: `tomorrow 23:00, 14:00 UTC`.
  *
  * - `full`: `22 Nov 2026 03:49:13 UTC`
  * - `clock`: `24 Nov 08:48 UTC`, with the year if it is another
  * - `near`: the same from yesterday on; of an earlier moment its day, `8 Nov`
  * - `hour`: `15:01 UTC`, below the heading of its day
- * - `cell`: `24 Nov 08:48`, below a column head that names UTC
- * - `dayname`: `Tue`
- * - `short`: `24 Nov`, with the year if it is another
- * - `date`: `22 Nov 2026`
  * - `until`: `in 2 h 9 min`, or `1 h 6 min ago`
  * - `span`: `13 days` or `18 h 49 min`, the time between
  */
-export type TimeForm =
-  | 'full'
-  | 'clock'
-  | 'near'
-  | 'hour'
-  | 'cell'
-  | 'dayname'
-  | 'short'
-  | 'date'
-  | 'until'
-  | 'span'
+export type TimeForm = 'full' | 'clock' | 'near' | 'hour' | 'until' | 'span'
+
+/**
+ * Form of a moment that is the same for every reader.
+ *
+ * - `cell`: `24 Nov 08:48`, below a column head that names UTC, with the year if it is another
+ * - `dayname`: `Tue`
+ * - `short`: `24 Nov`, with the year if it is another
+ * - `date`: `22 Nov 2026`
+ */
+export type DayForm = 'cell' | 'dayname' | 'short' | 'date'
 
 /** Milliseconds that a reader's clock is ahead of UTC at a moment. */
 export type ReaderZone = (ms: number) => number
@@ -41,22 +37,14 @@ const PARTS = /(\w+), 0?(\d+ \w+) (\d+) (..:..)(...)/
 
 /** Words for a moment, both in milliseconds: in UTC, and in the zone too if there is one and the moment is to come. */
 export function timeWords(form: TimeForm, at: number, now: number, zone?: ReaderZone): string {
-  const { weekday, date, year, clock, seconds } = partsOf(at)
-  const day = year === partsOf(now).year ? date : `${date} ${year}`
+  const [date, year, clock, seconds] = partsOf(at)
+  const day = dayIn(date, year, now)
   switch (form) {
-    case 'date':
-      return `${date} ${year}`
     case 'until':
       if (Math.abs(at - now) < MINUTE) return 'now'
       return at > now ? `in ${spanWords(at - now)}` : `${spanWords(now - at)} ago`
     case 'span':
       return spanWords(Math.abs(at - now))
-    case 'dayname':
-      return weekday
-    case 'short':
-      return day
-    case 'cell':
-      return `${day} ${clock}`
     case 'hour':
     case 'full':
     case 'near':
@@ -68,29 +56,54 @@ export function timeWords(form: TimeForm, at: number, now: number, zone?: Reader
   }
 }
 
+/** Words in UTC for a moment, both in milliseconds. */
+export function dayWords(form: DayForm, at: number, now = 0): string {
+  const [date, year, clock, , weekday] = partsOf(at)
+  const day = dayIn(date, year, now)
+  switch (form) {
+    case 'date':
+      return `${date} ${year}`
+    case 'dayname':
+      return weekday
+    case 'short':
+      return day
+    case 'cell':
+      return `${day} ${clock}`
+  }
+}
+
 /** A moment to come on the reader's clock, and in UTC beside it: `tomorrow 08:00, 28 Nov 23:00 UTC`. */
 function comingWords(form: TimeForm, at: number, now: number, zone: ReaderZone): string {
-  const [ahead, present] = [zone(at), now + zone(now)]
-  const [local, utc] = [partsOf(at + ahead), partsOf(at)]
+  const ahead = zone(at)
+  const present = now + zone(now)
+  const [date, , clock] = partsOf(at)
+  const utc = `${clock} UTC`
   // The heading of the line has the day of UTC.
-  if (form === 'hour' && ahead === 0) return `${utc.clock} UTC`
+  if (form === 'hour' && ahead === 0) return utc
+  const [localDate, year, localClock, , weekday] = partsOf(at + ahead)
   const days = dayOf(at + ahead) - dayOf(present)
-  const far = local.year === partsOf(present).year ? local.date : `${local.date} ${local.year}`
-  const day = ['today', 'tomorrow'][days] ?? (days <= WEEKDAYS_NEAR ? `${local.weekday} ${far}` : far)
-  if (ahead === 0) return `${day} ${utc.clock} UTC`
-  const other = form === 'hour' || local.date === utc.date ? '' : `${utc.date} `
-  return `${day} ${local.clock}, ${other}${utc.clock} UTC`
+  const far = dayIn(localDate, year, present)
+  const day = ['today', 'tomorrow'][days] ?? (days <= WEEKDAYS_NEAR ? `${weekday} ${far}` : far)
+  if (ahead === 0) return `${day} ${utc}`
+  const other = form === 'hour' || date === localDate ? '' : `${date} `
+  return `${day} ${localClock}, ${other}${utc}`
+}
+
+/** A date, with its year if the present is in another. */
+function dayIn(date: string, year: string, now: number): string {
+  return year === partsOf(now)[1] ? date : `${date} ${year}`
 }
 
 const dayOf = (ms: number): number => Math.floor(ms / DAY)
 
-type MomentParts = Readonly<Record<'weekday' | 'date' | 'year' | 'clock' | 'seconds', string>>
-
-function partsOf(ms: number): MomentParts {
+/** Date, year, clock, seconds and weekday of a moment: `23 Nov`, `2026`, `11:50`, `:00` and `Mon`. */
+function partsOf(
+  ms: number,
+): readonly [date: string, year: string, clock: string, seconds: string, weekday: string] {
   // "Mon, 23 Nov 2026 11:50:00 GMT" has all parts.
   const [, weekday = '', date = '', year = '', clock = '', seconds = ''] =
     PARTS.exec(new Date(ms).toUTCString()) ?? []
-  return { weekday, date, year, clock, seconds }
+  return [date, year, clock, seconds, weekday]
 }
 
 /** Time between two moments as the API writes them: `2 days`. */

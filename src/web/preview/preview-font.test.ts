@@ -4,7 +4,7 @@ import { textOf } from '../../../test/stage/document.ts'
 import { readFontMetrics } from './font-metrics.ts'
 import { drawableText, drawableToken, fitLine, previewFonts, textWidth, wrapLines } from './preview-font.ts'
 import { TONES } from './preview-theme.ts'
-import { cutAmount, rangeText } from './preview-words.ts'
+import { cutAmount } from './preview-words.ts'
 
 suite('the font of link previews', () => {
   test('has the same letters in both weights, and its licence beside it', () => {
@@ -83,22 +83,5 @@ suite('an amount of a link preview', () => {
   ]
   for (const [amount, shown] of amounts) {
     test(`${amount} is cut to ${shown}, never rounded`, () => assert.equal(cutAmount(amount), shown))
-  }
-})
-
-suite('a range of a link preview', () => {
-  const at = (day: string, time = '00:00'): string => `${day}T${time}:00.000Z`
-  const ranges: readonly (readonly [from: string, to: string, unfinished: boolean, said: string])[] = [
-    [at('2026-10-01'), at('2026-11-01'), false, 'October 2026'],
-    [at('2026-12-01'), at('2027-01-01'), false, 'December 2026'],
-    [at('2026-10-01'), at('2026-10-04'), true, 'October 2026'],
-    [at('2026-10-01'), at('2026-10-04'), false, '1 Oct 2026 to 3 Oct 2026'],
-    [at('2026-10-03'), at('2026-10-04'), false, '3 Oct 2026'],
-    [at('2026-10-03', '10:00'), at('2026-10-04'), false, '3 Oct 2026, 10:00 UTC to 4 Oct 2026, 00:00 UTC'],
-  ]
-  for (const [from, to, unfinished, said] of ranges) {
-    test(`from ${from} to ${to}${unfinished ? ', so far,' : ''} is ${said}`, () => {
-      assert.equal(rangeText(from, to, unfinished), said)
-    })
   }
 })

@@ -17,6 +17,7 @@ import { lengthWords } from './shown-words.ts'
  * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
  * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
  * - `about /a`: a shortened figure
+ * - `range /from /to /launched /newest /buckets`: the part of a range that the log covers, as `October 2026` or `3 to 5 October 2026`
  * - `offset /a`: minutes as `+05:45`
  * - `cut /a`: a figure cut to whole units from 100 on, else to two decimals or to its first two digits
  * - `monthname /a`: a month as `October 2026`
@@ -94,6 +95,11 @@ export function evaluate(
       return momentParts(first).clock
     case 'month':
       return momentParts(first).month
+    case 'range':
+      return rangeText(
+        found.slice(0, 4).map(([at]) => (typeof at === 'string' ? Date.parse(at) : 0)),
+        found[4]?.[0] as Buckets,
+      )
     case 'offset': {
       const minutes = Number(first)
       const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
@@ -155,6 +161,47 @@ function momentParts(moment: unknown): Readonly<Record<'day' | 'clock' | 'month'
   const day = `${part({ day: 'numeric' })} ${part({ month: 'short' })}`
   const clock = `${day} ${String(moment).slice(11, 16)}`
   return { day, clock, month: `${part({ month: 'short' })} ${part({ year: 'numeric' })}` }
+}
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+
+type Buckets = readonly Readonly<{ at: string; complete: boolean }>[]
+
+/** The words of a range from its ends, the first moment of the log and its newest one. */
+function rangeText(
+  [from = 0, to = 0, launched = 0, newest = 0]: readonly number[],
+  buckets: Buckets,
+): string {
+  const start = launched > from && launched < to ? launched : from
+  const [open] = buckets.filter(({ complete }) => !complete)
+  const isOpen = open !== undefined
+  const end = isOpen ? Math.max(newest, start, Date.parse(open.at)) + 1 : to
+  const written = (ms: number, options: Intl.DateTimeFormatOptions): string =>
+    new Date(ms).toLocaleString('en-GB', { timeZone: 'UTC', ...options })
+  if (from % DAY_MS > 0 || to % DAY_MS > 0) {
+    const [first, last] = [start, Math.ceil(end / MINUTE_MS) * MINUTE_MS]
+    const year = written(first, { year: 'numeric' }) === written(last, { year: 'numeric' }) ? '' : 'numeric'
+    const short = (ms: number, isYear: boolean): string => {
+      const [day, month] = [new Date(ms).getUTCDate(), momentParts(new Date(ms).toISOString()).month]
+      const clock = new Date(ms).toISOString().slice(11, 16)
+      return `${day} ${isYear ? month : month.split(' ')[0]} ${clock}`
+    }
+    return `${short(first, year !== '')} to ${short(last, true)} UTC`
+  }
+  const day = (ms: number): string => written(ms, { day: 'numeric', month: 'long', year: 'numeric' })
+  const [first, last] = [day(start), day(end - 1)].map((text) => text.split(' '))
+  const isFull = day(start) === day(from) && day(from).startsWith('1 ') && day(to).startsWith('1 ')
+  const isMonth = day(start) === day(from) && day(from).startsWith('1 ') && (isFull || isOpen)
+  const far = isOpen ? ' so far' : ''
+  if (first?.slice(1).join() === last?.slice(1).join() && isMonth) return `${first?.slice(1).join(' ')}${far}`
+  if (isFull && first?.[1] === 'January' && day(to).includes('January') && first[2] === last?.[2])
+    return `${first[2]}${far}`
+  const shown = isFull && !isOpen ? [first?.slice(1), last?.slice(1)] : [first, last]
+  const [begin = [], stop = []] = shown
+  if (begin.join() === stop.join()) return `${begin.join(' ')}${far}`
+  const shared = begin.at(-1) !== stop.at(-1) ? 0 : begin.length === 3 && begin[1] === stop[1] ? 2 : 1
+  return `${begin.slice(0, begin.length - shared).join(' ')} to ${stop.join(' ')}`
 }
 
 /** Values at a pointer: one, or with `*` any number. */

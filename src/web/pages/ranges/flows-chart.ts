@@ -106,7 +106,7 @@ export function pricePlot(flows: Flows, { token }: Site): Plot {
 }
 
 /** Chart of the start page: what was spent and paid day by day, from an answer that the page links. */
-export function ninetyDays({ answer, address }: LinkedAnswer<Flows>, site: Site): Html {
+export function dailyFlows({ answer, address }: LinkedAnswer<Flows>, site: Site): Html {
   return html`<figure class="chart">
     ${plotOnPage(flowsPlot(answer, site, `${address}#`))}
     <figcaption>

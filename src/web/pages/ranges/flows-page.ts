@@ -8,12 +8,14 @@ import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-c
 import { flowsPreview } from './flows-preview.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { bucketOf, bucketStart, minuteOf, momentText, rangeEnd } from '../../markup/moment-html.ts'
+import { bucketOf, bucketStart, momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { lengthWords, rangeControls } from './range-form.ts'
+import { rangeControls } from './range-form.ts'
 import { beforeLaunch } from './range-presets.ts'
+import { capitalized } from '../../markup/prose.ts'
 import { rangeQuery } from '../../markup/range-query.ts'
+import { rangeHtml, rangeName } from '../../markup/range-words.ts'
 import { percentOf } from '../../charts/share.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 
@@ -81,16 +83,15 @@ function priceOrNone(price: string | null): Html {
   return price === null ? html`<span class="none">not known</span>` : priceHtml(price)
 }
 
-/** The range in words: `ninety days`, or `this range`. */
-function rangeWords(flows: Flows): string {
-  return lengthWords(flows, flows.buckets.length) ?? 'this range'
+/** The range by its name, within a sentence: `in October 2026`. */
+function inRange(flows: Flows): Html {
+  return html`${rangeName(flows).before} ${rangeHtml(flows)}`
 }
 
 /** The answer in two sentences: what was spent, and how much of it was paid in prizes. */
 function sentenceOf(flows: Flows, { site }: View): Html {
   const { spentOnPlay, paidInPrizes } = flows.totals
-  const words = lengthWords(flows, flows.buckets.length)
-  const range = words === null ? betweenWords(flows) : html`In ${words}`
+  const range = html`${capitalized(rangeName(flows).before)} ${rangeHtml(flows)}`
   const paid = html`<span data-at="/totals/paidInPrizes">${headlineAmount(paidInPrizes)}</span> ${site.token}`
   if (!isPositive(spentOnPlay)) {
     const and = isPositive(paidInPrizes) ? html` ${paid} were paid in prizes.` : null
@@ -102,14 +103,6 @@ function sentenceOf(flows: Flows, { site }: View): Html {
   )
   const spent = html`<span data-at="/totals/spentOnPlay">${headlineAmount(spentOnPlay)}</span>`
   return html`${range} players spent ${spent} ${site.token}. ${share} of that was paid in prizes.`
-}
-
-/** The range by its ends: `From 27 Nov 02:00 to 28 Nov 2026 03:00`. */
-function betweenWords({ from, to }: Flows): Html {
-  const isOneYear = from.slice(0, 4) === to.slice(0, 4)
-  return html`From
-    <span data-at="/from">${isOneYear ? bucketStart('hour', from, to) : minuteOf(from)}</span> to
-    <span data-at="/to">${minuteOf(to)}</span>`
 }
 
 /** Words about the chart, and a link to the payments of its highest bar. */
@@ -160,8 +153,8 @@ function mostPaid({ buckets }: Flows): number | null {
 }
 
 function burnedOf(flows: Flows, { site }: View): Html {
-  return html`<span data-at="/totals/burned">${amountHtml(flows.totals.burned)}</span> ${site.token} in
-    ${rangeWords(flows)}`
+  return html`<span data-at="/totals/burned">${amountHtml(flows.totals.burned)}</span> ${site.token}
+    ${inRange(flows)}`
 }
 
 /** The last known price; null if there is none. */
@@ -196,7 +189,7 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
   const { totals, buckets } = flows
   const rows = buckets.length === 1 ? 'one row' : `${buckets.length} rows`
   return html`<aside>
-    <h2>In all, ${rangeWords(flows)}</h2>
+    <h2>In all, ${rangeHtml(flows)}</h2>
     ${facts(
       FLOWS.map(({ key, name }) => [
         name,

@@ -6,8 +6,7 @@ import type { Bucket, Range } from '../../../protocol/range-resources.ts'
 import { BUCKETS } from '../../../protocol/range-resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { numberWords } from '../../markup/prose.ts'
-import { timeWords } from '../../markup/time-words.ts'
+import { rangeName } from '../../markup/range-words.ts'
 import type { View } from '../../frame/page.ts'
 import { rangePresets } from './range-presets.ts'
 
@@ -26,7 +25,7 @@ export function rangeControls(view: View, range: ShownRange): Html {
     </form>
     <form method="get" action="${path}">
       <details>
-        <summary>${datesOf(range)}</summary>
+        <summary>${rangeName({ ...range, launchedAtMs: null, buckets: [] }).words}</summary>
         <div class="ask">
           ${bucketChoice(range, false)}
           <label>From, UTC <input type="datetime-local" name="from" value="${fieldOf(range.from)}" /></label>
@@ -78,26 +77,6 @@ function hiddenDates(range: ShownRange, now: Ms): Html {
       name="to"
       value="${fieldOf(endOf(range, now))}"
     />`
-}
-
-/** First and last day of a range, or its first and last moment in short steps: `25 Aug to 22 Nov 2026`. */
-function datesOf({ fromMs, toMs, bucket, to }: Range): string {
-  const isShort = bucket === 'hour' || bucket === 'minute'
-  const end = isShort ? toMs : toMs - 1
-  const wordsOf = (ms: number): string =>
-    `${timeWords('date', ms, 0)}${isShort ? ` ${formatAt(msOf(ms)).slice(11, 16)}` : ''}`
-  const [first, last] = [wordsOf(fromMs), wordsOf(end)]
-  if (first === last) return first
-  return `${isShort ? first : first.replace(` ${to.slice(0, 4)}`, '')} to ${last}`
-}
-
-/** Length of a range in words, such as `ninety days`; null if it is no round one. */
-export function lengthWords({ fromMs, toMs, bucket }: Range, buckets: number): string | null {
-  const days = (toMs - fromMs) / DAY_MS
-  const isShort = bucket === 'hour' || bucket === 'minute'
-  const [count, unit] = isShort && days > 1 ? [days, 'day'] : [buckets, bucket]
-  const words = numberWords(count)
-  return words === null ? null : count === 1 ? `one ${unit}` : `${words} ${unit}s`
 }
 
 /**

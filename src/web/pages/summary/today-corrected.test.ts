@@ -90,7 +90,7 @@ suite('overpaid prizes that hide others that wait', () => {
     const picture = (await linesOf('/summary.png', stage)).join(' ')
     assert.ok(picture.includes(`${headline} 10.00 KOTS of prizes still wait.`), picture)
     const past = (await linesOf('/summary.png?at=2026-10-01T00:18Z', stage)).join(' ')
-    assert.match(past, /All 2 closed contests have been settled Every event is in this log\./)
+    assert.match(past, /Both closed contests have been settled Every event is in this log\./)
     assert.match(
       plainText({ markup: await seeOn(stage, '/contests') }),
       /Paying out A correction left 10\.00 KOTS unpaid in contests that had been settled\./,

@@ -82,7 +82,7 @@ suite('the headline of the start page', () => {
     [
       'none is paid',
       [DEPOSIT, ...closed(1), ...closed(2)],
-      'None of 2 closed contests is settled yet',
+      'Neither of the two closed contests is settled yet',
       /wait/,
     ],
     [
@@ -100,7 +100,7 @@ suite('the headline of the start page', () => {
     [
       'all are paid',
       [DEPOSIT, ...paid(1), ...paid(2), ...opened(3)],
-      'All 2 closed contests are settled',
+      'Both closed contests are settled',
       /^No prize is waiting to be paid\.$/,
     ],
     [
@@ -112,7 +112,7 @@ suite('the headline of the start page', () => {
         { type: 'contest', kind: 'cancelled', contestId: 2 },
         { type: 'contest', kind: 'paid', contestId: 2 },
       ],
-      'All 2 closed contests are settled',
+      'Both closed contests are settled',
       /^No prize is waiting/,
     ],
   ]

@@ -13,7 +13,8 @@ import { html } from '../../markup/html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { askReopened } from '../contests/reopened.ts'
 import { askSuggested, searchBox } from '../find/search-box.ts'
-import { ninetyDays } from '../ranges/flows-chart.ts'
+import { rangeHtml } from '../../markup/range-words.ts'
+import { dailyFlows } from '../ranges/flows-chart.ts'
 import { askFlows } from './summary-figures.ts'
 import { askCancellations, cancelledNote, hasCancelled } from './cancelled-contests.ts'
 import { summaryPage } from './summary-page.ts'
@@ -83,7 +84,7 @@ export const todayPage: EndpointPage<'summary'> = {
         ['closing next', closing],
         ['opening next', schedule],
         ['suggested titles', suggested],
-        ['ninety days', flows],
+        ['the chart', flows],
         ['payments', payments],
         ...(proof === null
           ? []
@@ -128,8 +129,8 @@ function numbers(summary: Summary, asked: Asked, view: View): Html {
     ${asOfLine(summary.asOf, view)}
     <div class="two">
       <section>
-        ${sectionHead('Ninety days', html`<a href="/flows">All of it</a>`)}
-        ${ninetyDays(asked.flows, view.site)}
+        ${sectionHead(rangeHtml(asked.flows.answer, `${asked.flows.address}#`), html`<a href="/flows">All of it</a>`)}
+        ${dailyFlows(asked.flows, view.site)}
       </section>
       ${totalsAside(summary, view)}
     </div>`

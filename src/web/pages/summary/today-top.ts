@@ -42,8 +42,11 @@ export function headline(
     if (paying === 0 && !isKnown) return html`The only closed contest has been settled`
     return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}settled`
   }
-  if (paying === 0) return html`All ${all} closed contests ${isKnown ? 'are' : 'have been'} settled`
-  if (paid === 0) return html`None of ${all} closed contests is settled yet`
+  const isTwo = paying + paid === 2
+  if (paying === 0)
+    return html`${isTwo ? 'Both' : html`All ${all}`} closed contests ${isKnown ? 'are' : 'have been'} settled`
+  if (paid === 0)
+    return html`${isTwo ? 'Neither of the two' : html`None of ${all}`} closed contests is settled yet`
   const words =
     isKnown && waiting.reopened === null && isZero(waiting.payouts.answer.totals.overpaid)
       ? `${paid === 1 ? 'is' : 'are'} settled`

@@ -1,0 +1,73 @@
+import { ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { monthWords } from './moment-html.ts'
+import { dayWords } from './time-words.ts'
+
+/** A range of an answer with its buckets, when its log began, and the moment of its newest event. `toMs` is exclusive. */
+export type NamedRange = Readonly<{
+  fromMs: number
+  toMs: number
+  launchedAtMs: number | null
+  asOf: Readonly<{ atMs: number | null }>
+  buckets: readonly Readonly<{ at: string; complete: boolean }>[]
+}>
+
+/** Words for a range, and the preposition before them: in `October 2026`, on `3 October 2026`. */
+export type RangeName = Readonly<{ before: 'in' | 'on' | 'from'; words: string }>
+
+/**
+ * Name of the part of a range that the log covers, in UTC: a year, months and a day by their names, other days by the
+ * first and the last, and anything else by its ends, to the minute.
+ */
+export function rangeName({ fromMs, toMs, launchedAtMs, asOf, buckets }: NamedRange): RangeName {
+  const startMs =
+    launchedAtMs !== null && launchedAtMs > fromMs && launchedAtMs < toMs ? launchedAtMs : fromMs
+  const growing = buckets.find(({ complete }) => !complete)
+  const isGrowing = growing !== undefined
+  const endMs = isGrowing ? Math.max(startMs, asOf.atMs ?? 0, Date.parse(growing.at)) + 1 : toMs
+  if (fromMs % DAY_MS !== 0 || toMs % DAY_MS !== 0)
+    return { before: 'from', words: minutesOf(startMs, endMs) }
+  const [first, last] = [dayOf(startMs), dayOf(endMs - 1)]
+  const far = isGrowing ? ' so far' : ''
+  if (first.ms === fromMs && first.day === '1') {
+    const after = dayOf(toMs)
+    const isWhole = after.day === '1'
+    if (first.month === last.month && first.year === last.year && (isWhole || isGrowing))
+      return { before: 'in', words: `${first.month} ${first.year}${far}` }
+    if (first.month === 'January' && isWhole && after.month === 'January' && first.year === last.year)
+      return { before: 'in', words: `${first.year}${far}` }
+    if (isWhole && !isGrowing) return { before: 'from', words: between(first, last, ['month', 'year']) }
+  }
+  return first.ms === last.ms
+    ? { before: 'on', words: `${first.day} ${first.month} ${first.year}${far}` }
+    : { before: 'from', words: between(first, last, ['day', 'month', 'year']) }
+}
+
+/** The words of a range as an element that names the answer's fields. `address` is that of a linked answer, with `#`. */
+export function rangeHtml(range: NamedRange, address = ''): Html {
+  const fields = ['/from', '/to', '/launchedAt', '/asOf/at', '/buckets'].map((field) => `${address}${field}`)
+  return html`<span data-expr="range ${fields.join(' ')}">${rangeName(range).words}</span>`
+}
+
+type Day = Readonly<Record<'day' | 'month' | 'year', string> & { ms: number }>
+
+function dayOf(ms: number): Day {
+  const at = formatAt(msOf(ms))
+  const [month = '', year = ''] = monthWords(at.slice(0, 7)).split(' ')
+  return { day: String(Number(at.slice(8, 10))), month, year, ms: floorTo(msOf(ms), DAY_MS) }
+}
+
+/** Two days or months: the first without what both have at their end. */
+function between(first: Day, last: Day, parts: readonly ('day' | 'month' | 'year')[]): string {
+  let own = parts
+  while (own.length > 1 && own.slice(-1).every((part) => first[part] === last[part])) own = own.slice(0, -1)
+  const words = (day: Day, some: typeof parts): string => some.map((part) => day[part]).join(' ')
+  return `${words(first, own)} to ${words(last, parts)}`
+}
+
+/** Both ends to the minute: `27 Nov 02:00 to 28 Nov 2026 03:00 UTC`. */
+function minutesOf(startMs: number, endMs: number): string {
+  const [start, end] = [floorTo(msOf(startMs), MINUTE_MS), ceilTo(msOf(endMs), MINUTE_MS)]
+  return `${dayWords('cell', start, end)} to ${dayWords('date', end)} ${formatAt(end).slice(11, 16)} UTC`
+}
