@@ -1,3 +1,4 @@
+import { nounOf } from '../markup/count-words.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import { embedCodes } from './embed-codes.ts'
 import { grouped } from '../markup/chart-scale.ts'
@@ -96,7 +97,7 @@ function csvLinks({ table, whole }: CsvOfView, view: View, twin: string): Html |
 function csvLabel({ rows, next }: AnswerTable, { cut }: View): string {
   if (cut) return 'CSV (more rows than this page reads)'
   if (rows.length === 0) return 'CSV (no rows)'
-  const unit = rows.length === 1 ? 'row' : 'rows'
+  const unit = nounOf(rows.length, 'row')
   return next === null ? `CSV (all ${rows.length} ${unit})` : `CSV (the first ${rows.length} ${unit})`
 }
 

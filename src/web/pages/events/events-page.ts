@@ -1,3 +1,4 @@
+import { nounOf } from '../../markup/count-words.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { derived, minus } from '../../markup/derived.ts'
@@ -107,7 +108,7 @@ export function noEvents(page: EventsPage['page'], from: string, { query }: View
   // The index of transactions does not scan every event, and an unfinished transaction needs an explanation.
   const [scanned, why] = query.has('tx')
     ? [null, html`<p>${NOT_FINAL}</p>`]
-    : [html` (${derived(minus(first, last))} events scanned)`, null]
+    : [html` (${derived(minus(first, last))} ${nounOf(first.figure - last.figure, 'event')} scanned)`, null]
   return html`<p class="lead" data-at="${last.pointer} ${first.pointer}">
       ${chosen} between events ${countHtml(last.figure)} and ${countHtml(first.figure)}${scanned}.
     </p>

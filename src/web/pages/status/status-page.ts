@@ -1,3 +1,4 @@
+import { nounOf } from '../../markup/count-words.ts'
 import { clusterOf } from './cluster-facts.ts'
 import { witnessFact } from './witness-line.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
@@ -55,7 +56,7 @@ function verdictOf({ head, following, mirror }: Status, view: View): Html {
   }
   if (following.behind > 0) {
     return html`<h1 data-at="/following/behind">
-      ${countHtml(following.behind)} ${following.behind === 1 ? 'event' : 'events'} behind the log
+      ${countHtml(following.behind)} ${nounOf(following.behind, 'event')} behind the log
     </h1>`
   }
   if (head.at === null) {

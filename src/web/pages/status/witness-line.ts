@@ -1,3 +1,4 @@
+import { nounOf } from '../../markup/count-words.ts'
 import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
 import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
@@ -28,6 +29,6 @@ export function witnessFact(witnesses: LinkedAnswer<Witnesses>, head: number, vi
   const { seq, at } = witnessed
   return html`${link(html`${vouchersOf(witnesses)}`)} for
     <span data-at="${address}#/witnessed/seq /head/seq"
-      >${countHtml(seq)} of ${countHtml(head)} ${head === 1 ? 'event' : 'events'}</span
+      >${countHtml(seq)} of ${countHtml(head)} ${nounOf(head, 'event')}</span
     >, as of <span data-at="${address}#/witnessed/at">${clockMoment(at, view)}</span>`
 }

@@ -1,3 +1,4 @@
+import { nounOf } from '../../markup/count-words.ts'
 import type { EventsPage, Payouts, Summary } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
@@ -52,8 +53,8 @@ export function fourFigures(summary: Summary, { payouts, payments, dayBefore }: 
     {
       label: 'Spent in the last day',
       figure: inADay('spentOnPlay'),
-      note: html`${token} in ${inADay('plays')} ${playsInADay === 1 ? 'play' : 'plays'}, ${inADay('entries')}
-      of them entries`,
+      note: html`${token} in ${inADay('plays')} ${nounOf(playsInADay, 'play')}, ${inADay('entries')} of them
+      entries`,
     },
   ])
 }

@@ -1,3 +1,4 @@
+import { nounOf } from '../../markup/count-words.ts'
 import type { View } from '../../frame/page.ts'
 import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
 import { countHtml } from '../../markup/amount-html.ts'
@@ -16,8 +17,8 @@ export async function proofStrip(view: View): Promise<Html | null> {
     <div>
       <h2>Every event is signed. Check it yourself.</h2>
       <p data-at="${at}/1">
-        One root hash covers ${lines === 1 ? null : 'all '}${countHtml(lines)}
-        ${lines === 1 ? 'event' : 'events'}. Changing, removing or inserting an event changes that hash.
+        One root hash covers ${lines === 1 ? null : 'all '}${countHtml(lines)} ${nounOf(lines, 'event')}.
+        Changing, removing or inserting an event changes that hash.
       </p>
     </div>
     <div>

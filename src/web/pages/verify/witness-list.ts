@@ -1,3 +1,4 @@
+import { nounOf } from '../../markup/count-words.ts'
 import type { WITNESS_STATES, Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
@@ -31,7 +32,8 @@ export function witnessesOf(view: View, witnesses: LinkedAnswer<Witnesses>): Htm
       ? html`<p>No quorum of its witnesses vouches for the log yet. ${about}.</p>`
       : html`<p>
           ${vouchersOf(witnesses)} for
-          <span data-at="${address}#/witnessed/seq">${countHtml(witnessed.seq)}</span> events, as of
+          <span data-at="${address}#/witnessed/seq">${countHtml(witnessed.seq)}</span>
+          ${nounOf(witnessed.seq, 'event')}, as of
           <span data-at="${address}#/witnessed/at">${clockMoment(witnessed.at, view)}</span>. ${about}.
         </p>`
   return html`${heading} ${so}
@@ -42,7 +44,7 @@ export function witnessesOf(view: View, witnesses: LinkedAnswer<Witnesses>): Htm
             <code class="id">${name}</code> <span data-state="${state}">${STATES[state]}</span>${
               seq === null || at === null
                 ? null
-                : html`, last ${countHtml(seq)} ${seq === 1 ? 'event' : 'events'}, ${clockMoment(at, view)}`
+                : html`, last ${countHtml(seq)} ${nounOf(seq, 'event')}, ${clockMoment(at, view)}`
             }
           </li>`,
       )}
