@@ -37,7 +37,7 @@ suite('the slider of a chart', () => {
         buckets.at(index) ?? assert.fail()
       assert.equal(
         reading,
-        `Hour: 1 Oct ${at.slice(11, 16)}${complete ? '' : ' so far'}; Spent on play: ${spentOnPlay}; Paid in prizes: ${paidInPrizes}; ` +
+        `Hour, UTC: 1 Oct ${at.slice(11, 16)}${complete ? '' : ' so far'}; Spent on play: ${spentOnPlay}; Paid in prizes: ${paidInPrizes}; ` +
           `Burned: ${burned}; Price, USD: ${tokenPriceUsd ?? 'not known'}`,
       )
     }
