@@ -91,7 +91,7 @@ suite('the link preview', () => {
       '15 % is paid. The rest of the voters’ prizes can be paid now. The winner’s prize waits to be claimed.',
     ],
     ['/summary', '12.75 KOTS spent on play, 15.00 KOTS paid in prizes, 85.00 KOTS won and not yet paid'],
-    ['/flows?from=2026-10-01&to=2026-10-02&bucket=hour', 'On 1 October 2026 players spent 12.75 KOTS. 117'],
+    ['/flows?from=2026-10-01&to=2026-10-02&bucket=hour', 'On 1 October 2026 so far players spent 12.75 KOTS'],
     ['/schedule', 'Planned next: Contest 2 opens, at 6 Oct 2026 00:00:00 UTC.'],
     ['/contests?status=upcoming', 'Newest first: Contest 2, to come. Each contest with its pool,'],
     ['/events/999', 'The newest event is 13.'],

@@ -1,4 +1,3 @@
-import { nounOf } from '../markup/count-words.ts'
 import { BACKOFF_MS } from '../../client/ask.ts'
 import { isRead, keepRows, liveRowsIn, morph, newRows } from './island-live-morph.ts'
 import { retryAfterMs } from './island-live-stream.ts'
@@ -215,7 +214,7 @@ function announce(page: LivePage, count: number, what: string): boolean {
   return true
 }
 
-const eventsOf = (count: number): string => `${count} new ${nounOf(count, 'event')}`
+const eventsOf = (count: number): string => `${count} new ${count === 1 ? 'event' : 'events'}`
 
 /** Newest seq that a page counts; NaN when it states none. */
 function seqIn(page: string): number {

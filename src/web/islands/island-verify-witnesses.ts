@@ -1,4 +1,3 @@
-import { nounOf } from '../markup/count-words.ts'
 import type { Witnesses } from '../../protocol/endpoints/witnesses-resource.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
@@ -101,7 +100,7 @@ export async function* checkSavedProof(
     const others = cosignaturesOf(text, signed.origin)
     if (others > 0)
       yield openStep(
-        `The proof has ${others} ${nounOf(others, 'signature')} of others than the log. Give the keys of witnesses above to check them`,
+        `The proof has ${others} ${others === 1 ? 'signature' : 'signatures'} of others than the log. Give the keys of witnesses above to check them`,
       )
   }
   const newest = yield* steps.fetchNewestCheckpoint(log)

@@ -192,7 +192,10 @@ function rangeText(
   const day = (ms: number): string => written(ms, { day: 'numeric', month: 'long', year: 'numeric' })
   const [first, last] = [day(start), day(end - 1)].map((text) => text.split(' '))
   const isFull = day(start) === day(from) && day(from).startsWith('1 ') && day(to).startsWith('1 ')
-  const isMonth = day(start) === day(from) && day(from).startsWith('1 ') && (isFull || isOpen)
+  const isMonth =
+    day(start) === day(from) &&
+    day(from).startsWith('1 ') &&
+    (isFull || (isOpen && day(start) !== day(end - 1)))
   const far = isOpen ? ' so far' : ''
   if (first?.slice(1).join() === last?.slice(1).join() && isMonth) return `${first?.slice(1).join(' ')}${far}`
   if (isFull && first?.[1] === 'January' && day(to).includes('January') && first[2] === last?.[2])

@@ -15,7 +15,7 @@ import { rangeControls } from './range-form.ts'
 import { beforeLaunch } from './range-presets.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { rangeQuery } from '../../markup/range-query.ts'
-import { rangeHtml, rangeName } from '../../markup/range-words.ts'
+import { rangeHtml, rangeName } from './range-words.ts'
 import { percentOf } from '../../charts/share.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 

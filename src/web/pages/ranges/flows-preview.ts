@@ -1,7 +1,7 @@
 import type { Flows } from '../../../protocol/range-resources.ts'
 import type { View } from '../../frame/page.ts'
 import type { PreviewCard } from '../../preview/preview-card.ts'
-import { rangeName } from '../../markup/range-words.ts'
+import { rangeName } from './range-words.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
 import { cutAmount, minuteText } from '../../preview/preview-words.ts'
 

@@ -6,7 +6,7 @@ import type { Bucket, Range } from '../../../protocol/range-resources.ts'
 import { BUCKETS } from '../../../protocol/range-resources.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
-import { rangeName } from '../../markup/range-words.ts'
+import { rangeName } from './range-words.ts'
 import type { View } from '../../frame/page.ts'
 import { rangePresets } from './range-presets.ts'
 

@@ -1,11 +1,11 @@
-import { ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import type { Html } from './html.ts'
-import { html } from './html.ts'
-import { monthWords } from './moment-html.ts'
-import { dayWords } from './time-words.ts'
+import { ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
+import type { Html } from '../../markup/html.ts'
+import { html } from '../../markup/html.ts'
+import { monthWords } from '../../markup/moment-html.ts'
+import { dayWords } from '../../markup/time-words.ts'
 
 /** A range of an answer with its buckets, when its log began, and the moment of its newest event. `toMs` is exclusive. */
-export type NamedRange = Readonly<{
+type NamedRange = Readonly<{
   fromMs: number
   toMs: number
   launchedAtMs: number | null
@@ -14,7 +14,7 @@ export type NamedRange = Readonly<{
 }>
 
 /** Words for a range, and the preposition before them: in `October 2026`, on `3 October 2026`. */
-export type RangeName = Readonly<{ before: 'in' | 'on' | 'from'; words: string }>
+type RangeName = Readonly<{ before: 'in' | 'on' | 'from'; words: string }>
 
 /**
  * Name of the part of a range that the log covers, in UTC: a year, months and a day by their names, other days by the
@@ -33,7 +33,11 @@ export function rangeName({ fromMs, toMs, launchedAtMs, asOf, buckets }: NamedRa
   if (first.ms === fromMs && first.day === '1') {
     const after = dayOf(toMs)
     const isWhole = after.day === '1'
-    if (first.month === last.month && first.year === last.year && (isWhole || isGrowing))
+    if (
+      first.month === last.month &&
+      first.year === last.year &&
+      (isWhole || (isGrowing && first.ms !== last.ms))
+    )
       return { before: 'in', words: `${first.month} ${first.year}${far}` }
     if (first.month === 'January' && isWhole && after.month === 'January' && first.year === last.year)
       return { before: 'in', words: `${first.year}${far}` }

@@ -12,6 +12,7 @@ const RANGES: readonly (readonly [from: string, to: string, name: string, newest
   ['2026-12-01', '2027-01-01', 'in December 2026', '2027-02-01'],
   ['2026-11-01', '2026-12-01', 'in November 2026 so far'],
   ['2026-11-01', '2026-11-29', 'in November 2026 so far'],
+  ['2026-11-01', '2026-11-02', 'on 1 November 2026 so far', '2026-11-01T11:00Z'],
   ['2026-10-01', '2026-10-04', 'from 1 to 3 October 2026'],
   ['2026-10-03', '2026-10-04', 'on 3 October 2026'],
   ['2026-11-28', '2026-11-29', 'on 28 November 2026 so far'],
