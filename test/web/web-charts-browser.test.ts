@@ -65,7 +65,7 @@ suite('the slider of a chart', () => {
 
   test('says that a balance is that of the end of its bucket', async () => {
     await using sight = await pages.see('/funds?bucket=hour')
-    const words = /^Hour, at its end:? \d+ Oct \d\d:00/
+    const words = /^Hour, at its end, UTC:? \d+ Oct \d\d:00/
     assert.match(await readingOf(sight), words)
     assert.match(await sight.page.locator('.slider p').innerText(), words)
   })
