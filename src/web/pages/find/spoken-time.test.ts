@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { formatAt, msOf } from '../../../protocol/moment.ts'
-import { timeWords } from '../../markup/time-words.ts'
+import { dayWords, timeWords } from '../../markup/time-words.ts'
 import { exactMoment, longMomentText, momentText, monthWords } from '../../markup/moment-html.ts'
 import { spokenTimes } from './spoken-time.ts'
 
@@ -59,13 +59,14 @@ suite('a time in words', () => {
     const moments = [
       timeWords('full', ms, NOW),
       timeWords('clock', ms, NOW),
+      dayWords('cell', ms, NOW),
       exact,
       momentText(at),
       longMomentText(ms),
     ]
     for (const text of moments) assert.deepEqual(named(text), [`moment ${at}`], text)
-    for (const form of ['near', 'date', 'short'] as const)
-      assert.deepEqual(named(timeWords(form, ms, NOW)), [day('2026-11-08')], form)
+    for (const text of [timeWords('near', ms, NOW), dayWords('date', ms), dayWords('short', ms, NOW)])
+      assert.deepEqual(named(text), [day('2026-11-08')], text)
     for (const days of [-1, 0, 1, 5]) {
       const near = msOf(Date.UTC(2026, 10, 29 + days, 16, 20))
       for (const form of ['near', 'clock'] as const)
