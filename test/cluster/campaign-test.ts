@@ -18,7 +18,7 @@ const FLOORS = {
   unknowns: 1,
   refusals: 1,
   lookups: 1,
-  followed: 2,
+  input: 2,
   held: 1,
 }
 /** Output of a node that a failure shows. */

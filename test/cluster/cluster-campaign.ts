@@ -6,8 +6,8 @@ import type { Cluster, FiredFault } from './cluster.ts'
 import { chosenFaults } from './cluster.ts'
 import type { ClusterPublishers } from './cluster-publishers.ts'
 import { openClusterPublishers } from './cluster-publishers.ts'
-import type { FollowedFile } from './followed-file.ts'
-import { openFollowedFile } from './followed-file.ts'
+import type { EndlessInput } from './endless-input.ts'
+import { openEndlessInput } from './endless-input.ts'
 import type { AuditFault, History, NodeState, Recovery, SeenTree } from './history.ts'
 import type { HoppingSubscribers } from './hopping-subscribers.ts'
 import { openHoppingSubscribers } from './hopping-subscribers.ts'
@@ -52,8 +52,8 @@ export type CampaignResult = Readonly<{
 const CALM_MS = [100, 500] as const
 /** Share of the streams that a reset closes. */
 const RESET_SHARE = 0.5
-/** Mean time between two lines of the followed file. */
-const FOLLOWED_PACE_MS = 300
+/** Mean time between two lines of the endless input. */
+const INPUT_PACE_MS = 300
 const ROUNDS_PER_STANDSTILL = 8
 /** Longest wait for nodes, publishers and subscribers. A longer one is a violation, and the run ends. */
 const WAIT_MS_MAX = 60_000
@@ -65,7 +65,7 @@ type Stage = Readonly<{
   cluster: Cluster
   settings: CampaignSettings
   publishers: ClusterPublishers
-  followed: FollowedFile
+  input: EndlessInput
   subscribers: HoppingSubscribers
   trees: SeenTree[]
   recoveries: Recovery[]
@@ -79,13 +79,13 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
   const { nodes, token, pay } = cluster
   await using subscribers = openHoppingSubscribers({ ...settings, seed: `${seed} subscribers` })
   using publishers = openClusterPublishers({ ...settings, nodes, token, pay })
-  using followed = openFollowedFile({ ...settings, cluster, paceMs: FOLLOWED_PACE_MS })
+  using input = openEndlessInput({ ...settings, cluster, paceMs: INPUT_PACE_MS })
   for (const { begin } of cluster.companions) begin(nodes)
   const recorded = { trees: [], recoveries: [], standstills: [], fired: {} }
-  const stage: Stage = { cluster, settings, publishers, followed, subscribers, ...recorded }
+  const stage: Stage = { cluster, settings, publishers, input, subscribers, ...recorded }
   await fireAll(stage)
   await standStill(stage)
-  await Promise.all([publishers.end(), followed.end()])
+  await Promise.all([publishers.end(), input.end()])
 
   const auditFaults: AuditFault[] = []
   const verifyWords = cluster.companions.flatMap((one) => one.verifyWords)
@@ -115,7 +115,7 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
     history: {
       entries,
       requests,
-      followed: followed.drafts,
+      input: input.drafts,
       visits,
       firstLines: new Map(firstLines),
       firstSeenMs: new Map(firstSeenMs),
@@ -136,7 +136,7 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
     counts: {
       events: size,
       requests: requests.length,
-      followed: followed.drafts.length,
+      input: input.drafts.length,
       trees: trees.length,
       ...publishers.counts,
       ...seen,
@@ -227,9 +227,9 @@ async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
 
 /** Compares all nodes while nobody publishes. The last time, publishers do not go on. */
 async function standStill(stage: Stage, then: 'go on' | 'end' = 'end'): Promise<void> {
-  const { cluster, publishers, followed, subscribers, standstills } = stage
+  const { cluster, publishers, input, subscribers, standstills } = stage
   const { companions } = cluster
-  await Promise.all([publishers.pause(), followed.pause(), ...companions.map(({ pause }) => pause())])
+  await Promise.all([publishers.pause(), input.pause(), ...companions.map(({ pause }) => pause())])
   await nothingHeld(stage)
   await agree(stage, performance.now())
   const before = await readTrees(stage)
@@ -254,7 +254,7 @@ ${saidBy(cluster)}`,
   )
   if (then === 'end') return
   publishers.resume()
-  followed.resume()
+  input.resume()
   for (const { resume } of companions) resume()
 }
 

@@ -34,7 +34,7 @@ const visit = (from: number, to = from): History['visits'][number] => ({
 const SOUND: History = {
   entries: ['line\ndetails of 1', 'line', 'line', 'line'],
   requests: [],
-  followed: [],
+  input: [],
   visits: [visit(2), visit(4)],
   firstLines: new Map(),
   discords: [],

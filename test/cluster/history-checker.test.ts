@@ -57,7 +57,7 @@ function sound(): History {
   return {
     entries,
     requests: seqs.slice(0, -2).map(request),
-    followed: seqs.slice(-2).flatMap((seq) => request(seq).drafts),
+    input: seqs.slice(-2).flatMap((seq) => request(seq).drafts),
     visits: [
       visit(0, 'one', 1, half),
       visit(0, 'two', half + 1, EVENTS),
@@ -145,19 +145,19 @@ const DOCTORED: readonly (readonly [broken: string, history: History, report: Re
     /nobody sent the event at 5/,
   ],
   [
-    'a followed line that is lost',
+    'a line of the input that is lost',
     withEntries((entries) => entries.splice(EVENTS - 1, 1)),
-    /ref-12 of the followed file is not in the log/,
+    /ref-12 of the endless input is not in the log/,
   ],
   [
-    'a followed line that comes twice',
+    'a line of the input that comes twice',
     withEntries((entries) => entries.push(line(13, 12))),
-    /ref-12 of the followed file is at 12, 13/,
+    /ref-12 of the endless input is at 12, 13/,
   ],
   [
-    'followed lines in another order',
+    'lines of the input in another order',
     withEntries((entries) => entries.splice(10, 2, line(11, 12), line(12, 11))),
-    /ref-12 of the followed file is at 11, before an earlier line at 12/,
+    /ref-12 of the endless input is at 11, before an earlier line at 12/,
   ],
   ['a seq that is skipped', withEntries((entries) => entries.splice(4, 1, line(6, 5))), /place 5 has seq 6/],
   [

@@ -64,7 +64,7 @@ function* acknowledged({ requests }: History, events: readonly LoggedEvent[]): G
   }
 }
 
-function* once({ requests, followed, outbox }: History, events: readonly LoggedEvent[]): Generator<string> {
+function* once({ requests, input, outbox }: History, events: readonly LoggedEvent[]): Generator<string> {
   const seqs = new Map<string, number[]>()
   for (const event of events) {
     const content = contentOf(event)
@@ -82,13 +82,13 @@ function* once({ requests, followed, outbox }: History, events: readonly LoggedE
     }
   }
   let newest = 0
-  for (const draft of followed) {
+  for (const draft of input) {
     const content = contentOf(published(draft))
     const [seq = 0, ...more] = seqs.get(content) ?? []
-    if (seq === 0) yield `${draft.ref} of the followed file is not in the log`
+    if (seq === 0) yield `${draft.ref} of the endless input is not in the log`
     else if (seq < newest)
-      yield `${draft.ref} of the followed file is at ${seq}, before an earlier line at ${newest}`
-    if (more.length > 0) yield `${draft.ref} of the followed file is at ${seq}, ${more.join(', ')}`
+      yield `${draft.ref} of the endless input is at ${seq}, before an earlier line at ${newest}`
+    if (more.length > 0) yield `${draft.ref} of the endless input is at ${seq}, ${more.join(', ')}`
     newest = seq
     seqs.delete(content)
   }

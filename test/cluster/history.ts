@@ -85,8 +85,8 @@ export type History = Readonly<{
   /** Entries of the log's leaves at the end, by one node: the line, and the details line after a line feed. */
   entries: readonly string[]
   requests: readonly SentRequest[]
-  /** Drafts of a file that the command `publish --follow` has sent, in their order. */
-  followed: readonly SentDraft[]
+  /** Drafts of an input that the command `publish -` has sent, in their order. */
+  input: readonly SentDraft[]
   visits: readonly Visit[]
   /** First line seen of each seq in any stream. */
   firstLines: ReadonlyMap<number, string>

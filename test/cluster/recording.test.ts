@@ -36,7 +36,7 @@ function line(seq: number, kots = 1): string {
 const NOTHING: History = {
   entries: [],
   requests: [],
-  followed: [],
+  input: [],
   visits: [],
   firstLines: new Map(),
   discords: [],

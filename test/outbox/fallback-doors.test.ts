@@ -110,18 +110,6 @@ suite('a publisher with fallbacks', () => {
     assert.deepEqual(second.asked, [])
   })
 
-  test('follows an endless input past a door that is away', async () => {
-    const file = fileOf(30_000, 5)
-    const stop = new AbortController()
-    const words = ['publish', '--follow', file, '--to', `${AWAY},${own().door}`, '--token-file', tokenFile]
-    const ended = run(words, { stop: stop.signal })
-    while ((await amounts(own(), 30_000, 5)).length < 5) await new Promise((next) => setTimeout(next, 20))
-    stop.abort()
-    const { code, stderr } = await ended
-    assert.equal(code, 0, stderr)
-    assert.deepEqual(await amounts(own(), 30_000, 5), counted(30_000, 5))
-  })
-
   test('asks the next door about held drafts too', async () => {
     const doors = `${AWAY},${own().door}`
     const words = ['--to', doors, '--token-file', tokenFile]

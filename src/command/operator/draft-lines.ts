@@ -36,7 +36,7 @@ export async function* draftLines(
 }
 
 /** Fault of a line that cannot be a draft, as the end of a message; null when it may be one. Never repeats the line. */
-export function lineFault(bytes: Buffer): string | null {
+function lineFault(bytes: Buffer): string | null {
   if (bytes.length > DRAFT_LINE_BYTES_MAX) {
     return `is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`
   }

@@ -1,5 +1,4 @@
 import { createReadStream, statSync } from 'node:fs'
-import type { Readable } from 'node:stream'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
@@ -7,47 +6,37 @@ import { openProgress } from '../terminal/progress.ts'
 import { openDraftCounts } from './draft-counts.ts'
 import type { DraftLine } from './draft-lines.ts'
 import { draftLines } from './draft-lines.ts'
-import { openDoor, sendDrafts } from './publish-door.ts'
+import type { DoorAccess } from './publish-door.ts'
+import { sendDrafts } from './publish-door.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
 import { formatCount } from '../../protocol/amount.ts'
-
-type PublishSettings = Readonly<{
-  /** Path of a file of JSON lines, or null for standard input. */
-  file: string | null
-  to: string
-  /** Public address of the log that the door must belong to; null for the log of its first answer. */
-  url: string | null
-  tokenFile: string
-}>
 
 /** Most drafts and bytes of one request. Each request is all or nothing. */
 const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
 
 /**
- * Sends drafts to the publish door, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
+ * Sends the drafts of a file to the publish door, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
  * when a draft is refused, and when one is never published because it failed or was dropped.
  */
-export async function publish(settings: PublishSettings, input: Readable, world: World): Promise<ExitCode> {
-  const anyDoor = openDoor(settings.to, settings.tokenFile, world)
-  const total = settings.file === null ? 0 : sizeOf(settings.file)
-  const source = settings.file === null ? input : createReadStream(settings.file)
-  const name = settings.file === null ? 'standard input' : shellQuoted(settings.file)
+export async function publishFile(file: string, anyDoor: DoorAccess, world: World): Promise<ExitCode> {
+  const total = statSync(file).size
+  const source = createReadStream(file)
   const progress = openProgress('publishing', 'bytes', world)
-  let door = settings.url === null ? anyDoor : { ...anyDoor, log: await publicLog(settings.url, world) }
+  let door = anyDoor
   const counts = openDraftCounts(world, world.stdout)
   try {
     let firstLine = 1
     let [bytes, drafts] = [0, 0]
-    for await (const lines of batches(draftLines(source, name, world.stop), world.stop)) {
+    for await (const lines of batches(draftLines(source, shellQuoted(file), world.stop), world.stop)) {
       const texts = lines.map(({ text }) => text)
       const answer = await sendDrafts(door, texts)
       if (!answer.ok) {
         progress.end()
         for (const { draft, field, reason } of [answer.failure, ...answer.failure.others]) {
           const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
-          const place = [settings.file ?? 'standard input', line, field ?? ''].filter((part) => part !== '')
+          const place = [file, line, field ?? ''].filter((part) => part !== '')
           tell(world, `${place.join(', ')}: ${printable(reason)}`)
         }
         counts.report()
@@ -83,12 +72,13 @@ export async function publicLog(url: string, world: World): Promise<string | nul
   return headers.get('daybook-log')
 }
 
-function sizeOf(file: string): number {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) throw new CommandError(2, `the file ${shellQuoted(file)} does not exist`)
+/** Whether a path is a pipe or a device, which may have no end; false for a file. Exit code 2 when it is neither. */
+export function isPipe(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandError(2, `the file ${shellQuoted(path)} does not exist`)
   if (found.isDirectory())
-    throw new CommandError(2, `${shellQuoted(file)} is a folder; a file of drafts is needed`)
-  return found.size
+    throw new CommandError(2, `${shellQuoted(path)} is a folder; a file of drafts is needed`)
+  return !found.isFile()
 }
 
 async function* batches(

@@ -1,15 +1,17 @@
 import { Command } from 'commander'
+import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { publicLog, publish } from '../operator/publish-command.ts'
+import { isPipe, publicLog, publishFile } from '../operator/publish-command.ts'
 import type { DoorAccess } from '../operator/publish-door.ts'
 import { openDoor } from '../operator/publish-door.ts'
 import { option } from '../terminal/options.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
 import { parseDatabaseUrl } from '../terminal/database-url.ts'
 import { drainOutbox } from './drain.ts'
-import { followDrafts, followInput } from './follow-drafts.ts'
 import { outboxSql, parseOutboxTable } from './outbox-sql.ts'
+import { publishInput } from './publish-input.ts'
 
 type PublishOptions = Readonly<{
   to: string
@@ -20,15 +22,13 @@ type PublishOptions = Readonly<{
   table: string
   once?: true
   sql?: true
-  follow?: string
-  cursor?: string
 }>
 
-/** The command `publish`: drafts from a file, a table of PostgreSQL, a growing file or an endless input. */
+/** The command `publish`: drafts from a file, an input that may never end, or a table of PostgreSQL. */
 export function publishCommand(world: World, input: Readable, done: (code: ExitCode) => void): Command {
   return new Command('publish')
     .description('send drafts to the publish door')
-    .argument('[file]', 'drafts as JSON lines; standard input by default')
+    .argument('[file]', 'drafts as JSON lines; - for standard input, the default')
     .addOption(
       option(
         '--to <urls>',
@@ -44,10 +44,6 @@ export function publishCommand(world: World, input: Readable, done: (code: ExitC
     .addOption(option('--table <name>', 'table of the outbox').default('public.daybook_outbox'))
     .addOption(option('--once', 'with --from: end when the table has no row left'))
     .addOption(option('--sql', 'print the SQL that makes the table, its trigger and a role'))
-    .addOption(
-      option('--follow <file>', 'send the lines of a growing file without end; - for standard input'),
-    )
-    .addOption(option('--cursor <file>', 'with --follow: file that keeps the place between runs'))
     .addHelpText(
       'after',
       `
@@ -55,7 +51,7 @@ Examples:
   daybook publish drafts.jsonl --token-file token
   daybook publish --sql > outbox.sql
   daybook publish --from postgres://daybook@db.example.org/platform --password-file password --token-file token
-  daybook publish --follow drafts.jsonl --cursor place --token-file token`,
+  tail -n +1 -F drafts.jsonl | daybook publish - --token-file token`,
     )
     .action(async (file: string | undefined, options: PublishOptions) =>
       done(await publishFrom(file ?? null, options, input, world)),
@@ -68,12 +64,10 @@ async function publishFrom(
   input: Readable,
   world: World,
 ): Promise<ExitCode> {
-  const { to, url = null, tokenFile, from, follow, cursor = null, passwordFile = null } = options
-  const sources = [file, from, follow, options.sql].filter((source) => source != null)
-  if (sources.length > 1) throw new CommandError(2, 'give only one of a file, --from, --follow and --sql')
-  if (options.once === true && from === undefined) {
-    throw new CommandError(2, '--once needs --from: a file ends by itself, and --follow never does')
-  }
+  const { to, url = null, tokenFile, from, passwordFile = null } = options
+  const sources = [file, from, options.sql].filter((source) => source != null)
+  if (sources.length > 1) throw new CommandError(2, 'give only one of a file, --from and --sql')
+  if (options.once === true && from === undefined) throw new CommandError(2, '--once needs --from')
   const table = parseOutboxTable(options.table)
   if (options.sql === true) {
     world.stdout.write(outboxSql(table))
@@ -85,13 +79,12 @@ async function publishFrom(
     const door = await loggedDoor(to, tokenFile, url, world)
     return drainOutbox({ target, table, door, once: options.once === true }, world)
   }
-  if (follow !== undefined) {
-    const door = await loggedDoor(to, tokenFile, url, world)
-    if (follow !== '-') return followDrafts(follow, cursor, door, world)
-    if (cursor !== null) throw new CommandError(2, 'standard input has no place to keep: leave --cursor out')
-    return followInput(input, door, world)
-  }
-  return publish({ file, to, url, tokenFile }, input, world)
+  const isInput = file === null || file === '-'
+  const hasEnd = !isInput && !isPipe(file)
+  const door = await loggedDoor(to, tokenFile, url, world)
+  if (isInput) return publishInput(input, 'standard input', door, world)
+  if (hasEnd) return publishFile(file, door, world)
+  return publishInput(createReadStream(file), shellQuoted(file), door, world)
 }
 
 /** The door, pinned to the log of the service at `url`, if given. */

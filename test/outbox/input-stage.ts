@@ -6,7 +6,7 @@ import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
 
 /** A service, and lines for it, each with a deposit of its own amount. */
-export type FollowStage = AsyncDisposable &
+export type InputStage = AsyncDisposable &
   Readonly<{
     folder: string
     tokenFile: string
@@ -22,8 +22,8 @@ export type FollowStage = AsyncDisposable &
     published(): Promise<void>
   }>
 
-export async function openFollowStage(): Promise<FollowStage> {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-follow-'))
+export async function openInputStage(): Promise<InputStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-input-'))
   const tokenFile = join(folder, 'token')
   const service = await startService({ chain: 'opaque', options: ['--rate-limit', 'off', '--drain', '0'] })
   writeFileSync(tokenFile, service.token)
@@ -39,7 +39,7 @@ export async function openFollowStage(): Promise<FollowStage> {
     service,
     line() {
       number += 1
-      return `{"ref":"follow-${number}","type":"treasury","kind":"deposit","kots":"${number}"}\n`
+      return `{"ref":"input-${number}","type":"treasury","kind":"deposit","kots":"${number}"}\n`
     },
     forgetLine: () => void (number -= 1),
     lines: () => number,

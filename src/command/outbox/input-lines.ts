@@ -9,22 +9,27 @@ const LINGER_MS = 50
 /** Lines that wait to be sent before the input is no longer read. */
 const LINES_MAX = 2_000
 
+/** A line of an input, with its number from 1. */
+type InputLine = DraftRow & Readonly<{ number: number }>
+
 /**
- * Yields the lines of an endless input, those of a moment together. Ends with the input or at a stop. Throws after the
- * lines before a line that cannot be a draft, and after those before a failure to read.
+ * Yields the lines of an input that may never end, those of a moment together. Ends with the input or at a stop. Throws
+ * after the lines before a line that cannot be a draft, and after those before a failure to read. `name` is the input's
+ * name in that error.
  */
-export async function* followLines(
+export async function* inputLines(
   input: Readable,
+  name: string,
   stop: AbortSignal,
-): AsyncGenerator<readonly DraftRow[], void, undefined> {
+): AsyncGenerator<readonly InputLine[], void, undefined> {
   const bell = openBell(stop)
   const room = openBell(stop)
-  const waiting: DraftRow[] = []
+  const waiting: InputLine[] = []
   let isOver = false
 
   async function read(): Promise<void> {
-    for await (const { number, text } of draftLines(input, 'standard input', stop)) {
-      waiting.push({ name: `line ${number}`, line: text })
+    for await (const { number, text } of draftLines(input, name, stop)) {
+      waiting.push({ name: `line ${number}`, number, line: text })
       bell.ring()
       if (waiting.length < LINES_MAX) continue
       room.clear()

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../sim/random.ts'
-import { run } from '../stage/command-stage.ts'
+import { openDoor } from '../../src/command/operator/publish-door.ts'
+import { publishInput } from '../../src/command/outbox/publish-input.ts'
+import { worldOf } from '../stage/command-stage.ts'
 import type { Cluster } from './cluster.ts'
 import type { SentDraft } from './history.ts'
 
@@ -13,14 +15,14 @@ const POLL_MS = 50
 /** Distinguishes its amounts from those of other publishers. */
 const DECIMALS = '999999999'
 
-/** A growing file that `daybook publish --follow FILE --to A,B,C` sends to the writers of a cluster. */
-export type FollowedFile = Disposable &
+/** An input without end that `daybook publish - --to A,B,C` sends to the writers of a cluster. */
+export type EndlessInput = Disposable &
   Readonly<{
     drafts: readonly SentDraft[]
     /** Stops the growth, and resolves when every line is published. */
     pause(): Promise<void>
     resume(): void
-    /** Stops the command and asserts that it ends with code 0. */
+    /** Ends the input and asserts that the command ends with code 0. */
     end(): Promise<void>
   }>
 
@@ -32,10 +34,9 @@ type Settings = Readonly<{
   paceMs: number
 }>
 
-export function openFollowedFile({ cluster, folder, seed, paceMs }: Settings): FollowedFile {
-  const random = randomOf(`${seed} followed file`)
-  const [file, tokenFile] = [join(folder, 'followed.jsonl'), join(folder, 'followed-token')]
-  writeFileSync(file, '')
+export function openEndlessInput({ cluster, folder, seed, paceMs }: Settings): EndlessInput {
+  const random = randomOf(`${seed} endless input`)
+  const tokenFile = join(folder, 'input-token')
   writeFileSync(tokenFile, cluster.token)
   const doors = cluster.nodes.flatMap(({ door }) => door ?? [])
   const drafts: SentDraft[] = []
@@ -43,24 +44,27 @@ export function openFollowedFile({ cluster, folder, seed, paceMs }: Settings): F
   const stderr = new PassThrough()
   let said = ''
   stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const cursor = ['--cursor', join(folder, 'followed-cursor')]
-  const words = ['publish', '--follow', file, '--to', doors.join(','), '--token-file', tokenFile, ...cursor]
-  const ended = run(words, { stop: stop.signal, stderr })
+  const input = new PassThrough()
+  const world = worldOf({ stderr, stop: stop.signal })
+  const ended = publishInput(input, 'standard input', openDoor(doors.join(','), tokenFile, world), world)
+  // Awaited at the end, unless the campaign fails before.
+  ended.catch(() => undefined)
 
   let isGrowing = true
+  let hasEnded = false
   const grow = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
+    while (!hasEnded && !stop.signal.aborted) {
       await sleep(random.exponential(paceMs))
-      if (!isGrowing || stop.signal.aborted) continue
+      if (!isGrowing || hasEnded || stop.signal.aborted) continue
       const number = drafts.length + 1
       const draft = {
-        ref: `followed-${number}`,
+        ref: `input-${number}`,
         type: 'treasury',
         kind: 'deposit',
         kots: `${number}.${DECIMALS}`,
       }
       drafts.push(draft)
-      appendFileSync(file, `${JSON.stringify(draft)}\n`)
+      input.write(`${JSON.stringify(draft)}\n`)
     }
   }
   const growing = grow()
@@ -77,16 +81,16 @@ export function openFollowedFile({ cluster, folder, seed, paceMs }: Settings): F
       isGrowing = false
       const last = performance.now() + PUBLISHED_MS_MAX
       while ((await newest().catch(() => undefined)) !== drafts.at(-1)?.kots) {
-        assert.ok(performance.now() < last, `the followed file is not published: ${said}`)
+        assert.ok(performance.now() < last, `the endless input is not published: ${said}`)
         await sleep(POLL_MS)
       }
     },
     resume: () => void (isGrowing = true),
     async end() {
-      stop.abort()
+      hasEnded = true
       await growing
-      const { code } = await ended
-      assert.equal(code, 0, said)
+      input.end()
+      assert.equal(await ended, 0, said)
     },
     [Symbol.dispose]: () => stop.abort(),
   }
