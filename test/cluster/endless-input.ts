@@ -51,11 +51,11 @@ export function openEndlessInput({ cluster, folder, seed, paceMs }: Settings): E
   ended.catch(() => undefined)
 
   let isGrowing = true
-  let hasEnded = false
+  const over = new AbortController()
   const grow = async (): Promise<void> => {
-    while (!hasEnded && !stop.signal.aborted) {
+    while (!over.signal.aborted) {
       await sleep(random.exponential(paceMs))
-      if (!isGrowing || hasEnded || stop.signal.aborted) continue
+      if (!isGrowing || over.signal.aborted) continue
       const number = drafts.length + 1
       const draft = {
         ref: `input-${number}`,
@@ -87,11 +87,14 @@ export function openEndlessInput({ cluster, folder, seed, paceMs }: Settings): E
     },
     resume: () => void (isGrowing = true),
     async end() {
-      hasEnded = true
+      over.abort()
       await growing
       input.end()
       assert.equal(await ended, 0, said)
     },
-    [Symbol.dispose]: () => stop.abort(),
+    [Symbol.dispose]() {
+      over.abort()
+      stop.abort()
+    },
   }
 }
