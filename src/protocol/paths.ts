@@ -35,8 +35,8 @@ export const ENDPOINT_PATHS = {
   status: '/api/v1/status',
 } as const
 
-/** Paths of the descriptions of all files and columns, outside the API: a Data Package, and a catalogue in DCAT. */
-export const DATASET_PATHS = { frictionless: '/datapackage.json', dcat: '/dcat.jsonld' } as const
+/** Path of the Data Package, which describes all files and columns. It is outside the API. */
+export const DATA_PACKAGE_PATH = '/datapackage.json'
 
 export type EndpointId = keyof typeof ENDPOINT_PATHS
 

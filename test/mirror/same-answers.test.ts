@@ -59,7 +59,6 @@ const PAGES = [
   '/sitemap.xml',
   '/llms.txt',
   '/datapackage.json',
-  '/dcat.jsonld',
   '/api/problems/behind',
   '/api/v1/openapi.json',
   '/api/v1/asyncapi.json',

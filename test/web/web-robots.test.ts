@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import { DATASET_PATHS } from '../../src/protocol/paths.ts'
+import { DATA_PACKAGE_PATH } from '../../src/protocol/paths.ts'
 import { parsed } from '../../src/protocol/problem.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
@@ -68,7 +68,7 @@ suite('the sitemap', () => {
     const pages = PAGES.map(pagePath).filter((path) => !path.includes('{'))
     assert.deepEqual(
       named,
-      [...pages, '/datapackage.json', '/dcat.jsonld', '/contests/2/ledger', '/contests/1/ledger'].map(
+      [...pages, DATA_PACKAGE_PATH, '/contests/2/ledger', '/contests/1/ledger'].map(
         (path) => `${base}${path}`,
       ),
     )
@@ -148,8 +148,7 @@ suite('robots.txt', () => {
     for (const path of [...named, '/events/10', '/summary?at=2026-10-01', '/events?tx=transaction-0001']) {
       assert.ok(isAllowed(robots, path), path)
     }
-    const files: readonly string[] = Object.values(DATASET_PATHS)
-    assert.ok(named.every((path) => ADDRESSES.includes(path) || files.includes(path)))
+    assert.ok(named.every((path) => ADDRESSES.includes(path) || path === DATA_PACKAGE_PATH))
   })
 
   test('disallows endless streams and unlimited sets of addresses', async () => {

@@ -24,33 +24,9 @@ export type PublishedFile = Readonly<{
   digest: Digest | null
 }>
 
-/** Files of one data set. */
-export type Dataset = Readonly<{
-  /** Unique name, in lower case. */
-  name: string
-  title: string
-  meaning: string
-  /** First and last month; null for a data set of the present. */
-  months: readonly [first: string, last: string] | null
-  files: readonly PublishedFile[]
-}>
-
-/** All data sets of a site: the log by month, then each table. `base` is the URL of the site. */
-export function datasetsOf(base: string, months: readonly MonthState[]): readonly Dataset[] {
-  const [first, last] = [months.at(0)?.month, months.at(-1)?.month]
-  const log: Dataset = {
-    name: 'log',
-    title: 'Every event, by month',
-    meaning:
-      'The append-only log as gzip-compressed JSON lines. A closed month never changes. All files, then the stream after their last event, are the whole log without a gap',
-    months: first === undefined || last === undefined ? null : [first, last],
-    files: [...months.flatMap((month) => monthFiles(base, month)), sumsFile(base)],
-  }
-  const tables = tableFiles(base).map((file) => {
-    const { name, title, meaning } = file
-    return { name: `table-${name}`, title, meaning, months: null, files: [file] }
-  })
-  return [log, ...tables]
+/** All files of a site: those of the log by month, then each table. `base` is the URL of the site. */
+export function publishedFiles(base: string, months: readonly MonthState[]): readonly PublishedFile[] {
+  return [...months.flatMap((month) => monthFiles(base, month)), sumsFile(base), ...tableFiles(base)]
 }
 
 function monthFiles(base: string, { month, manifest: json }: MonthState): readonly PublishedFile[] {

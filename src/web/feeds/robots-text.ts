@@ -40,7 +40,7 @@ export function robotsRoute(site: Site): AnswerRoute {
 function robotsText(url: string): string {
   return [
     '# Programs are welcome: /llms.txt says how to ask, /archive has every event as files,',
-    '# /datapackage.json and /dcat.jsonld describe every file and column.',
+    '# /datapackage.json describes every file and column.',
     'User-agent: *',
     ...ALLOWED.map((path) => `Allow: ${path}`),
     ...DISALLOWED.map((path) => `Disallow: ${path}`),

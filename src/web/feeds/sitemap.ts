@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
-import { DATASET_PATHS } from '../../protocol/paths.ts'
+import { DATA_PACKAGE_PATH } from '../../protocol/paths.ts'
 import type { Contests } from '../../protocol/resources.ts'
 import { etagOf } from '../../serve/http/etag.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
@@ -92,14 +92,13 @@ export async function sitemapEntries(
   return parsed(entries.slice(0, most))
 }
 
-/** Entries of the pages without a variable part, and of the descriptions of all files. Pages of an endpoint change with the log. */
+/** Entries of the pages without a variable part, and of the description of all files. Pages of an endpoint change with the log. */
 function pageEntries(pages: readonly AnyPage[], changedAt: string | null): readonly SitemapEntry[] {
   const ofPages = pages.flatMap((page) => {
     const path = pagePath(page)
     return path.includes('{') ? [] : [{ path, changedAt: page.endpoint === null ? null : changedAt }]
   })
-  const descriptions = Object.values(DATASET_PATHS).map((path) => ({ path, changedAt: null }))
-  return [...ofPages, ...descriptions]
+  return [...ofPages, { path: DATA_PACKAGE_PATH, changedAt: null }]
 }
 
 function sitemapOf(entries: readonly SitemapEntry[], base: string): string {

@@ -4,7 +4,6 @@ import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
-import jsonld from 'jsonld'
 import { DAY_MS } from '../../../src/protocol/moment.ts'
 import type { ApiStage } from '../../stage/api-stage.ts'
 import { openApiStage } from '../../stage/api-stage.ts'
@@ -175,72 +174,22 @@ suite('/datapackage.json', () => {
   })
 })
 
-suite('/dcat.jsonld', () => {
-  test('is JSON-LD without an unknown term, and says the same of every file as the Data Package', async () => {
-    const response = await stage.get('/dcat.jsonld')
-    assert.equal(response.headers.get('content-type'), 'application/ld+json')
-    const document = (await response.json()) as jsonld.JsonLdDocument
-    // `safe` fails where the expansion would drop a term.
-    const nodes = await jsonld.flatten(document, undefined, { safe: true } as jsonld.Options.Flatten)
-    const DCAT = 'http://www.w3.org/ns/dcat#'
-    const SPDX = 'http://spdx.org/rdf/terms#'
-    type Flat = Record<string, { '@id'?: string; '@value'?: string }[]> & {
-      '@id': string
-      '@type'?: string[]
-    }
-    const flat = nodes as unknown as Flat[]
-    const byId = new Map(flat.map((node) => [node['@id'], node]))
-    const ofType = (type: string): Flat[] => flat.filter((node) => node['@type']?.includes(DCAT + type))
-    assert.equal(ofType('Catalog').length, 1)
-    const distributions = ofType('Distribution')
-    assert.deepEqual(
-      new Map(
-        distributions.map((node) => {
-          const sum = byId.get(node[`${SPDX}checksum`]?.[0]?.['@id'] ?? '')
-          const hash = sum?.[`${SPDX}checksumValue`]?.[0]?.['@value']
-          return [node[`${DCAT}downloadURL`]?.[0]?.['@id'], hash === undefined ? undefined : `sha256:${hash}`]
-        }),
-      ),
-      new Map(described.resources.map(({ path, hash }) => [path, hash])),
-    )
-    const named = ofType('Catalog').flatMap((node) => node[`${DCAT}dataset`] ?? [])
-    assert.deepEqual(
-      new Set(named.map((one) => one['@id'])),
-      new Set(ofType('Dataset').map((one) => one['@id'])),
-    )
-    for (const node of ofType('Dataset')) {
-      assert.equal(node['http://purl.org/dc/terms/license']?.[0]?.['@id'], LICENCE)
-    }
-  })
-
-  test('describes the columns of each table in the terms of CSVW', async () => {
-    const document = (await (await stage.get('/dcat.jsonld')).json()) as jsonld.JsonLdDocument
-    const quads: unknown = await jsonld.toRDF(document, { format: 'application/n-quads' })
-    assert.ok(typeof quads === 'string')
-    assert.match(quads, /<http:\/\/www\.w3\.org\/ns\/csvw#name> "kots"/)
-    const columns = described.resources.filter(({ format }) => format === 'csv' || format === 'jsonl')
-    assert.equal(quads.match(/<http:\/\/www\.w3\.org\/ns\/csvw#tableSchema>/g)?.length, columns.length)
-  })
-})
-
-suite('the descriptions of the files', () => {
-  test('are named by the index and the page of the archive and by the page about the site', async () => {
+suite('the description of the files', () => {
+  test('is named by the index and the page of the archive and by the page about the site, which carry schema.org Dataset too', async () => {
     const index = await stage.get('/api/v1/archive')
     assert.match(index.headers.get('link') ?? '', /<\/datapackage\.json>; rel="describedby"/)
     for (const path of ['/archive', '/about']) {
       const page = await (await stage.get(path)).text()
       assert.match(page, /<link\s+rel="describedby"[^>]*href="\/datapackage\.json"/)
-      assert.match(page, /<link\s+rel="describedby"[^>]*href="\/dcat\.jsonld"/)
+      assert.match(page, /"@type":"Dataset"/)
     }
     assert.match(await (await stage.get('/robots.txt')).text(), /\/datapackage\.json/)
   })
 
-  test('exist for a log without events', async () => {
+  test('exists for a log without events', async () => {
     await using empty = await openApiStage({ story: [] })
-    for (const path of ['/datapackage.json', '/dcat.jsonld']) {
-      const response = await empty.get(path)
-      assert.equal(response.status, 200)
-      assert.doesNotMatch(await response.text(), /jsonl\.gz"/)
-    }
+    const response = await empty.get('/datapackage.json')
+    assert.equal(response.status, 200)
+    assert.doesNotMatch(await response.text(), /jsonl\.gz"/)
   })
 })

@@ -1,8 +1,8 @@
-import { DATASET_PATHS } from '../../../protocol/paths.ts'
+import { DATA_PACKAGE_PATH } from '../../../protocol/paths.ts'
 import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
-import { DATASET_LINKS } from '../../frame/dataset-links.ts'
+import { DATA_PACKAGE_LINK } from '../../frame/data-package-link.ts'
 import { expressed } from '../../charts/share.ts'
 import { codeBlock, copyButton } from '../../frame/view-bar.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
@@ -19,7 +19,7 @@ export const archivePage: EndpointPage<'archive'> = {
   csv: tableOf,
   svg: monthPicture,
   head: ({ months }, view) =>
-    html`${DATASET_LINKS}${jsonBlock('application/ld+json', datasetOf(months, view))}`,
+    html`${DATA_PACKAGE_LINK}${jsonBlock('application/ld+json', datasetOf(months, view))}`,
   render: ({ months }, view) =>
     html`<p class="lead">${countOf(months)} No key and no sign-up.</p>
       ${months.length === 0 ? EMPTY : html`${monthChart(months)} ${monthTable(months)} ${howTo(months, view)}`}`,
@@ -150,9 +150,8 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
     <p>With DuckDB, over the downloaded files: the same for each day.</p>
     ${codeBlock('With DuckDB', duckdb)}
     <p>
-      <a href="${DATASET_PATHS.frictionless}">A Data Package</a> and
-      <a href="${DATASET_PATHS.dcat}">a DCAT catalogue</a> describe every file and column, with types, units
-      and digests.
+      <a href="${DATA_PACKAGE_PATH}">A Data Package</a> describes every file and column, with types, units and
+      digests.
     </p>
     <p>
       Read all files, then the stream after the last event of the newest file. You miss no event, and get none

@@ -1,20 +1,35 @@
+import type { LogIdentity } from '../../log/store/reader.ts'
+import { DATA_PACKAGE_PATH } from '../../protocol/paths.ts'
+import { NOTICE, SUBJECT } from '../describe/information.ts'
 import type { Column } from './dataset-columns.ts'
-import type { Publication } from './publication.ts'
-import { unitFor } from './publication.ts'
 import type { PublishedFile } from './published-files.ts'
+
+/** Operator's settings that the Data Package names. */
+export type Publisher = Readonly<{
+  /** Public base URL without a slash at its end. */
+  url: string
+  name: string
+  /** Symbol of the token, the unit of every amount. */
+  token: string
+  /** URL of the licence of the published log; null if none. */
+  licence: string | null
+}>
 
 const PROFILES = 'https://datapackage.org/profiles/2.0'
 
-/** Describes the files as a Data Package (Frictionless, version 2). */
-export function formatFrictionless(publication: Publication): string {
-  const { publisher, log, datasets, description } = publication
+/** Describes files as a Data Package (Frictionless, version 2). */
+export function formatDataPackage(
+  publisher: Publisher,
+  log: Pick<LogIdentity, 'id' | 'origin' | 'simulated'>,
+  files: readonly PublishedFile[],
+): string {
   const { name, url, licence } = publisher
   return JSON.stringify({
     $schema: `${PROFILES}/datapackage.json`,
     name: 'daybook',
-    id: `${url}/datapackage.json`,
+    id: `${url}${DATA_PACKAGE_PATH}`,
     title: `${name}: every event and every figure`,
-    description,
+    description: descriptionOf(log.simulated),
     homepage: url,
     ...(licence === null ? {} : { licenses: [{ path: licence }] }),
     contributors: [{ title: name, path: url, roles: ['publisher'] }],
@@ -23,8 +38,17 @@ export function formatFrictionless(publication: Publication): string {
     origin: log.origin,
     log: log.id,
     simulated: log.simulated,
-    resources: datasets.flatMap(({ files }) => files.map((file) => resourceOf(file, publisher.token))),
+    resources: files.map((file) => resourceOf(file, publisher.token)),
   })
+}
+
+/** Description of the whole, for people. */
+function descriptionOf(simulated: boolean): string {
+  const note = simulated ? ' This is a simulated platform: no event here is of real money.' : ''
+  return (
+    `${SUBJECT}. ${NOTICE}${note} Amounts are decimals with nine decimals and prices with twelve: read them as exact ` +
+    'decimals, never as floating point. A correction is a further event with a negative amount.'
+  )
 }
 
 /** Description of a file. `hash` and `bytes` are those of the file as served. */
@@ -93,6 +117,12 @@ function fieldOf(column: Column, token: string): unknown {
     ...(unit === null ? {} : { unit }),
     ...(Object.keys(constraints).length === 0 ? {} : { constraints }),
   }
+}
+
+/** Unit of a column: the symbol of the token for amounts; null without a unit. */
+function unitFor({ form, unit }: Column, token: string): string | null {
+  if (form.is !== 'decimal') return unit
+  return form.decimals === 9 ? token : `USD for 1 ${token}`
 }
 
 /** Type of a field. A decimal is exact: its lexical form has all decimals, in JSON lines as a string. */
