@@ -24,6 +24,7 @@ type ParameterValues = Readonly<{
   nonzero: boolean
   tx: string
   after: number
+  lastEventId: number
   before: number
   limit: number
   order: 'asc' | 'desc'

@@ -207,6 +207,13 @@ export const ENDPOINT_PARAMETERS: {
   events: { after: AFTER, ...FILTER, ...EVENTS, ...DETAILS },
   stream: {
     after: { ...AFTER, absent: 'live from the head' },
+    lastEventId: {
+      form: whole(0, SEQ_MAX),
+      absent: '`after`',
+      meaning:
+        'The header `Last-Event-ID` as a parameter, for clients that cannot set it; it overrides `after` and `from`',
+      example: '1200',
+    },
     from: timeOf(
       'live from the head',
       'Only events at or after this moment; with `after`, the later of both',

@@ -56,7 +56,7 @@ export const EVENT_ENDPOINTS = {
   stream: {
     meaning: 'The events pushed live as Server-Sent Events, or as JSON lines',
     answer: 'text/event-stream',
-    parameters: ['after', 'from', 'type', 'kind', 'contestId', 'nonzero', 'details'],
+    parameters: ['after', 'lastEventId', 'from', 'type', 'kind', 'contestId', 'nonzero', 'details'],
     problems: ['cursor-ahead', 'too-many-streams', 'stream-capacity'],
     caching: 'never',
     work: 'streaming',

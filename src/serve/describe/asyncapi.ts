@@ -120,7 +120,7 @@ const SSE_CHANNEL: JsonSchema = {
   address: ENDPOINT_PATHS.stream,
   description:
     'Server-Sent Events. Without a cursor it starts live at the head; `after=0` starts with the first event; ' +
-    '`Last-Event-ID` takes precedence over `after`. It ends after about half an hour: reconnect with the last `id`.',
+    '`Last-Event-ID` takes precedence over `lastEventId`, and both over `after`. It ends after about half an hour: reconnect with the last `id`.',
   messages: { event: message('event'), details: message('details'), position: message('position') },
 }
 

@@ -126,7 +126,7 @@ export const HEADER_PARAMETERS: Readonly<Partial<Record<EndpointId, readonly Jso
       name: 'Last-Event-ID',
       in: 'header',
       description:
-        'Seq of the last message received, sent by a browser when it reconnects; takes precedence over `after`',
+        'Seq of the last message received, sent by a browser when it reconnects; takes precedence over `lastEventId`, `after` and `from`',
       schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       example: 1200,
     },

@@ -168,7 +168,7 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
         'A message of type `position`, `{"seq","head","live","at","atMs"}`, tells how far the log is scanned. It ' +
         'comes at the start, at the switch from history to live, after every 1,000 events scanned without a ' +
         'match, and after 15 s without a message. With `details=1` a message of type `details`, which has no `id`, ' +
-        'comes just before its event. `Last-Event-ID` takes precedence over `after`.',
+        'comes just before its event. `Last-Event-ID` takes precedence over `lastEventId`, and both over `after`.',
     },
     'x-itemSchema': STREAM_PARTS['text/event-stream'],
   },

@@ -79,7 +79,7 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
   }
 }
 
-/** Cache key of an answer: its coding and the target as it came. */
+/** Cache key of an answer: its coding, path and query. */
 function nameOf({ path, rawQuery, acceptEncoding }: Question): string {
   return `${negotiate(acceptEncoding) ?? 'identity'} ${path}?${rawQuery}`
 }

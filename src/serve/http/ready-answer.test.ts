@@ -43,6 +43,20 @@ suite('a ready answer', () => {
     })
   }
 
+  test('is found for the same query with empty pairs in it', async () => {
+    const first = await stage.get(`${PAGE}&type=trade`)
+    const etag = first.headers.get('etag') ?? ''
+    const [path, query = ''] = `${PAGE}&type=trade`.split('?')
+    for (const target of [
+      `${path}?&${query}`,
+      `${path}?${query}&`,
+      `${path}?${query.replaceAll('&', '&&')}`,
+    ]) {
+      assert.deepEqual(await seen(await stage.get(target)), await seen(await stage.get(`${PAGE}&type=trade`)))
+      assert.equal((await stage.get(target, { 'If-None-Match': etag })).status, 304)
+    }
+  })
+
   test('is refused when the caller has used up the allowance', async () => {
     const policy = { name: 'default', requests: 3, windowMs: 60_000 }
     const allowance = openAllowance(allocateAllowance(policy, 'a secret of this test', 100))

@@ -5,13 +5,14 @@ import type { PlainRequest } from './plain-request.ts'
 import { readPlainRequest } from './plain-request.ts'
 import type { ReadyReplies, ReadyReply } from './ready-replies.ts'
 import { BODY_ENCODING } from './ready-replies.ts'
+import { partsOf } from './request-form.ts'
 
 /** A ready answer, and the headers of the request that decide how it is written. */
 export type FoundReady = Readonly<{ plain: PlainRequest; reply: ReadyReply }>
 
 /** Finds the ready answer of a request, in the coding that it prefers. */
 export function findReady(ready: ReadyReplies, request: IncomingMessage): FoundReady | undefined {
-  const forms = ready.get(request.url ?? '')
+  const forms = ready.get(partsOf(request.url ?? '').target)
   if (forms === undefined) return undefined
   const plain = readPlainRequest(request)
   if (plain === undefined) return undefined

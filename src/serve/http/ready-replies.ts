@@ -38,7 +38,7 @@ export const BODY_ENCODING = 'latin1'
 /** Coding of a body; `any` means that the body does not depend on `Accept-Encoding`. */
 export type FormOf = Coding | 'identity' | 'any'
 
-/** Cache of answers that never change, by the request's target: path and query as they came. */
+/** Cache of answers that never change, by the request's target: path and query, as `partsOf` names them. */
 export type ReadyReplies = Readonly<{
   get(target: string): ReadyForms | undefined
   /** Keeps a reply as one form of its target, unless that form is kept already or the reply is too large. */

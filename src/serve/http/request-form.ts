@@ -50,10 +50,20 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && !/^0+$/.test(length))
 }
 
-/** Path and raw query of a target; the query is empty if there is none. */
+/** Place of an empty pair in a query, as in `&a=1`, `a=1&&b=2` and `a=1&`. */
+const EMPTY_PAIR = /^&|&&|&$/
+
+/**
+ * Path and raw query of a target; the query is empty if there is none. Empty pairs are left out, as WHATWG's parser of
+ * queries skips them. `target` is both together, the name of the answer in caches.
+ */
 export function partsOf(target: string): Readonly<{ target: string; path: string; rawQuery: string }> {
   const mark = target.indexOf('?')
-  return mark < 0
-    ? { target, path: target, rawQuery: '' }
-    : { target, path: target.slice(0, mark), rawQuery: target.slice(mark + 1) }
+  if (mark < 0) return { target, path: target, rawQuery: '' }
+  const path = target.slice(0, mark)
+  const given = target.slice(mark + 1)
+  if (given !== '' && !EMPTY_PAIR.test(given)) return { target, path, rawQuery: given }
+  const pairs = given.split('&').filter((pair) => pair !== '')
+  const rawQuery = pairs.join('&')
+  return { target: rawQuery === '' ? path : `${path}?${rawQuery}`, path, rawQuery }
 }

@@ -178,8 +178,6 @@ suite('a query', () => {
     ['__proto__=x', 'unknown-parameter'],
     ['After=1', 'unknown-parameter'],
     ['after[]=1', 'unknown-parameter'],
-    ['&', 'unknown-parameter'],
-    ['after=1&', 'unknown-parameter'],
   ]
   for (const [raw, code, table] of refused) {
     test(`${raw.slice(0, 40)} is refused as ${code}`, () => assert.equal(problemOf(raw, table).code, code))
@@ -226,10 +224,10 @@ suite('a query', () => {
   })
 
   test('has eight listed faults at most', () => {
-    const few = problemOf('&'.repeat(6))
+    const few = problemOf('q&q&q&q&q&q&q')
     assert.equal(few.errors?.length, 7)
     assert.equal(few.detail, '7 parameters are not right.')
-    for (const pairs of ['&', 'q&', 'after=x&', 'wrong=1&']) {
+    for (const pairs of ['q&', 'after=x&', 'wrong=1&']) {
       const many = problemOf(pairs.repeat(500))
       assert.equal(many.errors?.length, 8, pairs)
       assert.equal(many.detail, '8 or more parameters are not right.')

@@ -48,7 +48,7 @@ const FAULTS_MAX = 8
  */
 const SEARCHED_CHARS_MAX = 256
 /**
- * Parses a raw query (without its `?`) by an endpoint's parameters. A problem lists every fault, up to `FAULTS_MAX`, and
+ * Parses a raw query (without its `?` and empty pairs) by an endpoint's parameters. A problem lists every fault, up to `FAULTS_MAX`, and
  * repeats no value.
  */
 export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<ParsedQuery> {

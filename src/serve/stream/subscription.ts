@@ -18,24 +18,34 @@ export type Subscription = Readonly<{
   after: Seq | undefined
   from: Ms | undefined
   /** Name of the parameter or header that gave the cursor, for problems. */
-  cursorName: 'after' | 'Last-Event-ID'
+  cursorName: 'after' | 'lastEventId' | 'Last-Event-ID'
 }>
 
-/** Parses a subscription from a request whose query is checked. `Last-Event-ID` overrides `after` and `from`. */
+/**
+ * Parses a subscription from a request whose query is checked. `Last-Event-ID` overrides the parameter `lastEventId`, and
+ * either overrides `after` and `from`: a client that reconnects sends its first address again.
+ */
 export function parseSubscription(ask: Pick<RouteRequest, 'query' | 'header'>): Parsed<Subscription> {
   const { query } = ask
   const filter = logFilter(query)
   const framing = framingOf(ask.header('accept'))
   const details = query.flag('details')
   const lastEventId = ask.header('last-event-id')
-  if (lastEventId === undefined) {
-    const given = query.integer('after')
-    const after = given === undefined ? undefined : seqOf(given)
-    return parsed({ filter, framing, details, after, from: query.time('from'), cursorName: 'after' })
+  if (lastEventId !== undefined) {
+    const after = parseSeq(lastEventId)
+    if (after === undefined) return refused(INVALID_LAST_EVENT_ID)
+    return parsed({ filter, framing, details, after, from: undefined, cursorName: 'Last-Event-ID' })
   }
-  const seq = parseSeq(lastEventId)
-  if (seq === undefined) return refused(INVALID_LAST_EVENT_ID)
-  return parsed({ filter, framing, details, after: seq, from: undefined, cursorName: 'Last-Event-ID' })
+  const cursorName = query.has('lastEventId') ? 'lastEventId' : 'after'
+  const given = query.integer(cursorName)
+  return parsed({
+    filter,
+    framing,
+    details,
+    after: given === undefined ? undefined : seqOf(given),
+    from: cursorName === 'after' ? query.time('from') : undefined,
+    cursorName,
+  })
 }
 
 const LAST_EVENT_ID_MESSAGE =
