@@ -13,6 +13,7 @@ import { feedRoute } from './feeds/feed.ts'
 import { iconRoute } from './frame/icon.ts'
 import { redirectRoutes } from './feeds/redirects.ts'
 import { openPageCache } from './frame/page-cache.ts'
+import { trackingRedirect } from './frame/tracking-redirect.ts'
 import type { Web } from './frame/page-routes.ts'
 import { pageRoutes, pagePath } from './frame/page-routes.ts'
 import { PAGES } from './pages/pages.ts'
@@ -42,8 +43,11 @@ export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes
     if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)
     const asked = PROBLEMS[problem.code].status === 400
-    const redirect = asked ? formRedirect(path, rawQuery, pages(path)?.route.parameters ?? []) : undefined
-    if (redirect !== undefined) return redirect
+    if (asked) {
+      const parameters = pages(path)?.route.parameters ?? []
+      const redirect = trackingRedirect(path, rawQuery) ?? formRedirect(path, rawQuery, parameters)
+      if (redirect !== undefined) return redirect
+    }
     if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })
     const query = rawQuery === '' ? '' : `?${rawQuery}`
     // Link the API only if it has the same problem. Its allowance is separate from that of the pages.

@@ -98,3 +98,52 @@ suite('a refused page', () => {
     })
   }
 })
+
+suite('a shared link with tracking parameters', () => {
+  const ledTo = async (path: string): Promise<readonly unknown[]> => {
+    const response = await fetch(`http://127.0.0.1:${stage.port}${path}`, { redirect: 'manual' })
+    await response.arrayBuffer()
+    return [response.status, response.headers.get('location'), response.headers.get('cache-control')]
+  }
+
+  for (const [path, to] of [
+    ['/?fbclid=IwAR0abc-_x', '/'],
+    ['/contests/1/ledger?utm_source=x&utm_medium=social', '/contests/1/ledger'],
+    ['/contests/1?gclid=1', '/contests/1'],
+    ['/flows?bucket=week&msclkid=9&from=2026-10-01', '/flows?bucket=week&from=2026-10-01'],
+    ['/events?gbraid=1&&type=payout%2Cburn&wbraid=2', '/events?type=payout%2Cburn'],
+    ['/events/7?_hsenc=p2ANqtz&_hsmi=1', '/events/7'],
+    ['/find?q=daily+sketch&mc_cid=1&mc_eid=2', '/find?q=daily+sketch'],
+    ['/log/checkpoint?igshid=1', '/log/checkpoint'],
+    ['/embed/flows?yclid=1&theme=dark', '/embed/flows?theme=dark'],
+    ['/about?twclid=4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', '/about'],
+    // What is wrong beside them is refused at the address without them.
+    ['/flows?ttclid=1&bukcet=week', '/flows?bukcet=week'],
+  ] as const) {
+    test(`leads from ${path} to ${to}, uncached`, async () => {
+      assert.deepEqual(await ledTo(path), [303, to, 'no-store'])
+    })
+  }
+
+  for (const path of [
+    '/flows?bukcet=week',
+    '/flows?utm=1',
+    '/flows?Fbclid=1',
+    '/contests?q=4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T&fbclid=1',
+    '/flows.json?fbclid=1',
+    '/flows.csv?fbclid=1',
+    '/flows.svg?fbclid=1',
+    '/schedule.ics?utm_source=x',
+    '/feed.atom?utm_source=x',
+    '/api/v1/flows?utm_source=x',
+    '/api/v1?fbclid=1',
+  ]) {
+    test(`is refused at ${path}`, async () => {
+      assert.deepEqual(await ledTo(path), [400, null, 'no-store'])
+    })
+  }
+
+  test('is no redirect where nothing is', async () => {
+    assert.deepEqual(await ledTo('/nothing?fbclid=1'), [404, null, 'no-store'])
+  })
+})
