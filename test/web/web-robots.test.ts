@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import { DATA_PACKAGE_PATH } from '../../src/protocol/paths.ts'
@@ -11,6 +12,7 @@ import type { ApiStage } from '../stage/api-stage.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
 import { textOf as documentText } from '../stage/document.ts'
+import { skipWithout } from '../stage/test-needs.ts'
 import { elementsIn, parseMarkup, textIn } from './parity/page-tree.ts'
 import { sendRaw } from '../stage/raw-request.ts'
 import { ADDRESSES } from './parity/web-addresses.ts'
@@ -45,6 +47,21 @@ function namedIn(sitemap: string): readonly SitemapUrl[] {
       )
       return { loc: parts.get('loc') ?? '', lastmod: parts.get('lastmod') ?? null }
     })
+}
+
+/** Prints for each address of a robots.txt whether Python's parser allows it. The first rule decides, without wildcards. */
+const PYTHON_PARSER = `
+import json, sys, urllib.robotparser
+robots, addresses = json.load(sys.stdin)
+parser = urllib.robotparser.RobotFileParser()
+parser.parse(robots.splitlines())
+print(json.dumps([parser.can_fetch("*", "https://a.example" + address) for address in addresses]))`
+
+function allowedByPython(robots: string, addresses: readonly string[]): readonly boolean[] {
+  const input = JSON.stringify([robots, addresses])
+  const { stdout, stderr } = spawnSync('python3', ['-c', PYTHON_PARSER], { input, encoding: 'utf8' })
+  assert.equal(stderr, '')
+  return JSON.parse(stdout) as readonly boolean[]
 }
 
 /** Whether robots.txt allows an address. The longest rule decides (RFC 9309). */
@@ -141,28 +158,47 @@ suite('the sitemap', () => {
   })
 })
 
+/** Addresses that people share, beside the pages of the sitemap. */
+const SHARED = ['/events/10', '/summary?at=2026-10-01', '/events?tx=transaction-0001', '/stream', '/compare']
+/** Endless streams, and sets of addresses without a limit. */
+const ENDLESS = [
+  '/api/v1/stream',
+  '/api/v1/stream?after=1',
+  '/live',
+  '/find?q=1',
+  '/compare?at=2026-10-01',
+  '/flows?bucket=minute',
+  '/funds?bucket=minute',
+  ...[
+    'after=2&limit=3',
+    'order=desc&limit=100',
+    'from=2026-10-01&to=2026-10-02&type=payout',
+    'type=payout',
+  ].map((query) => `/events?${query}`),
+  '/stream?type=payout',
+]
+
 suite('robots.txt', () => {
   test('allows every page of the sitemap, and links to payments', async () => {
     const robots = await textOf('/robots.txt')
     const named = namedIn(await textOf('/sitemap.xml')).map(({ loc }) => loc.slice(base.length))
-    for (const path of [...named, '/events/10', '/summary?at=2026-10-01', '/events?tx=transaction-0001']) {
-      assert.ok(isAllowed(robots, path), path)
-    }
+    for (const path of [...named, ...SHARED]) assert.ok(isAllowed(robots, path), path)
     assert.ok(named.every((path) => ADDRESSES.includes(path) || path === DATA_PACKAGE_PATH))
   })
 
   test('disallows endless streams and unlimited sets of addresses', async () => {
     const robots = await textOf('/robots.txt')
-    for (const path of [
-      '/api/v1/stream?after=1',
-      '/live',
-      '/find?q=1',
-      '/compare?at=2026-10-01',
-      '/events?after=2&limit=3',
-      '/flows?from=2026-10-01&to=2026-10-02&bucket=minute',
-    ]) {
-      assert.ok(!isAllowed(robots, path), path)
-    }
+    for (const path of ENDLESS) assert.ok(!isAllowed(robots, path), path)
+  })
+
+  test("means the same to Python's parser", { skip: skipWithout('python3') }, async () => {
+    const robots = await textOf('/robots.txt')
+    const named = namedIn(await textOf('/sitemap.xml')).map(({ loc }) => loc.slice(base.length))
+    const addresses = [...new Set([...named, ...ADDRESSES, ...SHARED, ...ENDLESS])]
+    assert.deepEqual(
+      allowedByPython(robots, addresses).map((isIn, index) => [addresses[index], isIn]),
+      addresses.map((address) => [address, isAllowed(robots, address)]),
+    )
   })
 
   test('is plain text, names the sitemap, and counts against no allowance', async () => {

@@ -1,3 +1,5 @@
+import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
+import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { AnswerRoute } from '../../serve/http/route.ts'
 import type { Site } from '../markup/site.ts'
 import { canonicalBase } from '../markup/site.ts'
@@ -5,21 +7,24 @@ import { canonicalBase } from '../markup/site.ts'
 /** Path of the sitemap, which robots.txt names. */
 export const SITEMAP_PATH = '/sitemap.xml'
 
+/** Parameters of `/events`. People share the address of a payment, and link previews must be able to read it. */
+const LOG_FILTERS = endpointOf('events').parameters.filter(({ name }) => name !== 'tx')
+
 /**
- * Paths that robots should not crawl: endless streams, other readers' searches, and pages for every event or minute.
- * The whole log is available as month files.
+ * Beginnings of the addresses that robots should not crawl: endless streams, other readers' searches, and pages for every
+ * event or minute. The whole log is available as month files. All parsers read these rules alike: some know no wildcard,
+ * take the first rule in place of the longest, or drop a `?` at the end, so that `/events?` would hide `/events/7`.
  */
 const DISALLOWED: readonly string[] = [
   '/api/v1/stream',
-  '/compare?',
-  '/events?',
-  '/find?',
+  '/compare?at=',
+  ...LOG_FILTERS.map(({ name }) => `/events?${name}=`),
+  '/find?q=',
+  '/flows?bucket=minute',
+  '/funds?bucket=minute',
   '/live',
-  '/stream?',
-  '/*bucket=minute',
+  ...FILTERS.map(({ name }) => `/stream?${name}=`),
 ]
-/** Exceptions. People share the address of a payment, and link previews must be able to read it. */
-const ALLOWED: readonly string[] = ['/events?tx=']
 
 /** `/robots.txt` (RFC 9309). */
 export function robotsRoute(site: Site): AnswerRoute {
@@ -42,7 +47,6 @@ function robotsText(url: string): string {
     '# Programs are welcome: /llms.txt says how to ask, /archive has every event as files,',
     '# /datapackage.json describes every file and column.',
     'User-agent: *',
-    ...ALLOWED.map((path) => `Allow: ${path}`),
     ...DISALLOWED.map((path) => `Disallow: ${path}`),
     // Robots accept only an absolute address.
     '',
