@@ -202,3 +202,80 @@ suite('format=csv', () => {
     assert.ok(text.includes(`"' @sum, two"`))
   })
 })
+
+suite('Accept: text/csv', () => {
+  const CSV = { Accept: 'text/csv' }
+  const LISTED = [
+    ...LISTS.map(pathOf),
+    '/api/v1/events?limit=3',
+    '/api/v1/events?limit=100',
+    '/api/v1/events',
+  ]
+
+  for (const path of LISTED) {
+    test(`of ${path} has the bytes of format=csv, another ETag than the JSON, and Vary`, async () => {
+      const [plain, chosen] = [await stage.get(path), await stage.get(path, CSV)]
+      const named = await stage.get(`${path}${path.includes('?') ? '&' : '?'}format=csv`)
+      assert.equal(chosen.status, 200)
+      assert.deepEqual(await chosen.bytes(), await named.bytes())
+      for (const name of ['content-type', 'content-disposition', 'link', 'daybook-seq', 'etag']) {
+        assert.equal(chosen.headers.get(name), named.headers.get(name), name)
+      }
+      assert.match(plain.headers.get('content-type') ?? '', /^application\/json/)
+      for (const one of [plain, chosen])
+        assert.match(one.headers.get('vary') ?? '', /^Accept(?:, Accept-Encoding)?$/)
+      assert.doesNotMatch(named.headers.get('vary') ?? '', /Accept(?!-)/)
+      const tags = [plain, chosen].map(({ headers }) => headers.get('etag') ?? '')
+      assert.notEqual(tags[0], tags[1])
+      for (const [index, headers] of [{}, CSV].entries()) {
+        const ask = async (tag = ''): Promise<number> =>
+          (await stage.get(path, { ...headers, 'If-None-Match': tag })).status
+        assert.deepEqual([await ask(tags[index]), await ask(tags[1 - index])], [304, 200])
+      }
+    })
+  }
+
+  test('is never kept as immutable, so that no cache without Vary gives it to others', async () => {
+    const path = '/api/v1/events?limit=3'
+    for (const [headers, caching, type] of [
+      [{}, IMMUTABLE, /json/],
+      [CSV, 'public, max-age=0, must-revalidate', /csv/],
+      [{}, IMMUTABLE, /json/],
+      [{ Accept: 'application/json;q=0, */*' }, 'public, max-age=0, must-revalidate', /csv/],
+    ] as const) {
+      const answer = await stage.get(path, headers)
+      assert.equal(answer.headers.get('cache-control'), caching)
+      assert.match(answer.headers.get('content-type') ?? '', type)
+    }
+  })
+
+  test('gives way to a format in the query, however it is encoded', async () => {
+    for (const name of ['format', 'f%6Frmat']) {
+      const answer = await stage.get(`/api/v1/contests?${name}=json`, CSV)
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+      assert.equal(answer.headers.get('vary'), 'Accept-Encoding')
+    }
+  })
+
+  test('changes nothing where an address has one form, or a page', async () => {
+    for (const [path, type] of [
+      ['/api/v1/summary', /^application\/json/],
+      ['/api/v1/events/1', /^application\/json/],
+      ['/contests', /^text\/html/],
+      ['/contests.csv', /^text\/csv/],
+    ] as const) {
+      const answer = await stage.get(path, CSV)
+      assert.equal(answer.status, 200)
+      assert.match(answer.headers.get('content-type') ?? '', type)
+      assert.doesNotMatch(answer.headers.get('vary') ?? '', /Accept(?!-)/)
+    }
+  })
+
+  test('does not change what is refused, nor how', async () => {
+    for (const path of ['/api/v1/flows?bucket=x', '/api/v1/contests?foo=1', '/api/v1/contests/99/ledger']) {
+      const [plain, chosen] = [await stage.get(path), await stage.get(path, CSV)]
+      assert.equal(chosen.headers.get('content-type'), 'application/problem+json')
+      assert.deepEqual(await chosen.json(), await plain.json())
+    }
+  })
+})

@@ -78,7 +78,7 @@ const DETAILS: Definitions<'details'> = {
 const FORMAT: Definitions<'format'> = {
   format: {
     form: { is: 'one-of', values: ['json', 'csv'] },
-    absent: 'json',
+    absent: 'as Accept prefers, else json',
     meaning: 'csv: RFC 4180 with a header row',
     example: 'csv',
   },

@@ -173,6 +173,17 @@ suite('the API', () => {
       ...PROBLEMS['cursor-ahead'],
       ...PROBLEM_CURES['cursor-ahead'],
     })
+    for (const [accept, to] of [
+      ['text/html,*/*;q=0.8', '/errors#cursor-ahead'],
+      ['*/*', null],
+      ['text/html;q=0.4, application/json', null],
+      ['text/html;q=0, */*', null],
+      ['application/xhtml+xml', null],
+    ] as const) {
+      const url = `http://127.0.0.1:${stage.port}/api/problems/cursor-ahead`
+      const led = await fetch(url, { headers: { Accept: accept }, redirect: 'manual' })
+      assert.deepEqual([accept, led.headers.get('location')], [accept, to])
+    }
   })
 
   test('leads a browser from the URL of a type to the same problem on the page of errors', async () => {

@@ -6,6 +6,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../http/answer-cache.ts'
+import { etagOfForm } from '../http/etag.ts'
 import type { Desk } from '../http/projection.ts'
 import { holdsByName, JSON_TYPE } from '../http/projection.ts'
 import type { ParsedQuery } from '../query/query.ts'
@@ -59,7 +60,8 @@ function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
   if (!range.ok) return problemReply(range.problem)
   const csv = ask.query.word('format') === 'csv'
   if (csv && !ask.query.has('limit')) return pageForOldClient(ask, range.value, snapshot)
-  const etag = desk.etag(eventsChangedBy(snapshot, ask.query, range.value))
+  const named = desk.etag(eventsChangedBy(snapshot, ask.query, range.value))
+  const etag = csv ? etagOfForm(named, 'csv') : named
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   const isHeld = holdsByName(ask, etag)
   const unchanged = { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader } as const

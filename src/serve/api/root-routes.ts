@@ -2,6 +2,7 @@ import { keysOf } from '../../protocol/brand.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { llmsRoute } from '../describe/llms-text.ts'
 import { PROBLEM_CURES } from '../describe/problem-cures.ts'
+import { preferredType } from '../http/accept.ts'
 import { JSON_TYPE } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
@@ -31,7 +32,7 @@ function problemExplanations(): AnswerRoute {
       if (body === undefined) {
         return problemReply({ code: 'not-found', detail: 'No problem has this code.' })
       }
-      if (/\btext\/html\b/.test(ask.header('accept') ?? '')) {
+      if (preferredType(ask.header('accept'), ['application/json', 'text/html']) === 'text/html') {
         return { is: 'elsewhere', status: 303, location: `${ERRORS_PATH}#${code}` }
       }
       const headers = { Vary: 'Accept' }

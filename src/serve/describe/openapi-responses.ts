@@ -154,7 +154,7 @@ function csvSchema(id: TableEndpoint): JsonSchema {
   const columns = ANSWER_COLUMNS[id].map((name) => `\`${name}\``).join(', ')
   return {
     type: 'string',
-    description: `RFC 4180, with \`format=csv\`. A row is ${ANSWER_ROWS[id]}. Columns: ${columns}`,
+    description: `RFC 4180, with \`format=csv\` or \`Accept: text/csv\`. A row is ${ANSWER_ROWS[id]}. Columns: ${columns}`,
   }
 }
 
@@ -176,7 +176,7 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
     schema: {
       type: 'string',
       description:
-        'JSON lines with the same content, for `Accept: application/x-ndjson`; a position is `{"position":{…}}`, ' +
+        'JSON lines with the same content, where `Accept` prefers `application/x-ndjson`; a position is `{"position":{…}}`, ' +
         'and details are `{"seq":N,"details":{…}}`',
     },
     'x-itemSchema': STREAM_PARTS['application/x-ndjson'],
@@ -184,8 +184,8 @@ const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
 }
 
 const WHOLE_CSV =
-  'RFC 4180, with `format=csv`. Without `limit` it is whole: everything that matches, up to the head of that moment, ' +
-  'in chunks. An incomplete answer has no last chunk. With `limit` it is a page. `details=1` adds a last column ' +
+  'RFC 4180, with `format=csv` or `Accept: text/csv`. Without `limit` it is whole: everything that matches, up to the ' +
+  'head of that moment, in chunks. An incomplete answer has no last chunk. With `limit` it is a page. `details=1` adds a last column ' +
   '`details` with JSON.'
 
 /** Endpoints that answer in several media types. */

@@ -50,7 +50,13 @@ suite('a short answer of a streaming route', () => {
         unread,
         monotonicMs,
       })
-      const common = { common: [], allowance: [], request: 1, requestIds: openRequestIds('t') }
+      const common = {
+        revalidated: false,
+        common: [],
+        allowance: [],
+        request: 1,
+        requestIds: openRequestIds('t'),
+      }
       const asked = {
         head: false,
         ifNoneMatch: undefined,

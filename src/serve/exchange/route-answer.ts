@@ -60,8 +60,9 @@ function wholePartOf(
 const API = '/api/v1'
 const FORMAT = /(?:^|&)format=(csv|json|ics)(?:&|$)/
 
-/** The problem of an unknown `format`, with the path of the file that is probably meant: `/payouts?format=csv`. */
-function withFile(problem: Problem, { path, rawQuery }: Visit, router: Router): Problem {
+/** The problem of a page's unknown `format`, with the path of the file that is probably meant: `/payouts?format=csv`. */
+function withFile(problem: Problem, { path, rawQuery, found: asked }: Visit, router: Router): Problem {
+  if (asked?.route.parameters.some(({ name }) => name === 'format') === true) return problem
   const ending = problem.code === 'unknown-parameter' ? FORMAT.exec(rawQuery)?.[1] : undefined
   // The files of pages are outside the API.
   const page = path.startsWith(API) ? path.slice(API.length) : path

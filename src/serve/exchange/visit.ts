@@ -5,6 +5,7 @@ import type { Decision } from '../allowance/allowance.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { commonHeaders, headerList, licenceLink, sameOriginHeaders } from '../http/headers.ts'
 import type { ReadyReplies } from '../http/ready-replies.ts'
+import { leavesFormat, prefersCsv } from '../http/list-format.ts'
 import { hasBody, partsOf } from '../http/request-form.ts'
 import type { RequestIds } from '../http/request-ids.ts'
 import type { ReplyTerms } from '../http/respond.ts'
@@ -67,6 +68,7 @@ export function openVisits(
 ): OpenVisit {
   const common = headerList([], commonHeaders(identity, mirrorOf))
   const commonOfApi = headerList(common, licenceLink(licence))
+  const commonOfLists = headerList(commonOfApi, { Vary: 'Accept' })
   const commonOfOwn = sameOriginHeaders(common)
   return (request, response, caller, decision) => {
     // Node drops bytes behind a request that wants another protocol, so nothing may follow it.
@@ -74,11 +76,20 @@ export function openVisits(
     const { target, path, rawQuery } = partsOf(request.url ?? '')
     const found = router(path)
     const underApi = API.test(target)
+    const isByAccept = found !== undefined && underApi && leavesFormat(found.route, rawQuery)
+    const isCsv = isByAccept && prefersCsv(header(request, 'accept'))
     const tally = tallies(found?.route.path ?? 'none')
     // The ready step asks the API allowance only, so answers under another allowance are not kept.
-    const holdable = found?.route.allowance === 'api' && underApi
+    const holdable = found?.route.allowance === 'api' && underApi && !isCsv
     const terms: VisitTerms = {
-      common: underApi ? commonOfApi : found?.route.sameOrigin === true ? commonOfOwn : common,
+      common: isByAccept
+        ? commonOfLists
+        : underApi
+          ? commonOfApi
+          : found?.route.sameOrigin === true
+            ? commonOfOwn
+            : common,
+      revalidated: isCsv,
       request: requestIds.next(),
       requestIds,
       allowance: [],
@@ -88,7 +99,9 @@ export function openVisits(
       problemBase,
       ...(holdable ? { remember: (form, made) => ready.set(target, form, { tally, ...made }) } : {}),
     }
-    return { request, response, caller, path, rawQuery, found, underApi, decision, tally, terms }
+    // From here on it is the request that names the format itself.
+    const asked = isCsv ? [rawQuery, 'format=csv'].filter((part) => part !== '').join('&') : rawQuery
+    return { request, response, caller, path, rawQuery: asked, found, underApi, decision, tally, terms }
   }
 }
 

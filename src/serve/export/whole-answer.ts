@@ -8,7 +8,7 @@ import { CSV_TYPE } from '../http/csv.ts'
 import { resolveEventsRange } from '../api/events-range.ts'
 import { eventsChangedBy } from '../api/events-route.ts'
 import type { PresentEtag } from '../http/etag.ts'
-import { weak } from '../http/etag.ts'
+import { etagOfForm, weak } from '../http/etag.ts'
 import { CACHE_CONTROL } from '../http/headers.ts'
 import type { AnswerRoute, Reply, Route, StreamAsk } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
@@ -87,7 +87,7 @@ export function answerWhole(
 
 /** A page at the same address, for HTTP/1.0, is no form of the same answer. */
 function wholeEtag(etag: string): string {
-  return weak(`${etag.slice(0, -1)}-whole"`)
+  return weak(etagOfForm(etag, 'whole'))
 }
 
 function refusalOf(

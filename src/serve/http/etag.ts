@@ -29,6 +29,11 @@ export function names(ifNoneMatch: string | undefined, etag: string): boolean {
   })
 }
 
+/** ETag of another form of the same answer, such as its CSV. */
+export function etagOfForm(etag: string, form: string): string {
+  return `${etag.slice(0, -1)}-${form}"`
+}
+
 /**
  * ETag of an answer that was last changed by event `changedBy`, and that changes with the clock if `present` (a whole
  * minute) is given. `beside` is the version of what it shows beside the log. `asOf` may differ between two such answers, so

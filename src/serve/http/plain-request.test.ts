@@ -14,6 +14,8 @@ suite('a plain request', () => {
       'a',
       'Accept-encoding',
       'gzip',
+      'accept',
+      '*/*',
       'if-none-MATCH',
       '"x"',
       'X-Forwarded-For',
@@ -21,6 +23,7 @@ suite('a plain request', () => {
     ]
     assert.deepEqual(readPlainRequest(request(headers)), {
       ifNoneMatch: '"x"',
+      accept: '*/*',
       acceptEncoding: 'gzip',
       forwardedFor: '192.0.2.1',
     })
@@ -37,6 +40,7 @@ suite('a plain request', () => {
     ['expects 100-continue', request([...host, 'Expect', '100-continue'])],
     ['wants another protocol', request([...host, 'Upgrade', 'websocket'])],
     ['has two If-None-Match headers', request([...host, 'If-None-Match', '"a"', 'If-None-Match', '"b"'])],
+    ['has two Accept headers', request([...host, 'Accept', '*/*', 'Accept', 'text/csv'])],
     [
       'has two Accept-Encoding headers',
       request([...host, 'Accept-Encoding', 'gzip', 'Accept-Encoding', 'br']),

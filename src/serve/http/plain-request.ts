@@ -4,6 +4,7 @@ import { HEADERS_MAX } from './request-form.ts'
 /** Headers of a plain request that decide its answer. */
 export type PlainRequest = Readonly<{
   ifNoneMatch: string | undefined
+  accept: string | undefined
   acceptEncoding: string | undefined
   forwardedFor: string | undefined
 }>
@@ -20,6 +21,7 @@ export function readPlainRequest({
   if (method !== 'GET' || httpVersionMinor !== 1 || rawHeaders.length >= HEADERS_MAX * 2) return undefined
   let hosts = 0
   let ifNoneMatch: string | undefined
+  let accept: string | undefined
   let acceptEncoding: string | undefined
   let forwardedFor: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -31,6 +33,10 @@ export function readPlainRequest({
         break
       case 6:
         if (is(name, 'expect')) return undefined
+        if (is(name, 'accept')) {
+          if (accept !== undefined) return undefined
+          accept = rawHeaders[at + 1]
+        }
         break
       case 7:
         if (is(name, 'upgrade')) return undefined
@@ -59,7 +65,7 @@ export function readPlainRequest({
       default:
     }
   }
-  return hosts === 1 ? { ifNoneMatch, acceptEncoding, forwardedFor } : undefined
+  return hosts === 1 ? { ifNoneMatch, accept, acceptEncoding, forwardedFor } : undefined
 }
 
 function is(name: string, lower: string): boolean {

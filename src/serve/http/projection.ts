@@ -5,6 +5,7 @@ import type { Parsed } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { PresentEtag } from './etag.ts'
+import { etagOfForm } from './etag.ts'
 import type { RouteRequest, Reply } from './route.ts'
 import { problemReply } from './route.ts'
 
@@ -52,7 +53,9 @@ export function project(
     if (!prepared.ok) return problemReply(prepared.problem)
     const { ground, changedBy = snapshot.head.seq, beside, compute } = prepared.value
     const keep = ground === 'settled' ? 'immutable' : 'revalidate'
-    const etag = etagOn(desk, { ground, changedBy, beside }, present)
+    const named = etagOn(desk, { ground, changedBy, beside }, present)
+    const form = ask.query.word('format') ?? 'json'
+    const etag = named === null || form === 'json' ? named : etagOfForm(named, form)
     if (etag !== null && holdsByName(ask, etag)) {
       // The answer counts every event up to the head.
       return { is: 'unchanged', keep, etag, headers: { 'Daybook-Seq': String(snapshot.head.seq) } }

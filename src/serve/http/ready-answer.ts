@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { negotiate } from './coding.ts'
 import { names } from './etag.ts'
+import { prefersCsv } from './list-format.ts'
 import type { PlainRequest } from './plain-request.ts'
 import { readPlainRequest } from './plain-request.ts'
 import type { ReadyReplies, ReadyReply } from './ready-replies.ts'
@@ -15,7 +16,8 @@ export function findReady(ready: ReadyReplies, request: IncomingMessage): FoundR
   const forms = ready.get(partsOf(request.url ?? '').target)
   if (forms === undefined) return undefined
   const plain = readPlainRequest(request)
-  if (plain === undefined) return undefined
+  // The first answer to a caller that prefers CSV is made anew: most of these are JSON.
+  if (plain === undefined || prefersCsv(plain.accept)) return undefined
   const reply = forms.get('any') ?? forms.get(negotiate(plain.acceptEncoding) ?? 'identity')
   return reply === undefined ? undefined : { plain, reply }
 }

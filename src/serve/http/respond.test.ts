@@ -16,6 +16,7 @@ const TERMS: ReplyTerms = {
   acceptEncoding: 'gzip',
   problemBase: '/api/problems',
   common: ['X-Common', 'yes'],
+  revalidated: false,
   allowance: ['RateLimit', '"default";r=1;t=1'],
 }
 const LONG = 'a long body, '.repeat(200)

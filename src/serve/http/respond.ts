@@ -20,6 +20,11 @@ export type ReplyTerms = Readonly<{
   problemBase: string
   /** Headers common to all answers. */
   common: HeaderList
+  /**
+   * Whether `Accept` chose another form than that of most callers. Then the answer is never immutable, because a cache that
+   * ignores `Vary` would give it to all of them.
+   */
+  revalidated: boolean
   /** Number of the request, and its id for problems. */
   request: number
   requestIds: RequestIds
@@ -197,13 +202,22 @@ function etagFor(etag: string | null, exact: boolean): string | null {
 }
 
 /** Headers that a 304 and its 200 have in common. */
-function keptHeaders(terms: ReplyTerms, { keep, etag, headers }: Keeping, compressible: boolean): string[] {
+function keptHeaders(terms: ReplyTerms, kept: Keeping, compressible: boolean): string[] {
+  const { etag, headers } = kept
+  const keep = terms.revalidated && kept.keep === 'immutable' ? 'revalidate' : kept.keep
   // A shared cache gives the answer to other callers, which have another allowance.
   const shared = keep === 'immutable' || headers?.['Cache-Control']?.includes('s-maxage=') === true
   const list = shared ? [...terms.common] : [...terms.common, ...terms.allowance]
   list.push('Cache-Control', CACHE_CONTROL[keep])
   if (etag !== null) list.push('ETag', etag)
   const all = headers === undefined ? list : headerList(list, headers)
-  if (compressible) all.push('Vary', 'Accept-Encoding')
+  if (compressible) addVary(all, 'Accept-Encoding')
   return all
+}
+
+/** Adds the name of a request header on which the answer depends. */
+function addVary(list: string[], name: string): void {
+  const at = list.findIndex((one, index) => index % 2 === 0 && one === 'Vary')
+  if (at < 0) list.push('Vary', name)
+  else list[at + 1] = `${list[at + 1]}, ${name}`
 }

@@ -4,6 +4,7 @@ import type { Parsed, Problem } from '../../protocol/problem.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { parseSeq, seqOf } from '../../protocol/seq.ts'
+import { preferredType } from '../http/accept.ts'
 import { logFilter } from '../http/log-filter.ts'
 import type { RouteRequest } from '../http/route.ts'
 import type { StreamFraming } from './stream-frame.ts'
@@ -57,24 +58,9 @@ const INVALID_LAST_EVENT_ID: Problem = {
   errors: [{ parameter: 'Last-Event-ID', message: LAST_EVENT_ID_MESSAGE }],
 }
 
-/** Framing for an `Accept` header: JSON lines when it prefers them by name, otherwise Server-Sent Events. */
+/** Framing for an `Accept` header: JSON lines when it prefers them, otherwise Server-Sent Events. */
 export function framingOf(accept: string | undefined): StreamFraming {
-  if (accept === undefined) return 'sse'
-  const wanted = qualityOf(accept, 'application/x-ndjson')
-  return wanted > 0 && wanted > qualityOf(accept, 'text/event-stream') ? 'ndjson' : 'sse'
-}
-
-/** Number of entries of an `Accept` header that are read. */
-const ACCEPT_ENTRIES_MAX = 32
-const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
-
-/** Quality that an `Accept` header gives a media type by name; 0 when it does not name it. */
-function qualityOf(accept: string, type: string): number {
-  for (const entry of accept.toLowerCase().split(',', ACCEPT_ENTRIES_MAX)) {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
-    if (name !== type) continue
-    const quality = parameters.find((parameter) => parameter.startsWith('q='))
-    return quality === undefined ? 1 : Number(QUALITY.exec(quality)?.[1] ?? 0)
-  }
-  return 0
+  return preferredType(accept, ['text/event-stream', 'application/x-ndjson']) === 'text/event-stream'
+    ? 'sse'
+    : 'ndjson'
 }
