@@ -36,7 +36,7 @@ export const ENDPOINT_PATHS = {
 } as const
 
 /** Path of the Data Package, which describes all files and columns. It is outside the API. */
-export const DATA_PACKAGE_PATH = '/datapackage.json'
+export const FRICTIONLESS_PATH = '/datapackage.json'
 
 export type EndpointId = keyof typeof ENDPOINT_PATHS
 

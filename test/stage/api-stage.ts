@@ -20,7 +20,7 @@ import { openPictures } from '../../src/serve/exchange/pictures.ts'
 import { openAnswerer } from '../../src/serve/exchange/answerer.ts'
 import { apiRoutes } from '../../src/serve/api/api-routes.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
-import { dataPackageRoute } from '../../src/serve/datasets/data-package-route.ts'
+import { frictionlessRoute } from '../../src/serve/datasets/frictionless-route.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
 import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
 import type { ClusterWords, MirrorReport } from '../../src/serve/api/status-route.ts'
@@ -168,7 +168,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     limits: settings.exports ?? {},
   })
   const router = openRouter([
-    ...exports.over([...api, ...rootRoutes(), dataPackageRoute(reader, site), ...web.routes]),
+    ...exports.over([...api, ...rootRoutes(), frictionlessRoute(reader, site), ...web.routes]),
     ...(settings.streams === true ? streams.routes : []),
     ...(settings.routes ?? []),
   ])

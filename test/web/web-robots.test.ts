@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import { DATA_PACKAGE_PATH } from '../../src/protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../src/protocol/paths.ts'
 import { parsed } from '../../src/protocol/problem.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
@@ -85,7 +85,7 @@ suite('the sitemap', () => {
     const pages = PAGES.map(pagePath).filter((path) => !path.includes('{'))
     assert.deepEqual(
       named,
-      [...pages, DATA_PACKAGE_PATH, '/contests/2/ledger', '/contests/1/ledger'].map(
+      [...pages, FRICTIONLESS_PATH, '/contests/2/ledger', '/contests/1/ledger'].map(
         (path) => `${base}${path}`,
       ),
     )
@@ -183,7 +183,7 @@ suite('robots.txt', () => {
     const robots = await textOf('/robots.txt')
     const named = namedIn(await textOf('/sitemap.xml')).map(({ loc }) => loc.slice(base.length))
     for (const path of [...named, ...SHARED]) assert.ok(isAllowed(robots, path), path)
-    assert.ok(named.every((path) => ADDRESSES.includes(path) || path === DATA_PACKAGE_PATH))
+    assert.ok(named.every((path) => ADDRESSES.includes(path) || path === FRICTIONLESS_PATH))
   })
 
   test('disallows endless streams and unlimited sets of addresses', async () => {

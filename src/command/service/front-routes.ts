@@ -9,7 +9,7 @@ import { openReportCell } from '../nodes/report-cell.ts'
 import { openAnswerCache } from '../../serve/http/answer-cache.ts'
 import { apiRoutes } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
-import { dataPackageRoute } from '../../serve/datasets/data-package-route.ts'
+import { frictionlessRoute } from '../../serve/datasets/frictionless-route.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
 import { rootRoutes } from '../../serve/api/root-routes.ts'
 import type { Route } from '../../serve/http/route.ts'
@@ -94,5 +94,5 @@ export function frontRoutesOf(
     present: (now) => shownPresent(reader, reports, now),
     inOneSnapshot: reader.inOneSnapshot,
   })
-  return { api: [...api, ...rootRoutes(), dataPackageRoute(reader, site)], web }
+  return { api: [...api, ...rootRoutes(), frictionlessRoute(reader, site)], web }
 }

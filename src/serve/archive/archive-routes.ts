@@ -1,7 +1,7 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Month } from '../../protocol/moment.ts'
-import { DATA_PACKAGE_PATH } from '../../protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 import { endpointPlace, endpointRoutes } from '../http/endpoint-route.ts'
@@ -16,7 +16,7 @@ import { revalidated } from './revalidated.ts'
 import { treeReplies } from './tree-routes.ts'
 
 /** Link to the description of every file and column. */
-const DESCRIBED_BY = `<${DATA_PACKAGE_PATH}>; rel="describedby"; type="application/json"`
+const DESCRIBED_BY = `<${FRICTIONLESS_PATH}>; rel="describedby"; type="application/json"`
 
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 

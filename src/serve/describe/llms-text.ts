@@ -6,7 +6,7 @@ import {
 } from '../../protocol/parameters.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
-import { DATA_PACKAGE_PATH, ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { FRICTIONLESS_PATH, ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { NOTICE, SUBJECT } from './information.ts'
 import { PROBLEM_BASE } from '../http/problem-document.ts'
 import type { AnswerRoute } from '../http/route.ts'
@@ -67,7 +67,7 @@ Before you send a request:
 - [OpenAPI 3.1](${openapi}): every endpoint, parameter and answer, with examples
 - [AsyncAPI 3.0](${asyncapi}): the stream
 - [Event types](${eventTypes}): each type and kind with its meaning and a JSON Schema
-- [Data Package](${DATA_PACKAGE_PATH}): every file and column, with types, units and digests
+- [Data Package](${FRICTIONLESS_PATH}): every file and column, with types, units and digests
 
 ## Endpoints
 

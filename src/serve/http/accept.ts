@@ -1,8 +1,10 @@
+import type { Route } from './route.ts'
+
 /** Entries of an `Accept` header that are read. */
 const ENTRIES_MAX = 32
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** How well an `Accept` header matches a media type: its weight, and by which range it is given. */
+/** Weight of a media type in an `Accept` header, and how exact the range is that gives it. */
 type Match = Readonly<{ quality: number; specificity: number }>
 
 /**
@@ -46,4 +48,14 @@ function matchOf(ranges: ReadonlyMap<string, number>, type: string): Match {
   return at < 0
     ? { quality: 0, specificity: 0 }
     : { quality: ranges.get(named[at] ?? '') ?? 0, specificity: named.length - at }
+}
+
+/** Whether an `Accept` header asks for a list as CSV. Without one, or when it prefers neither, a list is JSON. */
+export function prefersCsv(accept: string | undefined): boolean {
+  return preferredType(accept, ['application/json', 'text/csv']) === 'text/csv'
+}
+
+/** Whether a request leaves the format of a list to `Accept`: the list has several, and the query names none. */
+export function leavesFormat({ parameters }: Route, rawQuery: string): boolean {
+  return parameters.some(({ name }) => name === 'format') && !new URLSearchParams(rawQuery).has('format')
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { negotiate } from './coding.ts'
 import { names } from './etag.ts'
-import { prefersCsv } from './list-format.ts'
+import { prefersCsv } from './accept.ts'
 import type { PlainRequest } from './plain-request.ts'
 import { readPlainRequest } from './plain-request.ts'
 import type { ReadyReplies, ReadyReply } from './ready-replies.ts'

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import { parsed } from '../../protocol/problem.ts'
-import { DATA_PACKAGE_PATH } from '../../protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import type { Contests } from '../../protocol/resources.ts'
 import { etagOf } from '../../serve/http/etag.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
@@ -98,7 +98,7 @@ function pageEntries(pages: readonly AnyPage[], changedAt: string | null): reado
     const path = pagePath(page)
     return path.includes('{') ? [] : [{ path, changedAt: page.endpoint === null ? null : changedAt }]
   })
-  return [...ofPages, { path: DATA_PACKAGE_PATH, changedAt: null }]
+  return [...ofPages, { path: FRICTIONLESS_PATH, changedAt: null }]
 }
 
 function sitemapOf(entries: readonly SitemapEntry[], base: string): string {

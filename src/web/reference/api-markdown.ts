@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../../protocol/problem.ts'
-import { DATA_PACKAGE_PATH, ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { FRICTIONLESS_PATH, ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
@@ -36,7 +36,7 @@ export function formatReference(reference: Reference): string {
     `${TERMS} Version ${document.info.version}.`,
     `As a page: [/api](/api). For programs: [OpenAPI](${ENDPOINT_PATHS.openapi}), and ` +
       `[AsyncAPI](${ENDPOINT_PATHS.asyncapi}) for the stream. In short: [llms.txt](/llms.txt). ` +
-      `Every file and column: [Data Package](${DATA_PACKAGE_PATH}).`,
+      `Every file and column: [Data Package](${FRICTIONLESS_PATH}).`,
     ...document.tags.flatMap(({ name, description }) => [
       `## ${name}`,
       `${description}.`,

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
-import { DATA_PACKAGE_PATH } from '../../protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
 import { TERMS } from '../../serve/describe/information.ts'
 import { fillPath } from '../frame/answers.ts'
@@ -67,7 +67,7 @@ const IN_SHORT = html`<section aria-label="In short" data-chrome>
     For tools: <a href="/api/v1/openapi.json">OpenAPI 3.1</a>,
     <a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a>, <a href="/llms.txt">llms.txt</a>,
     <a href="${MARKDOWN_PATH}" type="text/markdown">this page as Markdown</a>,
-    <a href="${DATA_PACKAGE_PATH}">every file and column as a Data Package</a>,
+    <a href="${FRICTIONLESS_PATH}">every file and column as a Data Package</a>,
     <a href="/api/v1/event-types">every type of event with its JSON Schema</a>.
   </p>
 </section>`

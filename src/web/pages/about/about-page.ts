@@ -1,8 +1,8 @@
-import { DATA_PACKAGE_PATH } from '../../../protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
 import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-promise.ts'
 import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
 import type { EventTypes, Status } from '../../../protocol/resources.ts'
-import { DATA_PACKAGE_LINK } from '../../frame/data-package-link.ts'
+import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { countHtml } from '../../markup/amount-html.ts'
@@ -19,7 +19,7 @@ export const aboutPage: Page<null> = {
   asksMore: true,
   title: (_, { site }) => `About ${site.name}`,
   head: (_, view) =>
-    html`${DATA_PACKAGE_LINK}${jsonBlock('application/ld+json', {
+    html`${FRICTIONLESS_LINK}${jsonBlock('application/ld+json', {
       '@context': 'https://schema.org/',
       '@type': 'DataCatalog',
       name: view.site.name,
@@ -63,7 +63,7 @@ function asideOf({ address, answer }: LinkedAnswer<Status>, view: View): Html {
     <p class="quiet">Anyone may read all of it, without a key. ${ADDRESS_PROMISE}</p>
     <ul class="links">
       <li><a href="/feed.atom">Atom feed of contests, corrections and rewards</a></li>
-      <li><a href="${DATA_PACKAGE_PATH}">Data Package: every file and column</a></li>
+      <li><a href="${FRICTIONLESS_PATH}">Data Package: every file and column</a></li>
     </ul>
     ${termsOf(view)}
     <h2>Which log this is</h2>

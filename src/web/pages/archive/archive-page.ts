@@ -1,8 +1,8 @@
-import { DATA_PACKAGE_PATH } from '../../../protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
 import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
-import { DATA_PACKAGE_LINK } from '../../frame/data-package-link.ts'
+import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'
 import { expressed } from '../../charts/share.ts'
 import { codeBlock, copyButton } from '../../frame/view-bar.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
@@ -19,7 +19,7 @@ export const archivePage: EndpointPage<'archive'> = {
   csv: tableOf,
   svg: monthPicture,
   head: ({ months }, view) =>
-    html`${DATA_PACKAGE_LINK}${jsonBlock('application/ld+json', datasetOf(months, view))}`,
+    html`${FRICTIONLESS_LINK}${jsonBlock('application/ld+json', datasetOf(months, view))}`,
   render: ({ months }, view) =>
     html`<p class="lead">${countOf(months)} No key and no sign-up.</p>
       ${months.length === 0 ? EMPTY : html`${monthChart(months)} ${monthTable(months)} ${howTo(months, view)}`}`,
@@ -150,7 +150,7 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
     <p>With DuckDB, over the downloaded files: the same for each day.</p>
     ${codeBlock('With DuckDB', duckdb)}
     <p>
-      <a href="${DATA_PACKAGE_PATH}">A Data Package</a> describes every file and column, with types, units and
+      <a href="${FRICTIONLESS_PATH}">A Data Package</a> describes every file and column, with types, units and
       digests.
     </p>
     <p>

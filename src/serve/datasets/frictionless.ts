@@ -1,5 +1,5 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import { DATA_PACKAGE_PATH } from '../../protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { NOTICE, SUBJECT } from '../describe/information.ts'
 import type { Column } from './dataset-columns.ts'
 import type { PublishedFile } from './published-files.ts'
@@ -18,7 +18,7 @@ export type Publisher = Readonly<{
 const PROFILES = 'https://datapackage.org/profiles/2.0'
 
 /** Describes files as a Data Package (Frictionless, version 2). */
-export function formatDataPackage(
+export function formatFrictionless(
   publisher: Publisher,
   log: Pick<LogIdentity, 'id' | 'origin' | 'simulated'>,
   files: readonly PublishedFile[],
@@ -27,7 +27,7 @@ export function formatDataPackage(
   return JSON.stringify({
     $schema: `${PROFILES}/datapackage.json`,
     name: 'daybook',
-    id: `${url}${DATA_PACKAGE_PATH}`,
+    id: `${url}${FRICTIONLESS_PATH}`,
     title: `${name}: every event and every figure`,
     description: descriptionOf(log.simulated),
     homepage: url,

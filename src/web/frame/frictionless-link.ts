@@ -1,11 +1,11 @@
-import { DATA_PACKAGE_PATH } from '../../protocol/paths.ts'
+import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import type { Html } from '../markup/html.ts'
 import { html } from '../markup/html.ts'
 
 /** Element of a page's head that names the description of all files and columns. */
-export const DATA_PACKAGE_LINK: Html = html`<link
+export const FRICTIONLESS_LINK: Html = html`<link
   rel="describedby"
   type="application/json"
   title="Data Package"
-  href="${DATA_PACKAGE_PATH}"
+  href="${FRICTIONLESS_PATH}"
 />`
