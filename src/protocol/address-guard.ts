@@ -1,10 +1,15 @@
-import { holdsBase32 } from './addresses/base32-search.ts'
-import type { Base58Fit } from './addresses/base58-search.ts'
+import { holdsBase32, holdsPrincipal } from './addresses/base32-search.ts'
 import { holdsBase58 } from './addresses/base58-search.ts'
 import { holdsBech32 } from './addresses/bech32-search.ts'
 import { holdsCashaddr, holdsPrefixedCashaddr } from './addresses/cashaddr-search.ts'
-import { joinedBase64, joinedRuns, partRuns, wholeRuns } from './addresses/groups.ts'
-import { holdsBareHex, holdsEip55, holdsPrefixedHex, withoutDigests } from './addresses/hex-search.ts'
+import { joinedBase64, joinedBech32, joinedRuns, partRuns, wholeRuns } from './addresses/groups.ts'
+import {
+  holdsBareHex,
+  holdsEip55,
+  holdsPaddedHex,
+  holdsPrefixedHex,
+  withoutDigests,
+} from './addresses/hex-search.ts'
 import { holdsIcap } from './addresses/icap-search.ts'
 import { holdsMonero } from './addresses/monero-search.ts'
 import { readingsOf } from './addresses/readings.ts'
@@ -20,8 +25,8 @@ export type TextPlace = 'prose' | 'url' | 'tx'
 /** Characters of the shortest address, bech32 of two bytes. Most kinds are shorter. */
 const CHARS_MIN = 14
 /**
- * Checksums of base58 that a reading of a text may cost. 500 characters of prose need fewer than 50, and of single letters
- * with blanks between them, where each letter may begin an address, 1,500.
+ * Checksums of base58 that a reading of a text may cost. 500 characters of prose need fewer than 50, and 100 single letters
+ * with blanks between them, where each may begin an address, up to 1,350.
  */
 const PROOFS_MAX = 1_536
 // The shortest bech32 address has 13 letters and digits in a row, which is rare in prose. TON may have fewer.
@@ -35,16 +40,18 @@ const LONG_WORD = /[0-9A-Za-z]{13}/
  */
 export function findsAddress(text: string, place: TextPlace, proofsMax: number = PROOFS_MAX): boolean {
   if (text.length < CHARS_MIN) return false
-  if (place === 'tx') return holds(withoutDigests(text), place, true, { left: proofsMax })
+  if (place === 'tx') return holds(text, place, true, { left: proofsMax })
   const readings = readingsOf(text)
   if (readings === null) return true
   return readings.every.some((reading) =>
-    holds(withoutDigests(reading), place, readings.outer.includes(reading), { left: proofsMax }),
+    holds(reading, place, readings.outer.includes(reading), { left: proofsMax }),
   )
 }
 
 /** Whether a reading has an address as a word, or, if it is an outer one, inside a word or in groups of a text for people. */
-function holds(text: string, place: TextPlace, isOuter: boolean, budget: ProofBudget): boolean {
+function holds(reading: string, place: TextPlace, isOuter: boolean, budget: ProofBudget): boolean {
+  if (holdsPaddedHex(reading)) return true
+  const text = withoutDigests(reading)
   if (holdsWhole(text, place, budget)) return true
   if (!isOuter) return false
   // Identifiers of transactions have hyphens and underscores of their own.
@@ -52,34 +59,33 @@ function holds(text: string, place: TextPlace, isOuter: boolean, budget: ProofBu
 }
 
 function holdsWhole(text: string, place: TextPlace, budget: ProofBudget): boolean {
-  if (holdsTon(text)) return true
+  if (holdsTon(text) || holdsPrincipal(text)) return true
   if (!LONG_WORD.test(text)) return false
   if (holdsBech32(text) || holdsPrefixedCashaddr(text)) return true
   const runs = wholeRuns(text)
   if (place === 'prose' && runs.some(holdsBareHex)) return true
-  return runs.some((run) => holdsPrefixedHex(run, false) || holdsProof(run, 'whole', place !== 'tx', budget))
+  return runs.some((run) => holdsPrefixedHex(run) || holdsProof(run, place !== 'tx', budget))
 }
 
 function holdsPart(text: string, budget: ProofBudget): boolean {
-  return LONG_WORD.test(text) && partRuns(text).some((run) => holdsProof(run, 'part', false, budget))
+  return LONG_WORD.test(text) && partRuns(text).some((run) => holdsProof(run, false, budget))
 }
 
 function holdsJoined(text: string, budget: ProofBudget): boolean {
-  const runs = joinedRuns(text)
-  // Underscores are taken out too, but these networks have one in their prefix.
-  const isBech32 = (joined: string) => holdsBech32(joined.replaceAll(/(addr|stake)(test1)/gi, '$1_$2'))
   return (
-    runs.some(
-      (run) => holdsPrefixedHex(run, true) || isBech32(run.text) || holdsProof(run, 'joined', false, budget),
-    ) || joinedBase64(text).some(holdsTon)
+    joinedRuns(text).some(
+      (run) => holdsPaddedHex(run.text) || holdsPrefixedHex(run) || holdsProof(run, false, budget),
+    ) ||
+    joinedBech32(text).some(holdsBech32) ||
+    joinedBase64(text).some(holdsTon)
   )
 }
 
 /** The searches whose proof is a checksum. */
-function holdsProof(run: LetterRun, fit: Base58Fit, keys: boolean, budget: ProofBudget): boolean {
+function holdsProof(run: LetterRun, keys: boolean, budget: ProofBudget): boolean {
   return (
     holdsEip55(run, budget) ||
-    holdsBase58(run, fit, keys, budget) ||
+    holdsBase58(run, keys, budget) ||
     holdsMonero(run) ||
     holdsCashaddr(run) ||
     holdsBase32(run, budget) ||

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { blake256 } from '@noble/hashes/blake1.js'
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha256, sha512_256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
@@ -24,6 +25,25 @@ const checked = createBase58check(sha256)
 /** Base58Check of a version and a payload. */
 export function base58CheckOf(version: Bytes, payload: Bytes): string {
   return checked.encode(join(version, payload))
+}
+
+const withDigest = (body: Uint8Array, digest: (bytes: Uint8Array) => Uint8Array) =>
+  base58.encode(join(body, digest(body).subarray(0, 4)))
+const blake2b256 = (body: Uint8Array) => blake2b(body, { dkLen: 32 })
+
+/** Waves of the letter of its network and the hash of a key. */
+export function wavesOf(network: string, key: Bytes): string {
+  return withDigest(join([1, network.charCodeAt(0)], key), (body) => keccak_256(blake2b256(body)))
+}
+
+/** Decred of a version and a hash. */
+export function decredOf(version: Bytes, digest: Bytes): string {
+  return withDigest(join(version, digest), (body) => blake256(blake256(body)))
+}
+
+/** Ergo of a network, of the sign of a public key, and of its number. */
+export function ergoOf(network: number, sign: number, key: Bytes): string {
+  return withDigest(join([network + 1, sign], key), blake2b256)
 }
 
 /** Base58Check in the alphabet of the XRP ledger. */
@@ -74,7 +94,41 @@ export function filecoinOf(written: string, protocol: Bytes, payload: Bytes): st
   return written + base32nopad.encode(join(payload, sum)).toLowerCase()
 }
 
+const NANO_BASE32 = '13456789abcdefghijkmnopqrstuwxyz'
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+/** A number in digits of five bits, of so many characters. */
+const base32Number = (alphabet: string, value: bigint, chars: number) =>
+  Array.from({ length: chars }, (_, at) =>
+    alphabet.charAt(Number((value >> BigInt(5 * (chars - 1 - at))) & 31n)),
+  ).join('')
+const numberOf = (bytes: Uint8Array) => BigInt(`0x${bytes.toHex()}`)
+
+/** A nano address of a public key, without its prefix. */
+export function nanoOf(key: Uint8Array): string {
+  const sum = blake2b(key, { dkLen: 5 }).toReversed()
+  return base32Number(NANO_BASE32, numberOf(key), 52) + base32Number(NANO_BASE32, numberOf(sum), 8)
+}
+
+/** Stacks of a letter for the version, and a hash. A leading zero byte is written as a zero. */
+export function stacksOf(letter: string, digest: Uint8Array): string {
+  const sum = sha256(sha256(join([CROCKFORD.indexOf(letter)], digest))).subarray(0, 4)
+  const body = join(digest, sum)
+  const zeros = body.findIndex((byte) => byte !== 0)
+  const value = numberOf(body)
+  const chars = Math.ceil(value.toString(2).length / 5)
+  return `S${letter}${'0'.repeat(zeros)}${base32Number(CROCKFORD, value, chars)}`
+}
+
+/** A principal of the Internet Computer, of a hash of 28 bytes and its kind. */
+export function principalOf(digest: Bytes, kind: number = 2): string {
+  const body = join(digest, [kind])
+  const text = base32nopad.encode(join(bigEndian(crc32(body)), body)).toLowerCase()
+  return (text.match(/.{1,5}/g) ?? []).join('-')
+}
+
 const CHARSET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
+/** The same digits in the alphabet of Conflux. */
+const CHARSET_CONFLUX = 'abcdefghjkmnprstuvwxyz0123456789'
 const CASHADDR_TERMS = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n]
 
 /** Cashaddr without its prefix, which is a part of the checksum. Its checksum is one number of 40 bits, as specified. */
@@ -89,6 +143,13 @@ export function cashaddrOf(prefix: string, version: number, digest: Bytes): stri
   }
   const checksum = Array.from({ length: 8 }, (_, at) => Number(((sum ^ 1n) >> BigInt(5 * (7 - at))) & 31n))
   return [...payload, ...checksum].map((digit) => CHARSET.charAt(digit)).join('')
+}
+
+/** Conflux without its prefix, which is a part of the checksum. */
+export function confluxOf(prefix: string, address: Bytes): string {
+  return Array.from(cashaddrOf(prefix, 0, address), (letter) =>
+    CHARSET_CONFLUX.charAt(CHARSET.indexOf(letter)),
+  ).join('')
 }
 
 /** ICAP of an account, which is an address in base 36, or an asset with a name. */

@@ -6,12 +6,19 @@ import {
   base58CheckOf,
   byronOf,
   cashaddrOf,
+  confluxOf,
+  decredOf,
   eip55Of,
+  ergoOf,
   filecoinOf,
   icapOf,
   moneroOf,
+  nanoOf,
+  principalOf,
   ss58Of,
+  stacksOf,
   stellarOf,
+  wavesOf,
   xrpOf,
 } from './address-encodings.ts'
 import type { Bytes } from './address-encodings.ts'
@@ -78,6 +85,25 @@ const PRIVATE_KEY_FORMS: readonly AddressForm[] = [0x80, 0xef, 0xb0, 0x9e, 0xcc]
   form(`a private key ${head}`, 32, (key) => base58CheckOf([head], key)),
   form(`a compressed private key ${head}`, 32, (key) => base58CheckOf([head], [...key, 1])),
 ])
+
+/** Networks whose version is not listed: found as words and as groups. */
+const UNLISTED_FORMS: readonly AddressForm[] = [
+  form('Mina', 33, (key) => base58CheckOf([0xcb, 1, 1], [...key.subarray(1), (key[0] ?? 0) & 1])),
+  form('Aeternity, without its prefix', 32, (key) => base58CheckOf([], key)),
+  form('Helium', 32, (key) => base58CheckOf([0, 1], key)),
+  form('a network with a version of four bytes', 20, (key) => base58CheckOf([9, 8, 7, 6], key)),
+]
+
+/** Base58 with the checksum of another digest. */
+const OTHER_DIGEST_FORMS: readonly AddressForm[] = [
+  ...['W', 'T'].map((network) => form(`Waves ${network}`, 20, (key) => wavesOf(network, key))),
+  ...['073f', '071f', '0701', '071a', '0f21', '0f01', '0ee3', '0efc'].map((version) =>
+    form(`Decred ${version}`, 20, (key) => decredOf(Buffer.from(version, 'hex'), key)),
+  ),
+  ...[0, 16].flatMap((network) =>
+    [2, 3].map((sign) => form(`Ergo ${network} ${sign}`, 32, (key) => ergoOf(network, sign, key))),
+  ),
+]
 
 const XRP_SEEDS: readonly AddressForm[] = [
   form('an XRP seed', 16, (seed) => xrpOf([33], seed)),
@@ -149,12 +175,38 @@ const CASHADDR_FORMS: readonly AddressForm[] = [
   ),
   form('cashaddr of the last type', 64, (hash) => cashaddrOf('bitcoincash', 0x7f, hash)),
 ]
+const KASPA_FORMS: readonly AddressForm[] = ['kaspa', 'kaspatest'].flatMap((prefix) => [
+  form(`a key of ${prefix}`, 32, (key) => cashaddrOf(prefix, 0, key)),
+  form(`a longer key of ${prefix}`, 33, (key) => cashaddrOf(prefix, 1, key)),
+  form(`a script of ${prefix}`, 32, (digest) => cashaddrOf(prefix, 8, digest)),
+])
+const CONFLUX_FORMS: readonly AddressForm[] = ['cfx', 'cfxtest'].map((prefix) =>
+  form(`Conflux without its prefix ${prefix}`, 20, (address) => confluxOf(prefix, address)),
+)
+const NANO: AddressForm = form('nano without its prefix', 32, nanoOf)
+const STACKS_FORMS: readonly AddressForm[] = [
+  ...Array.from('PMTN', (letter) => form(`Stacks ${letter}`, 20, (digest) => stacksOf(letter, digest))),
+  form('Stacks after zeros', 18, (digest) => stacksOf('P', Uint8Array.from([0, 0, ...digest]))),
+]
+const PRINCIPAL: AddressForm = form('a principal', 28, (digest) => principalOf(digest))
+const CASELESS_FORMS: readonly AddressForm[] = [...KASPA_FORMS, ...CONFLUX_FORMS, NANO]
 const PREFIXED_CASHADDR: readonly AddressForm[] = ['bitcoincash', 'a', 'z', 'x'.repeat(24)].map((prefix) =>
   form(`cashaddr after ${prefix}`, 32, (hash) => `${prefix}:${cashaddrOf(prefix, 3, hash)}`),
 )
 
 /** Prefixes of bech32: letters, digits and underscores, up to 24. */
-const BECH32_PREFIXES = ['a', 'z', 'npub', 'c09', 'addr_test', 'stake_test', 'az'.repeat(12)]
+const BECH32_PREFIXES = [
+  'a',
+  'z',
+  'npub',
+  'c09',
+  'addr_test',
+  'stake_test',
+  'account_rdx',
+  'resource_rdx',
+  'account_tdx_2_',
+  'az'.repeat(12),
+]
 const BECH32_FORMS: readonly AddressForm[] = BECH32_PREFIXES.flatMap((prefix) => [
   form(`bech32 after ${prefix}`, 20, (hash) => bech32.encode(prefix, bech32.toWords(hash), false)),
   form(`bech32m after ${prefix}`, 32, (hash) => bech32m.encode(prefix, bech32.toWords(hash), false)),
@@ -193,13 +245,26 @@ export const ANYWHERE_FORMS: readonly AddressForm[] = [
   NAMED_ICAP,
   inSmallLetters(NAMED_ICAP),
   EIP55,
+  ...OTHER_DIGEST_FORMS,
+  ...CASELESS_FORMS,
+  ...CASELESS_FORMS.map(inCapitals),
+  ...STACKS_FORMS,
+  ...STACKS_FORMS.map(inSmallLetters),
 ]
 
 /** Forms that are found as words and in groups. */
-export const GROUPED_FORMS: readonly AddressForm[] = [...ANYWHERE_FORMS, ...PRIVATE_KEY_FORMS, ...SHORT_FORMS]
+export const GROUPED_FORMS: readonly AddressForm[] = [
+  ...ANYWHERE_FORMS,
+  ...UNLISTED_FORMS,
+  ...XRP_SEEDS,
+  ...PRIVATE_KEY_FORMS,
+  ...SHORT_FORMS,
+  PRINCIPAL,
+  inCapitals(PRINCIPAL),
+]
 
 /** Public keys of Solana and others, which have no checksum. */
 export const KEY: AddressForm = form('a public key', 32, (key) => base58.encode(key))
 
 /** Forms with a checksum: each is found as a word. */
-export const FORMS: readonly AddressForm[] = [...GROUPED_FORMS, ...XRP_SEEDS, ...PREFIXED_CASHADDR]
+export const FORMS: readonly AddressForm[] = [...GROUPED_FORMS, ...PREFIXED_CASHADDR]

@@ -1,9 +1,11 @@
+import { blake256 } from '@noble/hashes/blake1.js'
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha256 } from '@noble/hashes/sha2.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { GrowingNumber } from './base58-number.ts'
 import { openNumber } from './base58-number.ts'
 import { isByron } from './byron.ts'
-import type { Digits, LetterRun, ProofBudget } from './letter-run.ts'
+import type { Digits, Fit, LetterRun, ProofBudget } from './letter-run.ts'
 import { digitAt, alphabetDigits, hasOneCase } from './letter-run.ts'
 
 export const BASE58: Digits = alphabetDigits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
@@ -18,8 +20,8 @@ const BASE58_CHARS_MIN = 25
 const BASE58_CHARS_MAX = 128
 /** Characters of a version of up to three bytes, a hash of 20 bytes and a checksum. */
 const HASH_CHARS_MAX = 37
-/** Characters of a private key with its checksum, longer than SS58 and an X-address. */
-const JOINED_CHARS_MAX = 53
+/** Characters of `LONG_BYTES_MIN` bytes. */
+const JOINED_CHARS_MAX = 55
 
 /**
  * First bytes of well-known Base58Check addresses, by their length: Bitcoin, Litecoin, Dogecoin, Dash, TRON, Neo, Qtum,
@@ -53,33 +55,52 @@ const X_VERSIONS: ReadonlySet<number> = new Set([0x0544, 0x0493])
 const X_BYTES = 35
 /** First characters of long addresses and of extended keys. Elsewhere a candidate is searched in fewer characters. */
 const LONG_STARTS = /^(?:Ae2|Ddz|37bt|2cW|V[JT]|zc|[t-zTUVYZ]p(?:ub|rv))/
-/** Longer candidates than this are tried only after these characters. */
+/** Bytes above which a candidate in groups or inside a longer word is tried only with a known version. */
 const LONG_BYTES_MIN = 40
 
-/** Places in which a candidate may lie: a whole word, groups that were joined, or any part of a longer word. */
-export type Base58Fit = 'whole' | 'joined' | 'part'
+type Digest = (bytes: Uint8Array) => Uint8Array
+const doubleSha256: Digest = (bytes) => sha256(sha256(bytes))
+const blake2b256: Digest = (bytes) => blake2b(bytes, { dkLen: 32 })
+/** Addresses whose checksum is that of another digest, by their bytes and their first ones. */
+const OTHER_DIGESTS: readonly Readonly<{ length: number; head: ReadonlySet<number>; digest: Digest }>[] = [
+  // Waves, main and test network.
+  { length: 26, head: new Set([0x0157, 0x0154]), digest: (bytes) => keccak_256(blake2b256(bytes)) },
+  // Decred: hashes of keys and of scripts, on the main and the test network.
+  {
+    length: 26,
+    head: new Set([0x073f, 0x071f, 0x0701, 0x071a, 0x0f21, 0x0f01, 0x0ee3, 0x0efc]),
+    digest: (bytes) => blake256(blake256(bytes)),
+  },
+  // Ergo: a public key, which begins with 2 or 3, on the main and the test network.
+  { length: 38, head: new Set([0x0102, 0x0103, 0x1102, 0x1103]), digest: blake2b256 },
+]
 
 /**
- * Whether the run has a base58 address with a checksum: Base58Check, XRP, SS58, Cardano Byron; `keys`: or 32 bytes. A run
- * that needs more checksums than the budget has counts as an address.
+ * Whether the run has a base58 address with a checksum: Base58Check, Waves, Decred, Ergo, XRP, SS58, Cardano Byron;
+ * `keys`: or 32 bytes. A run that needs more checksums than the budget has counts as an address.
  */
-export function holdsBase58(run: LetterRun, fit: Base58Fit, keys: boolean, budget: ProofBudget): boolean {
-  const endsInChecksum = (number: GrowingNumber): boolean =>
-    budget.left-- <= 0 || isBase58Check(number.bytes())
+export function holdsBase58(run: LetterRun, keys: boolean, budget: ProofBudget): boolean {
+  const { fit } = run
+  const endsInChecksum = (number: GrowingNumber, digest: Digest = doubleSha256): boolean =>
+    budget.left-- <= 0 || endsIn(digest, number.bytes())
+  const endsInOther = (number: GrowingNumber): boolean =>
+    OTHER_DIGESTS.some(
+      ({ length, head, digest }) =>
+        number.length() === length && head.has(number.head(2)) && endsInChecksum(number, digest),
+    )
   return (
-    search(run, BASE58, fit, (number, from, to) => {
+    search(run, BASE58, (number, from, to) => {
       const text = run.text.slice(from, to)
       if (keys && number.length() === KEY_BYTES && isKey(text)) return true
       // A list of numbers costs no checksum: an address has 25 characters or more, and never digits alone.
       if (!/[A-Za-z]/.test(text)) return false
-      if (fitsVersion(number, fit) && endsInChecksum(number)) return true
+      if ((fitsVersion(number, fit, text) && endsInChecksum(number)) || endsInOther(number)) return true
       if (hasByronHead(number)) return isByron(number.bytes())
-      return run.trusts(from, to, SS58_BITS) && hasSs58Form(number) && (budget.left-- <= 0 || isSs58(number))
+      return run.trusts(from, to) && hasSs58Form(number) && (budget.left-- <= 0 || isSs58(number))
     }) ||
     search(
       run,
       BASE58_XRP,
-      fit,
       (number, from) => hasXrpForm(number, run.text.charAt(from)) && endsInChecksum(number),
     )
   )
@@ -96,7 +117,7 @@ function isKey(text: string): boolean {
 type Proves = (number: GrowingNumber, from: number, to: number) => boolean
 
 /** Decodes every candidate. One pass for each beginning: a number grows by one digit a step. */
-function search({ text, edges }: LetterRun, digits: Digits, fit: Base58Fit, proves: Proves): boolean {
+function search({ text, edges, fit }: LetterRun, digits: Digits, proves: Proves): boolean {
   const number = openNumber()
   for (let from = 0; from + BASE58_CHARS_MIN <= text.length; from++) {
     if (edges[from] === 0 || (digits === BASE58_XRP && !'rXTs'.includes(text.charAt(from)))) continue
@@ -114,31 +135,50 @@ function search({ text, edges }: LetterRun, digits: Digits, fit: Base58Fit, prov
   return false
 }
 
-function charsMax(text: string, from: number, fit: Base58Fit): number {
+function charsMax(text: string, from: number, fit: Fit): number {
   if (fit === 'whole' || LONG_STARTS.test(text.slice(from, from + 4))) return BASE58_CHARS_MAX
-  return fit === 'joined' || 'XT'.includes(text.charAt(from)) ? JOINED_CHARS_MAX : HASH_CHARS_MAX
+  return fit === 'joined' || '39XT'.includes(text.charAt(from)) ? JOINED_CHARS_MAX : HASH_CHARS_MAX
 }
 
-/** Whether so many bytes may be an address. Inside a longer word and between groups, only common lengths are. */
-function fits(length: number, fit: Base58Fit): boolean {
-  if (fit === 'whole' || length > LONG_BYTES_MIN) return length >= 20
+/** Whether so many bytes may be an address. Inside a longer word only common lengths are. */
+function fits(length: number, fit: Fit): boolean {
+  if (fit !== 'part' || length > LONG_BYTES_MIN) return length >= 20
   return (length >= 25 && length <= 27) || (length >= 35 && length <= 38)
 }
 
-/** Whether the version may be that of an address. As a whole word or as whole groups, any network is tried. */
-function fitsVersion(number: GrowingNumber, fit: Base58Fit): boolean {
+/**
+ * Whether the version may be that of an address. As a whole word any network is tried. As whole groups, any network is
+ * tried with a hash of 20 bytes, and with more of them where the characters are not those of words.
+ */
+function fitsVersion(number: GrowingNumber, fit: Fit, text: string): boolean {
   const length = number.length()
   if (fit === 'whole' || length === EXTENDED_KEY_BYTES) return true
   if (length > LONG_BYTES_MIN) return LONG_VERSIONS.get(length)?.has(number.head(2)) === true
   const width = length - HASH_BYTES - CHECKSUM_BYTES
-  if (width <= 3) return fit === 'joined' || KNOWN_VERSIONS.get(length)?.has(number.head(width)) === true
+  if (fit === 'joined') return width >= 1 && (width <= 3 || isEven(text))
+  if (width <= 3) return KNOWN_VERSIONS.get(length)?.has(number.head(width)) === true
   return length >= 37 && PRIVATE_KEYS.has(number.head(1))
 }
 
-/** Base58Check: the last four bytes are the first four of the double SHA-256 of the rest. */
-function isBase58Check(bytes: Uint8Array): boolean {
-  const digest = sha256(sha256(bytes.subarray(0, -CHECKSUM_BYTES)))
-  return bytes.subarray(-CHECKSUM_BYTES).every((byte, at) => byte === digest[at])
+/** Pairs of characters of which one at most is a pair of equal ones: 58 by chance, about 15 in words of any language. */
+const PAIRS_MIN = 20
+
+/** Whether the characters repeat as seldom as those of an address, so that words and numbers need no checksum. */
+function isEven(text: string): boolean {
+  const counts = new Map<string, number>()
+  let equal = 0
+  for (const character of text) {
+    const count = counts.get(character) ?? 0
+    equal += count
+    counts.set(character, count + 1)
+  }
+  return equal * PAIRS_MIN < (text.length * (text.length - 1)) / 2
+}
+
+/** Whether the last four bytes are the first four of the digest of the rest: the double SHA-256 in Base58Check. */
+function endsIn(digest: Digest, bytes: Uint8Array): boolean {
+  const wanted = digest(bytes.subarray(0, -CHECKSUM_BYTES))
+  return bytes.subarray(-CHECKSUM_BYTES).every((byte, at) => byte === wanted[at])
 }
 
 /** Form of an address of the XRP ledger, which begins with r, an X-address, or a seed of one, which begins with s. */
@@ -150,7 +190,6 @@ function hasXrpForm(number: GrowingNumber, first: string): boolean {
   return isClassic || isSeed || isX
 }
 
-const SS58_BITS = 16
 const SS58_PREFIX = new TextEncoder().encode('SS58PRE')
 
 /** SS58 of Polkadot: one or two bytes of network, 32 of account, two of BLAKE2b. */

@@ -1,3 +1,5 @@
+import { crc32 } from './crc.ts'
+
 /** CBOR head of the CRC-32, an integer of four bytes. */
 const CRC_HEAD = 0x1a
 
@@ -10,14 +12,4 @@ export function isByron(bytes: Uint8Array): boolean {
   if (bytes.length !== end + 5 || bytes[end] !== CRC_HEAD) return false
   const written = bytes.subarray(end + 1).reduce((sum, byte) => sum * 256 + byte, 0)
   return crc32(bytes.subarray(5, end)) === written
-}
-
-/** CRC-32 of IEEE 802.3. */
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  for (const byte of bytes) {
-    crc ^= byte
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
-  }
-  return (crc ^ 0xffffffff) >>> 0
 }

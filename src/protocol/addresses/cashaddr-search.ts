@@ -1,13 +1,10 @@
 import type { Digits, LetterRun } from './letter-run.ts'
-import { digitAt, alphabetDigits, hasOneCase, runEnd } from './letter-run.ts'
+import { caselessDigits, digitAt, hasOneCase, runEnd } from './letter-run.ts'
 
 /** The characters of bech32. */
-export const CHARSET: Digits = alphabetDigits('qpzry9x8gf2tvdw0s3jn54khce6mua7l').map((digit, code, digits) =>
-  code >= 65 && code <= 90 ? (digits[code + 32] ?? -1) : digit,
-)
+export const CHARSET: Digits = caselessDigits('qpzry9x8gf2tvdw0s3jn54khce6mua7l')
+const CHARSET_CONFLUX: Digits = caselessDigits('abcdefghjkmnprstuvwxyz0123456789')
 
-/** Prefixes, which are part of the checksum even where they are left out. */
-const PREFIXES = ['bitcoincash', 'bchtest', 'bchreg', 'simpleledger', 'ecash', 'etoken', 'ectest'] as const
 /** Characters of a version, a hash and a checksum, by the size bits of the version. */
 const LENGTHS = [42, 48, 55, 61, 74, 87, 100, 112] as const
 const CHARS_MIN = LENGTHS[0]
@@ -28,13 +25,37 @@ const [HIGH_FEEDBACK, LOW_FEEDBACK] = ([0, 1] as const).map((half) =>
   ),
 ) as [Int32Array, Int32Array]
 
-/**
- * Checksums that a payload must have by itself for the whole to have 1, for each length and usual prefix. The code is
- * linear, so that a prefix counts as if zeros followed it.
- */
-const WANTED: ReadonlyMap<number, readonly Sum[]> = new Map(
-  LENGTHS.map((length) => [length, PREFIXES.map((prefix) => wantedAfter(prefix, length))]),
-)
+/** Addresses with this checksum. Their prefix is a part of it even where it is left out. */
+type Family = Readonly<{
+  digits: Digits
+  /** Characters of the payload that begins at a position of a text. */
+  lengthsAt: (text: string, at: number) => readonly number[]
+  /**
+   * Checksums that a payload must have by itself for the whole to have 1, for each length and usual prefix. The code is
+   * linear, so that a prefix counts as if zeros followed it.
+   */
+  wanted: ReadonlyMap<number, readonly Sum[]>
+}>
+
+const FAMILIES: readonly Family[] = [
+  family(CHARSET, 'bitcoincash bchtest bchreg simpleledger ecash etoken ectest', LENGTHS, (text, at) => [
+    lengthByVersion(text, at),
+  ]),
+  // A key of 32 bytes or the hash of a script, and a key of 33 bytes.
+  family(CHARSET, 'kaspa kaspatest', [61, 63]),
+  family(CHARSET_CONFLUX, 'cfx cfxtest', [42]),
+]
+
+function family(
+  digits: Digits,
+  prefixes: string,
+  lengths: readonly number[],
+  lengthsAt: Family['lengthsAt'] = () => lengths,
+): Family {
+  const wantedOf = (length: number) => prefixes.split(' ').map((prefix) => wantedAfter(prefix, length))
+  return { digits, lengthsAt, wanted: new Map(lengths.map((length) => [length, wantedOf(length)])) }
+}
+
 /** A prefix that stands in the text, which may be any word. */
 const PREFIXED = /(?<![a-z])([a-z]{1,24}):(?=[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{42})/gi
 
@@ -42,35 +63,45 @@ const PREFIXED = /(?<![a-z])([a-z]{1,24}):(?=[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{
 export function holdsPrefixedCashaddr(text: string): boolean {
   return text.matchAll(PREFIXED).some(({ 0: head, 1: prefix = '', index }) => {
     const from = index + head.length
-    const to = payloadEnd(text, from)
+    const length = lengthByVersion(text, from)
     // Letters of a word such as "thanks" may follow the payload.
-    if (to > runEnd(CHARSET, text, from)) return false
-    return isCashaddr([wantedAfter(prefix.toLowerCase(), to - from)], text, from, to)
+    if (from + length > runEnd(CHARSET, text, from)) return false
+    return isPayload(CHARSET, [wantedAfter(prefix.toLowerCase(), length)], text, from, from + length)
   })
 }
 
-/** Whether the run has a cashaddr payload: bech32 characters with a checksum of 40 bits. Its prefix may be left out. */
-export function holdsCashaddr({ text, edges }: LetterRun): boolean {
+/**
+ * Whether the run has the payload of a cashaddr, Kaspa or Conflux address, whose checksum has 40 bits. Its prefix may be
+ * left out.
+ */
+export function holdsCashaddr(run: LetterRun): boolean {
+  return FAMILIES.some((each) => holdsFamily(run, each))
+}
+
+function holdsFamily({ text, edges }: LetterRun, { digits, lengthsAt, wanted }: Family): boolean {
   let end = -1
   for (let from = 0; from + CHARS_MIN <= text.length; from++) {
-    if (from >= end) end = runEnd(CHARSET, text, from)
+    if (from >= end) end = runEnd(digits, text, from)
     if (edges[from] === 0 || end - from < CHARS_MIN) continue
-    const to = payloadEnd(text, from)
-    if (to <= end && edges[to] === 1 && isCashaddr(WANTED.get(to - from) ?? [], text, from, to)) return true
+    for (const length of lengthsAt(text, from)) {
+      const to = from + length
+      if (to > end || edges[to] === 0) continue
+      if (isPayload(digits, wanted.get(length) ?? [], text, from, to)) return true
+    }
   }
   return false
 }
 
-/** End of the payload that begins at a position, by the size of the hash in its version byte. */
-function payloadEnd(text: string, from: number): number {
-  return from + (LENGTHS[(digitAt(CHARSET, text, from + 1) >> 2) & 7] ?? CHARS_MIN)
+/** Characters of the payload that begins at a position, by the size of the hash in its version byte. */
+function lengthByVersion(text: string, at: number): number {
+  return LENGTHS[(digitAt(CHARSET, text, at + 1) >> 2) & 7] ?? CHARS_MIN
 }
 
-function isCashaddr(wanted: readonly Sum[], text: string, from: number, to: number): boolean {
+function isPayload(digits: Digits, wanted: readonly Sum[], text: string, from: number, to: number): boolean {
   // The highest bit of the version is zero, so the first digit is below 16.
-  if (digitAt(CHARSET, text, from) > 15) return false
+  if (digitAt(digits, text, from) > 15) return false
   const sum: Sum = { high: 0, low: 0 }
-  for (let at = from; at < to; at++) push(sum, digitAt(CHARSET, text, at))
+  for (let at = from; at < to; at++) push(sum, digitAt(digits, text, at))
   const isProved = wanted.some(({ high, low }) => high === sum.high && low === sum.low)
   return isProved && hasOneCase(text.slice(from, to))
 }

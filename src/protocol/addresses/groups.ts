@@ -7,13 +7,6 @@ const OUTSIDE_BASE58 = /[0OIl]/g
 
 /** Characters of the shortest address without a prefix of its own. Shorter words and joined groups are not searched. */
 const CHARS_MIN = 20
-/** Characters in groups of mixed form that joined groups have at least. */
-const ODD_CHARS_MIN = 8
-
-/** Bits of checksum and fixed form that are proof inside a longer word, which has a candidate at each character. */
-const PART_BITS_MIN = 19
-/** Bits that are proof between groups, which may be ordinary words. */
-const JOINED_BITS_MIN = 30
 
 /** Words of a text, each as a whole: candidates begin and end at its ends, at words glued to it, and at 0, O, I and l. */
 export function wholeRuns(text: string): readonly LetterRun[] {
@@ -23,7 +16,7 @@ export function wholeRuns(text: string): readonly LetterRun[] {
     const glued = gluedEdges(word)
     for (const at of glued) edges[at] = 1
     for (const { index } of word.matchAll(OUTSIDE_BASE58)) edges[index] = edges[index + 1] = 1
-    return { text: word, edges, glued, trusts: () => true }
+    return { text: word, edges, glued, fit: 'whole', trusts: () => true }
   })
 }
 
@@ -33,7 +26,8 @@ export function partRuns(text: string): readonly LetterRun[] {
     text: word,
     edges: new Uint8Array(word.length + 1).fill(1),
     glued: [],
-    trusts: (_from, _to, bits) => bits >= PART_BITS_MIN,
+    fit: 'part',
+    trusts: () => false,
   }))
 }
 
@@ -46,6 +40,8 @@ const DOTS = '.·•‧∙⋅。・◦●⦁⸱᛫ꞏ۔⁃˗➖─━−'
 /** Characters between groups that people leave out: blanks, hyphens and dots of every script, underscores, plus signs. */
 const JOINT = String.raw`\s\p{Pd}_+${DOTS}`
 const NEITHER = new RegExp(`[^0-9A-Za-z${JOINT}]+`, 'u')
+/** The same without the underscore. */
+const NO_UNDERSCORE_JOINT = new RegExp(String.raw`[\s\p{Pd}+${DOTS}]+`, 'gu')
 /** The same without the characters of base64: hyphen, underscore and plus sign. */
 const JOINT_64 = new RegExp(String.raw`(?:(?!-)[\s\p{Pd}${DOTS}])+`, 'gu')
 // A group of mixed form: with a digit, with a capital after a small letter, or of one letter that is no English word.
@@ -72,14 +68,10 @@ export function joinedRuns(text: string): readonly LetterRun[] {
       edges[at] = 1
       for (const edge of gluedEdges(group)) edges[at - group.length + edge] = 1
     }
-    const isMixed = (odd[joined.length] ?? 0) >= ODD_CHARS_MIN || ICAP_START.test(joined)
-    const trusts = (from: number, to: number, bits: number) =>
-      bits >= JOINED_BITS_MIN || (isMixed && ((odd[to] ?? 0) - (odd[from] ?? 0)) * 4 >= to - from)
-    return [{ text: joined, edges, glued: [], trusts }]
+    const trusts = (from: number, to: number) => ((odd[to] ?? 0) - (odd[from] ?? 0)) * 4 >= to - from
+    return [{ text: joined, edges, glued: [], fit: 'joined', trusts }]
   })
 }
-/** An address in the form of an IBAN, of which the rest may be letters. */
-const ICAP_START = /XE\d\dETH/i
 
 /**
  * The text without what joins groups. Hyphens, underscores and plus signs may belong to base64: once they all stay, once
@@ -89,4 +81,19 @@ export function joinedBase64(text: string): readonly string[] {
   const close = text.replace(JOINT_64, '')
   const without = ['-', '_', '+'].map((joint) => close.replaceAll(joint, ''))
   return [...new Set([close, ...without, close.replaceAll(/[-_+]/g, '')])]
+}
+
+/** A place at which some networks have an underscore in the prefix of bech32, such as `addr_test` and `account_rdx`. */
+const PREFIX_UNDERSCORE = /(?<=[a-z]{4})(?=(?:test|rdx)1)/gi
+
+/**
+ * The text without what joins groups. Underscores may belong to the prefix of bech32: once they stay, once they are left
+ * out, and then also put where some networks have one.
+ */
+export function joinedBech32(text: string): readonly string[] {
+  // The separator of bech32.
+  if (!text.includes('1')) return []
+  const close = text.replaceAll(NO_UNDERSCORE_JOINT, '')
+  const without = close.replaceAll('_', '')
+  return [...new Set([close, without, without.replaceAll(PREFIX_UNDERSCORE, '_')])]
 }

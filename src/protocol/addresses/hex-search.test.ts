@@ -62,8 +62,57 @@ suite('a search for hex digits', () => {
     for (const word of ['paid', 'send', 'the', 'prize', 'solana', 'usdc', 'ada'])
       for (const text of [`${word}${DIGITS}`, `${word}${DIGITS}address`])
         assert.ok(findsAddress(text, 'prose'), text)
-    for (const text of [`0x${DIGITS}fade`, `0x${DIGITS}faddress`, `bade${DIGITS}`])
+    for (const text of [`0x${DIGITS}fade`, `bade${DIGITS}`]) assert.ok(!findsAddress(text, 'prose'), text)
+  })
+
+  test('finds 40 hex digits beside a word that ends or begins with hex digits', () => {
+    for (const word of ['xdc', 'XDC', 'one', 'coffee', 'ufaced', 'ÜberFace'])
+      for (const digits of [DIGITS, '1'.repeat(40)]) {
+        assert.ok(findsAddress(`see ${word}${digits}`, 'prose'), word)
+        assert.ok(findsAddress(`${word}${digits}address`, 'prose'), word)
+      }
+    for (const word of ['fork', 'decent', 'faddress', 'becalm'])
+      for (const before of ['', '0x', 'xdc', 'wallet'])
+        assert.ok(findsAddress(`${before}${DIGITS}${word}`, 'prose'), word)
+    for (const text of [`xdc1${DIGITS}`, `0xdc${DIGITS}`, `x${'abcdefabc'}${DIGITS}`, `${DIGITS}1fork`])
       assert.ok(!findsAddress(text, 'prose'), text)
+  })
+
+  test('finds 40 hex digits after the prefix of XDC and of ICON everywhere, also in groups', () => {
+    for (const prefix of ['xdc', 'XDC', 'hx', 'cx'])
+      for (const place of ['prose', 'url', 'tx'] as const) {
+        assert.ok(findsAddress(`${prefix}${DIGITS}`, place), prefix)
+        assert.ok(findsAddress(`${'12'.repeat(32)}${prefix}${DIGITS}`, place), prefix)
+      }
+    for (const prefix of ['xdc ', 'hx', 'cx-'])
+      assert.ok(findsAddress(prefix + DIGITS.replaceAll(/.{8}/g, '$& '), 'url'), prefix)
+  })
+
+  test('finds an address that 24 zeros pad to 64 hex digits', () => {
+    const zeros = '0'.repeat(24)
+    const vanity = `${'0'.repeat(12)}${DIGITS.slice(12)}`
+    for (const address of [DIGITS, DIGITS.toUpperCase(), vanity])
+      for (const word of [`${zeros}${address}`, `${address}${zeros}`])
+        for (const text of [word, `0x${word}`, `sha256:${word}`, `0xa9059cbb${word}${'0'.repeat(63)}1`])
+          for (const place of ['prose', 'url', 'tx'] as const)
+            assert.ok(findsAddress(text, place), `${text} ${place}`)
+    const groups = (zeros + DIGITS).replaceAll(/.{4}/g, '$& ')
+    for (const text of [groups, `0x ${groups}`, encodeURIComponent(groups)])
+      for (const place of ['prose', 'url'] as const) assert.ok(findsAddress(text, place), text)
+  })
+
+  test('finds no address in numbers of 64 digits, or in a digest with fewer zeros', () => {
+    for (const text of [
+      '0'.repeat(64),
+      `1${'0'.repeat(100)}`,
+      `0x${'0de0b6b3a7640000'.padStart(64, '0')}`,
+      `0x${'f'.repeat(20).padStart(64, '0')}`,
+      '10110111001'.padStart(64, '0'),
+      `${'0'.repeat(23)}${'abcdef1'.repeat(6).slice(0, 41)}`,
+      `${'0000 '.repeat(6)}${'0101 '.repeat(10)}`,
+    ])
+      for (const place of ['prose', 'url', 'tx'] as const)
+        assert.ok(!findsAddress(text, place), `${text} ${place}`)
   })
 
   test('finds an address in letters of one case that its form allows, and EIP-55 only in letters of both', () => {

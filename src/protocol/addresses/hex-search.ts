@@ -1,8 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { LetterRun, ProofBudget } from './letter-run.ts'
 
-/** A run of 64 or more hex digits, which is a digest or a transaction and no address, without the 0 of an address in hex. */
-const DIGEST = /[0-9a-f]{64,}(?<!0(?=x[0-9a-f]{40}))/gi
+/**
+ * A run of 64 or more hex digits, which is a digest or a transaction and no address, without the first character of a
+ * prefix that follows it.
+ */
+const DIGEST = /[0-9a-f]{64,}(?<![0c](?=x[0-9a-f]{40}))/gi
 const DIGEST_DIGITS_MIN = 64
 /** Digests have a multiple of so many digits. The other digits of a run may belong to a text beside the digest. */
 const DIGEST_DIGITS_STEP = 32
@@ -10,8 +13,27 @@ const ADDRESS_DIGITS = 40
 /** Cost of a checksum of EIP-55 in those of base58. */
 const EIP55_COST = 4
 const HEX_RUN = /[0-9a-f]{40,}/gi
-// The letter O looks like the digit.
-const PREFIXED_RUN = /[0O]x[0-9a-f]{40,}/gi
+/** A prefix and its digits: `0x`, `xdc` of XDC, `hx` and `cx` of ICON. The letter O looks like the digit. */
+const PREFIXED_RUN = /([0Och]x|xdc)([0-9a-f]{40,})/gi
+
+/** Digits that a contract puts before an address to make a word of 32 bytes, or after it. No digest has them by chance. */
+const PADDING = '0'.repeat(24)
+const PADDED = new RegExp(`(?=${PADDING}([0-9a-f]{40})|([0-9a-f]{40})${PADDING})`, 'gi')
+/** Digits of an address that are not zero. Numbers have fewer: 80 bits are more than any amount. */
+const ADDRESS_DIGITS_SET_MIN = 21
+
+/**
+ * Whether the text has 64 hex digits of which 24 at one end are zeros and the others are no number: an address in the form
+ * in which contracts and their logs have it.
+ */
+export function holdsPaddedHex(text: string): boolean {
+  if (!text.includes(PADDING)) return false
+  return text.matchAll(PADDED).some(({ 1: after, 2: before }) => isAddressWord(after ?? before ?? ''))
+}
+
+function isAddressWord(digits: string): boolean {
+  return /[a-f]/i.test(digits) && digits.replaceAll('0', '').length >= ADDRESS_DIGITS_SET_MIN
+}
 
 /**
  * Replaces runs of 64 or more hex digits by a character that joins no groups, since about one digest in sixty has a base58
@@ -25,26 +47,50 @@ export function withoutDigests(text: string): string {
 }
 
 /**
- * Whether `0x` and 40 hex digits are in the run, and no hex digit follows except those of a glued word such as "address".
- * Between joined groups, `0x` begins a group, and the digits may also end with one, because the next group may be a word.
+ * Whether a prefix such as `0x` and 40 hex digits are in the run, and no hex digit follows except those of a glued word
+ * such as "address". Between joined groups, the prefix begins a group, and the digits may also end with one, because the
+ * next group may be a word.
  */
-export function holdsPrefixedHex({ text, edges, glued }: LetterRun, isJoined: boolean): boolean {
-  for (const { 0: run, index } of text.matchAll(PREFIXED_RUN)) {
-    const digits = run.length - 2
-    if (digits === ADDRESS_DIGITS && (!isJoined || edges[index] === 1)) return true
-    if (glued.includes(index + 2 + ADDRESS_DIGITS)) return true
-    const endsGroup = isJoined && edges[index] === 1 && edges[index + 2 + ADDRESS_DIGITS] === 1
-    if (endsGroup && digits < DIGEST_DIGITS_MIN) return true
+export function holdsPrefixedHex({ text, edges, glued, fit }: LetterRun): boolean {
+  for (const { 1: prefix = '', 2: digits = '', index } of text.matchAll(PREFIXED_RUN)) {
+    const end = index + prefix.length + ADDRESS_DIGITS
+    const begins = fit !== 'joined' || edges[index] === 1
+    if (digits.length === ADDRESS_DIGITS && begins) return true
+    if (glued.includes(end)) return true
+    const endsGroup = fit === 'joined' && begins && edges[end] === 1
+    if (endsGroup && digits.length < DIGEST_DIGITS_MIN) return true
   }
   return false
 }
 
-/** Whether the run has 40 hex digits without `0x`, and no hex digit beside them except those of glued words. */
+/** Most hex digits of a word that touches an address, such as `dc` in `xdc`. */
+const WORD_DIGITS_MAX = 8
+
+/**
+ * Whether the run has 40 hex digits without `0x`, and no hex digit beside them except those of words: common ones that are
+ * glued to them, and any word with a letter that is no hex digit, such as the prefix of a network.
+ */
 export function holdsBareHex({ text, glued }: LetterRun): boolean {
   return text.matchAll(HEX_RUN).some(({ 0: run, index }) => {
-    const ends = [index, ...glued, index + run.length]
+    const end = index + run.length
+    const head = touchesWord(text, index, -1)
+      ? (/^[a-f]*/i.exec(run.slice(0, WORD_DIGITS_MAX))?.[0] ?? '')
+      : ''
+    const tail = touchesWord(text, end, 1) ? (/[a-f]*$/i.exec(run.slice(-WORD_DIGITS_MAX))?.[0] ?? '') : ''
+    const ends = [
+      ...glued,
+      ...Array.from({ length: head.length + 1 }, (_, chars) => index + chars),
+      ...Array.from({ length: tail.length + 1 }, (_, chars) => end - chars),
+    ]
     return ends.some((from) => from >= index && ends.includes(from + ADDRESS_DIGITS))
   })
+}
+
+/** Whether a letter is before (-1) or after (1) the position, other than that of `0x`. */
+function touchesWord(text: string, at: number, side: -1 | 1): boolean {
+  return side === 1
+    ? /[a-z]/i.test(text.charAt(at))
+    : /(?<![0o])[a-z]$|(?<=[0o])[a-wyz]$/i.test(text.slice(Math.max(0, at - 2), at))
 }
 
 /**

@@ -1,3 +1,6 @@
+/** Places in which a candidate may lie: a whole word, groups that were joined, or any part of a longer word. */
+export type Fit = 'whole' | 'joined' | 'part'
+
 /**
  * Letters and digits in which an address is searched. A candidate begins and ends at an edge. Edges are at the ends of
  * the text only, at every character, or between groups that were joined: the caller decides.
@@ -8,8 +11,9 @@ export type LetterRun = Readonly<{
   edges: Uint8Array
   /** Positions at which a common word that is glued to an address may end or begin. */
   glued: readonly number[]
-  /** Whether a checksum of so few bits is proof enough for the candidate between two positions. */
-  trusts: (from: number, to: number, bits: number) => boolean
+  fit: Fit
+  /** Whether a checksum of 16 bits in a common form is proof enough for the candidate between two positions. */
+  trusts: (from: number, to: number) => boolean
 }>
 
 /** Checksums that may still be computed for a reading of a text. */
@@ -20,6 +24,12 @@ export type Digits = Int8Array
 
 export function alphabetDigits(alphabet: string): Digits {
   return Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
+}
+
+/** The same for an alphabet in small letters, whose capitals are the same digits. */
+export function caselessDigits(alphabet: string): Digits {
+  const small = alphabetDigits(alphabet)
+  return small.map((digit, code) => (code >= 65 && code <= 90 ? (small[code + 32] ?? -1) : digit))
 }
 
 /** Digit of the character at a position; −1 outside of the alphabet or the text. */

@@ -10,6 +10,9 @@ function nextOf(letter: string): string {
   return kind.charAt((kind.indexOf(letter) + 1) % kind.length)
 }
 
+/** Start of the part that the checksum proves. A prefix is no part of it, or may be left out. */
+const provedFrom = (address: string): number => /^(?:nano_|.*:)?/.exec(address)?.[0].length ?? 0
+
 suite('a published address', () => {
   for (const { family, address, source } of PUBLISHED) {
     test(`of ${family} is found (${source})`, () => {
@@ -57,11 +60,11 @@ suite('a published address', () => {
   for (const { family, address, proof, source } of PUBLISHED) {
     if (proof !== 'checksum') continue
     test(`of ${family} is not found with one character changed (${source})`, () => {
-      const from = address.indexOf(':') + 1
+      const from = provedFrom(address)
       const found = Array.from(address).flatMap((letter, at) => {
         const other = nextOf(letter)
         // The last character of base32 has bits that belong to no byte; many programs ignore them.
-        const isSpare = at === address.length - 1 && /Stellar|Filecoin/.test(family)
+        const isSpare = at === address.length - 1 && /Stellar|Filecoin|principal/.test(family)
         if (at < from || other === letter || isSpare) return []
         const changed = address.slice(0, at) + other + address.slice(at + 1)
         return findsAddress(changed, 'url') ? [changed] : []
@@ -71,12 +74,13 @@ suite('a published address', () => {
   }
 
   test('is not found with one letter in the other case where its form has one case', () => {
-    const isOneCase = (family: string) => /Stellar|Algorand|Filecoin|cashaddr|ICAP/.test(family)
+    const isOneCase = (family: string) =>
+      /Stellar|Algorand|Filecoin|cashaddr|ICAP|nano|Stacks|Kaspa|Conflux|principal/.test(family)
     const found = PUBLISHED.filter(({ family }) => isOneCase(family)).flatMap(({ address }) =>
       Array.from(address).flatMap((letter, at) => {
         const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
         // The case of a prefix of cashaddr is free.
-        if (other === letter || at < address.indexOf(':')) return []
+        if (other === letter || at < provedFrom(address)) return []
         const changed = address.slice(0, at) + other + address.slice(at + 1)
         // A part of such a text may decode to 32 bytes by chance, which is no proof in a transaction.
         return findsAddress(changed, 'tx') ? [changed] : []

@@ -1,5 +1,5 @@
 import { base64, base64url } from '@scure/base'
-import { crc16 } from './crc16.ts'
+import { crc16 } from './crc.ts'
 
 /**
  * 36 bytes in base64 of either alphabet. The first character is that of the tag (bounceable or not, main or test

@@ -132,7 +132,7 @@ function readMonth(value: unknown): Month | ValueFault {
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
 function readDigest(value: unknown): string | ValueFault {
-  if (typeof value === 'string' && DIGEST.test(value)) return value
+  if (typeof value === 'string' && DIGEST.test(value)) return refuseAddress(value, 'tx')
   return fault(value, 'must be sha256: and 64 lower-case hex digits')
 }
 

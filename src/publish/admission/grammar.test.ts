@@ -93,6 +93,17 @@ suite('a draft', () => {
       assert.equal(refused({ ...PAYOUT, tx }, OPAQUE).code, 'address-forbidden')
   })
 
+  test('names no wallet address that zeros pad to a transaction or a digest', () => {
+    const word = `${'0'.repeat(24)}5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`
+    for (const chain of ['evm', 'opaque'] as const)
+      assert.equal(
+        refused({ ...PAYOUT, tx: `0x${word}` }, { chain, mode: 'publish' }).code,
+        'address-forbidden',
+      )
+    const details = { ...INPUT.details, digest: `sha256:${word.toLowerCase()}` }
+    assert.equal(refused({ ...INPUT, details }).code, 'address-forbidden')
+  })
+
   test('may leave out contest and amount when it corrects an event without them', () => {
     assert.equal(accepted(CORRECTION).kots, -12_500_000_000n)
     const { kots: _, contestId: __, ...bare } = CORRECTION

@@ -136,8 +136,8 @@ function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Value
   if (value === undefined || value === null) return rule.tx === 'must' ? fault(value, 'is required') : null
   if (rule.tx === 'none') return fault(value, 'does not belong to this type and kind')
   if (typeof value !== 'string' || !isTx(chain, value)) return fault(value, `must be ${TX_FORM[chain]}`)
-  // The forms of solana and evm transactions exclude addresses; the form of opaque ones does not.
-  return chain === 'opaque' ? refuseAddress(value, 'tx') : value
+  // Only 64 bytes of base58 leave no room for an address.
+  return chain === 'solana' ? value : refuseAddress(value, 'tx')
 }
 
 /** Bytes of a draft's digest, enough to rule out collisions. */

@@ -30,6 +30,17 @@ suite('an address in a request', () => {
     assert.ok(looksLikeAddress(text.replaceAll('+', ' ')))
   })
 
+  test('is found where zeros pad it to a transaction', () => {
+    const tx = `0x${'0'.repeat(24)}5aaeb6053f3e94c9b9a09f33669435e7ef1beaed`
+    const parameters = endpointOf('events').parameters
+    const codeOf = (value: string): string => {
+      const query = parseQuery(`tx=${value}`, parameters)
+      return query.ok ? 'accepted' : query.problem.code
+    }
+    assert.equal(codeOf(tx), 'address-forbidden')
+    assert.equal(codeOf(tx.replace('000', 'abc')), 'accepted')
+  })
+
   test('is taken for granted in a path that needs more than 512 checksums', () => {
     const runs = `${'aB'.repeat(31)}g`
     assert.ok(isRepeatable(`/${runs.repeat(3)}`))

@@ -57,7 +57,7 @@ export function isForbidden(text: string, form: ParameterForm): boolean {
     case 'tx': {
       const written = form.chains.filter((chain) => isTx(chain, text))
       if (written.length === 0) return findsAddress(text, 'prose')
-      return written.every((chain) => chain === 'opaque') && findsAddress(text, 'tx')
+      return !written.includes('solana') && findsAddress(text, 'tx')
     }
     case 'word':
     case 'time':

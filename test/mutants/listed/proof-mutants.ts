@@ -205,8 +205,8 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'guard-one-case-only',
     file: 'src/protocol/addresses/hex-search.ts',
-    from: '(!isJoined || edges[index] === 1)) return true',
-    to: '(isJoined && edges[index] === 1)) return true',
+    from: "fit !== 'joined' || edges[index] === 1",
+    to: "fit === 'joined' && edges[index] === 1",
     promise: 'No 0x address is published',
     tests: ['src/protocol/addresses/hex-search.test.ts', 'src/publish/admission/address-leaks.test.ts'],
   },

@@ -7,3 +7,13 @@ export function crc16(bytes: Uint8Array): number {
   }
   return crc
 }
+
+/** CRC-32 of IEEE 802.3. */
+export function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  return (crc ^ 0xffffffff) >>> 0
+}
