@@ -1,3 +1,5 @@
+import { withoutInvisible } from './addresses/look-alikes.ts'
+
 /** Directional overrides, embeddings and isolates, which may reverse the text after them. */
 export const DIRECTION_CONTROL: RegExp = /[\u202A-\u202E\u2066-\u2069]/u
 
@@ -9,6 +11,11 @@ const RIGHT_TO_LEFT =
 /** Removes direction controls. Publishing refuses them, but an older store may contain them. */
 export function removeDirection(text: string): string {
   return text.replace(DIRECTION_CONTROLS, '')
+}
+
+/** Whether a text has nothing but blanks, invisible characters, blank letters, and marks without a letter. */
+export function showsNothing(text: string): boolean {
+  return withoutInvisible(text).trim() === ''
 }
 
 /** Isolates foreign text, so that it cannot change the direction of plain text around it. Left-to-right text is unchanged. */

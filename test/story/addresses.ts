@@ -1,6 +1,7 @@
 import { base64, base64url, bech32, bech32m } from '@scure/base'
 import * as fc from 'fast-check'
 import { base58CheckOf, tonOf, xrpOf } from './address-encodings.ts'
+import { GROUPED_FORMS } from './address-forms.ts'
 
 /** A published address and its family. `proof` is what shows that it is one. */
 type PublishedAddress = Readonly<{
@@ -247,4 +248,5 @@ export const provenAddresses: fc.Arbitrary<string> = fc.oneof(
   bytes(20).map((account) => xrpOf([0], account)),
   ton.map((each) => base64url.encode(each)),
   ton.map((each) => base64.encode(each)),
+  fc.constantFrom(...GROUPED_FORMS).chain(({ addresses }) => addresses),
 )

@@ -33,6 +33,18 @@ suite('a search for contests', () => {
     ['Player’s Cup', "player's"],
     ['Caption Sprint #12', '12'],
     ['naïve', 'nai\u0308ve'],
+    ['Photo\u00adgraphy', 'photography'],
+    ['Photography', 'pho\u00adto\u2060graphy'],
+    ['Wa\u200dter\ufe0f\u{E0100}co\u034flour', 'watercolour'],
+    ['می\u200cخواهم', 'میخواهم'],
+    ['\u2067Sketch\u2069', 'sketch'],
+    ['\u202eSketch', 'sket\u200fch'],
+    ['ก\u200bข', 'ข'],
+    ['葛\u{E0100}城', '葛城'],
+    ['😀\u20e0abc', 'abc'],
+    ['- \u0903abc', 'abc'],
+    ['1\ufe0f\u20e3 cup', '1'],
+    ['🏴\u{E0067}\u{E007F} cup', '🏴'],
     ['Daily', 'da*'],
     ['Daily night', 'daily -night'],
   ]
@@ -45,6 +57,8 @@ suite('a search for contests', () => {
     ['Daily Sketch', 'daily night'],
     ['東京カップ', 'カップ'],
     ['かき', 'がき'],
+    ['Photo\u00adgraphy', 'graphy'],
+    ['Photo\u200bgraphy', 'photography'],
     ['🏆 Cup', '🎨'],
   ]
   for (const [title, q] of other) {

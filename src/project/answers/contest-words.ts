@@ -3,12 +3,16 @@
  * letter stays too, because it is a letter in upper case.
  */
 const ACCENTS = /[[\p{M}&&\p{Diacritic}]--[\u0345\u3099\u309A]]/gv
-/** Marks that choose how a character is drawn. */
-const VARIATIONS = /[\uFE00-\uFE0F]/gu
+/**
+ * Characters inside words that nobody sees, such as soft hyphens, joiners and variation selectors (UAX 29, rule WB4). A
+ * zero-width space stays, because it separates words.
+ */
+const IGNORED = /[[\p{Cf}\p{Default_Ignorable_Code_Point}]--[\p{L}\u200B]]/gv
 /** Letters whose stroke is no combining mark. */
 const STROKES: Readonly<Record<string, string>> = { đ: 'd', ħ: 'h', ł: 'l', ø: 'o', ŧ: 't', ς: 'σ' }
 const STROKED = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'gu')
-const WORD = /[\p{L}\p{N}\p{M}]+|\p{S}/gu
+// A mark belongs to the character before it, so it begins no word.
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*|\p{S}/gu
 
 /** Text without case, accents and compatibility forms. The same for all cases of a text: `ß` is `ss`, `İ` is `i`. */
 function fold(text: string): string {
@@ -21,12 +25,12 @@ function fold(text: string): string {
 }
 
 function withoutAccents(text: string): string {
-  return text.normalize('NFKD').replace(ACCENTS, '').replace(VARIATIONS, '')
+  return text.normalize('NFKD').replace(ACCENTS, '').replace(IGNORED, '')
 }
 
 /**
  * Words of a title or of a search, folded, each once. A word is a run of letters, digits and their marks, or one symbol,
- * such as an emoji. Everything else separates words.
+ * such as an emoji. Everything else separates words, but for characters that nobody sees.
  */
 export function wordsOf(text: string): readonly string[] {
   return [...new Set(fold(text).match(WORD))]

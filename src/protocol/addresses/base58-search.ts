@@ -6,7 +6,7 @@ import type { GrowingNumber } from './base58-number.ts'
 import { openNumber } from './base58-number.ts'
 import { isByron } from './byron.ts'
 import type { Digits, Fit, LetterRun, ProofBudget } from './letter-run.ts'
-import { digitAt, alphabetDigits, hasOneCase } from './letter-run.ts'
+import { alphabetDigits, digitAt, hasOneCase, isEven } from './letter-run.ts'
 
 export const BASE58: Digits = alphabetDigits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
 const BASE58_XRP: Digits = alphabetDigits('rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz')
@@ -158,21 +158,6 @@ function fitsVersion(number: GrowingNumber, fit: Fit, text: string): boolean {
   if (fit === 'joined') return width >= 1 && (width <= 3 || isEven(text))
   if (width <= 3) return KNOWN_VERSIONS.get(length)?.has(number.head(width)) === true
   return length >= 37 && PRIVATE_KEYS.has(number.head(1))
-}
-
-/** Pairs of characters of which one at most is a pair of equal ones: 58 by chance, about 15 in words of any language. */
-const PAIRS_MIN = 20
-
-/** Whether the characters repeat as seldom as those of an address, so that words and numbers need no checksum. */
-function isEven(text: string): boolean {
-  const counts = new Map<string, number>()
-  let equal = 0
-  for (const character of text) {
-    const count = counts.get(character) ?? 0
-    equal += count
-    counts.set(character, count + 1)
-  }
-  return equal * PAIRS_MIN < (text.length * (text.length - 1)) / 2
 }
 
 /** Whether the last four bytes are the first four of the digest of the rest: the double SHA-256 in Base58Check. */

@@ -1,5 +1,6 @@
 import { gluedEdges } from './glued-words.ts'
 import type { LetterRun } from './letter-run.ts'
+import { isEven } from './letter-run.ts'
 
 const WORD = /[0-9A-Za-z]+/g
 /** Letters that base58 leaves out; a run of base58 ends there. */
@@ -44,13 +45,15 @@ const NEITHER = new RegExp(`[^0-9A-Za-z${JOINT}]+`, 'u')
 const NO_UNDERSCORE_JOINT = new RegExp(String.raw`[\s\p{Pd}+${DOTS}]+`, 'gu')
 /** The same without the characters of base64: hyphen, underscore and plus sign. */
 const JOINT_64 = new RegExp(String.raw`(?:(?!-)[\s\p{Pd}${DOTS}])+`, 'gu')
+/** Characters of which one at least is in a group of mixed form, where a short checksum is proof. */
+const ODD_SHARE = 8
 // A group of mixed form: with a digit, with a capital after a small letter, or of one letter that is no English word.
 const ODD = /\d|[a-z][A-Z]|^[B-HJ-Zb-z]$/
 
 /**
  * Groups that may be one address when what is between them is taken out. A candidate begins and ends with a group, or at
- * a common word that is glued to one. A short checksum is proof only where at least a quarter of the characters are in
- * groups of mixed form, which ordinary words are not. A long one is proof in groups of any form.
+ * a common word that is glued to one. A short checksum is proof only where an eighth of the characters are in groups
+ * of mixed form, and where they repeat as seldom as those of an address. A long one is proof in groups of any form.
  */
 export function joinedRuns(text: string): readonly LetterRun[] {
   return text.split(NEITHER).flatMap((chain) => {
@@ -68,7 +71,8 @@ export function joinedRuns(text: string): readonly LetterRun[] {
       edges[at] = 1
       for (const edge of gluedEdges(group)) edges[at - group.length + edge] = 1
     }
-    const trusts = (from: number, to: number) => ((odd[to] ?? 0) - (odd[from] ?? 0)) * 4 >= to - from
+    const trusts = (from: number, to: number) =>
+      ((odd[to] ?? 0) - (odd[from] ?? 0)) * ODD_SHARE >= to - from && isEven(joined.slice(from, to))
     return [{ text: joined, edges, glued: [], fit: 'joined', trusts }]
   })
 }

@@ -18,7 +18,7 @@ const PREFIXED_RUN = /([0Och]x|xdc)([0-9a-f]{40,})/gi
 
 /** Digits that a contract puts before an address to make a word of 32 bytes, or after it. No digest has them by chance. */
 const PADDING = '0'.repeat(24)
-const PADDED = new RegExp(`(?=${PADDING}([0-9a-f]{40})|([0-9a-f]{40})${PADDING})`, 'gi')
+const PADDED = /(?=0{24}([0-9a-f]{40})|([0-9a-f]{40})0{24})/gi
 /** Digits of an address that are not zero. Numbers have fewer: 80 bits are more than any amount. */
 const ADDRESS_DIGITS_SET_MIN = 21
 
@@ -73,24 +73,22 @@ const WORD_DIGITS_MAX = 8
 export function holdsBareHex({ text, glued }: LetterRun): boolean {
   return text.matchAll(HEX_RUN).some(({ 0: run, index }) => {
     const end = index + run.length
-    const head = touchesWord(text, index, -1)
-      ? (/^[a-f]*/i.exec(run.slice(0, WORD_DIGITS_MAX))?.[0] ?? '')
-      : ''
-    const tail = touchesWord(text, end, 1) ? (/[a-f]*$/i.exec(run.slice(-WORD_DIGITS_MAX))?.[0] ?? '') : ''
-    const ends = [
-      ...glued,
-      ...Array.from({ length: head.length + 1 }, (_, chars) => index + chars),
-      ...Array.from({ length: tail.length + 1 }, (_, chars) => end - chars),
-    ]
+    const ends = [index, ...glued, end]
+    if (endsWord(text.slice(Math.max(0, index - 2), index)))
+      for (let at = index; at < index + WORD_DIGITS_MAX && isLetter(text.charAt(at)); at++) ends.push(at + 1)
+    if (isLetter(text.charAt(end)))
+      for (let at = end; at > end - WORD_DIGITS_MAX && isLetter(text.charAt(at - 1)); at--) ends.push(at - 1)
     return ends.some((from) => from >= index && ends.includes(from + ADDRESS_DIGITS))
   })
 }
 
-/** Whether a letter is before (-1) or after (1) the position, other than that of `0x`. */
-function touchesWord(text: string, at: number, side: -1 | 1): boolean {
-  return side === 1
-    ? /[a-z]/i.test(text.charAt(at))
-    : /(?<![0o])[a-z]$|(?<=[0o])[a-wyz]$/i.test(text.slice(Math.max(0, at - 2), at))
+/** Whether the two characters before a run end with a letter other than that of `0x`. */
+function endsWord(before: string): boolean {
+  return isLetter(before.slice(-1)) && !/^[0o]x$/i.test(before)
+}
+
+function isLetter(character: string): boolean {
+  return /^[a-z]$/i.test(character)
 }
 
 /**

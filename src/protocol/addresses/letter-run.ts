@@ -48,3 +48,18 @@ export function runEnd(digits: Digits, text: string, from: number): number {
 export function hasOneCase(text: string): boolean {
   return text === text.toLowerCase() || text === text.toUpperCase()
 }
+
+/** Pairs of characters of which one at most is a pair of equal ones: 58 by chance, about 15 in words of any language. */
+const PAIRS_MIN = 20
+
+/** Whether the characters repeat as seldom as those of an address, so that words and numbers need no checksum. */
+export function isEven(text: string): boolean {
+  const counts = new Map<string, number>()
+  let equal = 0
+  for (const character of text) {
+    const count = counts.get(character) ?? 0
+    equal += count
+    counts.set(character, count + 1)
+  }
+  return equal * PAIRS_MIN < (text.length * (text.length - 1)) / 2
+}

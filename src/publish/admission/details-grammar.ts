@@ -2,7 +2,7 @@ import type { TextPlace } from '../../protocol/address-guard.ts'
 import { parseDraftPrice } from '../../protocol/amount.ts'
 import type { Details } from '../../protocol/details.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from '../../protocol/details.ts'
-import { DIRECTION_CONTROL } from '../../protocol/foreign-text.ts'
+import { DIRECTION_CONTROL, showsNothing } from '../../protocol/foreign-text.ts'
 import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../../protocol/draft.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
 import { MILLISECONDS_MIN, MS_MAX, msOf, parseAt, parseMonth } from '../../protocol/moment.ts'
@@ -159,10 +159,17 @@ export function readInteger(value: unknown, min: number, max: number): number | 
   return fault(value, `must be an integer from ${min} to ${max}`)
 }
 
-/** Reads text for people: not empty, bounded, without control characters and wallet addresses. */
+/** Reads text for people without wallet addresses. */
 function readText(value: unknown, charsMax: number, place: TextPlace): string | ValueFault {
-  const text = readBounded(value, charsMax)
+  const text = readShown(value, charsMax)
   return typeof text === 'string' ? refuseAddress(text, place) : text
+}
+
+/** Reads text for people: bounded, without control characters, and with something that is seen. */
+export function readShown(value: unknown, charsMax: number): string | ValueFault {
+  const text = readBounded(value, charsMax)
+  if (typeof text !== 'string' || !showsNothing(text)) return text
+  return fault(value, 'must show something: it has only blanks or invisible characters')
 }
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u

@@ -119,6 +119,42 @@ suite('a draft', () => {
   })
 })
 
+/** Characters that show nothing, by what Unicode says of them. */
+const BLANK =
+  /\p{White_Space}|\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Cc}|\p{M}|[\u2800\u{1d159}\u{13441}\u{13442}]/u
+
+suite('a text for people', () => {
+  const fieldsOf = (text: string): readonly (readonly [field: string, draft: unknown])[] => [
+    ['details.title', { ...PLANNED, details: { ...TIMES, title: text } }],
+    [
+      'details.reason',
+      { ref: 'r', type: 'contest', kind: 'cancelled', contestId: 7, details: { reason: text } },
+    ],
+  ]
+
+  test('is refused when it shows nothing: blanks, invisible and blank letters, marks alone', () => {
+    const seen = { refused: 0, accepted: 0 }
+    for (let code = 0; code <= 0x10ffff; code++) {
+      if (code >= 0xd800 && code <= 0xdfff) continue
+      const character = String.fromCodePoint(code)
+      // What Unicode has not assigned is drawn as a box.
+      if (/\p{Co}/u.test(character) || (/\p{Cn}/u.test(character) && !BLANK.test(character))) continue
+      for (const [field, draft] of fieldsOf(`${character} ${character}`)) {
+        const outcome = parseDraft(draft, DOOR)
+        assert.equal(outcome.ok, !BLANK.test(character), `${field} U+${code.toString(16)}`)
+        if (!outcome.ok) assert.equal(outcome.field, field)
+        seen[outcome.ok ? 'accepted' : 'refused'] += 1
+      }
+    }
+    assert.ok(seen.refused > 10_000 && seen.accepted > 200_000, JSON.stringify(seen))
+  })
+
+  test('may have invisible characters beside what it shows', () => {
+    for (const text of ['\u200bA', 'Photo\u00adgraphy', '👩\u200d🎨', '❤\ufe0f', '\u3164.', 'e\u0301', '—'])
+      for (const [, draft] of fieldsOf(text)) accepted(draft)
+  })
+})
+
 const strange = fc.oneof(
   fc.jsonValue(),
   fc.constantFrom(-0, 1e308, 2 ** 53, ADDRESS, TX, '1', '', '\ud800', {}, []),

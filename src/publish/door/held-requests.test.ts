@@ -210,6 +210,7 @@ suite('a decision', () => {
       [{ refs: [4711], reason: 'x' }, 'invalid-parameter'],
       [{ refs: ['r'.repeat(129)], reason: 'x' }, 'invalid-parameter'],
       [{ refs: ['a'], reason: '' }, 'invalid-parameter'],
+      [{ refs: ['a'], reason: ' \u200b\u3164' }, 'invalid-parameter'],
       [{ refs: ['a'], reason: 'a\u0000b' }, 'invalid-parameter'],
       [{ refs: ['a'], reason: 'x'.repeat(501) }, 'invalid-parameter'],
       [{ refs: ['a'], reason: 'x', 'secret-4711': 1 }, 'unknown-parameter'],

@@ -1,5 +1,5 @@
 import { REASON_CHARS_MAX, REF_CHARS_MAX } from '../../protocol/draft.ts'
-import { readBounded } from '../admission/details-grammar.ts'
+import { readBounded, readShown } from '../admission/details-grammar.ts'
 import { isFault } from '../admission/refusal.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
@@ -93,7 +93,7 @@ function decisionOf({ refs, reason, ...others }: Readonly<Record<string, unknown
     if (names.has(ref)) return fieldRefusal('invalid-parameter', `refs[${index}]`, 'is given twice')
     names.add(ref)
   }
-  const why = readBounded(reason, REASON_CHARS_MAX)
+  const why = readShown(reason, REASON_CHARS_MAX)
   if (isFault(why)) return fieldRefusal('invalid-parameter', 'reason', why.reason)
   return { ok: true, refs: [...names], reason: why }
 }

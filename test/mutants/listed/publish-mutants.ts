@@ -184,7 +184,7 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'draft-address-in-tx',
     file: `${ADMISSION}/grammar.ts`,
-    from: "return chain === 'opaque' ? refuseAddress(value, 'tx') : value",
+    from: "return chain === 'solana' ? value : refuseAddress(value, 'tx')",
     to: 'return value',
     promise: 'No field of a draft takes a wallet address',
     tests: [`${ADMISSION}/grammar.test.ts`],
