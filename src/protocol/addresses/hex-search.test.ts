@@ -74,7 +74,7 @@ suite('a search for hex digits', () => {
     for (const word of ['fork', 'decent', 'faddress', 'becalm'])
       for (const before of ['', '0x', 'xdc', 'wallet'])
         assert.ok(findsAddress(`${before}${DIGITS}${word}`, 'prose'), word)
-    for (const text of [`xdc1${DIGITS}`, `0xdc${DIGITS}`, `x${'abcdefabc'}${DIGITS}`, `${DIGITS}1fork`])
+    for (const text of [`xdc1${DIGITS}`, `0xdc${DIGITS}`, `xabcdefabc${DIGITS}`, `${DIGITS}1fork`])
       assert.ok(!findsAddress(text, 'prose'), text)
   })
 
