@@ -100,7 +100,7 @@ suite('a draft', () => {
         refused({ ...PAYOUT, tx: `0x${word}` }, { chain, mode: 'publish' }).code,
         'address-forbidden',
       )
-    const details = { ...INPUT.details, digest: `sha256:${word.toLowerCase()}` }
+    const details = { month: '2026-10', digest: `sha256:${word.toLowerCase()}` }
     assert.equal(refused({ ...INPUT, details }).code, 'address-forbidden')
   })
 
