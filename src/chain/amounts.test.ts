@@ -68,7 +68,10 @@ for (const kind of ['solana', 'evm'] as const) {
     test('is unsure for a transaction that failed, is not final or does not exist', async () => {
       const transfers = [transfer('a', 5n)]
       assert.equal(
-        await movedBy({ transfers, error: kind === 'solana' ? { InstructionError: [0, 'x'] } : true }),
+        await movedBy({
+          transfers,
+          error: kind === 'solana' ? { InstructionError: [0, 'GenericError'] } : true,
+        }),
         null,
       )
       assert.equal(await movedBy({ transfers, landsAfterMs: null }), null)

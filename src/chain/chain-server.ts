@@ -50,20 +50,3 @@ export const reporting =
       rpc.report(error)
     }
   }
-
-const REASON_CHARS_MAX = 200
-
-/** Error of a transaction as text for the operator: printable, in one line, and bounded. Throws `RpcFailure`. */
-export function reasonText(error: unknown): string {
-  const text = typeof error === 'string' ? error : jsonOf(error)
-  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, REASON_CHARS_MAX)
-}
-
-/** JSON of a value. A server may nest a value deeper than it can be written again. */
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    throw new RpcFailure('wrong-type')
-  }
-}

@@ -48,6 +48,56 @@ suite('an answer in the form of the public documentation of Solana', () => {
     ])
   })
 
+  const NO_ERRORS: readonly unknown[] = [
+    {},
+    [],
+    '',
+    undefined,
+    false,
+    0,
+    'null',
+    'Ok',
+    'SomethingNew',
+    { Ok: null },
+    { SomethingNew: 1 },
+    { InstructionError: null },
+    { InstructionError: [] },
+    { InstructionError: [0] },
+    { InstructionError: [0, {}] },
+    { InstructionError: [0, ''] },
+    { InstructionError: [0, { Custom: 1 }], DuplicateInstruction: 1 },
+    { InsufficientFundsForRent: {} },
+    // These tell of an attempt. The transaction may have succeeded before, or may succeed later.
+    'AlreadyProcessed',
+    'BlockhashNotFound',
+    'AccountInUse',
+  ]
+  for (const err of NO_ERRORS) {
+    test(`with ${JSON.stringify(err)} as its error is no answer`, async () => {
+      const { client, faults } = await openCannedClient('solana', statuses({ ...FINALIZED, err }))
+      assert.deepEqual(await client.ask(['a']), [{ is: 'unsure' }])
+      assert.deepEqual(faults, ['wrong-type'])
+    })
+  }
+
+  test('with every error of a transaction in a block is the word that it failed', async () => {
+    for (const err of [
+      'InsufficientFundsForFee',
+      'InvalidRentPayingAccount',
+      'MaxLoadedAccountsDataSizeExceeded',
+      { DuplicateInstruction: 3 },
+      { InsufficientFundsForRent: { account_index: 2 } },
+      { ProgramExecutionTemporarilyRestricted: { account_index: 0 } },
+      { InstructionError: [255, 'GenericError'] },
+      { InstructionError: [1, { Custom: 4_294_967_295 }] },
+      { InstructionError: [1, { BorshIoError: 'Unknown' }] },
+    ]) {
+      const { client } = await openCannedClient('solana', statuses({ ...FINALIZED, err }))
+      const [verdict] = await client.ask(['a'])
+      assert.equal(verdict?.is, 'failed', JSON.stringify(err))
+    }
+  })
+
   test('about a transaction that is not final waits, even with an error', async () => {
     const young = { ...FINALIZED, confirmations: 10 }
     const { client } = await openCannedClient(

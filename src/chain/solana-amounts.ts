@@ -3,6 +3,7 @@ import { asCount, asDecimals, asList, asObject, asText, asUnits } from './rpc/an
 import type { MovedVote } from './chain-server.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcPeer } from './rpc/rpc-peer.ts'
+import { transactionError } from './solana-errors.ts'
 import type { TokenAccount } from './tx-verdict.ts'
 
 /**
@@ -30,7 +31,7 @@ function movedIn(answer: AnswerFields, tx: string, { payer, token }: TokenAccoun
   const meta = asObject(answer['meta'])
   const signatures = asList(asObject(answer['transaction'])['signatures'])
   if (signatures[0] !== tx) throw new RpcFailure('contradiction')
-  if (meta['err'] !== null) return null
+  if (transactionError(meta['err']) !== null) return null
   const before = balancesOf(meta['preTokenBalances'], token)
   const after = balancesOf(meta['postTokenBalances'], token)
   const decimals = new Set([...before, ...after].map((balance) => balance.decimals))

@@ -1,11 +1,12 @@
-import { asCount, hasFields, asList, asObject, asText } from './rpc/answer-shapes.ts'
+import { asCount, asList, asObject, asText } from './rpc/answer-shapes.ts'
 import type { BatchLimit } from './rpc/batch-limit.ts'
 import { askInBatches, openBatchLimit } from './rpc/batch-limit.ts'
 import type { ChainServer } from './chain-server.ts'
-import { reasonText, reporting } from './chain-server.ts'
+import { reporting } from './chain-server.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcPeer } from './rpc/rpc-peer.ts'
 import { movedOnSolana } from './solana-amounts.ts'
+import { transactionError } from './solana-errors.ts'
 import type { Vote } from './tx-verdict.ts'
 
 /** Signatures in the first `getSignatureStatuses`, the most that the reference server takes. */
@@ -49,15 +50,14 @@ function voteOf(status: unknown, head: number): Vote {
   if (status === null) return { is: 'unknown' }
   const fields = asObject(status)
   const slot = asCount(fields['slot'])
-  const err = fields['err']
-  if (err !== null && typeof err !== 'string' && !hasFields(err)) throw new RpcFailure('wrong-type')
+  const reason = transactionError(fields['err'])
   switch (fields['confirmationStatus']) {
     case 'finalized':
       // A server cannot know the outcome in a slot that it has not reached.
       if (slot > head) throw new RpcFailure('contradiction')
-      return err === null
+      return reason === null
         ? { is: 'final', place: `slot ${slot}` }
-        : { is: 'failed', place: `slot ${slot}`, reason: reasonText(err) }
+        : { is: 'failed', place: `slot ${slot}`, reason }
     // Null: the server does not say how far the chain is.
     case 'processed':
     case 'confirmed':

@@ -63,6 +63,28 @@ suite('transactions that are decided are asked again', () => {
     await stage.until('it is gone', async () => (await contradictions()) === 0)
   })
 
+  test('and a failed draft whose transaction is final is a contradiction, until its payment is published', async () => {
+    await using stage = await openFinalityStage()
+    const tx = stage.chain.txOf(1)
+    for (const server of stage.rpcs) server.setFaults({ lies: 'failure' })
+    await stage.publish(deposit('secret-ref', tx))
+    stage.chain.send(tx)
+    stage.advance(FINAL_MS)
+    const contradictions = (): Promise<number> => stage.metric('daybook_finality_contradictions')
+    await stage.until(
+      'the draft failed',
+      async () => (await stage.metric('daybook_finality_failed_total')) === 1,
+    )
+    await stage.asked()
+    assert.equal(await contradictions(), 0)
+    for (const server of stage.rpcs) server.setFaults({})
+    await stage.until('it is counted', async () => (await contradictions()) === 1)
+    assert.match(stage.logged(), /the chain contradicts failed draft 1: its transaction is final, slot \d+/)
+    assert.ok(!stage.logged().includes('secret-ref'), 'refs are not logged')
+    await stage.publish(deposit('again', tx))
+    await stage.until('it is gone', async () => (await contradictions()) === 0)
+  })
+
   test('for 30 days when they were published, and for 90 days when they were dropped', async () => {
     await using stage = await openFinalityStage()
     const [paid, dropped] = [stage.chain.txOf(1), stage.chain.txOf(2)]

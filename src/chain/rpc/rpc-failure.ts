@@ -6,6 +6,8 @@ export type RpcFault =
   | 'http-status'
   | 'too-long'
   | 'no-json'
+  /** An object has the same member twice, so that the answer says two things. */
+  | 'repeated-member'
   | 'wrong-id'
   | 'wrong-length'
   | 'wrong-type'

@@ -89,6 +89,24 @@ suite('an answer', () => {
     assert.equal(read(refusal(-32_000, 'invalid API key'), 3, 401), 'http-status')
   })
 
+  test('with a repeated member, anywhere, is refused', () => {
+    for (const text of [
+      '{"jsonrpc":"2.0","id":7,"result":1,"result":2}',
+      '{"jsonrpc":"2.0","id":7,"result":{"value":[{"err":{},"slot":5,"err":null}]}}',
+      '{"jsonrpc":"2.0","id":7,"result":{"err":null,"\\u0065rr":null}}',
+      '{"jsonrpc":"2.0","id":7,"result":{"__proto__":1,"__proto__":2}}',
+      '{"jsonrpc":"2.0","id":7,"id":7,"error":{"code":429,"message":"busy"}}',
+    ])
+      assert.equal(read(text, 1), 'repeated-member', text)
+    const [one, two] = [JSON.stringify(reply(7)), '{"jsonrpc":"2.0","id":8,"result":1,"result":1}']
+    assert.equal(read(`[${one},${two}]`, 2), 'repeated-member')
+  })
+
+  test('with the same member in several objects, or what looks like members in a string, is read', () => {
+    const result = { a: { a: [{ a: 1 }, { a: 1 }] }, '"': ':', '\\': '\\":"a":', 'a:': '{"a":1,"a":2}' }
+    assert.deepEqual(read(reply(7, result), 1), [{ result }])
+  })
+
   test('with other ids, another length or another form is of no use', () => {
     assert.equal(read(reply(8), 1), 'wrong-id')
     assert.equal(read(reply('7'), 1), 'wrong-id')

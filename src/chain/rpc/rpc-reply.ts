@@ -1,5 +1,6 @@
 import type { AnswerFields } from './answer-shapes.ts'
 import { hasFields } from './answer-shapes.ts'
+import { repeatsMember } from './repeated-members.ts'
 import type { RpcFault, ServerWords } from './rpc-failure.ts'
 import { RpcFailure } from './rpc-failure.ts'
 import type { PostAnswer } from './rpc-post.ts'
@@ -33,6 +34,7 @@ export function repliesOf(answer: PostAnswer, { firstId, calls, secrets }: Asked
     throw new RpcFailure(statusFault(status, error), say(error))
   }
   if (parsed === undefined) throw new RpcFailure('no-json')
+  if (repeatsMember(text, parsed)) throw new RpcFailure('repeated-member')
   const given: readonly unknown[] = Array.isArray(parsed) && calls > 1 ? parsed : [parsed]
   const [first] = given
   // A server answers a batch that it refuses with one error, of the first call or of none.

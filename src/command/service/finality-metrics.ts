@@ -39,7 +39,7 @@ export function openFinalityMetrics(
   gauge(
     registry,
     'daybook_finality_contradictions',
-    'Published events and dropped drafts that the chain contradicts',
+    'Published events, and dropped or failed drafts, that the chain contradicts',
     () => state.contradictions,
   )
   const { errors, excess, less } = openCounters(registry)

@@ -20,7 +20,7 @@ export type FinalityReport =
    * The amounts and the transaction are left out, because a draft is private until it is published.
    */
   | Readonly<{ is: 'excess' | 'less'; drafts: readonly number[] }>
-  /** The chain contradicts a published event or a dropped draft. */
+  /** The chain contradicts a published event, or a dropped or failed draft. */
   | Readonly<{ is: 'contradiction'; of: string; reason: string }>
   /** Number of contradictions that stand. */
   | Readonly<{ is: 'contradictions'; count: number }>

@@ -12,7 +12,7 @@ export type GatePace = PollPace &
     timeoutMs: number
     /** Between two attempts to reach any server after a start without an answer. */
     identifyMs: number
-    /** Between two questions about transactions of published events and dropped drafts. */
+    /** Between two questions about transactions of published events, and of dropped and failed drafts. */
     againMs: number
     /** From the last of those questions to the first one again. */
     roundMs: number

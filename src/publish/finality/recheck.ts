@@ -8,7 +8,7 @@ import type { AskedChain, GatePace } from './finality-settings.ts'
 import { pollSize } from './poll-size.ts'
 import type { RpcBudgets } from './rpc-budgets.ts'
 
-/** Asks the chain again about what was published or dropped, from what the held drafts leave of the budget. */
+/** Asks the chain again about what was published, dropped or has failed, from what the held drafts leave of the budget. */
 export type Recheck = Readonly<{
   /** Asks about the next transactions, unless it is too early or too little of the budget is left. */
   step(budgets: RpcBudgets): Promise<void>
@@ -31,9 +31,9 @@ type RecheckSettings = Readonly<{
   tell(report: FinalityReport): void
 }>
 
-/** Age of published and of dropped transactions until which they are asked again. */
+/** Age of published transactions, and of those of dropped and failed drafts, until which they are asked again. */
 const PUBLISHED_MS: number = 30 * DAY_MS
-const DROPPED_MS: number = 90 * DAY_MS
+const ENDED_MS: number = 90 * DAY_MS
 /** Transactions of one step: one request to Solana, about twenty to an EVM chain. */
 const TXS_MAX: Readonly<Record<AskedChain, number>> = { solana: 256, evm: 10 }
 /** Settled drafts that one step looks at. */
@@ -47,12 +47,13 @@ const STANDING_MAX = 10_000
 type Target = Readonly<{
   name: string
   tx: string
-  decided: 'published' | 'vouched' | 'dropped'
+  decided: 'published' | 'vouched' | 'ended'
   before: Place
 }>
 
-/** Place in a round: first the events, by seq, then the dropped drafts, by number. */
-type Place = Readonly<{ in: 'published' | 'dropped'; after: number }>
+/** Parts of a round: the events, by seq, then the drafts that will never be published, by number. */
+const PARTS = ['published', 'dropped', 'failed'] as const
+type Place = Readonly<{ in: (typeof PARTS)[number]; after: number }>
 
 /** Opens the questions about what is decided. */
 export function openRecheck(settings: RecheckSettings): Recheck {
@@ -121,8 +122,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
 
 /** Order of two places of a round. */
 function inOrder(a: Place, b: Place): number {
-  if (a.in === b.in) return a.after - b.after
-  return a.in === 'published' ? -1 : 1
+  return PARTS.indexOf(a.in) - PARTS.indexOf(b.in) || a.after - b.after
 }
 
 /** The transactions at a place of the round, and the place after them: null at the end. */
@@ -137,37 +137,41 @@ function targetsAt(
       const before = { in: 'published', after: seq - 1 } as const
       return { name: `event ${seq}`, tx, decided: vouched ? 'vouched' : 'published', before }
     })
-    return {
-      targets,
-      next: scannedTo === null ? { in: 'dropped', after: 0 } : { in: 'published', after: scannedTo },
-    }
+    return { targets, next: scannedTo === null ? partAfter(place) : { in: 'published', after: scannedTo } }
   }
-  const drafts = queue.listSettled('dropped', place.after, SETTLED_MAX)
-  const since = now() - DROPPED_MS
-  const dropped = drafts.filter(({ settledAt }) => settledAt >= since).slice(0, max)
-  const last = (dropped.length === max ? dropped : drafts).at(-1)?.id
-  const targets = dropped.flatMap(({ id, draft }): readonly Target[] =>
+  const state = place.in
+  const drafts = queue.listSettled(state, place.after, SETTLED_MAX)
+  const since = now() - ENDED_MS
+  const recent = drafts.filter(({ settledAt }) => settledAt >= since).slice(0, max)
+  const last = (recent.length === max ? recent : drafts).at(-1)?.id
+  const targets = recent.flatMap(({ id, draft }): readonly Target[] =>
     draft.tx === null || published.hasPayment(draft)
       ? []
       : [
           {
-            name: `dropped draft ${id}`,
+            name: `${state} draft ${id}`,
             tx: draft.tx,
-            decided: 'dropped',
-            before: { in: 'dropped', after: id - 1 },
+            decided: 'ended',
+            before: { in: state, after: id - 1 },
           },
         ],
   )
-  return { targets, next: last === undefined ? null : { in: 'dropped', after: last } }
+  return { targets, next: last === undefined ? partAfter(place) : { in: state, after: last } }
+}
+
+/** Beginning of the next part of a round; null after the last one. */
+function partAfter(place: Place): Place | null {
+  const next = PARTS[PARTS.indexOf(place.in) + 1]
+  return next === undefined ? null : { in: next, after: 0 }
 }
 
 /** Reason why the chain contradicts a decision; null when it does not. */
 function contradictionOf({ decided }: Target, verdict: TxVerdict): string | null {
   switch (verdict.is) {
     case 'final':
-      return decided === 'dropped' ? `its transaction is final, ${verdict.place}` : null
+      return decided === 'ended' ? `its transaction is final, ${verdict.place}` : null
     case 'failed':
-      return decided === 'dropped' ? null : `its transaction failed, ${verdict.place}`
+      return decided === 'ended' ? null : `its transaction failed, ${verdict.place}`
     case 'unknown':
       // The operator vouches where the servers do not know a transaction.
       return decided === 'published' ? 'the servers do not know its transaction' : null
