@@ -11,7 +11,7 @@ const OTHER_CHAIN_REST_MS = 60_000
 /** The servers that are known to be of the chain. Only these may vote. */
 export type ChainIdentity = Readonly<{
   identify: ChainClient['identify']
-  /** Whether the server is of the chain. Asks a server that could not be asked before. */
+  /** Whether the server is of the chain. Asks it once in each connection. */
   includes: (server: ChainServer) => Promise<boolean>
 }>
 
@@ -20,7 +20,9 @@ type Answer = Readonly<{ server: ChainServer; id: string | null; isWithoutFinali
 type Named = Answer & Readonly<{ id: string }>
 
 export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
-  const identified = new Set<ChainServer>()
+  /** Connection in which each server has named the chain. */
+  const identified = new Map<ChainServer, number>()
+  const asking = new Map<ChainServer, Promise<boolean>>()
   let chainId: string | null = null
 
   function leaveOut({ rpc }: ChainServer): void {
@@ -28,8 +30,19 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
     rpc.rest(OTHER_CHAIN_REST_MS)
   }
 
+  const isIdentified = (server: ChainServer): boolean => identified.get(server) === server.rpc.connection()
+
+  /** Asks a server in its present connection. A connection that ends meanwhile identifies nothing. */
+  async function ask(server: ChainServer): Promise<boolean> {
+    const connection = server.rpc.connection()
+    const id = await askServer(server, null, server.identity)
+    if (id === chainId) identified.set(server, connection)
+    else if (id !== null) leaveOut(server)
+    return isIdentified(server)
+  }
+
   async function answerOf(server: ChainServer): Promise<Answer> {
-    if (identified.has(server)) return { server, id: chainId, isWithoutFinality: false }
+    if (isIdentified(server)) return { server, id: chainId, isWithoutFinality: false }
     let isWithoutFinality = false
     const id = await askServer(server, null, async () => {
       try {
@@ -64,7 +77,7 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
         return null
       }
       for (const { server } of named) {
-        if (own.includes(server)) identified.add(server)
+        if (own.includes(server)) identified.set(server, server.rpc.connection())
         else leaveOut(server)
       }
       if (identified.size > 0) chainId = known
@@ -72,11 +85,11 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
     },
 
     async includes(server) {
-      if (chainId === null || identified.has(server)) return identified.has(server)
-      const id = await askServer(server, null, server.identity)
-      if (id === chainId) identified.add(server)
-      else if (id !== null) leaveOut(server)
-      return identified.has(server)
+      if (chainId === null) return false
+      if (isIdentified(server)) return true
+      const asked = asking.get(server) ?? ask(server).finally(() => asking.delete(server))
+      asking.set(server, asked)
+      return asked
     },
   }
 }

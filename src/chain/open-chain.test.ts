@@ -154,6 +154,44 @@ for (const kind of ['solana', 'evm'] as const) {
       assert.equal((await client.ask([tx]))[0]?.is, 'final')
     })
 
+    for (const gap of ['an outage', 'a bad gateway', 'a pause'] as const) {
+      test(`is asked for again after ${gap}, because another server may answer then`, async () => {
+        await using stage = await openChainStage(kind, [{}, { down: true }, {}])
+        const { chain, client, servers, step } = stage
+        const tx = chain.txOf(1)
+        chain.send(tx)
+        step(FINAL_MS)
+        await client.identify(null)
+        assert.equal((await client.ask([tx]))[0]?.is, 'final')
+        if (gap === 'a pause') step(5_000)
+        else {
+          servers[2]?.setFaults(gap === 'an outage' ? { down: true } : { status: 502 })
+          assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }])
+        }
+        servers[2]?.setFaults({ otherChain: true })
+        assert.deepEqual(await client.ask([tx]), [{ is: 'unsure' }])
+        assert.ok(stage.faults.includes('3 wrong-chain'), stage.faults.join())
+        assert.equal(
+          await client.moved(tx, { payer: chain.addressOf('a'), token: chain.addressOf('b') }),
+          null,
+        )
+        servers[2]?.setFaults({})
+        step(60_000)
+        assert.equal((await client.ask([tx]))[0]?.is, 'final')
+      })
+    }
+
+    test('is asked for once by questions of the same time', async () => {
+      await using stage = await openChainStage(kind, [{}])
+      const { chain, client, servers, step } = stage
+      await client.identify(null)
+      step(FINAL_MS)
+      const account = { payer: chain.addressOf('a'), token: chain.addressOf('b') }
+      await Promise.all(Array.from({ length: 20 }, (_, number) => client.moved(chain.txOf(number), account)))
+      const calls = servers[0]?.calls() ?? {}
+      assert.equal(calls[kind === 'solana' ? 'getGenesisHash' : 'eth_chainId'], 2)
+    })
+
     test('is not shown older again by servers that have restarted', async () => {
       await using stage = await openChainStage(kind, [{}, {}, { down: true }, { down: true }])
       const { chain, client, servers, step } = stage

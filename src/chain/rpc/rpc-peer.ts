@@ -1,6 +1,7 @@
 import type { BatchLimit } from './batch-limit.ts'
 import { askInBatches, openBatchLimit } from './batch-limit.ts'
 import type { ChainUrl } from './chain-url.ts'
+import type { RpcFault } from './rpc-failure.ts'
 import { RpcFailure } from './rpc-failure.ts'
 import { postJson } from './rpc-post.ts'
 import type { CallReply } from './rpc-reply.ts'
@@ -11,6 +12,10 @@ import type { RpcSettings } from './rpc-settings.ts'
 const REST_MS = 5_000
 /** Longest rest that a server may ask for. */
 const REST_MS_MAX = 120_000
+/** Time without an answer after which a connection may have ended. Runtimes end idle ones after some seconds. */
+const IDLE_MS = 5_000
+/** Faults without an answer of the server itself: another one may answer next. */
+const LOST: ReadonlySet<RpcFault> = new Set(['unreachable', 'timeout', 'http-status', 'no-json'])
 /** Calls in the first JSON-RPC batch. */
 const BATCH_CALLS = 100
 
@@ -32,6 +37,8 @@ export type RpcPeer = Readonly<{
   rest: (ms: number) => void
   /** Whether the server rests. */
   isResting: () => boolean
+  /** Number of the connection. Another one begins after a request without an answer, and after a pause. */
+  connection: () => number
 }>
 
 type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
@@ -41,6 +48,13 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
   const limit: BatchLimit = openBatchLimit(BATCH_CALLS)
   let nextId = 1
   let restUntil = -Infinity
+  let connection = 0
+  let answeredMs = now()
+
+  function reconnect(): void {
+    connection += 1
+    answeredMs = now()
+  }
 
   async function send(calls: readonly RpcCall[]): Promise<readonly CallReply[]> {
     if (now() < restUntil) throw new RpcFailure('rate-limited')
@@ -53,9 +67,19 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
       method,
       params,
     }))
-    const answer = await postJson(settings, url, bodies.length === 1 ? bodies[0] : bodies)
     try {
-      const replies = repliesOf(answer, { firstId, calls: calls.length, secrets: url.secrets })
+      return await exchange(bodies, firstId)
+    } catch (error) {
+      if (error instanceof RpcFailure && LOST.has(error.fault)) reconnect()
+      throw error
+    }
+  }
+
+  async function exchange(bodies: readonly unknown[], firstId: number): Promise<readonly CallReply[]> {
+    const answer = await postJson(settings, url, bodies.length === 1 ? bodies[0] : bodies)
+    answeredMs = now()
+    try {
+      const replies = repliesOf(answer, { firstId, calls: bodies.length, secrets: url.secrets })
       const isBusy = replies.some((reply) => 'failure' in reply && reply.failure.fault === 'rate-limited')
       if (isBusy) rest(REST_MS)
       return replies
@@ -102,6 +126,10 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
     lastFailure: () => lastFailure,
     rest,
     isResting: () => now() < restUntil,
+    connection() {
+      if (now() - answeredMs >= IDLE_MS) reconnect()
+      return connection
+    },
   }
 }
 
