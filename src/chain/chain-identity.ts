@@ -25,11 +25,6 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
   const asking = new Map<ChainServer, Promise<boolean>>()
   let chainId: string | null = null
 
-  function leaveOut({ rpc }: ChainServer): void {
-    rpc.report(new RpcFailure('wrong-chain'))
-    rpc.rest(OTHER_CHAIN_REST_MS)
-  }
-
   const isIdentified = (server: ChainServer): boolean => identified.get(server) === server.rpc.connection()
 
   /** Asks a server in its present connection. A connection that ends meanwhile identifies nothing. */
@@ -41,19 +36,8 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
     return isIdentified(server)
   }
 
-  async function answerOf(server: ChainServer): Promise<Answer> {
-    if (isIdentified(server)) return { server, id: chainId, isWithoutFinality: false }
-    let isWithoutFinality = false
-    const id = await askServer(server, null, async () => {
-      try {
-        return await server.identity()
-      } catch (error) {
-        isWithoutFinality = error instanceof RpcFailure && error.fault === 'no-finality'
-        throw error
-      }
-    })
-    return { server, id, isWithoutFinality }
-  }
+  const answerOf = async (server: ChainServer): Promise<Answer> =>
+    isIdentified(server) ? { server, id: chainId, isWithoutFinality: false } : askAnswer(server)
 
   return {
     async identify(expected) {
@@ -92,6 +76,24 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
       return asked
     },
   }
+}
+
+async function askAnswer(server: ChainServer): Promise<Answer> {
+  let isWithoutFinality = false
+  const id = await askServer(server, null, async () => {
+    try {
+      return await server.identity()
+    } catch (error) {
+      isWithoutFinality = error instanceof RpcFailure && error.fault === 'no-finality'
+      throw error
+    }
+  })
+  return { server, id, isWithoutFinality }
+}
+
+function leaveOut({ rpc }: ChainServer): void {
+  rpc.report(new RpcFailure('wrong-chain'))
+  rpc.rest(OTHER_CHAIN_REST_MS)
 }
 
 /** Throws `ChainError` for a server of another chain than the known one, or than the first server when none is known. */

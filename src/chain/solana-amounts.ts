@@ -22,16 +22,21 @@ export async function movedOnSolana(
     tx,
     { encoding: 'jsonParsed', maxSupportedTransactionVersion: VERSION_MAX, commitment: 'finalized' },
   ])
-  return answer === null ? null : movedIn(asObject(answer), tx, account)
+  return answer === null ? null : movedIn(rpc, asObject(answer), tx, account)
 }
 
 type Balance = Readonly<{ account: number; owner: string; units: bigint; decimals: number }>
 
-function movedIn(answer: AnswerFields, tx: string, { payer, token }: TokenAccount): MovedVote | null {
+function movedIn(
+  { url }: RpcPeer,
+  answer: AnswerFields,
+  tx: string,
+  { payer, token }: TokenAccount,
+): MovedVote | null {
   const meta = asObject(answer['meta'])
   const signatures = asList(asObject(answer['transaction'])['signatures'])
   if (signatures[0] !== tx) throw new RpcFailure('contradiction')
-  if (transactionError(meta['err']) !== null) return null
+  if (transactionError(meta['err'], url.secrets) !== null) return null
   const before = balancesOf(meta['preTokenBalances'], token)
   const after = balancesOf(meta['postTokenBalances'], token)
   const decimals = new Set([...before, ...after].map((balance) => balance.decimals))

@@ -1,5 +1,6 @@
 import { asCount, asList, asObject, asText, hasFields } from './rpc/answer-shapes.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'
+import { cleanWords } from './rpc/server-words.ts'
 
 /**
  * Errors of a transaction in a block, without further values: the names of Agave. Those that tell of an attempt, such as
@@ -13,21 +14,39 @@ const PLAIN_ERRORS: ReadonlySet<string> = new Set(
   MaxLoadedAccountsDataSizeExceeded InvalidLoadedAccountsDataSizeLimit UnbalancedTransaction`.split(/\s+/),
 )
 const INSTRUCTION_ERROR = /^[A-Z][A-Za-z]{0,63}$/
-const REASON_CHARS_MAX = 200
 
 /**
- * Error of a transaction as text for the operator, printable, in one line and bounded; null when it succeeded. Throws
- * `RpcFailure` of `wrong-type` for anything that is not known to be an error: the payment would be made again.
+ * Error of a transaction in words for the operator; null when it succeeded. Throws `RpcFailure` of `wrong-type` for
+ * anything that is not known to be an error: the payment would be made again. `secrets` are those of the URL.
  */
-export function transactionError(err: unknown): string | null {
+export function transactionError(err: unknown, secrets: readonly string[]): string | null {
   if (err === null) return null
-  if (typeof err === 'string' ? PLAIN_ERRORS.has(err) : isErrorWithValue(err)) {
-    const text = typeof err === 'string' ? err : JSON.stringify(err)
-    return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, REASON_CHARS_MAX)
-  }
-  throw new RpcFailure('wrong-type')
+  const words = cleanWords(textOf(err), secrets)
+  if (isKnown(err)) return words
+  throw new RpcFailure('wrong-type', { code: 'none', words: `unknown error of a transaction: ${words}` })
 }
 
+/** JSON of a value, or the text that it is. A server may nest a value deeper than it can be written again. */
+function textOf(err: unknown): string {
+  if (typeof err === 'string') return err
+  try {
+    return JSON.stringify(err) ?? 'none'
+  } catch {
+    return 'too deep'
+  }
+}
+
+function isKnown(err: unknown): boolean {
+  if (typeof err === 'string') return PLAIN_ERRORS.has(err)
+  try {
+    return isErrorWithValue(err)
+  } catch (error) {
+    if (error instanceof RpcFailure) return false
+    throw error
+  }
+}
+
+/** Throws `RpcFailure` for a value of another form. */
 function isErrorWithValue(err: unknown): boolean {
   const [name, value] = onlyMember(err)
   switch (name) {
@@ -59,8 +78,9 @@ function isInstructionError(inner: unknown): boolean {
   }
 }
 
-/** Name and value of an object's only member. */
-function onlyMember(value: unknown): readonly [name: string | null, value: unknown] {
+/** Name and value of an object's only member. Without one, the name is empty. */
+function onlyMember(value: unknown): readonly [name: string, value: unknown] {
   const members = hasFields(value) ? Object.entries(value) : []
-  return members.length === 1 ? (members[0] ?? [null, null]) : [null, null]
+  const [member = ['', null]] = members
+  return members.length === 1 ? member : ['', null]
 }

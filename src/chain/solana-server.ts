@@ -32,7 +32,7 @@ export function openSolanaServer(rpc: RpcPeer): ChainServer {
           const params = [batch, { searchTransactionHistory: true }]
           const { slot, statuses } = statusesOf(await rpc.call('getSignatureStatuses', params))
           if (statuses.length !== batch.length) throw new RpcFailure('wrong-length')
-          statuses.forEach(reporting(rpc, (status, at) => put(from + at, voteOf(status, slot), slot)))
+          statuses.forEach(reporting(rpc, (status, at) => put(from + at, voteOf(rpc, status, slot), slot)))
         },
         rpc.report,
       ),
@@ -46,11 +46,11 @@ function statusesOf(answer: unknown): Readonly<{ slot: number; statuses: readonl
 }
 
 /** Vote of one status. `head` is the slot that the server had reached. */
-function voteOf(status: unknown, head: number): Vote {
+function voteOf({ url }: RpcPeer, status: unknown, head: number): Vote {
   if (status === null) return { is: 'unknown' }
   const fields = asObject(status)
   const slot = asCount(fields['slot'])
-  const reason = transactionError(fields['err'])
+  const reason = transactionError(fields['err'], url.secrets)
   switch (fields['confirmationStatus']) {
     case 'finalized':
       // A server cannot know the outcome in a slot that it has not reached.

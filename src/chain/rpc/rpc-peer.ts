@@ -1,106 +1,43 @@
 import type { BatchLimit } from './batch-limit.ts'
 import { askInBatches, openBatchLimit } from './batch-limit.ts'
 import type { ChainUrl } from './chain-url.ts'
-import type { RpcFault } from './rpc-failure.ts'
 import { RpcFailure } from './rpc-failure.ts'
-import { postJson } from './rpc-post.ts'
-import type { CallReply } from './rpc-reply.ts'
-import { repliesOf } from './rpc-reply.ts'
+import type { RpcCall, RpcRequests } from './rpc-requests.ts'
+import { openRpcRequests } from './rpc-requests.ts'
 import type { RpcSettings } from './rpc-settings.ts'
 
-/** Rest after a rate limit without `Retry-After`. */
-const REST_MS = 5_000
-/** Longest rest that a server may ask for. */
-const REST_MS_MAX = 120_000
-/** Time without an answer after which a connection may have ended. Runtimes end idle ones after some seconds. */
-const IDLE_MS = 5_000
-/** Faults without an answer of the server itself: another one may answer next. */
-const LOST: ReadonlySet<RpcFault> = new Set(['unreachable', 'timeout', 'http-status', 'no-json'])
 /** Calls in the first JSON-RPC batch. */
 const BATCH_CALLS = 100
 
 /** One RPC server. Its functions throw `RpcFailure`, or the reason of the signal. */
-export type RpcPeer = Readonly<{
-  url: ChainUrl
-  /** Sends one call and returns its result, whose form has not been checked. */
-  call: (method: string, params: readonly unknown[]) => Promise<unknown>
-  /**
-   * Sends calls in JSON-RPC batches of the size that the server takes, or one by one. `take` gets the result of each by
-   * its place, as soon as its batch is answered, except for calls that failed.
-   */
-  callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
-  /** Reports a failure that does not end the questions. */
-  report: (failure: RpcFailure) => void
-  /** The last failure that was reported; null before the first one. */
-  lastFailure: () => RpcFailure | null
-  /** Sends nothing for this time. Calls fail until then. */
-  rest: (ms: number) => void
-  /** Whether the server rests. */
-  isResting: () => boolean
-  /** Number of the connection. Another one begins after a request without an answer, and after a pause. */
-  connection: () => number
-}>
-
-type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
+export type RpcPeer = Omit<RpcRequests, 'send'> &
+  Readonly<{
+    url: ChainUrl
+    /** Sends one call and returns its result, whose form has not been checked. */
+    call: (method: string, params: readonly unknown[]) => Promise<unknown>
+    /**
+     * Sends calls in JSON-RPC batches of the size that the server takes, or one by one. `take` gets the result of each by
+     * its place, as soon as its batch is answered, except for calls that failed.
+     */
+    callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
+    /** Reports a failure that does not end the questions. */
+    report: (failure: RpcFailure) => void
+    /** The last failure that was reported; null before the first one. */
+    lastFailure: () => RpcFailure | null
+  }>
 
 export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
-  const { now, spend, onFault } = settings
+  const { send, ...requests } = openRpcRequests(settings, url)
   const limit: BatchLimit = openBatchLimit(BATCH_CALLS)
-  let nextId = 1
-  let restUntil = -Infinity
-  let connection = 0
-  let answeredMs = now()
-
-  function reconnect(): void {
-    connection += 1
-    answeredMs = now()
-  }
-
-  async function send(calls: readonly RpcCall[]): Promise<readonly CallReply[]> {
-    if (now() < restUntil) throw new RpcFailure('rate-limited')
-    await spend?.(calls.length, url.number)
-    const firstId = nextId
-    nextId += calls.length
-    const bodies = calls.map(({ method, params }, at) => ({
-      jsonrpc: '2.0',
-      id: firstId + at,
-      method,
-      params,
-    }))
-    try {
-      return await exchange(bodies, firstId)
-    } catch (error) {
-      if (error instanceof RpcFailure && LOST.has(error.fault)) reconnect()
-      throw error
-    }
-  }
-
-  async function exchange(bodies: readonly unknown[], firstId: number): Promise<readonly CallReply[]> {
-    const answer = await postJson(settings, url, bodies.length === 1 ? bodies[0] : bodies)
-    answeredMs = now()
-    try {
-      const replies = repliesOf(answer, { firstId, calls: bodies.length, secrets: url.secrets })
-      const isBusy = replies.some((reply) => 'failure' in reply && reply.failure.fault === 'rate-limited')
-      if (isBusy) rest(REST_MS)
-      return replies
-    } catch (error) {
-      const asked = restAsked(answer.headers)
-      const isLimited = error instanceof RpcFailure && error.fault === 'rate-limited'
-      if (asked !== null || isLimited) rest(asked ?? REST_MS)
-      throw error
-    }
-  }
-
   let lastFailure: RpcFailure | null = null
+
   const report = (failure: RpcFailure): void => {
     lastFailure = failure
-    onFault?.(url.number, failure)
-  }
-  const rest = (ms: number): void => {
-    restUntil = now() + Math.min(ms, REST_MS_MAX)
+    settings.onFault?.(url.number, failure)
   }
 
   return {
+    ...requests,
     url,
     async call(method, params) {
       const [reply] = await send([{ method, params }])
@@ -124,19 +61,5 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
       ),
     report,
     lastFailure: () => lastFailure,
-    rest,
-    isResting: () => now() < restUntil,
-    connection() {
-      if (now() - answeredMs >= IDLE_MS) reconnect()
-      return connection
-    },
   }
-}
-
-/** `Retry-After` in milliseconds; null when absent or unreadable. A date is compared with the answer's own `Date`. */
-function restAsked(headers: Headers): number | null {
-  const text = headers.get('retry-after') ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  const ms = Date.parse(text) - Date.parse(headers.get('date') ?? '')
-  return Number.isNaN(ms) ? null : Math.max(0, ms)
 }

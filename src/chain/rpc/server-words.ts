@@ -35,8 +35,11 @@ export function saidBy(status: number, error: AnswerFields | null, secrets: read
 
 const isName = (run: string): boolean => run.split(NAME_PARTS).every((part) => NAME_PART.test(part))
 
-/** Words for the operator. They may be those of a server that wants to write to a terminal, or that repeats a key. */
-function cleanWords(text: string, secrets: readonly string[]): string {
+/**
+ * Text of a server for the operator, in one line, bounded, without keys and addresses. A server may want to write to a
+ * terminal, or repeat the key of its URL.
+ */
+export function cleanWords(text: string, secrets: readonly string[]): string {
   return secrets
     .reduce((left, secret) => left.replaceAll(secret, HIDDEN), text.slice(0, READ_CHARS_MAX))
     .replaceAll(/\s+/g, ' ')
