@@ -3,7 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, suite, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
+import { redirect } from '../../../test/stage/redirected-file.ts'
 import type { HighWater } from './high-water.ts'
 import { HIGH_WATER_FILE, markHighWater, openHighWater, readHighWater } from './high-water.ts'
 import { StoreError } from './store.ts'
@@ -53,6 +55,22 @@ suite('the high-water mark', () => {
     markHighWater(data, markOf(2))
     assert.deepEqual(readHighWater(data), markOf(2))
     assert.equal(existsSync(`${path()}.making`), false)
+  })
+
+  test('whose write failed is written again in the same place, beside the whole one', () => {
+    markHighWater(data, markOf(1))
+    using mark = openHighWater(data)
+    mark.write(markOf(2))
+    redirect(path(), '/dev/full')
+    assert.throws(() => mark.write(markOf(3)), /ENOSPC/)
+    redirect('/dev/full', path())
+    mark.write(markOf(4))
+    assert.deepEqual(readHighWater(data), markOf(4))
+    const bytes = readFileSync(path())
+    for (const torn of [0, PLACE_BYTES]) {
+      writeFileSync(path(), Buffer.from(bytes).fill(0, torn, torn + PLACE_BYTES))
+      assert.ok([2, 4].some((size) => isDeepStrictEqual(readHighWater(data), markOf(size))))
+    }
   })
 
   test('is the previous one after a write torn at any byte, until the next write', () => {

@@ -1,29 +1,14 @@
 import assert from 'node:assert/strict'
-import { closeSync, existsSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { openMirror, openOrigin } from '../../../test/mirroring/mirror-stage.ts'
+import { redirect } from '../../../test/stage/redirected-file.ts'
 import { change } from '../../../test/story/damaged-log.ts'
 import { HIGH_WATER_FILE } from '../../log/store/high-water.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import { provenTree } from '../proof/proven-tree.ts'
 import { openMirrorStore } from './mirror-store.ts'
-
-/** Makes the descriptor by which this process has `from` open one of `to`. Descriptors have the lowest free number. */
-function redirect(from: string, to: string): void {
-  // The descriptor that lists the folder is closed by then.
-  const isOpen = (fd: string): boolean => existsSync(`/proc/self/fd/${fd}`)
-  const wanted = readdirSync('/proc/self/fd').find(
-    (fd) => isOpen(fd) && readlinkSync(`/proc/self/fd/${fd}`) === from,
-  )
-  assert.ok(wanted !== undefined, `${from} is open`)
-  closeSync(Number(wanted))
-  const lower: number[] = []
-  let fd = openSync(to, 'r+')
-  for (; fd !== Number(wanted); fd = openSync(to, 'r+')) lower.push(fd)
-  for (const one of lower) closeSync(one)
-}
 
 suite('the store of a mirror', () => {
   test('on a disk without room for the high-water mark shows its event once there is room', async () => {

@@ -79,9 +79,17 @@ export const LOG_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'mark-in-one-place',
     file: `${STORE}/high-water.ts`,
-    from: 'PLACES[turn % 2])',
+    from: 'PLACES[next % 2])',
     to: 'PLACES[0])',
     promise: 'An interrupted write damages only the older high-water mark',
+    tests: [`${STORE}/high-water.test.ts`],
+  },
+  {
+    id: 'mark-over-the-whole-one',
+    file: `${STORE}/high-water.ts`,
+    from: 'const next = turn + 1',
+    to: 'const next = (turn += 1)',
+    promise: 'A failed write of the high-water mark is repeated in its own place',
     tests: [`${STORE}/high-water.test.ts`],
   },
   {

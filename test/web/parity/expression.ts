@@ -5,7 +5,7 @@ import { lengthWords } from './shown-words.ts'
  * Evaluates an expression of a page over its answers, exactly and with the decimals of the figures:
  *
  * - `count /a`: number of elements of a list
- * - `payments /a`: number of the types that are `payout`
+ * - `payments /a`, `corrections /a`: number of the types that are `payout` or `correction`
  * - `distinct /a`: number of different values
  * - `beyond-8 /a`: number of elements after the first eight, or another number
  * - `minus /a /b`: difference
@@ -48,6 +48,8 @@ export function evaluate(
       return String(first.length)
     case 'payments':
       return String(found.flat().filter((type) => type === 'payout').length)
+    case 'corrections':
+      return String(found.flat().filter((type) => type === 'correction').length)
     case 'distinct':
       return String(new Set(found.flat()).size)
     case 'minus':

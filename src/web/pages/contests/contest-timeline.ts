@@ -7,6 +7,7 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { Html } from '../../markup/html.ts'
 import { html } from '../../markup/html.ts'
+import { quotedText } from '../../markup/contest-name.ts'
 import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import type { View } from '../../frame/page.ts'
@@ -18,7 +19,7 @@ const EVENTS_ASKED = 20
 
 /** Events that changed a contest's state, the newest first. */
 export async function askTimeline({ id }: ContestWire, view: View): Promise<LinkedAnswer<EventsPage>> {
-  const query = `type=contest&contestId=${id}&order=desc&limit=${EVENTS_ASKED}`
+  const query = `type=contest&contestId=${id}&order=desc&limit=${EVENTS_ASKED}&details=1`
   return askEndpoint(view, 'events', { query })
 }
 
@@ -73,9 +74,22 @@ function opening(course: Course, view: View): readonly BookLine[] {
 
 function closing(course: Course, view: View): readonly BookLine[] {
   const { contest } = course.ledger
-  const cancelled = stepOf('Cancelled', 'cancelled', course, view)
+  const cancelled = withReason(stepOf('Cancelled', 'cancelled', course, view), course)
   const closed = cancelled ?? stepOf('Closed', 'closed', course, view)
   return [closed ?? plannedLine('Closes', 'closesAt', contest, view)]
+}
+
+/** The line of a cancellation with the reason that the operator gave. */
+function withReason(line: BookLine | null, { timeline }: Course): BookLine | null {
+  const { events, details } = timeline.answer
+  const seq = events.find(({ kind }) => kind === 'cancelled')?.seq ?? 0
+  const reason = details?.[seq]?.['reason']
+  if (line === null || typeof reason !== 'string') return line
+  const pointer = `${timeline.address}#/details/${seq}/reason`
+  return {
+    ...line,
+    small: html`${line.small ?? null}: <span data-at="${pointer}">${quotedText(reason)}</span>`,
+  }
 }
 
 function plannedLine(
@@ -98,7 +112,8 @@ function paying(course: Course, view: View): readonly BookLine[] {
   const { contest, payouts } = ledger
   const isWhole = isWholeList(ledger, view)
   const [first] = payouts
-  // A correction among the payouts is no payment.
+  // A correction among the payouts is no payment, and cancels one.
+  const corrected = payouts.filter(({ type }) => type === 'correction').length
   const count = payouts.filter(({ type }) => type === 'payout').length
   const lastIndex = payouts.findLastIndex(({ type }) => type === 'payout')
   const last = payouts[lastIndex]
@@ -117,7 +132,11 @@ function paying(course: Course, view: View): readonly BookLine[] {
       when: at(`${pointer}/at`, last.at, view),
       what: settledAt === null ? 'Newest payment' : 'Last payment',
       small: html`of
-      ${expressed('payments /payouts/*/type', String(count))}${settledAt === null ? ' so far' : null}`,
+      ${expressed('payments /payouts/*/type', String(count))}${settledAt === null ? ' so far' : null}${
+        corrected === 0
+          ? null
+          : html`, ${expressed('corrections /payouts/*/type', String(corrected))} of them corrected`
+      }`,
     })
   }
   const paid = stepOf(endOf(course), 'paid', course, view)

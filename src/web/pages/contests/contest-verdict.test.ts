@@ -252,3 +252,28 @@ suite('the bar of a verdict', () => {
     )
   })
 })
+
+suite('the course of a contest', () => {
+  test('gives the reason of a cancellation beside it', async () => {
+    const story = [
+      deposit,
+      plan(1, 'First', HOUR_MS),
+      { type: 'contest', kind: 'cancelled', contestId: 1, details: { reason: 'Too few <entries>' } } as const,
+    ]
+    const page = await seeContest('/contests/1/ledger', story)
+    assert.match(wordsOf(page), /Cancelled event 3: Too few &lt;entries&gt;/)
+  })
+
+  test('says how many of the payments were corrected', async () => {
+    const page = await seeContest('/contests/1/ledger', [
+      ...running,
+      closed,
+      prize,
+      payout('10'),
+      payout('20'),
+      payout('30'),
+      correction('payout', '-20', 8),
+    ])
+    assert.match(wordsOf(page), /Newest payment of 3 so far, 1 of them corrected/)
+  })
+})
