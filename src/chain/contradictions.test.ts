@@ -135,7 +135,7 @@ suite('a server of Solana', () => {
   })
 
   test('gives the error of a failed transaction in one bounded line of plain characters', async () => {
-    const err = { InstructionError: [0, { BorshIoError: `line\n\u202e${'x'.repeat(1_000)}` }] }
+    const err = { InstructionError: [0, { BorshIoError: `line\n\u202e${'word '.repeat(200)}` }] }
     const { client } = await openCannedClient('solana', solana([{ ...STATUS, err }]))
     const [verdict] = await client.ask(['a'])
     assert.ok(verdict?.is === 'failed')
