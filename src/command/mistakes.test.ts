@@ -45,6 +45,7 @@ suite('a mistake of the user is reported in one line', () => {
     writeFileSync(token, `${'t'.repeat(40)}\n`)
     writeFileSync(line, '{}\n')
     writeFileSync(at('file'), 'no directory')
+    for (const [name, bytes] of BAD_FILES) writeFileSync(at(name), bytes, { mode: 0o600 })
     createStore(storePath(at('broken')), { origin: 'daybook.test', chain: 'solana', simulated: false })
     writeFileSync(storePath(at('broken')), 'no store at all, but a text of some length')
     createStore(storePath(at('newer')), { origin: 'daybook.test', chain: 'solana', simulated: true })
@@ -55,6 +56,12 @@ suite('a mistake of the user is reported in one line', () => {
   })
   test.after(() => rmSync(directory, { recursive: true }))
 
+  /** Files with NUL bytes, with nothing, and with bytes of no text. */
+  const BAD_FILES = [
+    ['nul', Buffer.alloc(64)],
+    ['empty', ''],
+    ['garbage', Buffer.from('ff'.repeat(64), 'hex')],
+  ] as const
   const ports = ['--port', '0', '--publish-port', '0']
   const table: readonly (readonly [what: string, code: 1 | 2, args: readonly string[]])[] = [
     ['a data directory that is a file', 2, ['serve', '--data', at('file'), '--development', ...ports]],
@@ -87,6 +94,36 @@ suite('a mistake of the user is reported in one line', () => {
     ],
     ['a malformed address of the door', 2, ['publish', line, '--token-file', token, '--to', 'door']],
   ]
+  const fresh = ['serve', '--data', at('fresh'), '--development', ...ports]
+  const real = ['serve', '--data', at('real'), ...ports]
+  const from = ['publish', '--from', 'postgres://a@127.0.0.1:9/b', '--token-file', token]
+  const nats = [...real, '--log-store', 'nats://127.0.0.1:9']
+  const named: readonly (readonly [option: string, args: readonly string[]])[] = [
+    ['--publish-token-file', fresh],
+    ['--signing-key-file', fresh],
+    ['--token-file', ['publish', line]],
+    ['--password-file', from],
+    ['--log-store-credentials', nats],
+    ['--log-store-credentials', [...real, '--log-store', 'postgres://a@127.0.0.1:9/b']],
+    ['--show', ['keygen']],
+  ]
+  for (const [name] of BAD_FILES) {
+    for (const [option, args] of named) {
+      test(`for a file of ${option} that is ${name} (${args.join(' ').slice(-30)})`, async () => {
+        const ended = await daybook(...args, option, at(name))
+        assert.equal(ended.code, 2, ended.said)
+        assert.ok(isOneLine(ended), ended.said)
+        assert.ok(ended.said.includes(option) || ended.said.includes(at(name)), ended.said)
+        assert.doesNotMatch(ended.said, /DECODER|routines|[\0\ufffd]/)
+      })
+    }
+    test(`for a certificate of --log-store that is ${name}`, async () => {
+      const address = `nats://127.0.0.1:9?ca=${at(name)}`
+      const ended = await daybook(...real, '--log-store', address)
+      assert.equal(ended.code, 2, ended.said)
+      assert.match(ended.said, /it holds no certificate or key in PEM/)
+    })
+  }
   for (const [what, code, args] of table) {
     test(`for ${what}`, async () => {
       const ended = await daybook(...args)

@@ -111,14 +111,14 @@ for (const options of OPTIONS) {
 
     test('is ready for readers and publishers, and refuses other parameters', async () => {
       const { door, publish } = opened.node
-      const sound = { store: true, serving: true, accepting_publishes: true }
+      const sound = { store: true, serving: true, accepting_publishes: true, store_in_place: true }
       await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
       const readers = await ask(`${door}/readyz`)
       assert.deepEqual([readers.status, readyz(readers)], [200, { ready: true, checks: sound }])
       const publishers = await ask(`${door}/readyz?for=publish`)
       assert.deepEqual(
         [publishers.status, readyz(publishers)],
-        [200, { ready: true, checks: { accepting_publishes: true } }],
+        [200, { ready: true, checks: { accepting_publishes: true, store_in_place: true } }],
       )
       assert.equal((await ask(`${door}/readyz?for=readers`)).status, 400)
       assert.match((await ask(`${door}/metrics`)).text, /^daybook_ready\{check="serving"\} 1$/m)
@@ -186,7 +186,10 @@ for (const options of OPTIONS) {
       const toldMs = await askUntil(`${door}/readyz`, ({ status }) => status === 503)
       assert.ok(toldMs < REPORT_MS_MAX + SLACK_MS, `told after ${toldMs} ms`)
       const { ready, checks } = readyz(await ask(`${door}/readyz`))
-      assert.deepEqual([ready, checks], [false, { store: true, serving: false, accepting_publishes: false }])
+      assert.deepEqual(
+        [ready, checks],
+        [false, { store: true, serving: false, accepting_publishes: false, store_in_place: true }],
+      )
       assert.equal((await ask(`${door}/readyz?for=publish`)).status, 503)
       const refused = await node.publish([{ ref: 'b', type: 'trade', kind: 'buy', kots: '1' }])
       assert.deepEqual([refused.status, refused.code], [503, 'not-ready'])

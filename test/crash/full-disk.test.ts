@@ -105,7 +105,7 @@ async function readyOf({ door }: NodeProcess): Promise<Readonly<{ readers: numbe
   const accepting_publishes = publishers.status === 200
   assert.deepEqual(
     { ready, checks },
-    { ready: true, checks: { store: true, serving: true, accepting_publishes } },
+    { ready: true, checks: { store: true, serving: true, accepting_publishes, store_in_place: true } },
   )
   return { readers: readers.status, publishers: publishers.status }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -9,6 +9,7 @@ import { openReader } from '../../src/log/open-reader.ts'
 import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { openRefs } from '../../src/log/store/refs.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
+import { until } from '../processes/other-program.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import { startNode } from '../stage/node-process.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
@@ -81,4 +82,27 @@ db.close()`
       }
     },
   )
+})
+
+test('a service whose store is replaced says so in its log, its metrics and /readyz, and serves readers', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-replaced-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const data = join(folder, 'data')
+  const node = await startNode(data)
+  t.after(() => node.child.kill('SIGKILL'))
+  const draft = { ref: 'a', type: 'treasury', kind: 'deposit', kots: '1' }
+  assert.equal((await node.publish([draft])).status, 200)
+  const store = storePath(data)
+  copyFileSync(store, join(folder, 'backup.db'))
+  renameSync(join(folder, 'backup.db'), store)
+  await until('the line is said', () =>
+    Promise.resolve(node.stderr().includes(`${store} was replaced or removed`)),
+  )
+  const ready = await fetch(`${node.door}/readyz`)
+  const { checks } = (await ready.json()) as { checks: object }
+  const expected = { store: true, serving: true, accepting_publishes: false, store_in_place: false }
+  assert.deepEqual([ready.status, checks], [200, expected])
+  assert.match(await (await fetch(`${node.door}/metrics`)).text(), /^daybook_store_replaced 1$/m)
+  assert.equal((await node.publish([draft])).code, 'store-unavailable')
+  assert.equal((await fetchDescribed(`${node.url}/api/v1/events/1`)).status, 200)
 })

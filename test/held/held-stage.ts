@@ -12,6 +12,7 @@ import { msOf } from '../../src/protocol/moment.ts'
 import type { Outcome } from '../../src/publish/admission/outcome.ts'
 import type { BalancesSetting, BooksRefusal } from '../../src/publish/admission/admission.ts'
 import { parseDraft } from '../../src/publish/admission/grammar.ts'
+import { WRONG_CLOCK } from '../../src/publish/commits/commit-failure.ts'
 import { openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import type { CommitQueue } from '../../src/publish/commits/commit-queue.ts'
 import { testSigner } from '../story/signing.ts'
@@ -76,7 +77,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
       asksChain,
       balances,
       now: () => msOf(nowMs),
-      clockAgrees: () => clockAgrees,
+      refusal: () => (clockAgrees ? null : WRONG_CLOCK),
       monotonicMs: () => 0,
       onDurable: () => undefined,
       onCommit: () => undefined,

@@ -8,7 +8,7 @@ type QuietSettings = Omit<
 
 /** Settings of a queue that tells nothing, has room on its disk and a clock that agrees, and must not break. */
 export const QUIET_QUEUE: QuietSettings = {
-  clockAgrees: () => true,
+  refusal: () => null,
   monotonicMs: () => 0,
   onDurable: () => undefined,
   onCommit: () => undefined,

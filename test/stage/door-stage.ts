@@ -110,7 +110,7 @@ export async function openDoorStage(
       asksChain,
       balances,
       now,
-      clockAgrees: () => true,
+      refusal: () => null,
       monotonicMs: () => performance.now(),
       onDurable: cell.move,
       onCommit: (committed) => seen.committed.push(committed),

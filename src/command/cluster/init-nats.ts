@@ -6,7 +6,7 @@ import type { NatsUser } from '../../engine/nats/nats-setup.ts'
 import { accountsConfig, makeNatsUser, makeStream, natsUserOf } from '../../engine/nats/nats-setup.ts'
 import type { NatsTarget } from '../../engine/nats/nats-target.ts'
 import { parseNatsUrl } from '../../engine/nats/nats-target.ts'
-import { asPathError, makeFolder, readStart, systemReason } from '../terminal/option-paths.ts'
+import { asPathError, makeFolder, readPem, readStart, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, tell } from '../terminal/world.ts'
@@ -135,7 +135,7 @@ function writeNew(path: string, text: string, how: Readonly<{ flag: string; mode
 
 function readCertificate(path: string): string {
   try {
-    return readStart(path, CERTIFICATE_BYTES_MAX)
+    return readPem(path, CERTIFICATE_BYTES_MAX)
   } catch (cause) {
     throw new CommandError(
       2,

@@ -145,6 +145,11 @@ const SERVICE_FACTS = {
     text: 'a verified backup holds {events} event(s)',
     fields: ['events', 'ms'],
   },
+  'store-replaced': {
+    level: 'error',
+    text: '{file} was replaced or removed while the service runs: no event is published until a restart',
+    fields: ['file'],
+  },
   'clock-wrong': { level: 'error', text: '{reason}', fields: ['fault', 'reason'] },
   'clock-right': { level: 'info', text: 'the clock agrees again: events are published', fields: [] },
   'disk-full': {

@@ -34,6 +34,7 @@ export const LINE_FIELDS = {
   evidence: { form: 'word', meaning: 'folder with the evidence of a contradiction' },
   fault: { form: 'word', meaning: 'kind of the fault' },
   field: { form: 'word', meaning: 'field of the draft at fault; `none` when the whole request is' },
+  file: { form: 'word', meaning: 'path of a file' },
   first: { form: 'number', meaning: 'first seq' },
   head: { form: 'number', meaning: 'newest seq of the log' },
   held: { form: 'number', meaning: 'drafts that are held now' },

@@ -3,11 +3,11 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { EngineError } from '../../engine/log-engine.ts'
-import { parseNatsUrl } from '../../engine/nats/nats-target.ts'
+import { isSeed, NO_SEED, parseNatsUrl } from '../../engine/nats/nats-target.ts'
 import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
 import { sentDatabase } from '../../publish/cluster/log-store-settings.ts'
 import { parseDatabaseUrl } from '../terminal/database-url.ts'
-import { readStart, systemReason } from '../terminal/option-paths.ts'
+import { readPem, readStart, systemReason } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
 import { CommandError } from '../terminal/world.ts'
 
@@ -83,18 +83,28 @@ function engineOf(url: string, file: string | null, isSingle: boolean): LogStore
   if (!/^(?:nats|tls):/i.test(url)) {
     throw new CommandError(2, '--log-store: give nats://a,b,c or postgres://user@a,b/database')
   }
-  const credentials = file === null ? null : readSecret(file, '--log-store-credentials')
+  const credentials = file === null ? null : seedIn(file)
   try {
-    return { is: 'nats', target: parseNatsUrl(url, (path) => readSecret(path, '--log-store')), credentials }
+    return { is: 'nats', target: parseNatsUrl(url, readCertificate), credentials }
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     throw new CommandError(2, `--log-store: ${error.message}`)
   }
 }
 
-function readSecret(path: string, name: string): string {
+function seedIn(path: string): string {
+  const seed = orRefused('--log-store-credentials', () => readStart(path, SECRET_BYTES_MAX))
+  if (isSeed(seed)) return seed
+  throw new CommandError(2, `--log-store-credentials: the file has ${NO_SEED}`)
+}
+
+function readCertificate(path: string): string {
+  return orRefused('--log-store', () => readPem(path, SECRET_BYTES_MAX))
+}
+
+function orRefused(name: string, read: () => string): string {
   try {
-    return readStart(path, SECRET_BYTES_MAX)
+    return read()
   } catch (cause) {
     throw new CommandError(2, `${name}: a file cannot be read: ${systemReason(cause)}`, { cause })
   }

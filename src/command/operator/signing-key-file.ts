@@ -138,6 +138,9 @@ export function makePrivateKey(path: string, option: string, type: PrivateKeyTyp
   return privateKey
 }
 
+/** Beginning of a private key in PEM. */
+const PEM = '-----BEGIN '
+
 const isExisting = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
@@ -162,7 +165,12 @@ export function readPrivateKey(path: string, world: Pick<World, 'hasFileModes'>)
     if ((found.mode & OTHERS) !== 0 && world.hasFileModes) {
       throw new CommandError(2, `${path} may be read by other users: make it private with chmod 600`)
     }
-    return createPrivateKey(readFileSync(path))
+    const text = readFileSync(path)
+    if (!text.includes(PEM)) {
+      const what = text.length === 0 ? 'is empty' : 'holds no private key in PEM'
+      throw new CommandError(2, `the signing key file ${path} ${what}: give one that keygen has made`)
+    }
+    return createPrivateKey(text)
   } catch (cause) {
     if (cause instanceof CommandError) throw cause
     throw new CommandError(2, `the signing key file ${path} cannot be read: ${systemReason(cause)}`, {

@@ -8,6 +8,8 @@ import { CommandError } from '../terminal/world.ts'
 
 /** File in the data directory with the token that is made at the first start. */
 export const TOKEN_FILE = 'publish-token'
+/** A token as `Authorization: Bearer` sends it. */
+const TOKEN = /^[\x21-\x7e]+$/
 /** Bytes that are read of a file with tokens. */
 const TOKEN_FILE_BYTES_MAX = 4_096
 
@@ -31,7 +33,13 @@ export function readTokens(file: string | null, data: string): readonly string[]
     )
   }
   for (const token of tokens) {
-    if (Buffer.byteLength(token) < TOKEN_BYTES_MIN) {
+    if (!TOKEN.test(token)) {
+      throw new CommandError(
+        2,
+        `a token in ${path} has characters that cannot be sent: use visible ASCII without blanks`,
+      )
+    }
+    if (token.length < TOKEN_BYTES_MIN) {
       throw new CommandError(
         2,
         `a token in ${path} is shorter than ${TOKEN_BYTES_MIN} bytes: use a longer one`,
@@ -44,7 +52,7 @@ export function readTokens(file: string | null, data: string): readonly string[]
 /** Token that a client sends to the publish door: the first line of a file. */
 export function readToken(file: string): string {
   const [token = ''] = readLines(file)
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new CommandError(2, `the first line of ${file} is not a token`)
+  if (!TOKEN.test(token)) throw new CommandError(2, `the first line of ${file} is not a token`)
   return token
 }
 

@@ -21,6 +21,8 @@ export type ServiceMetrics = Readonly<{
   audited(state: Readonly<{ checked: number; done: boolean }>): void
   /** Whether the disk has room for the next commit. */
   room(room: boolean): void
+  /** A file of the store was replaced or removed. */
+  replaced(): void
   /** Fault of the writer's clock; null when it is believed. */
   clock(fault: ClockFault | null): void
 }>
@@ -91,10 +93,15 @@ export function openAuditMetrics(registry: Registry, now: () => Ms): ServiceMetr
 }
 
 /** Registers the gauges of what keeps the writer from publishing. */
-function openWriterFaults(registers: Registry[]): Pick<ServiceMetrics, 'room' | 'clock'> {
+function openWriterFaults(registers: Registry[]): Pick<ServiceMetrics, 'room' | 'replaced' | 'clock'> {
   const full = new Gauge({
     name: 'daybook_disk_full',
     help: '1 while the disk has no room for a commit',
+    registers,
+  })
+  const replaced = new Gauge({
+    name: 'daybook_store_replaced',
+    help: '1 after a file of the store was replaced or removed',
     registers,
   })
   const faults = new Gauge({
@@ -107,7 +114,7 @@ function openWriterFaults(registers: Registry[]): Pick<ServiceMetrics, 'room' | 
     for (const fault of CLOCK_FAULTS) faults.set({ fault }, fault === now ? 1 : 0)
   }
   clock(null)
-  return { clock, room: (room) => full.set(room ? 0 : 1) }
+  return { clock, room: (room) => full.set(room ? 0 : 1), replaced: () => replaced.set(1) }
 }
 
 /** Registers the metrics of one thread's exports, which are read at each collection. */

@@ -87,21 +87,22 @@ export async function startService(
   stack.use(takeDirectory(settings.data))
   const audits = openAuditLines(lines, world.monotonicMs)
   await readyStore(settings, world, audits)
-  const asksChain = settings.finality !== null
-  const following = settings.logStore !== null
-  const plan = planThreads({ ...settings, asksChain, following, mirrorOf: null }, world, lines)
+  const asked = { asksChain: settings.finality !== null, following: settings.logStore !== null }
+  const plan = planThreads({ ...settings, ...asked, mirrorOf: null }, world, lines)
   const { memory } = plan
   const registry = openNodeRegistry(settings)
+  const tools = { world, lines, registry }
   const metrics = openServiceMetrics(registry, world.now)
   const broken = Promise.withResolvers<string>()
   const state = { accepting: true, serving: null as Serving | null }
-  const report = openNodeReport({ memory, registry, lines, serving: () => state.serving })
+  const { told, onReplaced } = openStorePlace(metrics, lines)
+  const report = openNodeReport({ memory, registry, lines, told, serving: () => state.serving })
 
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners = {
-    ...whatIsTold({ metrics, lines, world }, clusterTelling(settings, plan, registry, world), stack),
-    onCrowded: openCrowdedReport('private', DOOR_CONNECTIONS_MAX, { ...world, lines, registry }),
+    ...whatIsTold({ ...tools, metrics }, clusterTelling(settings, plan, registry, world), stack),
     onFinality: openFinalityMetrics(registry, lines, world.now),
+    onReplaced,
     onBroken: broken.resolve,
     operations(path: OperationsPath, accepting: boolean) {
       state.accepting = accepting
@@ -112,7 +113,7 @@ export async function startService(
   const writer = await orRefused(orTaken('--publish-port', writing), world)
   stack.use(writer)
   stack.use(answerBarriers(memory.barrier, writer))
-  const front = await openMainFront(plan, { world, lines, registry })
+  const front = await openMainFront(plan, tools)
   stack.use(front)
   watchNode(registry, front, report, () => state.accepting)
   watchHeldDrafts(settings, { registry, lines }, front)
@@ -121,7 +122,7 @@ export async function startService(
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(settings.data, lines))
   const feed = { data: settings.data, choice: settings.witnesses, pace: settings.feedPace }
-  stack.use(startFeed(feed, front.reader, { world, lines, registry }))
+  stack.use(startFeed(feed, front.reader, tools))
   const pace = { ...(settings.auditPace ?? AUDIT_PACE), keys: settings.signing.keys }
   stack.use(
     startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {
@@ -175,11 +176,14 @@ function clusterTelling(
 
 /** Listeners of the writer that only count or write log lines. */
 function whatIsTold(
-  { metrics, lines, world }: Readonly<{ metrics: ServiceMetrics; lines: LogLines; world: World }>,
+  { metrics, lines, world, registry }: FrontTools & Readonly<{ metrics: ServiceMetrics; world: World }>,
   cluster: Pick<TellingSettings, 'registry' | 'show'>,
   stack: AsyncDisposableStack,
 ): WriterLines &
-  Pick<WriterListeners, 'onRequests' | 'onIrregular' | 'onFollowed' | 'onCluster' | 'onNotice'> {
+  Pick<
+    WriterListeners,
+    'onRequests' | 'onCrowded' | 'onIrregular' | 'onFollowed' | 'onCluster' | 'onNotice'
+  > {
   const { monotonicMs } = world
   const writerLines = openWriterLines(lines, monotonicMs)
   stack.defer(writerLines.flush)
@@ -191,6 +195,7 @@ function whatIsTold(
       writerLines.onCommitted(committed)
     },
     onRequests: metrics.publishRequests,
+    onCrowded: openCrowdedReport('private', DOOR_CONNECTIONS_MAX, { lines, registry, monotonicMs }),
     onIrregular: metrics.irregular,
     onRoom(room) {
       metrics.room(room)
@@ -199,6 +204,22 @@ function whatIsTold(
     onClock(fault) {
       metrics.clock(fault)
       writerLines.onClock(fault)
+    },
+  }
+}
+
+/** Opens the check of `/readyz` that the files of the store are in place, and the listener that tells of one that is not. */
+function openStorePlace(
+  metrics: ServiceMetrics,
+  lines: LogLines,
+): Pick<WriterListeners, 'onReplaced'> & Readonly<{ told(): Readonly<Record<string, boolean>> }> {
+  let inPlace = true
+  return {
+    told: () => ({ store_in_place: inPlace }),
+    onReplaced(file) {
+      inPlace = false
+      metrics.replaced()
+      lines.say('store-replaced', { file })
     },
   }
 }

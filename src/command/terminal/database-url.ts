@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { DatabaseHost, DatabaseTarget } from '../../engine/postgres/database-target.ts'
-import { readStart, systemReason } from './option-paths.ts'
+import { readPassword, readPem, systemReason } from './option-paths.ts'
 import { CommandError } from './world.ts'
 
 /** Bytes that are read of a certificate, a key or a password file. */
@@ -137,7 +137,7 @@ function tlsOf(given: ReadonlyMap<string, string>): DatabaseTarget['tls'] {
 
 function contentOf(path: string, name: string): string {
   try {
-    return readStart(path, SECRET_BYTES_MAX)
+    return readPem(path, SECRET_BYTES_MAX)
   } catch (cause) {
     throw new UrlFault(`the file of ${name} cannot be read: ${systemReason(cause)}`, { cause })
   }
@@ -145,7 +145,7 @@ function contentOf(path: string, name: string): string {
 
 function firstLine(path: string, option: string): string {
   try {
-    return readStart(path, SECRET_BYTES_MAX).split(/\r?\n/)[0] ?? ''
+    return readPassword(path, SECRET_BYTES_MAX)
   } catch (cause) {
     throw new CommandError(2, `${option}: ${join(path)} cannot be read: ${systemReason(cause)}`, { cause })
   }

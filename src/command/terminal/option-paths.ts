@@ -77,6 +77,22 @@ export function readStart(path: string, bytesMax: number): string {
   }
 }
 
+/** Text of a PEM file, at most `bytesMax` bytes. Throws an Error with the reason when it holds neither certificate nor key. */
+export function readPem(path: string, bytesMax: number): string {
+  const text = readStart(path, bytesMax)
+  if (!text.includes('-----BEGIN ')) throw new Error('it holds no certificate or key in PEM')
+  return text
+}
+
+/** First line of a file with a password. Throws an Error with the reason when it is none. */
+export function readPassword(path: string, bytesMax: number): string {
+  const [line = ''] = readStart(path, bytesMax).split(/\r?\n/)
+  if (line === '') throw new Error('its first line is empty')
+  // Bytes that are not UTF-8 have become U+FFFD.
+  if (/[\p{Cc}\ufffd]/u.test(line)) throw new Error('its first line is no text')
+  return line
+}
+
 /** Whether a path is an existing folder. */
 export function isFolder(path: string): boolean {
   return statOf(path)?.isDirectory() === true

@@ -10,7 +10,7 @@ import { openNatsLog } from './nats-log.ts'
 import { INBOX_PREFIX, MARKS_SUBJECT } from './nats-names.ts'
 import { connectFirst, endDial, leaveInTime } from './nats-socket.ts'
 import type { NatsTarget } from './nats-target.ts'
-import { tlsOptionsOf } from './nats-target.ts'
+import { isSeed, NO_SEED, tlsOptionsOf } from './nats-target.ts'
 import type { StreamGroup } from './read-barrier.ts'
 import { NoLeaderError, readBarrier } from './read-barrier.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
@@ -141,11 +141,8 @@ export async function connectNats(
 }
 
 function authenticatorOf(credentials: string): Authenticator {
-  const seed = credentials.trim()
-  if (/^SU[A-Z2-7]{56}$/.test(seed)) return nkeyAuthenticator(new TextEncoder().encode(seed))
-  throw new EngineError(
-    'the credentials file has no seed of a user of NATS (SU…): give the one of `cluster init`',
-  )
+  if (isSeed(credentials)) return nkeyAuthenticator(new TextEncoder().encode(credentials.trim()))
+  throw new EngineError(`the credentials file has ${NO_SEED}`)
 }
 
 async function watchStatus(nats: NatsConnection, changed: (what: string) => void): Promise<void> {

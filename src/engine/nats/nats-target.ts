@@ -82,3 +82,11 @@ export function tlsOptionsOf({ tls, servers }: NatsTarget): TlsOptions | null {
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback')
 }
+
+/** Whether a text is the seed of a user of NATS, by which this program signs in. */
+export function isSeed(text: string): boolean {
+  return /^SU[A-Z2-7]{56}$/.test(text.trim())
+}
+
+/** End of the message about a file without one. */
+export const NO_SEED = 'no seed of a user of NATS (SU…): give the one of `cluster init`'

@@ -16,8 +16,10 @@ export class LockedError extends Error {
  */
 export function lockDirectory(dataDirectory: string): Disposable {
   makeFolderDurably(dataDirectory)
-  return lockFile(join(dataDirectory, 'lock'), 'another process uses this data directory')
+  return lockFile(join(dataDirectory, LOCK_FILE), 'another process uses this data directory')
 }
+
+export const LOCK_FILE = 'lock'
 
 /** A user who may read the file may also lock it, and then this process gets no lock. */
 const OWNER_ONLY = 0o600

@@ -23,6 +23,12 @@ export const WRONG_CLOCK: FailedOutcome = doorRefusal(
   'the clock of the machine is wrong by a minute or more; nothing was published',
 )
 
+/** Refuses everything after a file of the store was replaced or removed: its events would be lost at the next start. */
+export const REPLACED: FailedOutcome = doorRefusal(
+  'store-unavailable',
+  'a file of the store was replaced or removed while the service runs; nothing was published',
+)
+
 const SQLITE_FULL = 13
 const SQLITE_IOERR = 10
 /** SQLite's code for a failed write, among other causes over a disk quota. */

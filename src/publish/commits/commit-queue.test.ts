@@ -15,6 +15,7 @@ import type { Entry } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Outcome } from '../admission/outcome.ts'
 import type { CommitQueue } from './commit-queue.ts'
+import { WRONG_CLOCK } from './commit-failure.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 import { QUIET_QUEUE } from '../../../test/messages/quiet-queue.ts'
@@ -275,7 +276,7 @@ suite('a commit', () => {
       asksChain: false,
       balances: 'refuse',
       now: () => msOf(Date.UTC(2026, 9, 30)),
-      clockAgrees: () => (commits += 1) > 0 && isClockRight,
+      refusal: () => ((commits += 1) > 0 && isClockRight ? null : WRONG_CLOCK),
     })
     const { page_count: pages } = db.prepare('PRAGMA page_count').get() ?? {}
     db.exec(`PRAGMA max_page_count = ${String(pages)}`)

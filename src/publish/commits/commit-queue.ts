@@ -7,7 +7,7 @@ import { openHeldChanges, openHeldLists } from '../held/held-queue.ts'
 import type { BatchSettings, BatchWork } from './batch-work.ts'
 import { openBatchWork } from './batch-work.ts'
 import type { CommitFailureSettings } from './commit-failure.ts'
-import { UNAVAILABLE, WRONG_CLOCK } from './commit-failure.ts'
+import { UNAVAILABLE } from './commit-failure.ts'
 import type { CommitEnd, CommitPath } from './commit-path.ts'
 import { openEmbeddedPath } from './embedded-path.ts'
 import { publishRequest } from './publish-request.ts'
@@ -31,8 +31,8 @@ type CommitQueueSettings = Omit<BatchSettings, 'hasRoom' | 'reserve'> &
   Readonly<{
     /** The way of the commits; the embedded store if absent. */
     path?: CommitPath
-    /** Whether `now` can be believed. Nothing is published while it cannot. */
-    clockAgrees(): boolean
+    /** Refusal of all requests for the moment, such as that of a wrong clock; null while they can be committed. */
+    refusal(): FailedOutcome | null
   }>
 
 /**
@@ -105,13 +105,9 @@ const NOTHING = { drafts: 0, size: 0 }
 /** Time until a release goes on whose commit failed. */
 const RELEASE_RETRY_MS = 1_000
 
-function openCommits(
-  { clockAgrees, monotonicMs }: CommitQueueSettings,
-  path: CommitPath,
-  { parts, workOf }: BatchWork,
-): Commits {
+function openCommits(settings: CommitQueueSettings, path: CommitPath, { parts, workOf }: BatchWork): Commits {
   const { release } = parts
-  const waiting = openWaitingRequests(path, monotonicMs)
+  const waiting = openWaitingRequests(path, settings.monotonicMs)
   const { quiet, look } = openQuiet(path)
   let [busy, isScheduled, broken, closed] = [false, false, false, false]
   const goOnLater = openLater(goOn, RELEASE_RETRY_MS)
@@ -132,7 +128,7 @@ function openCommits(
   function run(): void {
     isScheduled = false
     const batch = waiting.take()
-    const refusal = broken ? UNAVAILABLE : clockAgrees() ? null : WRONG_CLOCK
+    const refusal = broken ? UNAVAILABLE : settings.refusal()
     if (refusal !== null) {
       refuseAll(batch, refusal, goOnLater)
       return schedule()

@@ -35,6 +35,8 @@ export type OperationsPath = '/livez' | '/readyz' | '/metrics'
 type OperationsSettings = Readonly<{
   /** Whether the node accepts publish requests now. */
   accepting(): boolean
+  /** Whether the files of the store are those that the writer has opened; absent on a node without a writer. */
+  isInPlace?(): boolean
   /** Asks the main thread. */
   ask(path: OperationsPath, msMax: number): Promise<OperationsAnswer | typeof LATE>
 }>
@@ -45,11 +47,12 @@ type OperationsSettings = Readonly<{
  */
 export function openOperations({
   accepting,
+  isInPlace,
   ask,
 }: OperationsSettings): (target: string) => Promise<OperationsAnswer | undefined> {
   return async (target) => {
     if (target.startsWith('/readyz?')) {
-      return target === '/readyz?for=publish' ? readyToPublish(accepting()) : UNKNOWN_QUESTION
+      return target === '/readyz?for=publish' ? readyToPublish(accepting(), isInPlace?.()) : UNKNOWN_QUESTION
     }
     switch (target) {
       case '/readyz': {
@@ -78,8 +81,9 @@ export function readyToRead(
   return json(ready ? 200 : 503, { ready, checks, ...(unanswered.length === 0 ? {} : { unanswered }) })
 }
 
-function readyToPublish(accepting: boolean): OperationsAnswer {
-  return json(accepting ? 200 : 503, { ready: accepting, checks: { accepting_publishes: accepting } })
+function readyToPublish(accepting: boolean, inPlace?: boolean): OperationsAnswer {
+  const checks = { accepting_publishes: accepting, store_in_place: inPlace }
+  return json(accepting ? 200 : 503, { ready: accepting, checks })
 }
 
 /** The answer of `/readyz?for=following`: whether a mirror follows its origin. */

@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
 import { openAppender } from '../../log/append.ts'
 import type { HeldTables } from '../../log/held/held-tables.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
+import { HIGH_WATER_FILE } from '../../log/store/high-water.ts'
+import { LOCK_FILE } from '../../log/store/lock.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { openSigner } from '../../log/tree/signer.ts'
 import type { CommitPath } from '../commits/commit-path.ts'
@@ -42,4 +45,11 @@ export function openOwnLog({
 /** The log of a node on an engine, for the thread. */
 export function sharedWriterLog({ db, book, path, mark }: SharedLog): WriterLog {
   return { db, appender: book.appender, tables: book.tables, held: book.held, path, mark }
+}
+
+/** Paths of the files in a data directory that its service holds open. */
+export function filesHeldOpen(dataDirectory: string): readonly string[] {
+  const store = storePath(dataDirectory)
+  const others = [HIGH_WATER_FILE, LOCK_FILE].map((name) => join(dataDirectory, name))
+  return [store, `${store}-wal`, `${store}-shm`, ...others]
 }

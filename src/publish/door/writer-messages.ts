@@ -60,6 +60,8 @@ export type FromWriter =
   | Readonly<{ is: 'crowded' }>
   | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
   | Readonly<{ is: 'room'; room: boolean }>
+  /** A file that this process holds open was replaced or removed: its path. */
+  | Readonly<{ is: 'replaced'; file: string }>
   | Readonly<{ is: 'clock'; fault: ClockFault | null }>
   | Readonly<{ is: 'finality'; report: FinalityReport }>
   /** The settings cannot work, so the writer ends before it listens. */

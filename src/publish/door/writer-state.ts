@@ -1,14 +1,24 @@
+import { watchOpenFiles } from '../../log/open-files.ts'
 import { isDiskFull } from '../../log/store/disk-probe.ts'
+import type { FailedOutcome } from '../admission/outcome.ts'
+import { REPLACED, WRONG_CLOCK } from '../commits/commit-failure.ts'
 import type { ClockGuard } from '../guards/clock-guard.ts'
 import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from '../guards/store-room.ts'
 import type { FromWriter } from './writer-messages.ts'
+
+/** Milliseconds between two looks at the files that the writer holds open. */
+const LOOK_MS = 1_000
 
 /** Whether the writer accepts publish requests, and the events that change it. */
 export type WriterState = Readonly<{
   /** Whether the node accepts publish requests now. */
   accepting(): boolean
-  /** Whether the clock can be believed now. */
-  clockAgrees(): boolean
+  /** Refusal of all requests now: the clock is wrong, or a file of the store was replaced. Null for none. */
+  refusal(): FailedOutcome | null
+  /** Watches these files from now on. They are open. */
+  watch(paths: readonly string[]): void
+  /** Whether the watched files are those that this process has opened. */
+  isInPlace(): boolean
   /** Must be called when a commit succeeded. */
   committed(): void
   /** Must be called when a commit failed because the disk is full. */
@@ -37,10 +47,30 @@ export function openWriterState(
       signal.addEventListener('abort', () => clearInterval(timer), { once: true })
     },
   })
-  const clockAgrees = (): boolean => clock === null || clock.fault() === null
+  let replaced = (): string | null => null
+  let known: string | null = null
+
+  function isInPlace(): boolean {
+    const file = replaced()
+    if (file !== null && known === null) say({ is: 'replaced', file })
+    known = file
+    return file === null
+  }
+
+  function refusal(): FailedOutcome | null {
+    if (!isInPlace()) return REPLACED
+    return clock === null || clock.fault() === null ? null : WRONG_CLOCK
+  }
+
   return {
-    accepting: () => room.has() && !broken && !stop.signal.aborted && clockAgrees(),
-    clockAgrees,
+    accepting: () => room.has() && !broken && !stop.signal.aborted && refusal() === null,
+    refusal,
+    isInPlace,
+    watch(paths) {
+      replaced = watchOpenFiles(paths)
+      // Found without a request too, for the log line and `/readyz`.
+      setInterval(isInPlace, LOOK_MS).unref()
+    },
     committed() {
       room.taken()
       clock?.committed()

@@ -25,7 +25,7 @@ import { openQuestions } from './questions.ts'
 import { openSharedClock } from '../guards/shared-clock.ts'
 import { endShared, isPublishable, openSharedOf, reportCluster } from './writer-cluster.ts'
 import type { WriterLog } from './writer-log.ts'
-import { openOwnLog, sharedWriterLog } from './writer-log.ts'
+import { filesHeldOpen, openOwnLog, sharedWriterLog } from './writer-log.ts'
 import { openReports } from './writer-reports.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 import type { WriterState } from './writer-state.ts'
@@ -58,6 +58,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   if (log === null) return port.close()
   open.shared = shared
   using highWater = openHighWater(settings.dataDirectory)
+  state.watch(filesHeldOpen(settings.dataDirectory))
   const head = openHeadCell(settings.head)
   head.move(log.appender.head().seq)
   const writeMark = (): void => {
@@ -85,11 +86,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
     steps: shared,
     chain: readIdentity(log.db).chain,
     tokens: settings.tokens,
-    operations: openOperations({
-      accepting,
-      ask: (path, msMax) =>
-        asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: accepting() })),
-    }),
+    operations: operationsOf({ asked, state, say }, accepting),
     stopping: state.isStopping,
     monotonicMs: () => performance.now(),
     pause: (ms) => sleep(ms),
@@ -147,6 +144,19 @@ type Hearing = Readonly<{
   say(message: FromWriter): void
 }>
 
+/** Opens the answers about the node: what the writer knows itself, and what it asks the main thread. */
+function operationsOf(
+  { asked, state, say }: Omit<Hearing, 'open'>,
+  accepting: () => boolean,
+): ReturnType<typeof openOperations> {
+  return openOperations({
+    accepting,
+    isInPlace: state.isInPlace,
+    ask: (path, msMax) =>
+      asked.ask(msMax, (id) => say({ is: 'operations', id, path, accepting: accepting() })),
+  })
+}
+
 /** Does what the main thread asks. */
 function hear(message: ToWriter, { open, asked, state, say }: Hearing): void {
   switch (message.is) {
@@ -197,7 +207,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
     asksChain: settings.finality !== null,
     balances: settings.balances,
     now: clock.now,
-    clockAgrees: state.clockAgrees,
+    refusal: state.refusal,
     monotonicMs: () => performance.now(),
     onDurable,
     onCommit(committed) {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { DOOR_TOKEN, trade } from '../../../test/stage/door-stage.ts'
+import { until } from '../../../test/processes/other-program.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
@@ -12,15 +13,19 @@ import { ALIVE, READY_MS_MAX } from './operations.ts'
 import type { Writer } from './writer.ts'
 import { startWriter } from './writer.ts'
 
+/** Data directory of a writer, and the paths that it said were replaced. */
+type WriterPlace = Readonly<{ folder: string; replaced: readonly string[] }>
+
 /** Starts a writer on a new log, with a main thread that answers by `operations`. */
 async function withWriter(
   operations: () => Promise<OperationsAnswer>,
-  run: (writer: Writer, failures: readonly string[]) => Promise<void>,
+  run: (writer: Writer, failures: readonly string[], place: WriterPlace) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-writer-'))
   const newLog = { origin: 'daybook.test/writer', chain: 'opaque', simulated: false } as const
   readyLog(folder, newLog, { keys: [TEST_KEY], acceptNewKey: false, acceptLoss: false })
   const failures: string[] = []
+  const replaced: string[] = []
   const settings = {
     dataDirectory: folder,
     head: openHeadCell().buffer,
@@ -44,6 +49,7 @@ async function withWriter(
       onIrregular: () => undefined,
       onCrowded: () => undefined,
       onRoom: () => undefined,
+      onReplaced: (file) => replaced.push(file),
       onClock: () => undefined,
       onFinality: () => undefined,
       onFollowed: () => undefined,
@@ -53,19 +59,22 @@ async function withWriter(
       onBroken: (reason) => assert.fail(reason),
       operations,
     })
-    await run(writer, failures)
+    await run(writer, failures, { folder, replaced })
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-async function publish({ port }: Writer, ref: string): Promise<number> {
-  const { status } = await fetch(`http://127.0.0.1:${port}/publish`, {
+async function publish(writer: Writer, ref: string): Promise<number> {
+  return (await sendTrade(writer, ref)).status
+}
+
+async function sendTrade({ port }: Writer, ref: string): Promise<Response> {
+  return await fetch(`http://127.0.0.1:${port}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${DOOR_TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify([trade(ref)]),
   })
-  return status
 }
 
 suite('the writer', () => {
@@ -106,6 +115,50 @@ suite('the writer', () => {
         const ready = await fetch(`http://127.0.0.1:${writer.port}/readyz?for=publish`)
         assert.equal(ready.status, 503)
         assert.equal((await fetch(`http://127.0.0.1:${writer.port}/livez`)).status, 200)
+      },
+    ))
+
+  const exchange = (path: string): void => {
+    copyFileSync(path, `${path}.copy`)
+    renameSync(`${path}.copy`, path)
+  }
+  const changes: readonly (readonly [what: string, name: string, change: (path: string) => void])[] = [
+    ['the store is replaced', 'daybook.db', exchange],
+    ['the store is removed', 'daybook.db', rmSync],
+    ['its write-ahead log is removed', 'daybook.db-wal', rmSync],
+    ['its shared index is removed', 'daybook.db-shm', rmSync],
+    ['the high-water mark is replaced', 'high-water', exchange],
+  ]
+  for (const [what, name, change] of changes) {
+    test(`acknowledges nothing from the moment on at which ${what}, and says so`, () =>
+      withWriter(
+        async () => ALIVE,
+        async (writer, _, { folder, replaced }) => {
+          assert.equal(await publish(writer, 'a'), 200)
+          change(join(folder, name))
+          const refused = await sendTrade(writer, 'b')
+          const { code, detail } = (await refused.json()) as { code: string; detail: string }
+          assert.deepEqual([refused.status, code], [503, 'store-unavailable'])
+          assert.match(detail, /was replaced or removed while the service runs/)
+          assert.deepEqual(replaced, [join(folder, name)])
+          const ready = await fetch(`http://127.0.0.1:${writer.port}/readyz?for=publish`)
+          assert.deepEqual(await ready.json(), {
+            ready: false,
+            checks: { accepting_publishes: false, store_in_place: false },
+          })
+        },
+      ))
+  }
+
+  test('finds a replaced store although nobody publishes, and takes nothing when it is back', () =>
+    withWriter(
+      async () => ALIVE,
+      async (writer, _, { folder, replaced }) => {
+        const path = join(folder, 'daybook.db')
+        renameSync(path, `${path}.aside`)
+        await until('the writer has looked', () => Promise.resolve(replaced.length > 0))
+        renameSync(`${path}.aside`, path)
+        assert.equal(await publish(writer, 'a'), 503)
       },
     ))
 })

@@ -34,6 +34,8 @@ export type WriterListeners = Readonly<{
   onBroken(reason: string): void
   /** Called when the disk has become full, or has room again. */
   onRoom(room: boolean): void
+  /** Called once, with the path, when a file of the store was replaced or removed. */
+  onReplaced(file: string): void
   /** Called when the clock can no longer be believed, or can again (null). */
   onClock(fault: ClockFault | null): void
   /** Called after events of other nodes were applied. */
@@ -102,6 +104,8 @@ function tellListeners(listeners: WriterListeners, message: WriterNews): void {
       return listeners.onBroken(message.reason)
     case 'room':
       return listeners.onRoom(message.room)
+    case 'replaced':
+      return listeners.onReplaced(message.file)
     case 'clock':
       return listeners.onClock(message.fault)
     case 'finality':

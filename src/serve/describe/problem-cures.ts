@@ -173,7 +173,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Send the same request again after `Retry-After`, when the chain has settled some of them. If their number does not fall, read `daybook held list`.',
   },
   'store-unavailable': {
-    meaning: 'The store accepts no events, because a write failed or a check found a fault.',
+    meaning:
+      'The store accepts no events, because a write failed, a check found a fault, or a file of the store was replaced or removed while the service runs.',
     cure: 'Read the log of the service, and run `daybook check`. Afterwards send the same request with the same refs.',
   },
   'outcome-unknown': {

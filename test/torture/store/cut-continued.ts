@@ -36,7 +36,7 @@ export async function continueAfter(folder: string, keys: readonly SigningKey[])
       asksChain: false,
       balances: 'report',
       now: () => msOf(Date.now()),
-      clockAgrees: () => true,
+      refusal: () => null,
       monotonicMs: () => performance.now(),
       onDurable: () => undefined,
       onCommit: () => undefined,
