@@ -51,25 +51,22 @@ function writeTimes(part: ParentNode): void {
   }
 }
 
-function setTheme(theme: string): void {
-  if (theme === 'system') delete document.documentElement.dataset['theme']
-  else document.documentElement.dataset['theme'] = theme
-}
-
 function startSwitches(): void {
   const form = document.querySelector<HTMLFormElement>('[data-switches]')
   if (form === null) return
   form.hidden = false
   for (const field of form.querySelectorAll<HTMLSelectElement | HTMLInputElement>('select, input')) {
     const { name } = field
+    const box = field instanceof HTMLInputElement ? field : null
     const choice = storedSetting(name)
     if (choice !== null) {
-      if (field instanceof HTMLInputElement) field.checked = choice === 'on'
-      else field.value = choice
+      if (box === null) field.value = choice
+      else box.checked = choice === 'on'
     }
     field.addEventListener('change', () => {
-      storeSetting(name, field instanceof HTMLInputElement ? (field.checked ? 'on' : 'off') : field.value)
-      if (name === 'theme') setTheme(field.value)
+      storeSetting(name, box === null ? field.value : box.checked ? 'on' : 'off')
+      // The theme is the only choice that is no box. "system" is a theme that no style names.
+      if (box === null) document.documentElement.dataset['theme'] = field.value
     })
   }
 }
@@ -87,9 +84,9 @@ function showCopying(part: ParentNode): void {
 function copy({ target }: Event): void {
   const button = target instanceof Element ? target.closest<HTMLElement>(COPYING) : null
   if (button === null) return
-  const { copy: text, copyCurl } = button.dataset
+  const { copy: text, copyCurl = '' } = button.dataset
   // Without HTTPS there is no clipboard.
-  void Promise.resolve(text ?? `curl '${location.origin}${copyCurl ?? ''}'`)
+  void Promise.resolve(text ?? `curl '${location.origin}${copyCurl}'`)
     .then((copied) => navigator.clipboard.writeText(copied))
     .then(() => say('Copied'))
     .catch(() => say('This browser does not allow copying'))
@@ -99,16 +96,17 @@ function copy({ target }: Event): void {
 function closeMenu(event: Event): void {
   const menu = document.querySelector<HTMLDetailsElement>('details.more[open]')
   if (menu === null) return
-  const isEscape = event instanceof KeyboardEvent && event.key === 'Escape'
-  const isBeside = event.type === 'click' && event.target instanceof Node && !menu.contains(event.target)
-  if (isEscape || isBeside) menu.open = false
-  if (isEscape) menu.querySelector('summary')?.focus()
+  if ('key' in event) {
+    if (event.key !== 'Escape') return
+    menu.querySelector('summary')?.focus()
+  } else if (event.target instanceof Node && menu.contains(event.target)) return
+  menu.open = false
 }
 
 /** Whether a key is a shortcut: shortcuts are on, and the key is not typed into a field. */
 export function isShortcut(event: KeyboardEvent): boolean {
-  const typed = event.target instanceof Element && event.target.closest('input, select, textarea') !== null
-  return !typed && !event.ctrlKey && !event.metaKey && !event.altKey && storedSetting('keys') !== 'off'
+  const isTyped = event.target instanceof Element && event.target.matches('input, select, textarea')
+  return !isTyped && !event.ctrlKey && !event.metaKey && !event.altKey && storedSetting('keys') !== 'off'
 }
 
 /** Writes the moments and shows the copy buttons of a part of a page. */
@@ -121,18 +119,15 @@ startSwitches()
 prepare(document)
 document.addEventListener('click', copy)
 document.addEventListener('click', closeMenu)
-document.addEventListener('keydown', closeMenu)
-setInterval(() => {
-  if (!document.hidden) writeTimes(document)
-}, AGAIN_MS)
+setInterval(writeTimes, AGAIN_MS, document)
 document.addEventListener('keydown', (event) => {
+  closeMenu(event)
   if (event.key !== '/' || !isShortcut(event)) return
   const search =
     document.querySelector<HTMLInputElement>('main input[type=search]') ??
     document.querySelector<HTMLInputElement>('input[type=search]')
   if (search === null) return
   event.preventDefault()
-  const menu = search.closest('details')
-  if (menu !== null) menu.open = true
+  search.closest('details')?.setAttribute('open', '')
   search.focus()
 })

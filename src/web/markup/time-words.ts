@@ -33,11 +33,10 @@ const DAY = 24 * HOUR
 const WEEKDAYS_NEAR = 6
 /** Time from which a span has whole days. */
 const WHOLE_DAYS_FROM = 2 * DAY
-const PARTS = /(\w+), 0?(\d+ \w+) (\d+) (..:..)(...)/
 
 /** Words for a moment, both in milliseconds: in UTC, and in the zone too if there is one and the moment is to come. */
 export function timeWords(form: TimeForm, at: number, now: number, zone?: ReaderZone): string {
-  const [date, year, clock, seconds] = partsOf(at)
+  const [date, year, clock, time] = partsOf(at)
   const day = dayIn(date, year, now)
   switch (form) {
     case 'until':
@@ -51,7 +50,7 @@ export function timeWords(form: TimeForm, at: number, now: number, zone?: Reader
     case 'clock':
       if (zone !== undefined && at > now) return comingWords(form, at, now, zone)
       if (form === 'hour') return `${clock} UTC`
-      if (form === 'full') return `${date} ${year} ${clock}${seconds} UTC`
+      if (form === 'full') return `${date} ${year} ${time} UTC`
       return form === 'near' && dayOf(at) < dayOf(now) - 1 ? day : `${day} ${clock} UTC`
   }
 }
@@ -77,16 +76,13 @@ function comingWords(form: TimeForm, at: number, now: number, zone: ReaderZone):
   const ahead = zone(at)
   const present = now + zone(now)
   const [date, , clock] = partsOf(at)
-  const utc = `${clock} UTC`
-  // The heading of the line has the day of UTC.
-  if (form === 'hour' && ahead === 0) return utc
   const [localDate, year, localClock, , weekday] = partsOf(at + ahead)
   const days = dayOf(at + ahead) - dayOf(present)
   const far = dayIn(localDate, year, present)
   const day = ['today', 'tomorrow'][days] ?? (days <= WEEKDAYS_NEAR ? `${weekday} ${far}` : far)
-  if (ahead === 0) return `${day} ${utc}`
+  // The heading of an hour has the day of UTC.
   const other = form === 'hour' || date === localDate ? '' : `${date} `
-  return `${day} ${localClock}, ${other}${utc}`
+  return `${day} ${ahead === 0 ? '' : `${localClock}, ${other}`}${clock} UTC`
 }
 
 /** A date, with its year if the present is in another. */
@@ -96,14 +92,13 @@ function dayIn(date: string, year: string, now: number): string {
 
 const dayOf = (ms: number): number => Math.floor(ms / DAY)
 
-/** Date, year, clock, seconds and weekday of a moment: `23 Nov`, `2026`, `11:50`, `:00` and `Mon`. */
+/** Date, year, clock, time and weekday of a moment: `23 Nov`, `2026`, `11:50`, `11:50:00` and `Mon`. */
 function partsOf(
   ms: number,
-): readonly [date: string, year: string, clock: string, seconds: string, weekday: string] {
+): readonly [date: string, year: string, clock: string, time: string, weekday: string] {
   // "Mon, 23 Nov 2026 11:50:00 GMT" has all parts.
-  const [, weekday = '', date = '', year = '', clock = '', seconds = ''] =
-    PARTS.exec(new Date(ms).toUTCString()) ?? []
-  return [date, year, clock, seconds, weekday]
+  const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(ms).toUTCString().split(/,? /)
+  return [`${+day} ${month}`, year, time.slice(0, 5), time, weekday]
 }
 
 /** Time between two moments as the API writes them: `2 days`. */
@@ -113,9 +108,9 @@ export function spanBetween(from: string, to: string): string {
 
 /** A length of time in two units at most: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
 function spanWords(ms: number): string {
-  if (ms >= WHOLE_DAYS_FROM) return `${Math.floor(ms / DAY)} days`
-  const [large, small, names] = ms < DAY ? [HOUR, MINUTE, ['h', 'min']] : [DAY, HOUR, ['d', 'h']]
-  const rest = Math.floor((ms % large) / small)
-  if (ms < large) return `${rest} ${names[1]}`
-  return `${Math.floor(ms / large)} ${names[0]}${rest > 0 ? ` ${rest} ${names[1]}` : ''}`
+  if (ms >= WHOLE_DAYS_FROM) return `${dayOf(ms)} days`
+  const [large, small, one, other] = ms < DAY ? [HOUR, MINUTE, 'h', 'min'] : [DAY, HOUR, 'd', 'h']
+  const rest = `${Math.floor((ms % large) / small)} ${other}`
+  if (ms < large) return rest
+  return `${Math.floor(ms / large)} ${one}${rest.startsWith('0') ? '' : ` ${rest}`}`
 }
