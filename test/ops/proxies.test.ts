@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { MAIN, SAMPLE } from '../stage/places.ts'
 import type { Service } from '../stage/service.ts'
 import { startService } from '../stage/service.ts'
-import { skipWithout } from '../stage/test-needs.ts'
+import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import type { Proxy } from './proxy-stage.ts'
 import { startCaddy, startNginx } from './proxy-stage.ts'
 
@@ -16,13 +17,19 @@ const LIMIT = 60
 const CROWDS_SECONDS = { least: 3, most: 30 }
 const run = promisify(execFile)
 
+/** Callers that are enough for both of two machines to get some. */
+const CALLERS = 64
+const OPTIONS = ['--trust-proxy', '127.0.0.1/32', '--rate-limit', String(LIMIT), '--page-cache', '2']
+
+/** Status of an answer, and a word of the service that gave it. */
+type Answer = Readonly<{ status: string; by: string }>
+
 const PROXIES = { nginx: startNginx, caddy: startCaddy } as const
 
 suite('in front of a service', () => {
   let service: Service
   before(async () => {
-    const options = ['--trust-proxy', '127.0.0.1/32', '--rate-limit', String(LIMIT), '--page-cache', '2']
-    service = await startService({ drafts: SAMPLE, options })
+    service = await startService({ drafts: SAMPLE, options: OPTIONS })
   })
   after(() => service?.[Symbol.asyncDispose]())
 
@@ -30,7 +37,7 @@ suite('in front of a service', () => {
     suite(`${name} with its example`, { skip: skipWithout(name) }, () => {
       let proxy: Proxy
       before(async () => {
-        proxy = await start(service.url)
+        proxy = await start([service.url])
       })
       after(() => proxy?.[Symbol.asyncDispose]())
 
@@ -95,7 +102,7 @@ suite('in front of a service', () => {
         })
 
         test('has faults that doctor finds, when it caches what it must not or compresses the streams', async () => {
-          await using wrong = await startNginx(service.url, {
+          await using wrong = await startNginx([service.url], {
             'proxy_buffering off;': 'gzip on; gzip_proxied any; gzip_types text/event-stream;',
             'proxy_cache_lock on;': 'proxy_ignore_headers Cache-Control; proxy_cache_valid any 1m;',
             'add_header X-Cache $upstream_cache_status;': '',
@@ -154,4 +161,97 @@ suite('in front of a service', () => {
         })
       }
     })
+
+  suite('and another', () => {
+    let other: Service
+    before(async () => {
+      other = await startService({ options: OPTIONS })
+    })
+    after(() => other?.[Symbol.asyncDispose]())
+    const urls = (): readonly string[] => [service.url, other.url]
+
+    /** Sends one request for each list of words, in this order. Returns the status of each, and the service that answered. */
+    async function send(proxy: Proxy, requests: readonly (readonly string[])[]): Promise<readonly Answer[]> {
+      // The id of a request begins with a word of the service's own. Only a refusal has one.
+      const told = ['-w', '%{http_code} %header{daybook-request}\\n', `${proxy.url}/api/v1/nothing`]
+      const words = requests.flatMap((own) => ['--next', '-sk', ...own, '-o', '/dev/null', ...told])
+      const { stdout } = await run('curl', words.slice(1))
+      return stdout
+        .trim()
+        .split('\n')
+        .map((line) => {
+          const [, status = '', by = ''] = /^(\d+) (\w+)-\w+$/.exec(line) ?? []
+          return { status, by }
+        })
+    }
+
+    /** Checks that both services answer, and that each caller has one of them and one rate limit. */
+    async function checkCallers(
+      proxy: Proxy,
+      callers: readonly Readonly<{ first: readonly string[]; second: readonly string[] }>[],
+    ): Promise<void> {
+      const both = callers.flatMap(({ first, second }) => [first, second])
+      const answers = await send(proxy, both)
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set(['404']))
+      const used = new Set(answers.map(({ by }) => by))
+      assert.equal(used.size, 2)
+      for (const [at, { by }] of answers.entries())
+        assert.equal(by, answers[at - (at % 2)]?.by, `caller ${Math.floor(at / 2)}`)
+
+      const { first = [], second = [] } = callers[0] ?? {}
+      const more = await send(proxy, [...Array.from({ length: LIMIT - 2 }, () => first), second])
+      assert.deepEqual([more.at(-2)?.status, more.at(-1)?.status], ['404', '429'])
+    }
+
+    test(
+      'nginx sends a caller to one of them, and a /64 of IPv6 is one caller',
+      { skip: skipWithout('nginx') },
+      async () => {
+        await using proxy = await startNginx(urls(), {
+          // Claimed addresses stand in for connections from them.
+          'proxy_http_version 1.1;':
+            'set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; proxy_http_version 1.1;',
+        })
+        const from = (address: string): readonly string[] => ['-H', `X-Forwarded-For: ${address}`]
+        const callers = Array.from({ length: CALLERS }, (_, n) => {
+          const network = `2001:db8:a0a:${(n + 1).toString(16)}:`
+          return { first: from(`${network}:1`), second: from(`${network}fedc:ba98:7654:a0a`) }
+        })
+        await checkCallers(proxy, callers)
+        const old = Array.from({ length: CALLERS }, (_, n) => from(`198.51.100.${n + 1}`))
+        await checkCallers(
+          proxy,
+          old.map((words) => ({ first: words, second: words })),
+        )
+      },
+    )
+
+    test(
+      'Caddy sends a caller to one of them, and a /64 of IPv6 is one caller',
+      { skip: skipWithout('caddy') },
+      async (t) => {
+        await using proxy = await startCaddy(urls(), {
+          'lb_policy header X-Caller-Network': `lb_policy header X-Caller-Network
+          header_down X-Seen {http.request.header.X-Caller-Network}`,
+        })
+        const addresses = Array.from({ length: CALLERS }, (_, n) => ['--interface', `127.0.1.${n + 1}`])
+        await checkCallers(
+          proxy,
+          addresses.map((words) => ({ first: words, second: words })),
+        )
+        // No machine has two addresses of one /64 by itself, so the test reads what Caddy goes by.
+        await t.test('with the first 64 bits', { skip: skipUnless(hasIpv6(), 'IPv6') }, async () => {
+          const { host, port } = new URL(proxy.url)
+          const words = ['-sk', '--connect-to', `${host}:[::1]:${port}`, '-H', 'X-Caller-Network: mine']
+          const seen = ['-o', '/dev/null', '-w', '%header{x-seen}', `${proxy.url}/api/v1/nothing`]
+          const { stdout } = await run('curl', [...words, ...seen])
+          assert.equal(stdout, '::/64')
+        })
+      },
+    )
+  })
 })
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+}

@@ -59,6 +59,10 @@ function replaced(text: string, pairs: Readonly<Record<string, string>>): string
   }, text)
 }
 
+function hostsOf(services: readonly string[]): readonly string[] {
+  return services.map((service) => new URL(service).host)
+}
+
 /** Waits until a started proxy listens. */
 async function opened(child: ChildProcess, { folder, port, url, pem }: Site): Promise<Proxy> {
   const late = Date.now() + START_MS_MAX
@@ -78,23 +82,25 @@ async function opened(child: ChildProcess, { folder, port, url, pem }: Site): Pr
 }
 
 /**
- * Checks `ops/nginx/daybook.conf` with `nginx -t`, and starts nginx with it in front of a service. `mistakes` replace
- * parts of the example.
+ * Checks `ops/nginx/daybook.conf` with `nginx -t`, and starts nginx with it in front of one or more services. `changes`
+ * replace parts of the example.
  */
 export async function startNginx(
-  service: string,
-  mistakes: Readonly<Record<string, string>> = {},
+  services: readonly string[],
+  changes: Readonly<Record<string, string>> = {},
 ): Promise<Proxy> {
   const site = await openSite('nginx')
   const { folder, port, pem, key } = site
   const config = replaced(textOf('ops/nginx/daybook.conf'), {
     '/var/cache/nginx/daybook': join(folder, 'cache'),
-    '127.0.0.1:8080': new URL(service).host,
+    'server 127.0.0.1:8080;': hostsOf(services)
+      .map((host) => `server ${host};`)
+      .join(' '),
     'listen 80': `listen unix:${join(folder, 'http')}`,
     'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
     '/etc/ssl/data.example.org.pem': pem,
     '/etc/ssl/data.example.org.key': key,
-    ...mistakes,
+    ...changes,
   })
   return runNginx(site, config)
 }
@@ -121,8 +127,14 @@ http { access_log off; ${paths}\n${config}\n}`
   return opened(spawn(nginx, words, { stdio: 'ignore' }), site)
 }
 
-/** Checks `ops/caddy/Caddyfile` with `caddy validate`, and starts Caddy with it in front of a service. */
-export async function startCaddy(service: string): Promise<Proxy> {
+/**
+ * Checks `ops/caddy/Caddyfile` with `caddy validate`, and starts Caddy with it in front of one or more services. `changes`
+ * replace parts of the example.
+ */
+export async function startCaddy(
+  services: readonly string[],
+  changes: Readonly<Record<string, string>> = {},
+): Promise<Proxy> {
   const site = await openSite('caddy')
   const { folder, url, pem, key } = site
   // Caddy keeps its state below these folders, also while it validates.
@@ -130,12 +142,16 @@ export async function startCaddy(service: string): Promise<Proxy> {
   const told = textOf('ops/caddy/Caddyfile')
   const config = replaced(told, {
     'data.example.org {': `${url} {\n\ttls ${pem} ${key}`,
-    '127.0.0.1:8080': new URL(service).host,
+    '127.0.0.1:8080': hostsOf(services).join(' '),
+    ...changes,
   })
   const example = join(folder, 'example')
   const file = join(folder, 'Caddyfile')
   await writeFile(example, told)
-  await writeFile(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${config}`)
+  await writeFile(
+    file,
+    `{\n\tadmin off\n\tauto_https disable_redirects\n\tdefault_sni 127.0.0.1\n}\n${config}`,
+  )
   for (const words of [['validate'], ['adapt', '--validate']])
     await run('caddy', [...words, '--adapter', 'caddyfile', '--config', example], { env })
   const words = ['run', '--adapter', 'caddyfile', '--config', file]
