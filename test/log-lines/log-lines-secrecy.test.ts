@@ -208,7 +208,7 @@ const OPTIONS: readonly (readonly [name: string, options: readonly string[]])[] 
     'at debug with callers, of two threads',
     [
       ['--log-level', 'debug', '--log-callers', '--trust-proxy', '127.0.0.1', '--workers', '2'],
-      ['--limit-store', `redis://${MARK}:${MARK}@127.0.0.1:1/?password=${MARK}`, '--rate-limit', '10000'],
+      ['--rate-limit', '10000'],
     ].flat(),
   ],
 ]

@@ -29,7 +29,6 @@ export async function startMirrorNode(
     trustProxy: '',
     workers: 1,
     rateLimit: null,
-    limitStore: null,
     streamsMax: 1_000,
     drainMs: 0,
     mirrorOf: url,

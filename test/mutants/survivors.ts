@@ -113,8 +113,6 @@ export const KNOWN_SURVIVORS: Readonly<Record<string, string>> = {
     'the wait of a stream for its cursor before the headers is chosen; only the wait of a request for a seq is promised to last 5 s',
   'src/serve/stream/limits.ts historySliceMs number: 4 → 5':
     'the turns of streams in history are a little longer, within a limit that a check of our own holds',
-  'src/serve/allowance/allowance-store.ts alone relation: < → <=':
-    'at that millisecond all requests that the store does not know have left the window, so the node counts none that the store does not',
   'src/serve/allowance/allowance-table.ts low number: 0 → 1':
     'the halves of a hash share one byte: 56 random bits find the same entries as 64',
   'src/serve/allowance/allowance-table.ts touch early exit dropped: if (table.words[NEWEST] === entry) return → ;':

@@ -78,7 +78,6 @@ export function startLocalNode(
       trustProxy: '',
       workers: 1,
       rateLimit: null,
-      limitStore: null,
       streamsMax: 1_000,
       drainMs: 0,
       writerClock: clock.buffer,

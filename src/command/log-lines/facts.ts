@@ -158,8 +158,6 @@ const SERVICE_FACTS = {
     fields: [],
   },
   'disk-room': { level: 'info', text: 'the disk has room again: events are published', fields: [] },
-  'limit-store-lost': { level: 'error', text: 'the store of the allowance is lost', fields: ['err'] },
-  'limit-store-back': { level: 'info', text: 'the store of the allowance is back', fields: [] },
   'held-unasked': {
     level: 'warn',
     text: 'drafts are held, and nothing asks the chain about them: start with --finality, or decide with daybook held',

@@ -32,7 +32,6 @@ const PLAIN: ReadonlySet<string> = new Set([
 /** Options with a value that may hold a secret, and the part of it that is shown. */
 const REDUCED: ReadonlyMap<string, (value: unknown) => Shown> = new Map<string, (value: unknown) => Shown>([
   ['finality', (value) => serversOf(String(value))],
-  ['limit-store', (value) => serverOf(String(value))],
   ['log-store', (value) => serverOf(String(value))],
 ])
 

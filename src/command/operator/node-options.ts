@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { NodeSettings } from '../service/node-threads.ts'
-import { networks, option, rateLimit, redisUrl, wholeBetween } from '../terminal/options.ts'
+import { networks, option, rateLimit, wholeBetween } from '../terminal/options.ts'
 import { directoryOption } from './log-options.ts'
 
 /** Most threads that one process serves with. */
@@ -13,7 +13,6 @@ export type NodeOptions = Readonly<{
   port: number
   trustProxy: string
   rateLimit: number | 'off'
-  limitStore?: string
   maxStreams: number
   workers: number
   drain: number
@@ -40,12 +39,6 @@ export function nodeOptions(command: Command, listener: (command: Command) => Co
       option('--rate-limit <n>', 'most requests of one address in any 60 s, or off')
         .argParser(rateLimit)
         .default(60),
-    )
-    .addOption(
-      option(
-        '--limit-store <url>',
-        'redis://… server in which several machines share the rate limit',
-      ).argParser(redisUrl),
     )
     .addOption(
       option('--max-streams <n>', 'most open streams of this node')
@@ -76,7 +69,6 @@ export function nodeSettingsOf(
     verifyFirst: options.verifyFirst === true,
     trustProxy: options.trustProxy,
     rateLimit: options.rateLimit === 'off' ? null : options.rateLimit,
-    limitStore: options.limitStore ?? null,
     streamsMax: options.maxStreams,
     workers: options.workers,
     drainMs: options.drain * 1_000,

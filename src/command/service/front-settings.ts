@@ -13,8 +13,6 @@ export type FrontSettings = Readonly<{
   reusePort: boolean
   /** CIDRs of the proxies whose X-Forwarded-For counts; empty for none. */
   trustProxy: string
-  /** `redis://…` of the store that several machines share; null = this node's own memory. */
-  limitStore: string | null
   /** Whether the writer asks the blockchain about transactions. */
   asksChain: boolean
   /** Whether this node follows a log that others write too, so that it may be behind what its callers have seen. */

@@ -41,7 +41,6 @@ suite('serving threads', () => {
         streamsMax: 10,
         drainMs: 0,
         trustProxy: '',
-        limitStore: null,
         publicUrl: null,
         asksChain: false,
         following: false,

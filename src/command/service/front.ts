@@ -6,7 +6,6 @@ import type { LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Allowance } from '../../serve/allowance/allowance.ts'
 import { openAllowance } from '../../serve/allowance/allowance.ts'
-import type { AllowanceStore } from '../../serve/allowance/allowance-store.ts'
 import { callerOf, peerOf } from '../../serve/allowance/caller.ts'
 import type { Network } from '../../serve/allowance/caller-network.ts'
 import { parseNetworks } from '../../serve/allowance/caller-network.ts'
@@ -24,7 +23,6 @@ import { gauge, openMetrics } from '../../serve/metrics/metrics.ts'
 import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import { openRequestIds } from '../../serve/http/request-ids.ts'
 import { openRouter } from '../../serve/http/router.ts'
-import type { LogLines } from '../log-lines/log-lines.ts'
 import { answerLines, sayStreamEnd } from '../log-lines/request-lines.ts'
 import type { ServerSettings } from '../../serve/server.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, start } from '../../serve/server.ts'
@@ -71,7 +69,7 @@ export async function openFront(
   const cell = openHeadCell(memory.head)
   const reader = openReader(settings.data, cell)
   stack.defer(() => reader.close())
-  const counters = await openCounters(settings, memory, tools, stack)
+  const counters = openCounters(memory, world)
   const report = (error: unknown, of = 'stream'): void => lines.say('read-failed', { err: error, of })
   const waits = settings.following ? openWaits(reader, memory) : null
   const { streams, exports } = openSenders(settings, { reader, waits, report }, memory, tools)
@@ -215,22 +213,15 @@ function openSenders(
   return { streams, exports }
 }
 
-async function openCounters(
-  settings: FrontSettings,
+function openCounters(
   { allowances }: FrontMemory,
-  { world, lines }: FrontTools,
-  stack: AsyncDisposableStack,
-): Promise<Readonly<{ scopes: Counters; keys(): number }> | null> {
+  { monotonicMs }: FrontTools['world'],
+): Readonly<{ scopes: Counters; keys(): number }> | null {
   if (allowances === null) return null
-  const store = settings.limitStore === null ? null : await openStore(settings.limitStore, lines)
-  if (store !== null) stack.use(store)
-  const counter = (allowance: Allowance): Counter => {
-    const decide = store?.share(allowance) ?? allowance.decide
-    return {
-      policy: allowance.policy,
-      decide: (caller, units) => decide(caller, Math.floor(world.monotonicMs()), units),
-    }
-  }
+  const counter = ({ policy, decide }: Allowance): Counter => ({
+    policy,
+    decide: (caller, units) => decide(caller, Math.floor(monotonicMs()), units),
+  })
   const api = openAllowance(allowances.api)
   const tiles = openAllowance(allowances.tiles)
   const pages = openAllowance(allowances.pages)
@@ -238,16 +229,4 @@ async function openCounters(
     scopes: { api: counter(api), tiles: counter(tiles), pages: counter(pages) },
     keys: () => api.keys() + tiles.keys() + pages.keys(),
   }
-}
-
-async function openStore(url: string, lines: LogLines): Promise<AllowanceStore> {
-  // Most services have no such store, and its client is a third of the modules that a start would load.
-  const { openAllowanceStore } = await import('../../serve/allowance/allowance-store.ts')
-  return await openAllowanceStore({
-    url,
-    report(signal) {
-      if (signal.is === 'lost') lines.say('limit-store-lost', { err: signal.cause })
-      if (signal.is === 'regained') lines.say('limit-store-back', {})
-    },
-  })
 }

@@ -77,7 +77,7 @@ export async function drainThreads(front: Front, threads: FrontThreads): Promise
 
 /** Settings of a front that may be passed to another thread. */
 function frontSettings(settings: NodeSettings, connectionsMax: number): Omit<FrontSettings, 'reusePort'> {
-  const { data, host, port, trustProxy, limitStore, streamsMax, drainMs, site, publicUrl } = settings
+  const { data, host, port, trustProxy, streamsMax, drainMs, site, publicUrl } = settings
   const { asksChain, following, mirrorOf, streamLimits } = settings
   return {
     asksChain,
@@ -87,7 +87,6 @@ function frontSettings(settings: NodeSettings, connectionsMax: number): Omit<Fro
     host,
     port,
     trustProxy,
-    limitStore,
     streamsMax,
     drainMs,
     publicUrl: publicUrl ?? null,

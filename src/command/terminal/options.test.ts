@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { everyCommand, programOf, run } from '../../../test/stage/command-stage.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
-import { kindWord, redisUrl, wholeBetween } from './options.ts'
+import { kindWord, wholeBetween } from './options.ts'
 
 /** Words of a command line that select the command. */
 function wordsOf(command: Command): readonly string[] {
@@ -36,24 +36,6 @@ suite('an option', () => {
     assert.equal(seq(String(SEQ_MAX)), SEQ_MAX)
     for (const text of [String(SEQ_MAX + 1), '99999999999999999999', '-1', '1e3', '1.0', '٣', ' 1']) {
       assert.throws(() => seq(text), InvalidArgumentError, text)
-    }
-  })
-
-  test('of the limit store refuses every address that its client cannot use, and never repeats a password', async () => {
-    for (const text of ['redis://127.0.0.1:6379', 'rediss://name:word@db.example.org:6380/1']) {
-      assert.equal(redisUrl(text), text)
-    }
-    for (const text of [
-      'name:secret@db.example.org:6379',
-      'http://name:secret@db.example.org',
-      'redis://name:secret@db.example.org:637900/0',
-      'redis://name:secret%zz@db.example.org/0',
-      'redis://name:secret@db.example.org/first',
-    ]) {
-      const { code, stderr } = await run(['serve', '--data', 'nowhere', '--limit-store', text])
-      assert.equal(code, 2, text)
-      assert.match(stderr, /--limit-store/)
-      assert.doesNotMatch(stderr, /secret/)
     }
   })
 

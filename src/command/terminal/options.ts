@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { WORD } from '../../protocol/catalogue.ts'
 import { parseNetworks } from '../../serve/allowance/caller-network.ts'
-import { CommandError } from './world.ts'
 
 /**
  * Option that can also be set as `DAYBOOK_…`. An empty value is refused: an empty path would mean the current folder, and
@@ -77,24 +76,6 @@ export function networks(text: string): string {
   const parsed = parseNetworks(text)
   if (!parsed.ok) throw new InvalidArgumentError(parsed.problem.detail)
   return text
-}
-
-/** Checks `--limit-store`: the address of a Redis server. A refusal never repeats it, because it may hold a password. */
-export function redisUrl(text: string): string {
-  if (notEmpty(text) && !isRedisUrl(text))
-    throw new CommandError(2, '--limit-store: give an address such as redis://127.0.0.1:6379')
-  return text
-}
-
-function isRedisUrl(text: string): boolean {
-  if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return false
-  const { hostname, username, password, pathname } = new URL(text)
-  try {
-    decodeURIComponent(username + password)
-  } catch {
-    return false
-  }
-  return hostname !== '' && /^\/?\d*$/.test(pathname)
 }
 
 /** Checks `--origin`: the name of a log in signed statements, a schemeless address without a slash at its end. */

@@ -164,18 +164,6 @@ suite('an allowance', () => {
     })
   })
 
-  test('is not used by a peek', () => {
-    const allowance = fresh(SMALL)
-    for (let n = 0; n < 10; n += 1) assert.equal(allowance.peek('a', 5).remaining, 3)
-    allowance.decide('a', 5)
-    assert.deepEqual(allowance.peek('a', 1005), {
-      allowed: true,
-      remaining: 2,
-      resetSeconds: 3,
-      retryAfterSeconds: 0,
-    })
-  })
-
   test('is not renewed by a clock that another thread read earlier', () => {
     const allowance = fresh(SMALL)
     for (const nowMs of [5000, 4000, 1]) assert.ok(allowance.decide('a', nowMs).allowed)

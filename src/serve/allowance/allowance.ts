@@ -54,10 +54,8 @@ export type AllowanceMemory = Readonly<{
 /** One thread's view of an allowance; `nowMs` is an integer of a monotonic clock that all threads share. */
 export type Allowance = Readonly<{
   policy: Policy
-  /** Decides about a request. An accepted one counts as `units` (1), as far as the allowance goes. */
+  /** Decides about a request. An accepted one counts as `units` (1 or more), as far as the allowance goes. */
   decide: (key: string, nowMs: number, units?: number) => Decision
-  /** Decides without counting. */
-  peek: (key: string, nowMs: number) => Decision
   /** Number of addresses that are remembered, for the metric. */
   keys: () => number
 }>
@@ -114,15 +112,13 @@ export function openAllowance(memory: AllowanceMemory): Allowance {
     evicted: openEvicted(buffer, at.evicted, capacity, policy.windowMs),
     windows: openWindows(buffer, at.windows, capacity, policy),
   }
-  function ask(key: string, nowMs: number, units: number): Decision {
-    assert(Number.isSafeInteger(nowMs) && nowMs >= 0, `${nowMs} is a moment of a monotonic clock`)
-    const keyHash = hashKey(secret, key)
-    return locked(state.header, LOCK, () => decide(state, keyHash, nowMs, units))
-  }
   return {
     policy,
-    decide: (key, nowMs, units = 1) => ask(key, nowMs, units),
-    peek: (key, nowMs) => ask(key, nowMs, 0),
+    decide(key, nowMs, units = 1) {
+      assert(Number.isSafeInteger(nowMs) && nowMs >= 0, `${nowMs} is a moment of a monotonic clock`)
+      const keyHash = hashKey(secret, key)
+      return locked(state.header, LOCK, () => decide(state, keyHash, nowMs, units))
+    },
     keys: () => locked(state.header, LOCK, () => sizeOf(state.table)),
   }
 }
@@ -146,7 +142,7 @@ export function rateLimitHeaders(policy: Policy, decision: Decision): Readonly<R
   }
 }
 
-/** `units` is the cost of an accepted request; 0 only asks. */
+/** `units` is the cost of an accepted request. */
 function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): Decision {
   const { policy, windows } = state
   // Two threads may read the clock and take the lock in different orders: time follows the lock.
@@ -162,7 +158,7 @@ function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): D
   const waitSeconds = Math.ceil(oldestLeavesMs / SECOND_MS)
   if (allowed) {
     const remaining = policy.requests - used - counted
-    return { allowed, remaining, resetSeconds: own + counted > 0 ? waitSeconds : 0, retryAfterSeconds: 0 }
+    return { allowed, remaining, resetSeconds: waitSeconds, retryAfterSeconds: 0 }
   }
   const retryAfterSeconds = own === used ? waitSeconds : sharedWaitSeconds(state, entry, now)
   return { allowed, remaining: 0, resetSeconds: retryAfterSeconds, retryAfterSeconds }

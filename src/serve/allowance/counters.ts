@@ -6,11 +6,11 @@ import type { Route } from '../http/route.ts'
 /** Allowances that a request may count against. */
 export type AllowanceScope = Exclude<Route['allowance'], 'none'>
 
-/** One allowance, of this node or of a store that several machines share. */
+/** One allowance, on the clock of its thread. */
 export type Counter = Readonly<{
   policy: Policy
   /** Counts one request of a caller; or `units` more for an allowed one, as far as the allowance goes. */
-  decide(caller: string, units?: number): Decision | Promise<Decision>
+  decide(caller: string, units?: number): Decision
 }>
 
 export type Counters = Readonly<Record<AllowanceScope, Counter>>

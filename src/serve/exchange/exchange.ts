@@ -41,8 +41,8 @@ export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
         if (one.is === 'problem' || one.is === 'refused') ({ problem } = one)
         return one.is === 'refused' ? refuse(visit, one.problem) : one
       })
-      const charged = whenKnown(made, (reply) => chargeRows(visit, reply))
-      return whenKnown(charged, (reply) => {
+      return whenKnown(made, (reply) => {
+        chargeRows(visit, reply)
         if (response.destroyed) return undefined
         // The route writes the response itself, under limits of its own.
         if (reply.is === 'taken') return deadlines.lift(response)

@@ -7,15 +7,13 @@ import { findReady, writeReady } from '../http/ready-answer.ts'
 import type { ReadyReplies } from '../http/ready-replies.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
 import type { AnswerDeadlines } from './answer-deadlines.ts'
-import type { Eventual } from './eventual.ts'
-import { attempt } from './eventual.ts'
 
 /** Writes the ready answer of a request; otherwise returns the decision of the allowance, if it was asked. */
 type ReadyStep = (
   request: IncomingMessage,
   response: ServerResponse,
   caller: string,
-) => 'written' | Eventual<Decision> | undefined
+) => 'written' | Decision | undefined
 
 /** Parts of a thread that the step uses. */
 type ReadyStepParts = Readonly<{
@@ -47,9 +45,14 @@ export function openReadyStep(parts: ReadyStepParts): ReadyStep {
     if (found === undefined || unready() !== undefined) return undefined
     const startedMs = monotonicMs()
     if (counters !== null) {
-      const { decide } = counters.api
-      const decision = attempt(() => decide(caller))
-      if (decision instanceof Promise || !decision.allowed) return decision
+      let decision: Decision
+      try {
+        decision = counters.api.decide(caller)
+      } catch {
+        // The allowance step asks again. If that fails too, its caller gets a 500 and the error is reported.
+        return undefined
+      }
+      if (!decision.allowed) return decision
     }
     write(response, caller, found, startedMs)
     return 'written'

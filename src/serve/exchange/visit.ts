@@ -25,7 +25,7 @@ export type Visit = Readonly<{
   found: Found | undefined
   underApi: boolean
   /** Decision of the allowance, if it has been asked already. */
-  decision: Eventual<Decision> | undefined
+  decision: Decision | undefined
   tally: RequestTally
   terms: VisitTerms
 }>
@@ -44,7 +44,7 @@ type OpenVisit = (
   request: IncomingMessage,
   response: ServerResponse,
   caller: string,
-  decision: Eventual<Decision> | undefined,
+  decision: Decision | undefined,
 ) => Visit
 
 type VisitParts = Readonly<{

@@ -83,7 +83,6 @@ export async function openEvasionDoors(faults: DoorFaults = {}): Promise<Evasion
         port: 0,
         reusePort: false,
         trustProxy,
-        limitStore: null,
         asksChain: false,
         following: false,
         mirrorOf: null,
