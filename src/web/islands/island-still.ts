@@ -89,12 +89,12 @@ function copy({ target }: Event): void {
   void Promise.resolve(text ?? `curl '${location.origin}${copyCurl}'`)
     .then((copied) => navigator.clipboard.writeText(copied))
     .then(() => say('Copied'))
-    .catch(() => say('This browser does not allow copying'))
+    .catch(() => say('This browser cannot copy'))
 }
 
 /** Closes the menu "More" by Escape, which leads back to its name, and by a click beside it. */
 function closeMenu(event: Event): void {
-  const menu = document.querySelector<HTMLDetailsElement>('details.more[open]')
+  const menu = document.querySelector<HTMLDetailsElement>('.more[open]')
   if (menu === null) return
   if ('key' in event) {
     if (event.key !== 'Escape') return
@@ -117,16 +117,17 @@ export function prepare(part: ParentNode): void {
 
 startSwitches()
 prepare(document)
-document.addEventListener('click', copy)
-document.addEventListener('click', closeMenu)
+document.addEventListener('click', (event) => {
+  closeMenu(event)
+  copy(event)
+})
 setInterval(writeTimes, AGAIN_MS, document)
 document.addEventListener('keydown', (event) => {
   closeMenu(event)
   if (event.key !== '/' || !isShortcut(event)) return
-  const search =
-    document.querySelector<HTMLInputElement>('main input[type=search]') ??
-    document.querySelector<HTMLInputElement>('input[type=search]')
-  if (search === null) return
+  // A page's own search comes after that of the menu.
+  const search = [...document.querySelectorAll<HTMLInputElement>('input[type=search]')].at(-1)
+  if (search === undefined) return
   event.preventDefault()
   search.closest('details')?.setAttribute('open', '')
   search.focus()

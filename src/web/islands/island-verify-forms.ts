@@ -108,11 +108,11 @@ export async function runCheck(form: HTMLFormElement, further: FurtherChecks): P
     verdict.value = text
   }
   say('')
-  let own: string | undefined
+  let isFirst: boolean | undefined
   try {
     for await (const step of stepsOf(form, further, say)) {
       list.append(stepItem(step))
-      own = step.verdict ?? own
+      isFirst = step.isFirst
       if (step.shared !== undefined) showShared(step.shared)
       if (place !== null) showPath(place, step)
     }
@@ -125,16 +125,19 @@ export async function runCheck(form: HTMLFormElement, further: FurtherChecks): P
       for await (const step of failed(`It could not be read: ${why}`)) list.append(stepItem(step))
     }
   } finally {
-    say(verdictOf(form, list, own))
+    say(verdictOf(form, list, isFirst))
     list.removeAttribute('aria-busy')
     button.disabled = false
   }
 }
 
 /** First line of a finished check. Only a check whose every step passed says what it proves, of its first field. */
-function verdictOf(form: HTMLFormElement, list: HTMLElement, own: string | undefined): string {
+function verdictOf(form: HTMLFormElement, list: HTMLElement, isFirst = false): string {
   if (list.querySelector('.wrong,.unchecked') !== null) return 'Not all is verified.'
-  return own ?? (form.dataset['right'] ?? '').replace('{}', form.querySelector('input')?.value ?? '')
+  return (form.dataset[isFirst ? 'first' : 'right'] ?? '').replace(
+    '{}',
+    form.querySelector('input')?.value ?? '',
+  )
 }
 
 async function* stepsOf(

@@ -23,8 +23,8 @@ export type CheckStep = Readonly<{
   links?: readonly string[]
   /** The path through the tree, when the step has one. */
   path?: Path | undefined
-  /** Replaces the first line of a check whose every step passed. */
-  verdict?: string
+  /** Whether it is the last step of a first visit, which compares nothing. */
+  isFirst?: boolean
   /** Replaces the limit that others may be shown another log, when witnesses of the reader's own vouch for it. */
   shared?: string
 }>

@@ -14,7 +14,6 @@ import {
   unchecked,
 } from './island-verify-log.ts'
 import { checkGrowth } from './island-verify-tree.ts'
-import { formatCount } from '../../protocol/amount.ts'
 
 /** The browser's storage of earlier visits, by URL and by origin of the log. */
 export type Visits = Readonly<{
@@ -35,7 +34,7 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
   const now = yield* signedCheckpoint(log, note)
   if (now === undefined) return
   if (now.keys.length === 0) {
-    yield unchecked('Without a checked signature, this state is neither stored nor compared')
+    yield unchecked('Without a checked signature, nothing is stored or compared')
     return
   }
   const names = [address, now.origin]
@@ -53,12 +52,8 @@ export async function* checkVisit(log: Log, address: string, visits: Visits, dat
   const isFirst = before === undefined
   if (!isFirst && (yield* checkGrowth(log, before, now, `your visit on ${before.date}`)) === undefined) return
   const text = `${date} ${now.keys.join(' ')}\n${note}`
-  if (!names.every((name) => visits.keep(name, text)))
-    return yield unchecked('This browser stores nothing for your next visit')
-  const stored = passed(
-    `The checkpoint of ${formatCount(now.size, 'event')} is stored in this browser for your next visit`,
-  )
-  yield isFirst ? { ...stored, verdict: 'First visit: the state is saved.' } : stored
+  if (!names.every((name) => visits.keep(name, text))) return yield unchecked('This browser stores nothing')
+  yield { ...passed(`The checkpoint of seq ${now.size} is stored for your next visit`), isFirst }
 }
 
 /** Parses a stored visit: a line with date and keys, then the signed note. Undefined for anything else. */

@@ -15,7 +15,6 @@ const KEPT: Readonly<Record<string, string>> = {
   '/\\s+<\\/style>/': 'reads a page of ours when the service starts',
   '/0+$/': 'reads a figure of ours',
   '/\\B(?=(?:\\d{3})+$)/g': 'reads a figure of ours',
-  '/(\\w+), 0?(\\d+ \\w+) (\\d+) (..:..)(...)/': 'reads a date of ours',
   '/([\\d.]+),[\\d.-]+$/': 'reads a path that the chart has drawn',
   '/<[^>]*>/g': 'reads markup of ours, in which `<` of others is escaped',
   '/<p(?![\\w-]| class)[^>]*>([^]*?)<\\/p>/': 'reads markup of ours, in which `<` of others is escaped',
@@ -27,7 +26,10 @@ const KEPT: Readonly<Record<string, string>> = {
     'reads markup of ours, in which `<` of others is escaped',
   '/<title>.*?<\\/title>/s': 'reads a page of ours',
 }
-/** Files that build patterns, all from words of ours. Patterns of queries are tested through their parser. */
+/**
+ * Files that build patterns, all from words of ours. Patterns of queries are tested through their parser. Those of find read
+ * 300 characters at most, and repeat nothing within a repetition.
+ */
 const BUILT: readonly string[] = [
   'src/project/answers/contest-words.ts',
   'src/protocol/addresses/groups.ts',
@@ -36,6 +38,8 @@ const BUILT: readonly string[] = [
   'src/protocol/query-time.ts',
   'src/serve/datasets/dataset-columns.ts',
   'src/verify/questions/figure-questions.ts',
+  'src/web/pages/find/find-matches.ts',
+  'src/web/pages/find/spoken-time.ts',
   'src/web/reference/api-answers.ts',
   'src/web/reference/api-fields.ts',
 ]

@@ -175,6 +175,7 @@ function form(check: string, fields: Html | null, button: string, explorers: rea
   return html`<form
     data-check="${check}"
     ${right === undefined ? null : html`data-right="${right}"`}
+    ${check === 'visit' ? html`data-first="First visit: the state is saved."` : null}
     ${explorers.length === 0 ? null : html`data-explorers="${templates}"`}
   >
     <p class="ask">${fields} <button>${button}</button></p>
