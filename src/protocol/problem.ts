@@ -16,6 +16,7 @@ export const READING_PROBLEMS = {
   'month-not-found': { status: 404, title: 'There is no such month in the archive' },
   'not-witnessed': { status: 404, title: 'No quorum of witnesses vouches for it yet' },
   'method-not-allowed': { status: 405, title: 'Only GET, HEAD and OPTIONS are allowed' },
+  'precondition-failed': { status: 412, title: 'The answer is another than the request names' },
   'uri-too-long': { status: 414, title: 'The address is too long' },
   'range-not-satisfiable': { status: 416, title: 'The range lies outside the file' },
   'rate-limited': { status: 429, title: 'Too many requests' },
@@ -74,6 +75,13 @@ export type Problem = Readonly<{
 export const NO_CONTEST: Problem = {
   code: 'contest-not-found',
   detail: 'The contests and their numbers are listed at `/api/v1/contests`.',
+}
+
+/** Problem of an `If-Match` that does not name the answer's ETag. */
+export const PRECONDITION_FAILED: Problem = {
+  code: 'precondition-failed',
+  detail:
+    '`If-Match` does not name the present ETag of this answer. It names no weak ETag: the comparison is strong.',
 }
 
 /** Result of parsing outside text: a value or a problem, never an exception. */

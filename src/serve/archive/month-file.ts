@@ -1,7 +1,9 @@
 import type { LogReader, MonthFile, MonthLayout, MonthState, Snapshot } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import { PRECONDITION_FAILED } from '../../protocol/problem.ts'
 import type { PresentEtag } from '../http/etag.ts'
+import { allows } from '../http/etag.ts'
 import type { Reply, StreamAsk } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
 import { allowsRange, parseByteRange } from './byte-range.ts'
@@ -53,6 +55,8 @@ function closedReply(session: Session, state: MonthState, manifestJson: string, 
     ...(lastSeq === null ? {} : { 'Daybook-Last-Seq': String(lastSeq) }),
   }
   const caching = { keep: 'immutable', etag } as const
+  // Before the range, which may be one of another file.
+  if (!allows(ask.header('if-match'), etag)) return problemReply(PRECONDITION_FAILED)
   if (ask.holds(etag)) return { is: 'unchanged', compress: false, ...caching, headers }
 
   // RFC 9110 defines ranges for GET only.

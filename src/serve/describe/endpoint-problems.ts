@@ -13,6 +13,7 @@ export const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'unknown-parameter',
   'address-forbidden',
   'method-not-allowed',
+  'precondition-failed',
   'uri-too-long',
   'rate-limited',
   'internal-error',

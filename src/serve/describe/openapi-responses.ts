@@ -23,6 +23,7 @@ export function responsesOf(endpoint: Endpoint): JsonSchema {
     // Every endpoint: one without parameters refuses any.
     400: PROBLEM_REF,
     ...(isMissable ? { 404: PROBLEM_REF } : {}),
+    ...(endpoint.caching === 'never' ? {} : { 412: PROBLEM_REF }),
     ...(id === 'archiveFile' ? { 416: PROBLEM_REF } : {}),
     429: PROBLEM_REF,
     503: PROBLEM_REF,

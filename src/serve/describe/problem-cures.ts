@@ -74,6 +74,11 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'The public service is read-only.',
     cure: 'Use a method of the header `Allow`: GET, HEAD or OPTIONS.',
   },
+  'precondition-failed': {
+    meaning:
+      'The header `If-Match` does not name the present ETag of the answer, or the answer has a weak one, which `If-Match` never names.',
+    cure: 'Read the answer again without `If-Match`. A download that was broken off begins anew.',
+  },
   'uri-too-long': {
     meaning: 'Path and query together are too long.',
     cure: 'Shorten the query: give fewer values in a list, and send several requests.',

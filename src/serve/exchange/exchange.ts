@@ -1,7 +1,9 @@
 import type { Problem } from '../../protocol/problem.ts'
+import { PRECONDITION_FAILED } from '../../protocol/problem.ts'
+import { allows } from '../http/etag.ts'
 import { httpStatusOf } from '../http/problem-document.ts'
 import { isCopied } from '../http/ready-replies.ts'
-import { respond } from '../http/respond.ts'
+import { etagOfReply, respond } from '../http/respond.ts'
 import type { Reply } from '../http/route.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
 import type { AnswerDeadlines } from './answer-deadlines.ts'
@@ -12,6 +14,7 @@ import type { Report } from './answer-report.ts'
 import { reportAnswer } from './answer-report.ts'
 import type { Refuse } from './thread-question.ts'
 import type { StepRefusal, Step, Visit } from './visit.ts'
+import { header } from './visit.ts'
 
 /** The steps of an exchange, and the counts of answers that have not ended. */
 type ExchangeParts = Readonly<{
@@ -41,8 +44,13 @@ export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
         if (one.is === 'problem' || one.is === 'refused') ({ problem } = one)
         return one.is === 'refused' ? refuse(visit, one.problem) : one
       })
-      return whenKnown(made, (reply) => {
+      const judged = whenKnown(made, (reply) => {
         chargeRows(visit, reply)
+        if (isAllowed(visit, reply)) return reply
+        problem = PRECONDITION_FAILED
+        return refuse(visit, problem)
+      })
+      return whenKnown(judged, (reply) => {
         if (response.destroyed) return undefined
         // The route writes the response itself, under limits of its own.
         if (reply.is === 'taken') return deadlines.lift(response)
@@ -57,6 +65,14 @@ export function openExchange(parts: ExchangeParts): (visit: Visit) => void {
     if (written instanceof Promise)
       written.catch((error: unknown) => fail(visit, error, monotonicMs() - startedMs))
   }
+}
+
+/** Whether the `If-Match` of a request allows this reply. It comes before all other conditions (RFC 9110, section 13.2.2). */
+function isAllowed({ request, terms }: Visit, reply: Reply): boolean {
+  const ifMatch = header(request, 'if-match')
+  if (ifMatch === undefined) return true
+  const etag = etagOfReply(reply, terms.acceptEncoding)
+  return etag === null || allows(ifMatch, etag)
 }
 
 /** HTTP status of a reply that `respond` writes. */

@@ -1,4 +1,5 @@
 import type { Problem } from '../../protocol/problem.ts'
+import { PRECONDITION_FAILED } from '../../protocol/problem.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { LogReader } from '../../log/store/reader.ts'
@@ -8,7 +9,7 @@ import { CSV_TYPE } from '../http/csv.ts'
 import { resolveEventsRange } from '../api/events-range.ts'
 import { eventsChangedBy } from '../api/events-route.ts'
 import type { PresentEtag } from '../http/etag.ts'
-import { etagOfForm, weak } from '../http/etag.ts'
+import { allows, etagOfForm, weak } from '../http/etag.ts'
 import { CACHE_CONTROL } from '../http/headers.ts'
 import type { AnswerRoute, Reply, Route, StreamAsk } from '../http/route.ts'
 import { problemReply } from '../http/route.ts'
@@ -53,6 +54,7 @@ export function answerWhole(
     const range = resolved.value
     const etag = wholeEtag(presentEtag(eventsChangedBy(snapshot, ask.query, range)))
     const headers = { 'Daybook-Seq': String(snapshot.head.seq) }
+    if (!allows(ask.header('if-match'), etag)) return problemReply(PRECONDITION_FAILED)
     if (ask.holds(etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers }
 
     const end = Math.max(range.after, range.before - 1)

@@ -4,8 +4,6 @@ import { MINUTE_MS } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 
 const ENTITY_TAG = /^(?:W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"$/
-/** Longest `If-None-Match` that is read, in characters; a longer one counts as absent. */
-const LIST_CHARS_MAX = 4_096
 
 /** Strong ETag of some bytes: the start of their SHA-256. */
 export function etagOf(body: Uint8Array | string): string {
@@ -19,14 +17,26 @@ export function weak(etag: string): string {
 
 /** Whether an `If-None-Match` names this ETag, weak or strong, or is `*`. Malformed tags match nothing. */
 export function names(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined || ifNoneMatch.length > LIST_CHARS_MAX) return false
-  if (ifNoneMatch.trim() === '*') return true
+  if (ifNoneMatch === undefined) return false
   const wanted = ENTITY_TAG.exec(etag)?.[1]
-  // No ETag of ours holds a comma, so splitting at commas cuts none that could match.
-  return ifNoneMatch.split(',').some((one) => {
-    const tag = ENTITY_TAG.exec(one.trim())?.[1]
+  return lists(ifNoneMatch, (one) => {
+    const tag = ENTITY_TAG.exec(one)?.[1]
     return tag !== undefined && tag === wanted
   })
+}
+
+/**
+ * Whether an `If-Match` allows an answer with this ETag: it is absent, is `*`, or names the ETag. A weak ETag is named by
+ * nothing else than `*`, because the comparison is strong (RFC 9110, section 13.1.1).
+ */
+export function allows(ifMatch: string | undefined, etag: string): boolean {
+  return ifMatch === undefined || lists(ifMatch, (one) => one === etag && !etag.startsWith('W/'))
+}
+
+/** Whether a list of ETags is `*` or has one that `isMeant` picks. */
+function lists(header: string, isMeant: (tag: string) => boolean): boolean {
+  // No ETag of ours holds a comma, so splitting at commas cuts none that could match.
+  return header.trim() === '*' || header.split(',').some((one) => isMeant(one.trim()))
 }
 
 /** ETag of another form of the same answer, such as its CSV. */

@@ -40,6 +40,7 @@ suite('a plain request', () => {
     ['expects 100-continue', request([...host, 'Expect', '100-continue'])],
     ['wants another protocol', request([...host, 'Upgrade', 'websocket'])],
     ['has two If-None-Match headers', request([...host, 'If-None-Match', '"a"', 'If-None-Match', '"b"'])],
+    ['has a further condition', request([...host, 'If-Match', '*'])],
     ['has two Accept headers', request([...host, 'Accept', '*/*', 'Accept', 'text/csv'])],
     [
       'has two Accept-Encoding headers',

@@ -41,6 +41,10 @@ export function readPlainRequest({
       case 7:
         if (is(name, 'upgrade')) return undefined
         break
+      case 8:
+        // Such conditions are rare, and come before `If-None-Match`.
+        if (is(name, 'if-match')) return undefined
+        break
       case 13:
         if (is(name, 'if-none-match')) {
           if (ifNoneMatch !== undefined) return undefined

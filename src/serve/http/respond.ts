@@ -68,6 +68,25 @@ function dropAllowance(response: ServerResponse, { allowance }: ReplyTerms): voi
   for (let at = 0; at < allowance.length; at += 2) response.removeHeader(allowance[at] ?? '')
 }
 
+/** ETag with which a reply to this `Accept-Encoding` is written; null when it has none, or is no answer to the request. */
+export function etagOfReply(reply: Reply, acceptEncoding: string | undefined): string | null {
+  switch (reply.is) {
+    case 'body':
+      return (reply.status ?? 200) === 200 ? planBody(reply, acceptEncoding).etag : null
+    case 'coded':
+      return reply.status === 200 ? reply.etag : null
+    case 'file':
+      return reply.etag
+    case 'unchanged':
+      return etagFor(reply.etag, reply.compress === false)
+    case 'elsewhere':
+    case 'problem':
+    case 'bare':
+    case 'taken':
+      return null
+  }
+}
+
 /** A body before its compression. */
 type Plan = Readonly<{
   plain: Uint8Array
