@@ -19,6 +19,7 @@ import { openPictureDrawing } from '../../src/command/service/picture-drawing.ts
 import { openPictures } from '../../src/serve/exchange/pictures.ts'
 import { openAnswerer } from '../../src/serve/exchange/answerer.ts'
 import { apiRoutes } from '../../src/serve/api/api-routes.ts'
+import { siteCalendarRoute } from '../../src/serve/api/schedule-routes.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { frictionlessRoute } from '../../src/serve/datasets/frictionless-route.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
@@ -168,7 +169,13 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     limits: settings.exports ?? {},
   })
   const router = openRouter([
-    ...exports.over([...api, ...rootRoutes(), frictionlessRoute(reader, site), ...web.routes]),
+    ...exports.over([
+      ...api,
+      ...rootRoutes(),
+      frictionlessRoute(reader, site),
+      siteCalendarRoute(reader, site),
+      ...web.routes,
+    ]),
     ...(settings.streams === true ? streams.routes : []),
     ...(settings.routes ?? []),
   ])

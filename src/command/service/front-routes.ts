@@ -11,6 +11,7 @@ import { apiRoutes } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
 import { frictionlessRoute } from '../../serve/datasets/frictionless-route.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
+import { siteCalendarRoute } from '../../serve/api/schedule-routes.ts'
 import { rootRoutes } from '../../serve/api/root-routes.ts'
 import type { Route } from '../../serve/http/route.ts'
 import { openAssets } from '../../web/assets/assets.ts'
@@ -94,5 +95,8 @@ export function frontRoutesOf(
     present: (now) => shownPresent(reader, reports, now),
     inOneSnapshot: reader.inOneSnapshot,
   })
-  return { api: [...api, ...rootRoutes(), frictionlessRoute(reader, site)], web }
+  return {
+    api: [...api, ...rootRoutes(), frictionlessRoute(reader, site), siteCalendarRoute(reader, site)],
+    web,
+  }
 }

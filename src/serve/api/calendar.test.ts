@@ -1,105 +1,143 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { ApiStage } from '../../../test/stage/api-stage.ts'
+import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { assertCalendar, valuesOf } from '../../../test/stage/icalendar.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { formatAt, HOUR_MS, msOf } from '../../protocol/moment.ts'
+import type { StoryEvent } from '../../../test/story/api-story.ts'
+import { LAUNCH, plan } from '../../../test/story/api-story.ts'
+import { DAY_MS, HOUR_MS, msOf, parseMonth } from '../../protocol/moment.ts'
 import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
-import type { Schedule } from '../../protocol/resources.ts'
-import { openScheduleCalendar } from './calendar.ts'
+import { seqOf } from '../../protocol/seq.ts'
 
-const AT = msOf(Date.UTC(2026, 9, 3, 12))
-const NOON = { at: formatAt(AT), atMs: AT }
+const ORIGIN = 'daybook.test/api'
+const MONTH = parseMonth('2026-09') ?? assert.fail('a month')
 
-function scheduleOf(title: string | null): Schedule {
-  const planned = { contestId: 7, title, ...NOON }
-  return {
-    asOf: { seq: 9, ...NOON },
-    opens: [planned],
-    closes: [planned],
-    nextLoyaltyPayment: { month: '2026-09', ...NOON },
-  }
+const moved = (contestId: number, opensInDays: number, closesInDays: number): StoryEvent => {
+  const at = (days: number) => msOf(LAUNCH + days * DAY_MS)
+  const details = { opensAt: at(opensInDays), closesAt: at(closesInDays) }
+  return { type: 'contest', kind: 'rescheduled', contestId, details }
+}
+
+const loyalty = (paysInDays: number): StoryEvent => {
+  const details = { month: MONTH, paysAt: msOf(LAUNCH + paysInDays * DAY_MS) }
+  return { type: 'loyalty', kind: 'scheduled', details }
+}
+
+async function feedOf(stage: ApiStage, path = '/api/v1/schedule.ics'): Promise<string> {
+  const response = await stage.get(path)
+  const feed = await response.text()
+  assertCalendar(feed)
+  return feed
+}
+
+/** Revision of each entry by the start of its UID: `SEQUENCE`, and the minute of the story in `DTSTAMP`. */
+async function revisionsOf(stage: ApiStage): Promise<Readonly<Record<string, string>>> {
+  const [feed, other] = [await feedOf(stage), await feedOf(stage, '/schedule.ics')]
+  for (const name of ['UID', 'SEQUENCE', 'DTSTAMP', 'DTSTART'])
+    assert.deepEqual(valuesOf(other, name), valuesOf(feed, name), name)
+  const stamps = valuesOf(feed, 'DTSTAMP')
+  const sequences = valuesOf(feed, 'SEQUENCE')
+  return Object.fromEntries(
+    valuesOf(feed, 'UID').map((uid, index) => {
+      const [, minute = ''] = /^20261001T00(\d\d)00Z$/.exec(stamps[index] ?? '') ?? []
+      return [uid.replace(`@${ORIGIN}`, ''), `${sequences[index]} at minute ${Number(minute)}`]
+    }),
+  )
 }
 
 suite('the calendar feed', () => {
-  const feed = openScheduleCalendar('example.org/daybook')(scheduleOf('Grand Cup'))
-  const values = (name: string): readonly string[] => valuesOf(feed, name)
-
-  test('is a valid calendar', () => assertCalendar(feed))
-
-  test('names its product as a formal public identifier', () => {
-    assert.deepEqual(values('PRODID'), ['-//Daybook//Schedule//EN'])
-    assert.deepEqual(values('VERSION'), ['2.0'])
-  })
-
-  test('gives each event a start and no end', () => {
-    assert.deepEqual(values('DTSTART'), ['20261003T120000Z', '20261003T120000Z', '20261003T120000Z'])
-    assert.deepEqual(values('DTEND'), [])
-    assert.deepEqual(values('DTSTAMP').length, 3)
-  })
-
-  test('gives each event a unique identifier', () => {
-    assert.deepEqual(values('UID'), [
-      'contest-7-opens@example.org/daybook',
-      'contest-7-closes@example.org/daybook',
-      'loyalty-2026-09@example.org/daybook',
+  test('is a valid calendar with a start, no end and a unique identifier for each entry', async () => {
+    await using stage = await openApiStage({ story: [plan(7, 'Grand Cup', 2.5 * DAY_MS), loyalty(9)] })
+    const feed = await feedOf(stage)
+    assert.deepEqual(valuesOf(feed, 'PRODID'), ['-//Daybook//Schedule//EN'])
+    assert.deepEqual(valuesOf(feed, 'VERSION'), ['2.0'])
+    assert.deepEqual(valuesOf(feed, 'DTSTART'), ['20261003T120000Z', '20261004T120000Z', '20261010T000000Z'])
+    assert.deepEqual(valuesOf(feed, 'DTEND'), [])
+    assert.deepEqual(valuesOf(feed, 'UID'), [
+      `contest-7-opens@${ORIGIN}`,
+      `contest-7-closes@${ORIGIN}`,
+      `loyalty-2026-09@${ORIGIN}`,
     ])
   })
 
-  test('escapes titles, and folds lines at 75 octets between characters', () => {
+  test('escapes titles, and folds lines at 75 octets between characters', async () => {
     const title = `A; b, c \\ ${'日本語🎉é'.repeat(30)}`
-    const long = openScheduleCalendar('example.org')(scheduleOf(title))
-    assertCalendar(long)
+    await using stage = await openApiStage({ story: [plan(7, title, DAY_MS)] })
     const summary = `Contest 7 (A\\; b\\, c \\\\ ${'日本語🎉é'.repeat(30)}) opens`
-    assert.equal(valuesOf(long, 'SUMMARY')[0], summary)
+    assert.equal(valuesOf(await feedOf(stage), 'SUMMARY')[0], summary)
   })
-})
 
-/** A schedule with `count` openings in descending order, and a closing before all of them. */
-function manyPlans(count: number, asOfMs: Ms = AT): Schedule {
-  const planned = (contestId: number): Schedule['opens'][number] => {
-    const atMs = msOf(AT + contestId * HOUR_MS)
-    return { contestId, title: `Contest of the hour ${contestId}`, at: formatAt(atMs), atMs }
-  }
-  return {
-    asOf: { seq: 9, at: formatAt(asOfMs), atMs: asOfMs },
-    opens: Array.from({ length: count }, (_, index) => planned(count - index)),
-    closes: [planned(0)],
-    nextLoyaltyPayment: null,
-  }
-}
+  test('has a higher SEQUENCE for each move of a date, and the DTSTAMP of the event that changed the entry', async () => {
+    // One event a minute, from minute 0 on.
+    await using stage = await openApiStage({
+      story: [plan(1, 'First', DAY_MS), plan(2, null, DAY_MS), loyalty(9)],
+    })
+    const first = {
+      'contest-1-opens': '0 at minute 0',
+      'contest-2-opens': '0 at minute 1',
+      'contest-1-closes': '0 at minute 0',
+      'contest-2-closes': '0 at minute 1',
+      'loyalty-2026-09': '0 at minute 2',
+    }
+    const told = { ...first }
+    const after = async (event: StoryEvent, changes: Partial<typeof first>): Promise<void> => {
+      stage.append([event])
+      Object.assign(told, changes)
+      assert.deepEqual(await revisionsOf(stage), told)
+    }
+    assert.deepEqual(await revisionsOf(stage), first)
+    // Of two dates only one moves: minute 3.
+    await after(moved(2, 1, 3), { 'contest-2-closes': '1 at minute 3' })
+    await after(moved(2, 1.5, 4), { 'contest-2-opens': '1 at minute 4', 'contest-2-closes': '2 at minute 4' })
+    // A date that moves back has moved again.
+    await after(moved(2, 1.5, 3), { 'contest-2-closes': '3 at minute 5' })
+    await after(moved(2, 1.5, 3), {})
+    await after(moved(1, 2, 2.5), { 'contest-1-opens': '1 at minute 7', 'contest-1-closes': '1 at minute 7' })
+    await after({ type: 'trade', kind: 'buy', kots: '1' }, {})
+    await after(loyalty(10), { 'loyalty-2026-09': '1 at minute 9' })
+    await after(loyalty(10), {})
+    // The correction of the newest plan leaves one of the same day.
+    await after({ type: 'correction', kind: 'loyalty', details: { corrects: seqOf(11) } }, {})
+    await after(
+      { type: 'correction', kind: 'loyalty', details: { corrects: seqOf(10) } },
+      { 'loyalty-2026-09': '2 at minute 12' },
+    )
+  })
 
-suite('the calendar feed of many plans', () => {
-  test('has only the soonest, and states that it is cut', () => {
-    const feed = openScheduleCalendar('example.org')(manyPlans(10_200))
-    assertCalendar(feed)
+  test('has the same bytes and the same ETag until a plan changes', async () => {
+    await using stage = await openApiStage()
+    for (const path of ['/api/v1/schedule.ics', '/schedule.ics', '/payouts.ics']) {
+      const first = await stage.get(path)
+      const text = await first.text()
+      stage.trade(3)
+      const later = await stage.get(path)
+      assert.equal(await later.text(), text, path)
+      assert.equal(later.headers.get('etag'), first.headers.get('etag'), path)
+    }
+  })
+
+  test('of a contest that was never planned begins with its first event', async () => {
+    await using stage = await openApiStage({
+      story: [{ type: 'pool', kind: 'sponsor', contestId: 5, kots: '1' }, plan(6, null, HOUR_MS)],
+    })
+    const known = await revisionsOf(stage)
+    assert.equal(known['contest-5-opens'], '0 at minute 0')
+    stage.append([moved(5, 3, 4)])
+    assert.equal((await revisionsOf(stage))['contest-5-opens'], '1 at minute 2')
+  })
+
+  test('of many plans has only the soonest, and states that it is cut', async () => {
+    const many = Array.from({ length: CALENDAR_ENTRIES_MAX }, (_, index) =>
+      plan(index + 1, null, (CALENDAR_ENTRIES_MAX - index) * HOUR_MS),
+    )
+    await using stage = await openApiStage({ story: many, apartMs: 1 })
+    const feed = await feedOf(stage)
     const ids = valuesOf(feed, 'UID')
     assert.equal(ids.length, CALENDAR_ENTRIES_MAX)
-    assert.equal(ids.at(-1), 'contest-0-closes@example.org')
-    assert.equal(ids.at(0), `contest-${CALENDAR_ENTRIES_MAX - 1}-opens@example.org`)
+    assert.equal(ids[0], `contest-${CALENDAR_ENTRIES_MAX}-opens@${ORIGIN}`)
+    assert.ok(!ids.includes(`contest-1-closes@${ORIGIN}`))
     assert.match(feed.replaceAll('\r\n ', ''), /X-WR-CALDESC:[^\r]* Only the soonest 500 are named\./)
-  })
-
-  test('with all of them does not say so', () => {
-    assert.doesNotMatch(openScheduleCalendar('example.org')(manyPlans(3)), /Only the soonest/)
-  })
-
-  test('gets a new stamp with each event, and is formatted again only when a plan changes', () => {
-    const kept = openScheduleCalendar('example.org')
-    const anew = (schedule: Schedule): string => openScheduleCalendar('example.org')(schedule)
-    const timed = (make: () => string): number => {
-      const startMs = performance.now()
-      make()
-      return performance.now() - startMs
-    }
-    const first = manyPlans(400)
-    assert.equal(kept(first), anew(first))
-    const heads = Array.from({ length: 5 }, (_, index) => manyPlans(400, msOf(AT + index * HOUR_MS)))
-    for (const later of heads) assert.equal(kept(later), anew(later))
-    const keptMs = Math.min(...heads.map((later) => timed(() => kept(later))))
-    const anewMs = Math.min(...heads.map((later) => timed(() => anew(later))))
-    assert.ok(keptMs < anewMs / 4, `${keptMs} ms of ${anewMs}`)
-    for (const other of [manyPlans(399), scheduleOf('Grand Cup'), scheduleOf(null), first]) {
-      assert.equal(kept(other), anew(other))
-    }
+    await using few = await openApiStage({ story: many.slice(0, 3) })
+    assert.doesNotMatch(await feedOf(few), /Only the soonest/)
   })
 })

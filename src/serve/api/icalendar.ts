@@ -1,10 +1,11 @@
 import ical from 'ical-generator'
-import { formatCompact, HOUR_MS, msOf, SECOND_MS } from '../../protocol/moment.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { HOUR_MS, SECOND_MS } from '../../protocol/moment.ts'
 import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
 
 export const CALENDAR_TYPE = 'text/calendar; charset=utf-8'
 
-/** A calendar feed. */
+/** A calendar feed. Its bytes depend on nothing else, so they change only when an entry does. */
 export type Calendar = Readonly<{
   name: string
   description: string
@@ -12,9 +13,7 @@ export type Calendar = Readonly<{
   product: string
   /** Origin of the log; the end of every UID. */
   origin: string
-  /** Moment of the last event, used as `DTSTAMP`. The clock would change the bytes of every answer. */
-  asOfMs: number | null
-  /** Entries in the order of the feed. Above `CALENDAR_ENTRIES_MAX` only the soonest are written. */
+  /** Entries in the order of the feed. */
   moments: readonly CalendarMoment[]
 }>
 
@@ -22,6 +21,10 @@ export type Calendar = Readonly<{
 export type CalendarMoment = Readonly<{
   id: string
   atMs: number
+  /** Number of times that the entry has moved (`SEQUENCE`). */
+  sequence: number
+  /** Moment of the event that last changed the entry (`DTSTAMP`). */
+  changedMs: Ms
   summary: string
   description?: string
   /** Page about the entry. */
@@ -30,42 +33,37 @@ export type CalendarMoment = Readonly<{
 
 const LINE_END = '\r\n'
 
-/**
- * Opens a formatter of iCalendar feeds (RFC 5545, RFC 7986). It caches the last feed and replaces only the stamps while
- * the content is the same.
- */
+/** The soonest entries, at most `CALENDAR_ENTRIES_MAX`, in their order, and a sentence that says that there are more. */
+export function soonestOf<Entry extends Readonly<{ atMs: number }>>(
+  entries: readonly Entry[],
+): Readonly<{ kept: readonly Entry[]; note: string }> {
+  if (entries.length <= CALENDAR_ENTRIES_MAX) return { kept: entries, note: '' }
+  const inOrder = entries.toSorted((a, b) => a.atMs - b.atMs)
+  const soonest = new Set(inOrder.slice(0, CALENDAR_ENTRIES_MAX))
+  const note = ` Only the soonest ${CALENDAR_ENTRIES_MAX} are named.`
+  return { kept: entries.filter((one) => soonest.has(one)), note }
+}
+
+/** Opens a formatter of iCalendar feeds (RFC 5545, RFC 7986). It caches the last feed, because formatting is slow. */
 export function openCalendar(): (calendar: Calendar) => string {
   let cached: Readonly<{ key: string; text: string }> | undefined
   return (calendar) => {
-    const { asOfMs, ...content } = shortened(calendar)
-    const key = JSON.stringify(content)
-    if (cached?.key !== key) cached = { key, text: unstamped(content) }
-    return stamped(cached.text, asOfMs)
+    const key = JSON.stringify(calendar)
+    if (cached?.key !== key) cached = { key, text: format(calendar) }
+    return cached.text
   }
 }
 
-function shortened(calendar: Calendar): Calendar {
-  const { moments, description } = calendar
-  if (moments.length <= CALENDAR_ENTRIES_MAX) return calendar
-  const inOrder = moments.toSorted((a, b) => a.atMs - b.atMs)
-  const soonest = new Set(inOrder.slice(0, CALENDAR_ENTRIES_MAX))
-  return {
-    ...calendar,
-    description: `${description} Only the soonest ${CALENDAR_ENTRIES_MAX} are named.`,
-    moments: moments.filter((one) => soonest.has(one)),
-  }
-}
-
-/** Formats a calendar with the stamp 0 in all entries. Formatting costs far more than replacing the stamps. */
-function unstamped({ name, description, product, origin, moments }: Omit<Calendar, 'asOfMs'>): string {
-  const stamp = new Date(0)
+function format({ name, description, product, origin, moments }: Calendar): string {
   const prodId = { company: 'Daybook', product, language: 'EN' }
   const calendar = ical({ name, description, prodId, ttl: HOUR_MS / SECOND_MS })
   const empty = calendar.toString()
   const head = empty.slice(0, empty.lastIndexOf(END))
-  const entries = moments.map(({ id, atMs, ...texts }) =>
+  const entries = moments.map(({ id, atMs, changedMs, ...said }) =>
     // Without `DTEND`, which must be later than `DTSTART` (RFC 5545, section 3.8.2.2).
-    calendar.createEvent({ id: `${id}@${origin}`, stamp, start: new Date(atMs), ...texts }).toString(),
+    calendar
+      .createEvent({ id: `${id}@${origin}`, stamp: new Date(changedMs), start: new Date(atMs), ...said })
+      .toString(),
   )
   return `${head}${entries.join('').split(LINE_END).map(folded).join(LINE_END)}${END}${LINE_END}`
 }
@@ -90,10 +88,4 @@ function folded(line: string): string {
     text += char
   }
   return text
-}
-
-const STAMP = `${LINE_END}DTSTAMP:19700101T000000Z${LINE_END}`
-
-function stamped(text: string, asOfMs: number | null): string {
-  return text.replaceAll(STAMP, `${LINE_END}DTSTAMP:${formatCompact(msOf(asOfMs ?? 0))}${LINE_END}`)
 }

@@ -5,7 +5,10 @@ import { jsonProjection, project } from '../http/projection.ts'
 import { CALENDAR_TYPE } from './icalendar.ts'
 import { newestOfSchedule } from './changing-events.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
+import type { CalendarSite } from './calendar.ts'
 import { openScheduleCalendar } from './calendar.ts'
+import type { LogReader } from '../../log/store/reader.ts'
+import type { AnswerRoute } from '../http/route.ts'
 
 /** Replies of `/schedule` and of its calendar feed. */
 export function scheduleReplies(desk: Desk): EndpointReplies<'schedule' | 'scheduleCalendar'> {
@@ -22,11 +25,31 @@ export function scheduleReplies(desk: Desk): EndpointReplies<'schedule' | 'sched
           ground: 'log',
           changedBy: newestOfSchedule(snapshot),
           compute() {
-            const { books } = snapshot
-            const body = Buffer.from(calendar(schedule(books)))
-            return parsed({ body, type: CALENDAR_TYPE, seq: books.head.seq })
+            return parsed({
+              body: Buffer.from(calendar(snapshot)),
+              type: CALENDAR_TYPE,
+              seq: snapshot.head.seq,
+            })
           },
         }),
       ),
+  }
+}
+
+/** `/schedule.ics`: the calendar of the API, with the name of the service and a page for each entry. */
+export function siteCalendarRoute(reader: LogReader, site: CalendarSite): AnswerRoute {
+  const calendar = openScheduleCalendar(reader.identity.origin, site)
+  return {
+    path: '/schedule.ics',
+    parameters: [],
+    allowance: 'api',
+    showsLog: true,
+    handle: () => ({
+      is: 'body',
+      keep: 'revalidate',
+      etag: 'of-content',
+      type: CALENDAR_TYPE,
+      body: reader.snapshot(calendar),
+    }),
   }
 }

@@ -5,10 +5,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { NO_CONTEST } from '../../protocol/problem.ts'
-import type { ContestLedger, Schedule } from '../../protocol/resources.ts'
+import type { ContestLedger } from '../../protocol/resources.ts'
 import { parseContestId } from '../../protocol/seq.ts'
-import { openScheduleCalendar } from '../../serve/api/calendar.ts'
-import { CALENDAR_TYPE } from '../../serve/api/icalendar.ts'
 import { isRepeatable } from '../../serve/query/address.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
@@ -26,7 +24,7 @@ type Refuse = (problem: Problem, path: string, rawQuery: string, now: Ms) => Pro
 
 type RedirectSettings = Readonly<{ site: Site; identity: LogIdentity }>
 
-/** Routes that redirect to a page, the badge of a contest, and the calendar under the schedule page's path. */
+/** Routes that redirect to a page, and the badge of a contest. */
 export function redirectRoutes(api: Api, refuse: Refuse, settings: RedirectSettings): readonly AnswerRoute[] {
   const redirects = keysOf(TARGETS).flatMap((id) => {
     const target = TARGETS[id]
@@ -35,7 +33,6 @@ export function redirectRoutes(api: Api, refuse: Refuse, settings: RedirectSetti
   return [
     contestRoute(api, refuse, settings),
     contestDataRoute(refuse),
-    calendarRoute(api, settings),
     ...redirects,
     redirectRoute('/log/{rest...}', () => '/verify', refuse),
   ]
@@ -126,28 +123,5 @@ async function badgeReply(
     type: SVG_TYPE,
     body: badgeOf(ledger, { token: site.token, simulated: identity.simulated }).markup,
     headers,
-  }
-}
-
-/** `/schedule.ics`: the calendar of the API, with the name of the service and a page for each entry. */
-function calendarRoute(api: Api, { site, identity }: RedirectSettings): AnswerRoute {
-  const format = openScheduleCalendar(identity.origin, site)
-  return {
-    path: '/schedule.ics',
-    parameters: api.route('scheduleCalendar').parameters,
-    allowance: 'api',
-    showsLog: true,
-    async handle(ask) {
-      const asked = await api.ask('schedule', ask, {})
-      if (!asked.ok) return problemReply(asked.problem)
-      const schedule: Schedule = JSON.parse(asked.value.json)
-      return {
-        is: 'body',
-        keep: 'revalidate',
-        etag: 'of-content',
-        type: CALENDAR_TYPE,
-        body: format(schedule),
-      }
-    },
   }
 }

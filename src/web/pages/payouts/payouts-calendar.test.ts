@@ -88,6 +88,16 @@ suite('the calendar of unpaid prizes', () => {
     assert.notDeepEqual(valuesOf(now, 'DESCRIPTION'), valuesOf(then, 'DESCRIPTION'))
   })
 
+  test('has the DTSTAMP of the event that last changed the prizes of the contest', async () => {
+    await using stage = await openApiStage({ story: STORY })
+    const stamps = async (): Promise<readonly string[]> =>
+      valuesOf(await read(stage, '/payouts.ics'), 'DTSTAMP')
+    assert.deepEqual(await stamps(), ['20261001T001100Z', '20261001T001300Z', '20261001T001100Z'])
+    stage.trade(1)
+    stage.append([{ type: 'payout', kind: 'winner', contestId: 1, kots: '15', tx: 'tx-1' }])
+    assert.deepEqual(await stamps(), ['20261001T001500Z', '20261001T001300Z', '20261001T001500Z'])
+  })
+
   test('leaves out available prizes, and answers 304 while nothing changes', async () => {
     await using stage = await openApiStage({ story: STORY })
     const etag = (await stage.get('/payouts.ics')).headers.get('etag') ?? ''

@@ -1,11 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.ts'
 import { isolateDirection } from '../../../protocol/foreign-text.ts'
+import type { Ms } from '../../../protocol/moment.ts'
+import { msOf } from '../../../protocol/moment.ts'
 import type { Parsed } from '../../../protocol/problem.ts'
 import { parsed } from '../../../protocol/problem.ts'
-import type { Contests, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { Contests, EventsPage, Payouts, Unpaid } from '../../../protocol/resources.ts'
 import type { CalendarMoment } from '../../../serve/api/icalendar.ts'
-import { CALENDAR_TYPE, openCalendar } from '../../../serve/api/icalendar.ts'
+import { CALENDAR_TYPE, openCalendar, soonestOf } from '../../../serve/api/icalendar.ts'
 import type { AnswerRoute, RouteRequest } from '../../../serve/http/route.ts'
 import { problemReply } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
@@ -36,15 +38,22 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
       if (!contests.ok) return problemReply(contests.problem)
       const paying: Contests = JSON.parse(contests.value.json)
       const titles = new Map(paying.contests.map(({ id, title }) => [id, title]))
-      const { rows, asOfMs, whole } = unpaid.value
+      const { rows, head, whole } = unpaid.value
       const id = ask.query.integer('contestId')
+      const { kept, note } = soonestOf(entriesOf(rows, titles, { token: site.token, base: site.url }))
+      const changes = await newestChanges(api, ask, new Set(kept.map(({ contestId }) => contestId)), head)
+      if (!changes.ok) return problemReply(changes.problem)
       const body = format({
         name: `${site.name}: when prizes${id === undefined ? '' : ` of contest ${id}`} can be paid`,
-        description: `When unpaid prizes can be paid, as of now. ${whole ? '' : `It covers only the first ${CALENDAR_ROWS_MAX} rows of /payouts: there are more. `}Informational only.`,
+        description: `When unpaid prizes can be paid, as of now. ${whole ? '' : `It covers only the first ${CALENDAR_ROWS_MAX} rows of /payouts: there are more. `}Informational only.${note}`,
         product: 'Unpaid prizes',
         origin,
-        asOfMs,
-        moments: momentsOf(rows, titles, { token: site.token, base: site.url }),
+        // A date is part of an entry's id, so no entry moves.
+        moments: kept.map(({ contestId, ...entry }) => ({
+          ...entry,
+          sequence: 0,
+          changedMs: changes.value.get(contestId) ?? msOf(0),
+        })),
       })
       return { is: 'body', keep: 'revalidate', etag: 'of-content', type: CALENDAR_TYPE, body }
     },
@@ -56,7 +65,7 @@ export function payoutsSubscription(contestId: number | undefined, view: View): 
   return calendarLinks(`/payouts.ics${contestId === undefined ? '' : `?contestId=${contestId}`}`, view)
 }
 
-type WaitingPrizes = Readonly<{ rows: readonly Unpaid[]; asOfMs: number | null; whole: boolean }>
+type WaitingPrizes = Readonly<{ rows: readonly Unpaid[]; head: number; whole: boolean }>
 
 /** Reads the prizes that wait for a date, page by page. */
 async function waitingPrizes(api: Api, ask: RouteRequest): Promise<Parsed<WaitingPrizes>> {
@@ -69,18 +78,43 @@ async function waitingPrizes(api: Api, ask: RouteRequest): Promise<Parsed<Waitin
     const { asOf, unpaid, next }: Payouts = JSON.parse(asked.value.json)
     rows.push(...unpaid.filter(waitsForDate))
     const whole = next === null
-    if (whole || read >= CALENDAR_ROWS_MAX) return parsed({ rows, asOfMs: asOf.atMs, whole })
+    if (whole || read >= CALENDAR_ROWS_MAX) return parsed({ rows, head: asOf.seq, whole })
     query = next.slice(next.indexOf('?') + 1)
     await setImmediate()
   }
 }
 
+/** Events that change the prizes of a contest, or its title. */
+const CHANGING = 'contest,prize,hold,payout,expiry,correction'
+
+/** Moment of the newest event up to `head` that changed the prizes or the title of each contest. */
+async function newestChanges(
+  api: Api,
+  ask: RouteRequest,
+  contestIds: ReadonlySet<number>,
+  head: number,
+): Promise<Parsed<ReadonlyMap<number, Ms>>> {
+  const changes = new Map<number, Ms>()
+  for (const id of contestIds) {
+    const query = `type=${CHANGING}&contestId=${id}&order=desc&before=${head + 1}&limit=1`
+    const asked = await api.ask('events', ask, { query })
+    if (!asked.ok) return asked
+    const { events }: EventsPage = JSON.parse(asked.value.json)
+    for (const { atMs } of events) changes.set(id, msOf(atMs))
+    await setImmediate()
+  }
+  return parsed(changes)
+}
+
+/** An entry before its newest change is read. */
+type PrizeEntry = Omit<CalendarMoment, 'sequence' | 'changedMs'> & Readonly<{ contestId: number }>
+
 /** Calendar entries, one for each contest, kind and moment, the soonest first. Parts of a prize may have own terms. */
-function momentsOf(
+function entriesOf(
   rows: readonly Unpaid[],
   titles: ReadonlyMap<number, string | null>,
   { token, base }: Readonly<{ token: string; base: string }>,
-): readonly CalendarMoment[] {
+): readonly PrizeEntry[] {
   const inOrder = rows.toSorted((a, b) => a.availableAtMs - b.availableAtMs)
   const groups = Map.groupBy(inOrder, ({ contestId, kind, availableAt }) =>
     // The id of an entry does not change with a payment or a new title.
@@ -97,6 +131,7 @@ function momentsOf(
     return [
       {
         id,
+        contestId,
         atMs: availableAtMs,
         summary: `${plainText(kindName(kind))}: ${contest} can be paid`,
         description: `${formatAmount(total)} ${token}, locked or in review until then. Informational only.`,
