@@ -6,7 +6,7 @@ import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
 export const CALENDAR_TYPE = 'text/calendar; charset=utf-8'
 
 /** A calendar feed. Its bytes depend on nothing else, so they change only when an entry does. */
-export type Calendar = Readonly<{
+type Calendar = Readonly<{
   name: string
   description: string
   /** Product name in `PRODID`. */
