@@ -22,6 +22,16 @@ suite('the time axis', () => {
     })
   }
 
+  test('of a narrow plot names the days and the years that begin in it', () => {
+    const narrow = (from: string, to: string): string =>
+      timeMarks(Date.parse(from), Date.parse(to))
+        .flatMap(({ label, fits }) => (fits === 'both' ? [label] : []))
+        .join(' ')
+    assert.equal(narrow('2026-09-20T10:48Z', '2026-09-23T10:53Z'), '21 Sep 22 Sep')
+    assert.equal(narrow('2026-11-27T12:54Z', '2026-11-29T00:39Z'), '28 Nov 12:00')
+    assert.equal(narrow('2026-08-15', '2027-03-20'), 'Sep Nov 2027')
+  })
+
   test('of months gives each the same width', () => {
     const marks = monthMarks(Date.UTC(2024, 0), Date.UTC(2024, 4))
     assert.deepEqual(

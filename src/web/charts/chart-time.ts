@@ -20,7 +20,7 @@ const YEAR_MS = 365 * DAY_MS
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
 type Words = (date: Date) => string
-type Step = Readonly<{ ms: number; interval: TimeInterval; label: Words }>
+type Step = Readonly<{ ms: number; interval: TimeInterval; label: Words; plain: Words }>
 
 const month: Words = (date) => MONTHS[date.getUTCMonth()] ?? ''
 const year: Words = (date) => String(date.getUTCFullYear())
@@ -32,18 +32,25 @@ const timeOrDay: Words = (date) => (date.getTime() % DAY_MS === 0 ? day(date) : 
 const monthOrYear: Words = (date) => (date.getUTCMonth() === 0 ? year(date) : month(date))
 
 const STEPS: readonly Step[] = [
-  ...[1, 5, 10, 30].map((every) => stepOf(utcMinute, every, 60_000, timeOrDay)),
-  ...[1, 2, 3, 6, 12].map((every) => stepOf(utcHour, every, 3_600_000, timeOrDay)),
+  ...[1, 5, 10, 30].map((every) => stepOf(utcMinute, every, 60_000, timeOrDay, time)),
+  ...[1, 2, 3, 6, 12].map((every) => stepOf(utcHour, every, 3_600_000, timeOrDay, time)),
   // Every other day of the epoch, not of each month, so that the ends of months have no neighbouring labels.
   ...[1, 2].map((every) => stepOf(unixDay, every, DAY_MS, day)),
   // Weeks start on Monday, as the buckets of an answer do.
   stepOf(utcMonday, 1, 7 * DAY_MS, day),
-  ...[1, 3].map((every) => stepOf(utcMonth, every, MONTH_MS, monthOrYear)),
+  ...[1, 3].map((every) => stepOf(utcMonth, every, MONTH_MS, monthOrYear, month)),
   ...[1, 2, 5, 10, 50, 100, 1_000].map((every) => stepOf(utcYear, every, YEAR_MS, year)),
 ]
 
-function stepOf(unit: CountableTimeInterval, every: number, unitMs: number, label: Words): Step {
-  return { ms: every * unitMs, interval: unit.every(every) ?? unit, label }
+/** A step whose labels are `plain` but where a day or a year begins. */
+function stepOf(
+  unit: CountableTimeInterval,
+  every: number,
+  unitMs: number,
+  label: Words,
+  plain = label,
+): Step {
+  return { ms: every * unitMs, interval: unit.every(every) ?? unit, label, plain }
 }
 
 /** Label of a day in UTC: `3 Oct`. */
@@ -83,11 +90,20 @@ function marksOn(axis: Axis, steps: readonly Step[], fromMs: number, toMs: numbe
   const step = steps.find(({ ms }) => (toMs - fromMs) / ms <= WIDE_MARKS_MAX) ?? steps.at(-1)
   if (step === undefined || toMs <= fromMs) return []
   const dates = step.interval.range(step.interval.ceil(new Date(fromMs)), new Date(toMs))
-  return fittingMarks(dates.map((date) => ({ share: rounded(axis(date)), label: step.label(date) })))
+  // Times would tell no day if the labels that name one were left out.
+  const anchor = dates.findIndex((date) => step.label(date) !== step.plain(date))
+  const marks = dates.map((date) => ({ share: rounded(axis(date)), label: step.label(date) }))
+  return fittingMarks(marks, Math.max(0, anchor))
 }
 
-/** Marks whose labels fit the plots: none is cut at the end, and none covers another. */
-export function fittingMarks(marks: readonly Pick<TimeMark, 'share' | 'label'>[]): readonly TimeMark[] {
+/**
+ * Marks whose labels fit the plots: none is cut at the end, and none covers another. When only every nth label fits, the
+ * one at `anchor` is among them.
+ */
+export function fittingMarks(
+  marks: readonly Pick<TimeMark, 'share' | 'label'>[],
+  anchor = 0,
+): readonly TimeMark[] {
   const wideEach = Math.ceil(marks.length / WIDE_MARKS_MAX)
   const each = { wide: wideEach, narrow: wideEach * Math.ceil(marks.length / wideEach / NARROW_MARKS_MAX) }
   const ends = { wide: 0, narrow: 0 }
@@ -98,7 +114,7 @@ export function fittingMarks(marks: readonly Pick<TimeMark, 'share' | 'label'>[]
   ): boolean => {
     const from = share * PLOT_WIDTHS[only] + LABEL_DX
     const to = from + wordsWidth(label)
-    if (index % each[only] !== 0 || from < ends[only] || to > PLOT_WIDTHS[only]) return false
+    if ((index - anchor) % each[only] !== 0 || from < ends[only] || to > PLOT_WIDTHS[only]) return false
     ends[only] = to + LABEL_APART
     return true
   }

@@ -168,7 +168,7 @@ function pastBanner({ path }: PageFrame): Html {
 
 function footer({ site, paths }: PageFrame): Html {
   return html`<footer class="bottom">
-    <p>${PAGE_NOTICE} Dates are in UTC.</p>
+    <p>${PAGE_NOTICE} Past moments, days and ranges are in UTC.</p>
     <ul>
       ${FOOTER.filter(([to]) => paths.has(to)).map(([to, label]) => html`<li><a href="${to}">${label}</a></li>`)}
       ${site.licence === null ? null : html`<li><a rel="license" href="${site.licence}">Licence</a></li>`}

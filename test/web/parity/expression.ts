@@ -17,7 +17,7 @@ import { lengthWords } from './shown-words.ts'
  * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
  * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
  * - `about /a`: a shortened figure
- * - `range /from /to /launched /newest /buckets`: the part of a range that the log covers, as `October 2026` or `3 to 5 October 2026`
+ * - `range /from /to /launched /newest /now? /buckets`: the part of a range that the log covers, as `October 2026` or `3 to 5 October 2026`
  * - `offset /a`: minutes as `+05:45`
  * - `cut /a`: a figure cut to whole units from 100 on, else to two decimals or to its first two digits
  * - `monthname /a`: a month as `October 2026`
@@ -99,8 +99,8 @@ export function evaluate(
       return momentParts(first).month
     case 'range':
       return rangeText(
-        found.slice(0, 4).map(([at]) => (typeof at === 'string' ? Date.parse(at) : 0)),
-        found[4]?.[0] as Buckets,
+        found.slice(0, -1).map(([at]) => (typeof at === 'string' ? Date.parse(at) : 0)),
+        found.at(-1)?.[0] as Buckets,
       )
     case 'offset': {
       const minutes = Number(first)
@@ -170,15 +170,15 @@ const MINUTE_MS = 60_000
 
 type Buckets = readonly Readonly<{ at: string; complete: boolean }>[]
 
-/** The words of a range from its ends, the first moment of the log and its newest one. */
+/** The words of a range from its ends, the first moment of the log, its newest one, and the present. */
 function rangeText(
-  [from = 0, to = 0, launched = 0, newest = 0]: readonly number[],
+  [from = 0, to = 0, launched = 0, newest = 0, now = 0]: readonly number[],
   buckets: Buckets,
 ): string {
   const start = launched > from && launched < to ? launched : from
-  const [open] = buckets.filter(({ complete }) => !complete)
+  const open = buckets.filter(({ complete }) => !complete).at(-1)
   const isOpen = open !== undefined
-  const end = isOpen ? Math.max(newest, start, Date.parse(open.at)) + 1 : to
+  const end = isOpen ? Math.max(newest, now, start, Date.parse(open.at)) + 1 : to
   const written = (ms: number, options: Intl.DateTimeFormatOptions): string =>
     new Date(ms).toLocaleString('en-GB', { timeZone: 'UTC', ...options })
   if (from % DAY_MS > 0 || to % DAY_MS > 0) {

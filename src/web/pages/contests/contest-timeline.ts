@@ -118,6 +118,7 @@ function paying(course: Course, view: View): readonly BookLine[] {
   const lastIndex = payouts.findLastIndex(({ type }) => type === 'payout')
   const last = payouts[lastIndex]
   const lines: BookLine[] = []
+  const later: BookLine[] = []
   const settledAt = contest.outcome === 'owing' ? null : contest.paidAt
   if (first !== undefined && !view.query.has('after')) {
     lines.push({
@@ -128,7 +129,9 @@ function paying(course: Course, view: View): readonly BookLine[] {
   }
   if (last !== undefined && count > 1 && isWhole) {
     const pointer = `/payouts/${lastIndex}`
-    lines.push({
+    // What a correction left unpaid may be paid after the end.
+    const place = contest.paidAt !== null && last.at > contest.paidAt ? later : lines
+    place.push({
       when: at(`${pointer}/at`, last.at, view),
       what: settledAt === null ? 'Newest payment' : 'Last payment',
       small: html`of
@@ -140,10 +143,11 @@ function paying(course: Course, view: View): readonly BookLine[] {
     })
   }
   const paid = stepOf(endOf(course), 'paid', course, view)
-  if (paid === null) return contest.closedAt === null ? lines : [...lines, openEnd(course, view)]
+  if (paid === null) return contest.closedAt === null ? lines : [...lines, ...later, openEnd(course, view)]
   return [
     ...lines,
-    { ...paid, small: html`${paid.small ?? null}${later(contest)}` },
+    { ...paid, small: html`${paid.small ?? null}${spanToEnd(contest)}` },
+    ...later,
     ...(contest.outcome === 'owing' ? [REOPENED] : []),
   ]
 }
@@ -159,7 +163,7 @@ function after(pointer: string, moment: string, { closedAt, outcome }: ContestWi
   ${outcome === 'cancelled' ? 'was cancelled' : 'closed'}`
 }
 
-function later(contest: ContestWire): Html | null {
+function spanToEnd(contest: ContestWire): Html | null {
   const span = contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest)
   return span === null ? null : html`, ${span}`
 }

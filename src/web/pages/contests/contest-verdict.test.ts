@@ -27,6 +27,17 @@ const play: StoryEvent = { type: 'play', kind: 'entry', contestId: 1, kots: '10'
 const returned: StoryEvent = { type: 'pool', kind: 'returned', contestId: 1, kots: '100' }
 const cancellation: StoryEvent = { type: 'contest', kind: 'cancelled', contestId: 1 }
 
+/** A payment was corrected after the contest was settled, and paid again. */
+const paidAgain: readonly StoryEvent[] = [
+  ...running,
+  closed,
+  prize,
+  payout('100'),
+  paid,
+  correction('payout', '-100', 7),
+  { ...payout('100'), details: { restates: seqOf(7) } },
+]
+
 /** Verdict of a contest's page: its largest words and the sentence below. */
 async function verdict(story: readonly StoryEvent[]): Promise<readonly string[]> {
   const page = await seeContest('/contests/1/ledger', story)
@@ -143,15 +154,7 @@ suite("a contest's page begins with whether it is paid", () => {
     ],
     [
       'when that prize was paid again',
-      [
-        ...running,
-        closed,
-        prize,
-        payout('100'),
-        paid,
-        correction('payout', '-100', 7),
-        { ...payout('100'), details: { restates: seqOf(7) } },
-      ],
+      paidAgain,
       'All paid',
       'All 100 KOTS that were won have been paid. The contest was settled 1 Oct. A payment was corrected: both lines are among the payments.',
     ],
@@ -160,6 +163,12 @@ suite("a contest's page begins with whether it is paid", () => {
       [...running, closed, prize, payout('60'), correction('payout', '-60', 7), payout('50')],
       '50 % is paid',
       'The rest of the winner’s prize can be paid now. A payment was corrected: both lines are among the payments.',
+    ],
+    [
+      'when payments were corrected',
+      [...paidAgain, correction('payout', '-100', 10)],
+      'Nothing is paid yet',
+      'The winner’s prize can be paid now. Payments were corrected: all lines are among the payments.',
     ],
     [
       'when a prize was corrected after it was paid',
@@ -275,5 +284,13 @@ suite('the course of a contest', () => {
       correction('payout', '-20', 8),
     ])
     assert.match(wordsOf(page), /Newest payment of 3 so far, 1 of them corrected/)
+  })
+
+  test('tells a payment that followed the settlement after it', async () => {
+    const page = await seeContest('/contests/1/ledger', paidAgain)
+    assert.match(
+      wordsOf(page),
+      /1 Oct 00:06 UTC First payment [^]* 1 Oct 00:07 UTC Settled event 8, [^]* 1 Oct 00:09 UTC Last payment of 2, 1 of them corrected/,
+    )
   })
 })

@@ -168,11 +168,12 @@ function won(verdict: Verdict): Words {
   return { ...settled(verdict), bar }
 }
 
-/** Sentence about a corrected payment; null if none was corrected. */
+/** Sentence about corrected payments; null if none was corrected. */
 function correctedOf({ payouts }: ContestLedger): Html | null {
-  return payouts.some(({ type }) => type === 'correction')
-    ? html` A payment was corrected: both lines are <a href="#payments">among the payments</a>.`
-    : null
+  const { length } = payouts.filter(({ type }) => type === 'correction')
+  if (length === 0) return null
+  const said = length === 1 ? 'A payment was corrected: both' : 'Payments were corrected: all'
+  return html` ${said} lines are <a href="#payments">among the payments</a>.`
 }
 
 /** Nothing is open: all that was won is paid, or a part of it expired. */

@@ -13,10 +13,10 @@ import { findTransaction } from '../events/transaction-route.ts'
 export type Match =
   | Readonly<{ is: 'event'; href: string; found: LinkedAnswer<EventWire> }>
   | Readonly<{ is: 'contest'; href: string; found: LinkedAnswer<Contest> }>
-  | Readonly<{ is: 'transaction' | 'schedule'; href: string }>
+  | Readonly<{ is: 'transaction'; href: string }>
   | Readonly<{ is: 'month'; href: string; month: string }>
-  /** A day or a moment, by its `at`. */
-  | Readonly<{ is: 'day' | 'moment'; href: string; at: string }>
+  /** A day or a moment, by its `at`; one that is to come leads to the schedule. */
+  | Readonly<{ is: 'day' | 'moment' | 'schedule'; href: string; at: string }>
 
 /** Matches of a query. */
 export type SearchResult = Readonly<{
@@ -58,8 +58,9 @@ export async function search(text: string, view: View): Promise<SearchResult> {
   const numbered = await matchesOf(term, view)
   const times = numbered.length > 0 || NUMBER.test(term) ? [] : await timesOf(term, view)
   const matches = [...numbered, ...times, ...ofTx]
-  // `October` may be a month and a word of a title.
-  const isWords = matches.length === 0 || (times.length > 0 && LETTERS.test(term.replace(/\d[TZ]/g, '')))
+  // `October` may be a month and a word of a title, and so may `2026`.
+  const isSpoken = times.length > 0 && LETTERS.test(term.replace(/\d[TZ]/g, ''))
+  const isWords = matches.length === 0 || isSpoken || /^\d+$/.test(term)
   const titled = isWords ? await titledBy(text, view) : null
   const isNothing = matches.length === 0 && titled === null && LETTERS.test(text)
   return { matches, titled, nearest: isNothing ? await askNearestTitles(text, view) : [], isTx: named.ok }
@@ -118,7 +119,8 @@ async function timesOf(term: string, view: View): Promise<readonly Match[]> {
   for (const one of times) {
     if (one.is === 'month') found.push({ is: 'month', href: `/archive#${one.month}`, month: one.month })
     else if (one.from > view.now) {
-      if (one.from < view.now + PLANNED_MS) found.push({ is: 'schedule', href: '/schedule' })
+      if (one.from < view.now + PLANNED_MS)
+        found.push({ is: 'schedule', href: '/schedule', at: formatAt(one.from) })
     } else {
       const at = formatAt(one.from)
       const range =

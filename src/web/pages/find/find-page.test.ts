@@ -63,6 +63,10 @@ suite('a search', () => {
     for (const day of ['2 Oct 2026', '10 Feb 2026'])
       assert.match(page, new RegExp(`The events of <time[^>]*>${day}</time>`))
     assert.equal((await find('15/11/2026')).headers.get('location'), '/schedule')
+    assert.match(
+      await (await find('2/11/2026')).text(),
+      /<a href="\/schedule"><time[^>]*>2 Nov 2026<\/time> is to come: what opens and closes next<\/a>/,
+    )
   })
 
   test('for a month that is a word of a title too offers both', async () => {
@@ -73,6 +77,16 @@ suite('a search', () => {
     const page = await (await other.get('/find?q=october')).text()
     assert.match(page, /<a href="\/archive#2026-10"[^>]*>The file of <time[^>]*>October 2026<\/time><\/a>/)
     assert.match(page, /<a href="\/contests\/1\/ledger"><bdi>October portraits<\/bdi>/)
+  })
+
+  test('for a number that is a word of a title too offers both', async () => {
+    const story = [plan(1, 'Grand Cup 2', HOUR_MS), plan(3, 'Else', HOUR_MS)]
+    await using other = await openApiStage({ story })
+    const page = await (await other.get('/find?q=2')).text()
+    assert.match(page, /<a href="\/events\/2"[^>]*>Event 2<\/a>/)
+    assert.match(page, /<a href="\/contests\/1\/ledger"><bdi>Grand Cup 2<\/bdi>/)
+    const numbered = await fetch(`http://127.0.0.1:${other.port}/find?q=%232`, { redirect: 'manual' })
+    assert.equal(numbered.headers.get('location'), '/events/2')
   })
 
   test('with a wrong letter offers the nearest title', async () => {

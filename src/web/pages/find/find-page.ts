@@ -119,7 +119,7 @@ function matchLine(match: Match, view: View): Html {
     case 'month':
       return html`<a href="${match.href}">The file of ${monthHtml(match.month)}</a>`
     case 'schedule':
-      return html`<a href="${match.href}">What opens and closes next</a>`
+      return html`<a href="${match.href}">${dayOf(match.at)} is to come: what opens and closes next</a>`
   }
 }
 

@@ -38,6 +38,10 @@ suite('a time in words', () => {
     ['11/12/2026', day('2026-12-11'), day('2026-11-12')],
     ['11/11/2026', day('2026-11-11')],
     ['2026/11/15', day('2026-11-15')],
+    ['2026-11-08 16:20', 'moment 2026-11-08T16:20:00.000Z'],
+    ['2026-11-08 16:20:05 UTC', 'moment 2026-11-08T16:20:05.000Z'],
+    ['November 2026 so far', '2026-11'],
+    ['28 November 2026 so far', day('2026-11-28')],
     ['2026/15/11'],
     ['31 Nov 2026'],
     ['28 Oct 2026 24:00'],
@@ -73,5 +77,17 @@ suite('a time in words', () => {
         assert.deepEqual(named(timeWords(form, near, NOW)), [`moment ${formatAt(near)}`], `${form} ${days}`)
     }
     assert.deepEqual(named(monthWords('2026-10')), ['2026-10'])
+  })
+
+  test('is found on the clock of any reader, with UTC beside it', () => {
+    for (const hours of [-8, 0, 5.5, 9, 14]) {
+      for (const ahead of [1, 5, 13, 23, 40, 200, 1_000]) {
+        const at = msOf(NOW + ahead * 3_600_000)
+        for (const form of ['full', 'near', 'clock'] as const) {
+          const text = timeWords(form, at, NOW, () => hours * 3_600_000)
+          assert.deepEqual(named(text), [`moment ${formatAt(at)}`], `${text}, ${hours} h`)
+        }
+      }
+    }
   })
 })

@@ -34,8 +34,14 @@ const FORMS: readonly RegExp[] = [
   `(?<near>yesterday|today|tomorrow)${CLOCK}`,
   `${MONTH}${YEAR}`,
 ].map((form) => new RegExp(`^${form}$`, 'i'))
-const YEAR_FIRST = /^(\d{4})[/.](\d{1,2})[/.](\d{1,2})$/
+const YEAR_FIRST = new RegExp(
+  String.raw`^(?<year>\d{4})[-/.](?<month>\d{1,2})[-/.](?<day>\d{1,2})${CLOCK}$`,
+  'i',
+)
 const YEAR_LAST = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$/
+/** A moment to come on the reader's clock, with UTC beside it: `Tue 1 Dec 03:35, 30 Nov 18:35 UTC`. */
+const TWO_CLOCKS =
+  /^(?<day>.+) (?<local>\d{1,2}:\d{2}), (?:(?<other>\d{1,2} [a-z]{3}) )?(?<clock>\d{1,2}:\d{2} utc)$/i
 const NEAR = ['yesterday', 'today', 'tomorrow']
 
 /**
@@ -43,12 +49,21 @@ const NEAR = ['yesterday', 'today', 'tomorrow']
  * without a year is the one nearest to `now`; a month without one is the newest that has begun.
  */
 export function spokenTimes(text: string, now: Ms): readonly SpokenTime[] {
-  const [isYearFirst, year, month, date] = YEAR_FIRST.exec(text) ?? []
-  if (isYearFirst !== undefined) return daysOf(dayMs(year, month, date))
+  const dated = YEAR_FIRST.exec(text)?.groups
+  if (dated !== undefined) {
+    const first = dayMs(dated['year'], dated['month'], dated['day'])
+    return first === undefined ? [] : timeOn(first, dated)
+  }
   // The day comes first in most countries, and the month in some.
   const [, first, second, last] = YEAR_LAST.exec(text) ?? []
   if (last !== undefined) return daysOf(dayMs(last, second, first), dayMs(last, first, second))
-  const plain = text.replaceAll(/\s+/g, ' ')
+  const plain = text.replaceAll(/\s+/g, ' ').replace(/ so far$/i, '')
+  const { day: local, other, clock = '', ...clocks } = TWO_CLOCKS.exec(plain)?.groups ?? {}
+  if (local !== undefined) {
+    // "Today" is the reader's. Without a date of UTC both clocks show the same day.
+    const ahead = other === undefined ? clockMs(clocks['local']) - clockMs(clock) : 0
+    return spokenTimes(`${other ?? local} ${clock}`, msOf(now + ahead))
+  }
   const parts = FORMS.map((form) => form.exec(plain)?.groups).find((groups) => groups !== undefined)
   if (parts === undefined) return []
   if (parts['near'] !== undefined) {
@@ -94,6 +109,12 @@ function dayMs(year: Digits, month: Digits, day: Digits): number | undefined {
   const date = { year: Number(year), month: Number(month), day: Number(day) }
   const ms = calendarMs({ ...date, hour: 0, minute: 0, second: 0, ms: 0 })
   return ms === undefined || ms < 0 ? undefined : ms
+}
+
+/** Time since midnight of `14:05`. */
+function clockMs(clock = ''): number {
+  const [hour, minute] = clock.split(/[: ]/).map(Number)
+  return ((hour ?? 0) * 60 + (minute ?? 0)) * 60_000
 }
 
 /** The day, or the moment on it that the clock says. */

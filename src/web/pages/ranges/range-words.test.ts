@@ -60,6 +60,34 @@ suite('a range', () => {
     assert.equal(rangeName({ ...range, ...days, buckets }).words, '29 October to 2 November 2026')
   })
 
+  test('that a quiet log leaves open goes to the present, though nothing was published since', () => {
+    const range = {
+      launchedAtMs: Date.parse('2026-11-28T00:36Z'),
+      asOf: { atMs: Date.parse('2026-11-28T20:44Z') },
+    }
+    const present = '2026-11-29T02:39:00.000Z'
+    const named = (from: string, to: string, open: readonly string[], now: string | null): string =>
+      rangeName({
+        ...range,
+        fromMs: Date.parse(from),
+        toMs: Date.parse(to),
+        now: now === null ? null : { atMs: Date.parse(now) },
+        buckets: open.map((at) => ({ at, complete: false })),
+      }).words
+    const days = ['2026-11-28T00:00:00.000Z', '2026-11-29T00:00:00.000Z']
+    for (const now of [present, null])
+      assert.equal(named('2026-11-28', '2026-11-30', days, now), '28 to 29 November 2026')
+    assert.equal(
+      named(
+        '2026-11-28',
+        '2026-11-29T03:00Z',
+        ['2026-11-28T20:00:00.000Z', '2026-11-29T02:00:00.000Z'],
+        present,
+      ),
+      '28 Nov 00:36 to 29 Nov 2026 02:40 UTC',
+    )
+  })
+
   test('of an empty log has its own ends', () => {
     const range = { fromMs: Date.parse('2026-10-01'), toMs: Date.parse('2026-10-31') }
     assert.deepEqual(rangeName({ ...range, launchedAtMs: null, asOf: { atMs: null }, buckets: [] }), {

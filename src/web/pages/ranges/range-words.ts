@@ -4,12 +4,16 @@ import { html } from '../../markup/html.ts'
 import { monthWords } from '../../markup/moment-html.ts'
 import { dayWords } from '../../markup/time-words.ts'
 
-/** A range of an answer with its buckets, when its log began, and the moment of its newest event. `toMs` is exclusive. */
+/**
+ * A range of an answer with its buckets, when its log began, the moment of its newest event, and the present if the answer
+ * depends on it. `toMs` is exclusive.
+ */
 type NamedRange = Readonly<{
   fromMs: number
   toMs: number
   launchedAtMs: number | null
   asOf: Readonly<{ atMs: number | null }>
+  now?: Readonly<{ atMs: number | null }> | null
   buckets: readonly Readonly<{ at: string; complete: boolean }>[]
 }>
 
@@ -20,12 +24,15 @@ type RangeName = Readonly<{ before: 'in' | 'on' | 'from'; words: string }>
  * Name of the part of a range that the log covers, in UTC: a year, months and a day by their names, other days by the
  * first and the last, and anything else by its ends, to the minute.
  */
-export function rangeName({ fromMs, toMs, launchedAtMs, asOf, buckets }: NamedRange): RangeName {
+export function rangeName({ fromMs, toMs, launchedAtMs, asOf, now, buckets }: NamedRange): RangeName {
   const startMs =
     launchedAtMs !== null && launchedAtMs > fromMs && launchedAtMs < toMs ? launchedAtMs : fromMs
-  const growing = buckets.find(({ complete }) => !complete)
+  // Every bucket of a range has begun.
+  const growing = buckets.findLast(({ complete }) => !complete)
   const isGrowing = growing !== undefined
-  const endMs = isGrowing ? Math.max(startMs, asOf.atMs ?? 0, Date.parse(growing.at)) + 1 : toMs
+  const endMs = isGrowing
+    ? Math.max(startMs, asOf.atMs ?? 0, now?.atMs ?? 0, Date.parse(growing.at)) + 1
+    : toMs
   if (fromMs % DAY_MS !== 0 || toMs % DAY_MS !== 0)
     return { before: 'from', words: minutesOf(startMs, endMs) }
   const [first, last] = [dayOf(startMs), dayOf(endMs - 1)]
@@ -50,7 +57,10 @@ export function rangeName({ fromMs, toMs, launchedAtMs, asOf, buckets }: NamedRa
 
 /** The words of a range as an element that names the answer's fields. `address` is that of a linked answer, with `#`. */
 export function rangeHtml(range: NamedRange, address = ''): Html {
-  const fields = ['/from', '/to', '/launchedAt', '/asOf/at', '/buckets'].map((field) => `${address}${field}`)
+  const present = range.now?.atMs == null ? [] : ['/now/at']
+  const fields = ['/from', '/to', '/launchedAt', '/asOf/at', ...present, '/buckets'].map(
+    (field) => `${address}${field}`,
+  )
   return html`<span data-expr="range ${fields.join(' ')}">${rangeName(range).words}</span>`
 }
 
