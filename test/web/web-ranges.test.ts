@@ -116,7 +116,7 @@ suite('a refused range', () => {
 
 suite('the headline of a range of own dates', () => {
   for (const [query, said] of [
-    ['from=2026-10-01T00:00Z&to=2026-10-02T01:00Z&bucket=hour', 'From 1 Oct 00:00 to 1 Oct 2026 00:13 UTC'],
+    ['from=2026-10-01T00:00Z&to=2026-10-02T01:00Z&bucket=hour', 'From 1 Oct 00:00 to 2 Oct 2026 01:00 UTC'],
     ['from=2026-10-01&to=2026-10-02&bucket=hour', 'On 1 October 2026 so far'],
   ] as const) {
     test(`from ${query} can be quoted`, async () => {

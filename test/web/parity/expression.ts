@@ -182,7 +182,8 @@ function rangeText(
   const written = (ms: number, options: Intl.DateTimeFormatOptions): string =>
     new Date(ms).toLocaleString('en-GB', { timeZone: 'UTC', ...options })
   if (from % DAY_MS > 0 || to % DAY_MS > 0) {
-    const [first, last] = [start, Math.ceil(end / MINUTE_MS) * MINUTE_MS]
+    const isSeen = open !== undefined && Math.max(newest, now, start) >= Date.parse(open.at)
+    const [first, last] = [start, Math.ceil((isSeen ? end : to) / MINUTE_MS) * MINUTE_MS]
     const year = written(first, { year: 'numeric' }) === written(last, { year: 'numeric' }) ? '' : 'numeric'
     const short = (ms: number, isYear: boolean): string => {
       const [day, month] = [new Date(ms).getUTCDate(), momentParts(new Date(ms).toISOString()).month]

@@ -30,11 +30,13 @@ export function rangeName({ fromMs, toMs, launchedAtMs, asOf, now, buckets }: Na
   // Every bucket of a range has begun.
   const growing = buckets.findLast(({ complete }) => !complete)
   const isGrowing = growing !== undefined
-  const endMs = isGrowing
-    ? Math.max(startMs, asOf.atMs ?? 0, now?.atMs ?? 0, Date.parse(growing.at)) + 1
-    : toMs
-  if (fromMs % DAY_MS !== 0 || toMs % DAY_MS !== 0)
-    return { before: 'from', words: minutesOf(startMs, endMs) }
+  const openMs = isGrowing ? Date.parse(growing.at) : toMs
+  const seenMs = Math.max(startMs, asOf.atMs ?? 0, now?.atMs ?? 0)
+  const endMs = isGrowing ? Math.max(seenMs, openMs) + 1 : toMs
+  if (fromMs % DAY_MS !== 0 || toMs % DAY_MS !== 0) {
+    // How much of the last bucket has passed is only known from what was seen in it.
+    return { before: 'from', words: minutesOf(startMs, seenMs < openMs ? toMs : endMs) }
+  }
   const [first, last] = [dayOf(startMs), dayOf(endMs - 1)]
   const far = isGrowing ? ' so far' : ''
   if (first.ms === fromMs && first.day === '1') {
