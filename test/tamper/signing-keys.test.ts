@@ -145,8 +145,13 @@ suite('the file of a signing key', () => {
       /^2: .* both files hold the same key/,
     )
     assert.match(await read(folder.data, ['a', 'b', 'c']), /^2: .* one file, or two/)
-    for (const name of ['public', 'text', 'folder', 'absent']) {
-      assert.match(await read(folder.data, [file(name)]), /^2: the signing key file .* cannot be read/)
+    for (const [name, fault] of [
+      ['public', 'holds no private key in PEM'],
+      ['text', 'holds no private key in PEM'],
+      ['folder', 'cannot be read'],
+      ['absent', 'cannot be read'],
+    ] as const) {
+      assert.match(await read(folder.data, [file(name)]), new RegExp(`^2: the signing key file .* ${fault}`))
     }
     for (const mode of [0o604, 0o640, 0o620, 0o601]) {
       chmodSync(file('good'), mode)
