@@ -138,9 +138,6 @@ export function makePrivateKey(path: string, option: string, type: PrivateKeyTyp
   return privateKey
 }
 
-/** Beginning of a private key in PEM. */
-const PEM = '-----BEGIN '
-
 const isExisting = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
@@ -165,15 +162,21 @@ export function readPrivateKey(path: string, world: Pick<World, 'hasFileModes'>)
     if ((found.mode & OTHERS) !== 0 && world.hasFileModes) {
       throw new CommandError(2, `${path} may be read by other users: make it private with chmod 600`)
     }
-    const text = readFileSync(path)
-    if (!text.includes(PEM)) {
-      const what = text.length === 0 ? 'is empty' : 'holds no private key in PEM'
-      throw new CommandError(2, `the signing key file ${path} ${what}: give one that keygen has made`)
-    }
-    return createPrivateKey(text)
+    return keyIn(readFileSync(path), path)
   } catch (cause) {
     if (cause instanceof CommandError) throw cause
     throw new CommandError(2, `the signing key file ${path} cannot be read: ${systemReason(cause)}`, {
+      cause,
+    })
+  }
+}
+
+function keyIn(pem: Buffer, path: string): KeyObject {
+  try {
+    return createPrivateKey(pem)
+  } catch (cause) {
+    const what = pem.length === 0 ? 'is empty' : 'holds no private key in PEM'
+    throw new CommandError(2, `the signing key file ${path} ${what}: give one that keygen has made`, {
       cause,
     })
   }
