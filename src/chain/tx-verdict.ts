@@ -61,6 +61,8 @@ export type ChainClient = Readonly<{
    * least 0. Null when too few servers agree.
    */
   moved: (tx: string, account: TokenAccount) => Promise<MovedAmount | null>
+  /** The last fault of each server that has had one, in words, by the name of its URL. */
+  faults: () => readonly Readonly<{ server: string; words: string }>[]
 }>
 
 export type ChainClientSettings = RpcSettings &

@@ -73,6 +73,7 @@ export async function askChain(
   return judgeTransactions(list, chosen, asked, {
     ...chain,
     chainId,
+    faults: chain.client.faults(),
     comparesAmounts,
     asksWanted: chain.wanted !== null,
   })

@@ -125,23 +125,26 @@ for (const kind of KINDS) {
       })
     })
 
-    const troubles: readonly (readonly [what: string, faults: readonly Faults[]])[] = [
-      ['is down', [{ down: true }]],
-      ['limits its rate', [{ status: 429 }]],
-      ['cuts its answers', [{ cut: 'json' }]],
-      ['answers with other ids', [{ wrongId: 'other' }]],
-      ['answers with a page', [{ html: true }]],
-      ['answers with a list of another length', [{ lengthOff: 1 }]],
+    const troubles: readonly (readonly [what: string, faults: readonly Faults[], says?: string])[] = [
+      ['is down', [{ down: true }], 'unreachable'],
+      ['limits its rate', [{ status: 429 }], 'rate-limited ('],
+      ['cuts its answers', [{ cut: 'json' }], 'no-json'],
+      ['answers with other ids', [{ wrongId: 'other' }], 'wrong-id'],
+      ['answers with a page', [{ html: true }], 'no-json'],
+      ['answers with a list of another length', [{ lengthOff: 1 }], 'wrong-length'],
       ['lies, and the other does not', [{}, { lies: 'failure' }]],
       ['names other blocks than the other', [{}, { blockShift: 1 }]],
       ['has lost its history, and the other has not', [{}, { historyMs: 3_000_000 }]],
     ]
-    for (const [what, faults] of troubles) {
+    for (const [what, faults, says] of troubles) {
       test(`is neither right nor wrong when a server ${what}`, async () => {
         const found = await auditedPayments(stage, { faults })
         assert.deepEqual(findingLines(found), [])
         assert.equal(found.checks.find(({ name }) => name === 'chain')?.is, 'not checked')
         assert.ok(!isVerified(found), 'nothing was checked, which is no success')
+        const report = formatReport(found, 'plain', '1 s')
+        const told = /^Last fault of URL 1 \(127\.0\.0\.1:\d+\): (.*)\.$/m.exec(report)?.[1]
+        assert.ok(says === undefined ? told === undefined : told?.startsWith(says), report)
       })
     }
 

@@ -239,7 +239,7 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     const statement = `UPDATE "public"."daybook_outbox" SET drained_at = NULL WHERE log <> '${row?.log}'`
     assert.ok(refused.stderr.includes(`send that log every row with: ${statement}\n`), refused.stderr)
     await stage.sql.unsafe(statement)
-    assert.equal((await stage.drain()).stdout, '1 published, 1 duplicates skipped, 0 held\n')
+    assert.equal((await stage.drain()).stdout, '1 published, 1 duplicate skipped, 0 held\n')
     assert.deepEqual(await statuses(), ['duplicate', 'skipped', 'published'])
   })
 

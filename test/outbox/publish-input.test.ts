@@ -42,7 +42,7 @@ suite('an input of publish', () => {
     input.end(stage.line().trimEnd())
     assert.equal(await ended, 0)
     await stage.published()
-    assert.deepEqual(said, { out: '4 published, 1 duplicates skipped, 0 held\n', err: '' })
+    assert.deepEqual(said, { out: '4 published, 1 duplicate skipped, 0 held\n', err: '' })
   })
 
   test('waits for a door that is away, and says so', async () => {

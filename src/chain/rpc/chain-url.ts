@@ -15,7 +15,7 @@ export type ChainUrl = Readonly<{
   href: string
   /** Value of the header `Authorization`; null for a URL without a user. `fetch` refuses a URL that has one. */
   authorization: string | null
-  /** Texts of the URL that may be a key, as written and decoded. */
+  /** Texts of the URL and of its header that may be a key, as written and decoded. */
   secrets: readonly string[]
 }>
 
@@ -41,12 +41,13 @@ function chainUrlOf(text: string, number: number): ChainUrl {
   url.username = ''
   url.password = ''
   url.hash = ''
+  const basic = username + password === '' ? '' : basicOf(username, password)
   return {
     number,
     name: `URL ${number} (${url.host})`,
     href: url.href,
-    authorization: username + password === '' ? null : `Basic ${basicOf(username, password)}`,
-    secrets: secretsOf(url, username, password),
+    authorization: basic === '' ? null : `Basic ${basic}`,
+    secrets: secretsOf(url, username, password, basic),
   }
 }
 
@@ -57,9 +58,15 @@ function secretsOf({ pathname, search }: URL, ...login: readonly string[]): read
   const values = search
     .slice(1)
     .split('&')
-    .map((pair) => pair.slice(pair.indexOf('=') + 1))
+    // A key without a name may end with the signs of its base64.
+    .map((pair) => pair.replace(/^[^=]*=(?!=?$)/, ''))
   const parts = [...pathname.split('/'), ...values].filter((part) => part.length >= KEY_CHARS_MIN)
-  const all = [...parts, ...login.filter((part) => part !== '')].flatMap((part) => [part, unescaped(part)])
+  const all = [...parts, ...login.filter((part) => part !== '')].flatMap((part) => [
+    part,
+    unescaped(part),
+    // Servers read a plus sign of a query as a blank.
+    unescaped(part.replaceAll('+', ' ')),
+  ])
   // A secret that holds another one goes first, or a part of it would stay.
   return [...new Set(all)].toSorted((a, b) => b.length - a.length)
 }

@@ -46,3 +46,8 @@ export class RpcFailure extends Error {
     this.said = said
   }
 }
+
+/** Kind of a failure, with the code and the words of the server where it gave some. */
+export function failureText({ fault, said: { code, words } }: RpcFailure): string {
+  return [code === 'none' ? fault : `${fault} (${code})`, words].filter((text) => text !== '').join(', ')
+}

@@ -85,8 +85,38 @@ suite('an answer', () => {
       read(refusal(-32_005, 'daily request count exceeded, request rate limited'), 3),
       'rate-limited',
     )
+    // EIP-1474 gives this code to a limit, and Agave to a node that is behind.
+    assert.deepEqual(read(refusal(-32_005, 'limit exceeded', 7), 1), [{ fault: 'rate-limited' }])
+    assert.deepEqual(read(refusal(-32_005, 'Node is unhealthy', 7), 1), [{ fault: 'lagging' }])
+    assert.deepEqual(read(refusal(-32_007, '50/second request limit reached', 7), 1), [
+      { fault: 'rate-limited' },
+    ])
     assert.deepEqual(read(refusal(-32_603, 'Internal error', 7), 1), [{ fault: 'rpc-error' }])
     assert.equal(read(refusal(-32_000, 'invalid API key'), 3, 401), 'http-status')
+  })
+
+  test('with a text as its error has that text as words', () => {
+    const said = (body: unknown, status: number): unknown => {
+      const text = JSON.stringify(body)
+      const answer = { status, headers: new Headers(), text }
+      try {
+        return repliesOf(answer, { firstId: 7, calls: 1, secrets: ['KEY'] })
+      } catch (error) {
+        assert.ok(error instanceof RpcFailure)
+        return { fault: error.fault, ...error.said }
+      }
+    }
+    assert.deepEqual(said({ error: 'unknown key KEY' }, 401), {
+      fault: 'http-status',
+      code: '401',
+      words: 'unknown key …',
+    })
+    assert.deepEqual(said({ id: null, error: 'Too many requests' }, 200), {
+      fault: 'rate-limited',
+      code: 'none',
+      words: 'Too many requests',
+    })
+    assert.deepEqual(read({ ...reply(7), error: 'no' }, 1), [{ fault: 'refused' }])
   })
 
   test('with a repeated member, anywhere, is refused', () => {
@@ -122,7 +152,7 @@ suite('an answer', () => {
     assert.equal(read('null', 1), 'wrong-id')
     assert.deepEqual(read({ ...reply(7), jsonrpc: '1.0' }, 1), [{ fault: 'wrong-type' }])
     assert.deepEqual(read({ jsonrpc: '2.0', id: 7 }, 1), [{ fault: 'wrong-type' }])
-    assert.deepEqual(read({ ...reply(7), error: 'no' }, 1), [{ fault: 'wrong-type' }])
+    assert.deepEqual(read({ ...reply(7), error: 5 }, 1), [{ fault: 'wrong-type' }])
     assert.equal(read(reply(7), 1, 500), 'http-status')
     assert.equal(read(reply(7), 1, 302), 'http-status')
   })

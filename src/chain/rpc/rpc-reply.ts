@@ -10,14 +10,14 @@ import { saidBy } from './server-words.ts'
 export type CallReply = Readonly<{ result: unknown } | { failure: RpcFailure }>
 
 /** JSON-RPC codes of a server that is behind, still starting, or without this part of the history. */
-const LAGGING: ReadonlySet<unknown> = new Set([
-  -32_004, -32_005, -32_007, -32_009, -32_010, -32_011, -32_014, -32_016,
-])
+const LAGGING: ReadonlySet<unknown> = new Set([-32_004, -32_007, -32_009, -32_010, -32_011, -32_014, -32_016])
 /** Method not found, internal error, and pruned history of EVM. A smaller batch does not avoid them. */
 const BROKEN: ReadonlySet<unknown> = new Set([-32_601, -32_603, 4444])
 const RATE_CODES: ReadonlySet<unknown> = new Set([429, -32_029, -32_429])
+/** A limit of EVM by EIP-1474, and a node of Solana that is behind: its words tell. */
+const LIMIT_OR_LAG = -32_005
 const RATE_WORDS =
-  /too many requests|rate.?limit|rate exceeded|requests? per (?:second|minute|day)|quota|throughput|credits/i
+  /too many requests|rate.?limit|request limit|rate exceeded|requests? per (?:second|minute|day)|quota|throughput|credits/i
 const LAG_WORDS = /indexing|syncing|behind|unhealthy/i
 const SIZE_WORDS = /batch|too (?:large|big|long|many)/i
 
@@ -73,9 +73,10 @@ function idOf(reply: unknown): number | null | undefined {
   return typeof id === 'number' || id === null ? id : undefined
 }
 
-/** Error of a reply; null without one. */
+/** Error of a reply; null without one. Some proxies give only its message. */
 function errorOf(reply: unknown): AnswerFields | null {
   const error = hasFields(reply) ? reply['error'] : null
+  if (typeof error === 'string') return { message: error }
   return hasFields(error) ? error : null
 }
 
@@ -101,6 +102,7 @@ function errorFault(error: AnswerFields): RpcFault {
   if (RATE_CODES.has(code) || RATE_WORDS.test(message)) return 'rate-limited'
   if (SIZE_WORDS.test(message)) return 'refused'
   if (LAGGING.has(code) || LAG_WORDS.test(message)) return 'lagging'
+  if (code === LIMIT_OR_LAG) return 'rate-limited'
   return BROKEN.has(code) ? 'rpc-error' : 'refused'
 }
 

@@ -46,6 +46,16 @@ suite('the words of a server', () => {
     assert.equal(words, 'POST /v2/…/x?api-key=… by … with … or …')
   })
 
+  test('repeat no key in another form, nor the header that is made of the login', () => {
+    const [url, other] = chainUrlsOf([
+      'https://me:pw@rpc.example/?key=ab+cd/ef==',
+      'https://b.example/?Zm9v+mFy==',
+    ])
+    const words = wordsOf('Basic bWU6cHc= and ab cd/ef== or ab+cd/ef== are wrong', url?.secrets)
+    assert.equal(words, 'Basic … and … or … are wrong')
+    assert.equal(wordsOf('no key Zm9v+mFy== or Zm9v mFy==', other?.secrets), 'no key … or …')
+  })
+
   test('hide what may be a key, a transaction or an address', () => {
     for (const secret of [
       'e3b0c44298fc1c149afbf4c8996fb924',

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { World } from '../terminal/world.ts'
+import { formatCount } from '../../protocol/amount.ts'
 import { tell } from '../terminal/world.ts'
 
 /** Shortest time between two reports of a run without end. */
@@ -31,7 +32,7 @@ export function openDraftCounts(world: World, output: Writable): DraftCounts {
   const line = (): string => {
     const settled =
       counts.failed + counts.dropped === 0 ? '' : `, ${counts.failed} failed, ${counts.dropped} dropped`
-    return `${counts.published} published, ${counts.duplicate} duplicates skipped, ${counts.held} held${settled}`
+    return `${counts.published} published, ${formatCount(counts.duplicate, 'duplicate')} skipped, ${counts.held} held${settled}`
   }
   return {
     add(name, status) {

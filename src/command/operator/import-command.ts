@@ -86,7 +86,7 @@ export async function runImport(settings: ImportCommandSettings, world: World): 
     return 1
   }
   const { events, duplicates, irregular, seconds } = outcome
-  const skipped = duplicates === 0 ? '' : `, ${duplicates} duplicates skipped`
+  const skipped = duplicates === 0 ? '' : `, ${formatCount(duplicates, 'duplicate')} skipped`
   const reported = irregular === 0 ? '' : `, ${irregular} that --balances refuse would refuse`
   tell(world, `${formatCount(events, 'event')} imported in ${seconds.toFixed(1)} s${skipped}${reported}`)
   return 0

@@ -45,7 +45,12 @@ function gateOf(
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal })
   return openFinalityGate({
     chain: 'solana',
-    client: { identify: async () => 'the chain', ask: async () => [], moved: async () => null },
+    client: {
+      identify: async () => 'the chain',
+      ask: async () => [],
+      moved: async () => null,
+      faults: () => [],
+    },
     amounts: null,
     budgets: openRpcBudgets({ urls: 1, requestsPerMinute: 600, monotonicMs, sleep: pause }),
     pace: GATE_PACE,
@@ -217,6 +222,7 @@ async function runWatched({
         return txs.map((tx) => ({ is: tx === unknown ? 'unknown' : 'waiting' }))
       },
       moved: async () => null,
+      faults: () => [],
     },
     queue: {
       quiet: async () => undefined,

@@ -1,4 +1,4 @@
-import type { RpcFailure } from '../../chain/rpc/rpc-failure.ts'
+import { failureText } from '../../chain/rpc/rpc-failure.ts'
 import type { Ballot, ServerAnswer } from '../../chain/tx-verdict.ts'
 import type { AskedChain } from './finality-settings.ts'
 
@@ -27,9 +27,4 @@ function wordsOf({ vote, head }: Ballot, headName: string): string {
     case undefined:
       return `no outcome; its ${headName} is ${head}`
   }
-}
-
-/** Kind of a failure, with the code and the words of the server where it gave some. */
-function failureText({ fault, said: { code, words } }: RpcFailure): string {
-  return [code === 'none' ? fault : `${fault} (${code})`, words].filter((text) => text !== '').join(', ')
 }

@@ -1,3 +1,4 @@
+import type { ChainClient } from '../../chain/tx-verdict.ts'
 import { excessOf } from '../../chain/moved-amount.ts'
 import type { Checklist } from '../questions/check.ts'
 import type { AskedTransaction } from './ask-transactions.ts'
@@ -13,6 +14,8 @@ type AskedChain = Readonly<{
   chainId: string | null
   /** Hosts of the RPC servers. Their URLs may hold keys of the user. */
   hosts: readonly string[]
+  /** Last faults of the servers, told when a transaction got no sure answer. */
+  faults: ReturnType<ChainClient['faults']>
   /** Whether amounts were compared. */
   comparesAmounts: boolean
   /** Whether the log says that it is simulated. */
@@ -39,14 +42,16 @@ export function judgeTransactions(
   for (const seq of chosen.malformed) {
     list.wrong('chain', { place: `seq ${seq}`, what: `names no transaction of ${chain.chain}` })
   }
-  const faults = asked.map((one) => ({ one, what: faultOf(one) }))
-  for (const { one, what } of faults)
+  const judged = asked.map((one) => ({ one, what: faultOf(one) }))
+  for (const { one, what } of judged)
     if (what !== null) list.wrong('chain', { place: placeOf(one.seqs), what })
   const sound = new Set(asked.filter((one) => isSound(one, chain.comparesAmounts)).map(({ tx }) => tx))
-  const wrong = faults.filter(({ what }) => what !== null).length
+  const wrong = judged.filter(({ what }) => what !== null).length
   const open = asked.length - sound.size - wrong
   const wanted = chain.asksWanted && chain.chainId !== null ? [wantedLine(chosen, asked)] : []
-  const lines = [...wanted, ...linesOf(chosen, asked, sound, chain)]
+  const isUnsure = open > 0 || chain.chainId === null
+  const faults = chain.faults.map(({ server, words }) => `Last fault of ${server}: ${words}.`)
+  const lines = [...wanted, ...linesOf(chosen, asked, sound, chain), ...(isUnsure ? faults : [])]
   const amounts = chain.comparesAmounts ? ', and the payer moved at least what their payouts say' : ''
   if (chosen.total === 0) list.unchecked('chain', 'no event names a transaction')
   else if (chain.chainId === null) list.unchecked('chain', 'too few RPC servers answered')
