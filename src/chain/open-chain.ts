@@ -5,7 +5,7 @@ import { askServer } from './chain-server.ts'
 import { chainUrlsOf } from './rpc/chain-url.ts'
 import { openEvmServer } from './evm-server.ts'
 import { openReachedHead } from './reached-head.ts'
-import { failureText, RpcFailure } from './rpc/rpc-failure.ts'
+import { failureWords, RpcFailure } from './rpc/rpc-failure.ts'
 import { openRpcPeer } from './rpc/rpc-peer.ts'
 import { openSolanaServer } from './solana-server.ts'
 import type { Ballot, ChainClient, ChainClientSettings, Vote } from './tx-verdict.ts'
@@ -63,7 +63,7 @@ export function openChain(settings: ChainClientSettings): ChainClient {
     faults: () =>
       servers.flatMap(({ rpc }) => {
         const failure = rpc.lastFailure()
-        return failure === null ? [] : [{ server: rpc.url.name, words: failureText(failure) }]
+        return failure === null ? [] : [{ server: rpc.url.name, words: failureWords(failure) }]
       }),
   }
 }

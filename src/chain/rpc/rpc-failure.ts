@@ -48,6 +48,6 @@ export class RpcFailure extends Error {
 }
 
 /** Kind of a failure, with the code and the words of the server where it gave some. */
-export function failureText({ fault, said: { code, words } }: RpcFailure): string {
+export function failureWords({ fault, said: { code, words } }: RpcFailure): string {
   return [code === 'none' ? fault : `${fault} (${code})`, words].filter((text) => text !== '').join(', ')
 }

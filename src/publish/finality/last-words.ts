@@ -1,4 +1,4 @@
-import { failureText } from '../../chain/rpc/rpc-failure.ts'
+import { failureWords } from '../../chain/rpc/rpc-failure.ts'
 import type { Ballot, ServerAnswer } from '../../chain/tx-verdict.ts'
 import type { AskedChain } from './finality-settings.ts'
 
@@ -11,7 +11,7 @@ const HEAD: Readonly<Record<AskedChain, string>> = { solana: 'slot', evm: 'final
 /** The answer of a server in words, or why there is none. */
 export function lastWordsOf(chain: AskedChain, { server, ballot, failure }: ServerAnswer): ServerSaid {
   if (ballot !== undefined) return { server, words: wordsOf(ballot, HEAD[chain]) }
-  return { server, words: failure === null ? 'no answer' : `no answer: ${failureText(failure)}` }
+  return { server, words: failure === null ? 'no answer' : `no answer: ${failureWords(failure)}` }
 }
 
 function wordsOf({ vote, head }: Ballot, headName: string): string {
