@@ -114,6 +114,7 @@ suite('a shared link with tracking parameters', () => {
     ['/contests/1?gclid=1', '/contests/1'],
     ['/flows?bucket=week&msclkid=9&from=2026-10-01', '/flows?bucket=week&from=2026-10-01'],
     ['/events?gbraid=1&&type=payout%2Cburn&wbraid=2', '/events?type=payout%2Cburn'],
+    ['/events?gad_source=1&gad_campaignid=2&gbraid=3&type=burn', '/events?type=burn'],
     ['/events/7?_hsenc=p2ANqtz&_hsmi=1', '/events/7'],
     ['/find?q=daily+sketch&mc_cid=1&mc_eid=2', '/find?q=daily+sketch'],
     ['/log/checkpoint?igshid=1', '/log/checkpoint'],

@@ -15,8 +15,8 @@ export type WriterState = Readonly<{
   accepting(): boolean
   /** Refusal of all requests now: the clock is wrong, or a file of the store was replaced. Null for none. */
   refusal(): FailedOutcome | null
-  /** Watches these files from now on. They are open. */
-  watch(paths: readonly string[]): void
+  /** Watches these files from now on. They are open. That of the `growing` path never gets smaller. */
+  watch(paths: readonly string[], growing: string): void
   /** Whether the watched files are those that this process has opened. */
   isInPlace(): boolean
   /** Must be called when a commit succeeded. */
@@ -66,8 +66,8 @@ export function openWriterState(
     accepting: () => room.has() && !broken && !stop.signal.aborted && refusal() === null,
     refusal,
     isInPlace,
-    watch(paths) {
-      replaced = watchOpenFiles(paths)
+    watch(paths, growing) {
+      replaced = watchOpenFiles(paths, growing)
       // Found without a request too, for the log line and `/readyz`.
       setInterval(isInPlace, LOOK_MS).unref()
     },

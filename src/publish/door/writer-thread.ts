@@ -7,7 +7,7 @@ import { isDiskFull } from '../../log/store/disk-probe.ts'
 import { outsideReason } from '../../log/outside-reason.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openHighWater } from '../../log/store/high-water.ts'
-import { readIdentity } from '../../log/store/store.ts'
+import { readIdentity, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -58,7 +58,7 @@ async function run(port: MessagePort, settings: WriterSettings): Promise<void> {
   if (log === null) return port.close()
   open.shared = shared
   using highWater = openHighWater(settings.dataDirectory)
-  state.watch(filesHeldOpen(settings.dataDirectory))
+  state.watch(filesHeldOpen(settings.dataDirectory), storePath(settings.dataDirectory))
   const head = openHeadCell(settings.head)
   head.move(log.appender.head().seq)
   const writeMark = (): void => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -124,6 +124,7 @@ suite('the writer', () => {
   }
   const changes: readonly (readonly [what: string, name: string, change: (path: string) => void])[] = [
     ['the store is replaced', 'daybook.db', exchange],
+    ['the store is overwritten in place by a smaller one', 'daybook.db', (path) => truncateSync(path, 4_096)],
     ['the store is removed', 'daybook.db', rmSync],
     ['its write-ahead log is removed', 'daybook.db-wal', rmSync],
     ['its shared index is removed', 'daybook.db-shm', rmSync],

@@ -15,6 +15,8 @@ const TRACKING: ReadonlySet<string> = new Set([
   'dclid',
   'epik',
   'fbclid',
+  'gad_campaignid',
+  'gad_source',
   'gbraid',
   'gclid',
   'gclsrc',
