@@ -43,7 +43,9 @@ suite('on a phone', () => {
     ] as const
     await using told = await openApiStage({ story: contests })
     const urlOf = (path: string): string => `http://127.0.0.1:${told.port}${path}`
-    await using other = await pages.browser.see(urlOf('/'))
+    // Moments to come have two clocks.
+    await using other = await pages.browser.see(urlOf('/'), { timezoneId: 'Asia/Tokyo' })
+    await other.page.clock.setFixedTime(Date.UTC(2026, 9, 1))
     for (const path of [
       '/contests/1/ledger',
       '/contests/9007199254740991/ledger',
