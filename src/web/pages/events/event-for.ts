@@ -49,7 +49,8 @@ function contestOf({ answer, address }: LinkedAnswer<Contest>, view: View): Html
 
 /** Last step of a contest, and the field of its moment; no field for a contest without times. */
 function stateOf(contest: Contest): readonly [said: Html, field: string] {
-  const { opensAt, openedAt, closedAt } = contest
+  const { opensAt, openedAt, closedAt, cancelledAt } = contest
+  if (cancelledAt !== null) return [html`cancelled ${momentOf(cancelledAt)}`, 'cancelledAt']
   if (closedAt !== null) return [html`closed ${momentOf(closedAt)}`, 'closedAt']
   if (openedAt !== null) return [html`opened ${momentOf(openedAt)}`, 'openedAt']
   return opensAt === null ? [html`to come`, ''] : [html`opens ${momentOf(opensAt)}`, 'opensAt']

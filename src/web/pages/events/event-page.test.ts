@@ -87,6 +87,13 @@ suite('the page of an event', () => {
     assert.match(textOf(await pageAt(8)), /Cancels event 7, of type burn, on [^.]*: it counts -7\.00/)
   })
 
+  test('calls a contest that was cancelled cancelled, and not closed', async () => {
+    const cancellation: StoryEvent = { type: 'contest', kind: 'cancelled', contestId: 5 }
+    await using over = await openApiStage({ story: [...STORY.slice(0, 3), cancellation] })
+    const text = textOf(await (await over.get('/events/3')).text())
+    assert.match(text, /Fifth Contest 5, cancelled 1 Oct 2026 00:03:00 UTC/)
+  })
+
   test('of a payment is a receipt: amount exact and in words, to whom, for what, when, and its transaction', async () => {
     await using paying = await openApiStage({ story: PAYING })
     const page = await (await paying.get(`/events/${PAID}`)).text()

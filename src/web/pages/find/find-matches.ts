@@ -1,4 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
+import type { Ms } from '../../../protocol/moment.ts'
 import { DAY_MS, formatAt, msOf, parseMonth } from '../../../protocol/moment.ts'
 import { parseQueryTime } from '../../../protocol/query-time.ts'
 import type { Contest, Contests } from '../../../protocol/resources.ts'
@@ -6,7 +7,7 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import type { NearestTitle } from './nearest-titles.ts'
 import { askNearestTitles } from './nearest-titles.ts'
-import { spokenTimes } from './spoken-time.ts'
+import { spokenRange, spokenTimes } from './spoken-time.ts'
 import { findTransaction } from '../events/transaction-route.ts'
 
 /** Page that a query may mean, with the answer that describes it. */
@@ -15,6 +16,7 @@ export type Match =
   | Readonly<{ is: 'contest'; href: string; found: LinkedAnswer<Contest> }>
   | Readonly<{ is: 'transaction'; href: string }>
   | Readonly<{ is: 'month'; href: string; month: string }>
+  | Readonly<{ is: 'range'; href: string }>
   /** A day or a moment, by its `at`; one that is to come leads to the schedule. */
   | Readonly<{ is: 'day' | 'moment' | 'schedule'; href: string; at: string }>
 
@@ -110,6 +112,8 @@ const plainDigits = (number: string | undefined): string | undefined => number?.
 async function timesOf(term: string, view: View): Promise<readonly Match[]> {
   const month = parseMonth(term)
   if (month !== undefined) return [{ is: 'month', href: `/archive#${month}`, month }]
+  const range = spokenRange(term, view.now)
+  if (range !== undefined) return rangeMatch(range, view)
   const time = parseQueryTime(term)
   const times =
     'ms' in time
@@ -123,14 +127,24 @@ async function timesOf(term: string, view: View): Promise<readonly Match[]> {
         found.push({ is: 'schedule', href: '/schedule', at: formatAt(one.from) })
     } else {
       const at = formatAt(one.from)
-      const range =
+      const days =
         one.is === 'moment'
           ? `from=${at}`
           : `from=${at.slice(0, 10)}&to=${new Date(msOf(one.from) + DAY_MS).toISOString().slice(0, 10)}`
       // The last representable day ends after the last representable moment.
-      const { ok } = await view.ask('events', { query: `${range}&limit=1` })
-      if (ok) found.push({ is: one.is, href: `/events?${range}&limit=100`, at })
+      const { ok } = await view.ask('events', { query: `${days}&limit=1` })
+      if (ok) found.push({ is: one.is, href: `/events?${days}&limit=100`, at })
     }
   }
   return found
+}
+
+/** The figures of a range, by hour unless its ends are days; none if the API refuses it. */
+async function rangeMatch(range: Readonly<{ from: Ms; to: Ms }>, view: View): Promise<readonly Match[]> {
+  const [from = '', to = ''] = [range.from, range.to].map((ms) =>
+    ms % DAY_MS === 0 ? formatAt(ms).slice(0, 10) : formatAt(ms),
+  )
+  const query = `from=${from}&to=${to}${from.length + to.length === 20 ? '' : '&bucket=hour'}`
+  const { ok } = await view.ask('flows', { query })
+  return ok ? [{ is: 'range', href: `/flows?${query}` }] : []
 }

@@ -37,6 +37,11 @@ suite('a search', () => {
     ['1 October 2026, 00:05 UTC', '/events?from=2026-10-01T00:05:00.000Z&limit=100'],
     ['October 2026', '/archive#2026-10'],
     ['Oct 2026', '/archive#2026-10'],
+    ['30 September to 1 October 2026', '/flows?from=2026-09-30&to=2026-10-02'],
+    [
+      '1 Oct 00:01 to 1 Oct 2026 00:05 UTC',
+      '/flows?from=2026-10-01T00:01:00.000Z&to=2026-10-01T00:05:00.000Z&bucket=hour',
+    ],
     ['transaction-0001', '/events/10'],
     ['https://explorer.example/tx/transaction-0001?cluster=main', '/events/10'],
     ['https://daybook.example/contests/c2', '/contests/2/ledger'],
@@ -111,7 +116,15 @@ suite('a search', () => {
     assert.deepEqual(await offered('chess'), [])
   })
 
-  const nowhere = ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']
+  const nowhere = [
+    '1 October 2026 to 5 May 2027',
+    '99999',
+    '#99999',
+    'contest 99',
+    'a'.repeat(64),
+    '2026-02-30',
+    '<b>',
+  ]
   // The last representable day ends after the last moment, and no month is the 99th.
   for (const sought of [...nowhere, '9999-12-31', '2026-99', '1969-12']) {
     test(`for ${JSON.stringify(sought.slice(0, 12))} says that nothing was found`, async () => {

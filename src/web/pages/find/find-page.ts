@@ -118,6 +118,8 @@ function matchLine(match: Match, view: View): Html {
       return html`<a href="${match.href}">The events from ${minuteOf(match.at)} UTC on</a>`
     case 'month':
       return html`<a href="${match.href}">The file of ${monthHtml(match.month)}</a>`
+    case 'range':
+      return html`<a href="${match.href}">What was spent and paid in this range</a>`
     case 'schedule':
       return html`<a href="${match.href}">${dayOf(match.at)} is to come: what opens and closes next</a>`
   }

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { formatAt, msOf } from '../../../protocol/moment.ts'
 import { dayWords, timeWords } from '../../markup/time-words.ts'
 import { exactMoment, longMomentText, momentText, monthWords } from '../../markup/moment-html.ts'
-import { spokenTimes } from './spoken-time.ts'
+import { spokenRange, spokenTimes } from './spoken-time.ts'
 
 const NOW = msOf(Date.UTC(2026, 10, 29, 10, 30))
 
@@ -77,6 +77,23 @@ suite('a time in words', () => {
         assert.deepEqual(named(timeWords(form, near, NOW)), [`moment ${formatAt(near)}`], `${form} ${days}`)
     }
     assert.deepEqual(named(monthWords('2026-10')), ['2026-10'])
+  })
+
+  test('or two of them are a range, as the pages of figures name one', () => {
+    for (const [text, range] of [
+      ['1 September to 29 November 2026', '2026-09-01 2026-11-30'],
+      ['1 to 19 November 2026', '2026-11-01 2026-11-20'],
+      ['31 December 2025 to 1 January 2026', '2025-12-31 2026-01-02'],
+      ['September to October 2026', '2026-09-01 2026-11-01'],
+      ['28 Nov 00:36 to 29 Nov 2026 02:40 UTC', '2026-11-28T00:36 2026-11-29T02:40'],
+      ['29 to 1 November 2026', undefined],
+      ['duel to win', undefined],
+    ] as const) {
+      const found = spokenRange(text, NOW)
+      const words =
+        found && [found.from, found.to].map((ms) => formatAt(ms).replace(/(T00:00)?:00\.000Z$/, ''))
+      assert.equal(words?.join(' '), range, text)
+    }
   })
 
   test('is found on the clock of any reader, with UTC beside it', () => {

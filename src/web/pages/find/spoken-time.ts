@@ -78,6 +78,38 @@ export function spokenTimes(text: string, now: Ms): readonly SpokenTime[] {
   return day === undefined ? [] : timeOn(day, parts)
 }
 
+/**
+ * Range that a text names by two times, as pages of figures do: `1 to 19 November 2026`. `to` is exclusive. Undefined for
+ * anything else.
+ */
+export function spokenRange(text: string, now: Ms): Readonly<{ from: Ms; to: Ms }> | undefined {
+  const [, first = '', last = ''] = /^(.+?) to (.+)$/i.exec(text.replace(/ utc$/i, '')) ?? []
+  const [end] = spokenTimes(last, now)
+  if (end === undefined) return undefined
+  // The first has only what both do not share.
+  const shared = last.split(' ').filter((part) => !part.includes(':'))
+  const [start] = [1, 2, 3].flatMap((kept) => {
+    const [named, clock = ''] = first.split(/ (?=\d{1,2}:)/)
+    return spokenTimes([named, ...shared.slice(kept), clock].join(' ').trim(), now)
+  })
+  if (start === undefined || start.is !== end.is) return undefined
+  const from = startOf(start)
+  const to = endOf(end)
+  return from < to ? { from, to } : undefined
+}
+
+function startOf(time: SpokenTime): Ms {
+  return time.is === 'month' ? msOf(Date.parse(time.month)) : time.from
+}
+
+/** First moment after a time. */
+function endOf(time: SpokenTime): Ms {
+  if (time.is === 'moment') return time.from
+  if (time.is === 'day') return msOf(time.from + DAY_MS)
+  const [year = 0, month = 0] = time.month.split('-').map(Number)
+  return msOf(Date.UTC(year, month))
+}
+
 type Groups = Readonly<Record<string, string | undefined>>
 
 function daysOf(...days: readonly (number | undefined)[]): readonly SpokenTime[] {
