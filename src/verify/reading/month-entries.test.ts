@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { RICH_LOG } from '../../../test/stage/audit-stage.ts'
+import { RICH_LOGS } from '../../../test/stage/audit-stage.ts'
 import { paidLog } from '../../../test/story/paid-log.ts'
 import type { Change } from '../../../test/story/public-log.ts'
 import { publicLog } from '../../../test/story/public-log.ts'
@@ -14,13 +14,24 @@ import type { ListedMonth, Manifest } from './manifest.ts'
 import { listMonths } from './manifest.ts'
 import { firstPosition, monthEntries } from './month-entries.ts'
 
+/** Events of the first month of a log. */
+const firstMonth = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.filter(({ event }) => entries[0] && monthOf(event.atMs) === monthOf(entries[0].event.atMs))
+const hasDetails = ({ details }: Entry): boolean => details !== null
+/** A varied log whose first month is closed, and has several events with details and some without. */
+const RICH_LOG =
+  RICH_LOGS.find((entries) => {
+    const first = firstMonth(entries)
+    const detailed = first.filter(hasDetails).length
+    return first.length < entries.length && detailed > 1 && detailed < first.length
+  }) ?? []
 const log = publicLog(RICH_LOG)
 const [listed] = await listMonths(log.source())
 assert.ok(listed?.manifest)
 const { month, manifest } = listed
 const [LAST = month] = RICH_LOG.slice(-1).map(({ event }) => monthOf(event.atMs))
-const own = RICH_LOG.filter(({ event }) => monthOf(event.atMs) === month)
-const withDetails = own.filter(({ details }) => details !== null)
+const own = firstMonth(RICH_LOG)
+const withDetails = own.filter(hasDetails)
 const EVENTS = `archive/${month}.jsonl.gz`
 const DETAILS = `archive/${month}.details.jsonl.gz`
 
