@@ -60,6 +60,14 @@ suite('on a phone', () => {
       await other.page.goto(urlOf(path))
       await assertFits(other.page)
     }
+    // Beside two clocks a title has half of the line, so that none of its words breaks.
+    await other.page.goto(urlOf('/'))
+    for (const width of [390, 1_280]) {
+      await other.page.setViewportSize({ width, height: 640 })
+      const line = other.page.locator('aside[aria-label="Closing next"] .next li').first()
+      const [own, all] = [await line.locator('a').boundingBox(), await line.boundingBox()]
+      assert.ok(own !== null && all !== null && own.width > 0.4 * all.width, `${own?.width} of ${all?.width}`)
+    }
   })
 
   for (const path of [...ADDRESSES, ...REFUSED.map(([refused]) => refused)]) {
