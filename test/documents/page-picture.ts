@@ -5,7 +5,10 @@ import { crc32 } from 'node:zlib'
 const SIGNATURE_BYTES = 8
 const KEYWORD = 'Description\0'
 
-/** Words of the start page that do not depend on its figures: its navigation, buttons and headings. */
+/**
+ * Words of the start page that do not depend on its figures or on the hour: its navigation, buttons and headings, but those
+ * of what closes and opens next.
+ */
 export function wordsOfPage(page: string): string {
   const parts = page.matchAll(/<(?:nav|h2|button|p class="strip")[^>]*>([^]*?)<\/(?:nav|h2|button|p)>/g)
   return [...parts]
@@ -15,7 +18,7 @@ export function wordsOfPage(page: string): string {
         .replaceAll(/\s+/g, ' ')
         .trim(),
     )
-    .filter((words) => words !== '' && !/\d/.test(words))
+    .filter((words) => words !== '' && !/\d| next$/.test(words))
     .join(' | ')
 }
 
