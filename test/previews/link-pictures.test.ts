@@ -105,7 +105,7 @@ suite('the picture of a link preview', () => {
       '/events/10.png',
       ['No. 10', 'Receipt of a payment', '15.000000000 KOTS', 'A voter', 'First (contest 1)'],
     ],
-    ['/flows.png?from=2026-10-01', ['1 October 2026 so far', '15.00 KOTS paid in prizes']],
+    ['/flows.png?from=2026-10-01', ['October 2026 so far', '15.00 KOTS paid in prizes']],
     ['/flows.png?from=2026-09-01&to=2026-10-01', ['September 2026', '0 KOTS paid in prizes']],
   ]
   for (const [path, lines] of said) {
