@@ -142,7 +142,7 @@ function cutTexts(): readonly string[] {
       .filter(
         (one) => /hidden|clip/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1,
       )
-      // What only screen readers get is one pixel wide.
+      // Texts for screen readers alone are one pixel wide.
       .filter((one) => one.clientWidth > 1 && one.textContent.trim() !== '')
       .map((one) => `${one.tagName}: ${one.textContent.trim().slice(0, 80)}`)
   )

@@ -120,7 +120,7 @@ suite('a shared link with tracking parameters', () => {
     ['/log/checkpoint?igshid=1', '/log/checkpoint'],
     ['/embed/flows?yclid=1&theme=dark', '/embed/flows?theme=dark'],
     ['/about?twclid=4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', '/about'],
-    // What is wrong beside them is refused at the address without them.
+    // A fault beside them is refused at the address without them.
     ['/flows?ttclid=1&bukcet=week', '/flows?bukcet=week'],
   ] as const) {
     test(`leads from ${path} to ${to}, uncached`, async () => {

@@ -137,7 +137,7 @@ suite('a text for people', () => {
     for (let code = 0; code <= 0x10ffff; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue
       const character = String.fromCodePoint(code)
-      // What Unicode has not assigned is drawn as a box.
+      // Unassigned code points are drawn as a box.
       if (/\p{Co}/u.test(character) || (/\p{Cn}/u.test(character) && !BLANK.test(character))) continue
       for (const [field, draft] of fieldsOf(`${character} ${character}`)) {
         const outcome = parseDraft(draft, DOOR)

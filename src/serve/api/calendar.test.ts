@@ -86,7 +86,7 @@ suite('the calendar feed', () => {
       assert.deepEqual(await revisionsOf(stage), told)
     }
     assert.deepEqual(await revisionsOf(stage), first)
-    // Of two dates only one moves: minute 3.
+    // One of two dates moves: minute 3.
     await after(moved(2, 1, 3), { 'contest-2-closes': '1 at minute 3' })
     await after(moved(2, 1.5, 4), { 'contest-2-opens': '1 at minute 4', 'contest-2-closes': '2 at minute 4' })
     // A date that moves back has moved again.

@@ -45,7 +45,7 @@ const READ: readonly (readonly [form: TimeForm, at: string, ahead: number, words
   // Its clock is that of UTC: one moment, once.
   ['near', '2026-11-24T14:00:00.000Z', UTC, 'tomorrow 14:00 UTC'],
   ['hour', '2026-11-24T14:00:00.000Z', UTC, 'tomorrow 14:00 UTC'],
-  // What has passed is UTC for everyone.
+  // Past moments are UTC for everyone.
   ['near', '2026-11-23T11:50:00.000Z', TOKYO, '23 Nov 11:50 UTC'],
   ['full', '2026-11-23T11:49:59.000Z', TOKYO, '23 Nov 2026 11:49:59 UTC'],
   ['until', '2026-11-24T14:00:00.000Z', TOKYO, 'in 1 d 2 h'],

@@ -129,7 +129,7 @@ function paying(course: Course, view: View): readonly BookLine[] {
   }
   if (last !== undefined && count > 1 && isWhole) {
     const pointer = `/payouts/${lastIndex}`
-    // What a correction left unpaid may be paid after the end.
+    // Prizes that a correction left unpaid may be paid after the end.
     const place = contest.paidAt !== null && last.at > contest.paidAt ? later : lines
     place.push({
       when: at(`${pointer}/at`, last.at, view),

@@ -21,7 +21,7 @@ const RANGES: readonly (readonly [from: string, to: string, name: string, newest
   ['2027-01-01', '2028-01-01', 'in 2027', '2028-02-01'],
   ['2027-01-01', '2028-01-01', 'in 2027 so far', '2027-03-01'],
   ['2026-12-31', '2027-01-02', 'from 31 December 2026 to 1 January 2027', '2027-02-01'],
-  // What the log covers of ninety days, of its months, and of its first day.
+  // The part of ninety days, of months and of the first day that the log covers.
   ['2026-08-31', '2026-11-29', 'from 31 August to 28 November 2026'],
   ['2026-08-01', '2026-12-01', 'from 28 August to 28 November 2026'],
   ['2026-06-01', '2026-08-30', 'from 28 to 29 August 2026', '2026-08-29T01:00Z'],

@@ -34,7 +34,7 @@ export function rangeName({ fromMs, toMs, launchedAtMs, asOf, now, buckets }: Na
   const seenMs = Math.max(startMs, asOf.atMs ?? 0, now?.atMs ?? 0)
   const endMs = isGrowing ? Math.max(seenMs, openMs) + 1 : toMs
   if (fromMs % DAY_MS !== 0 || toMs % DAY_MS !== 0) {
-    // How much of the last bucket has passed is only known from what was seen in it.
+    // Only an event in the last bucket tells how much of it has passed.
     return { before: 'from', words: minutesOf(startMs, seenMs < openMs ? toMs : endMs) }
   }
   const [first, last] = [dayOf(startMs), dayOf(endMs - 1)]
