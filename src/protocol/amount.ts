@@ -92,5 +92,10 @@ function decimal(value: bigint, decimals: number): string {
 
 /** Count with its noun, as people write it: `1 event`, `0 events`, `2 witnesses`. `many` is the plural. */
 export function formatCount(count: number | bigint, one: string, many = `${one}s`): string {
-  return `${count} ${Number(count) === 1 ? one : many}`
+  return `${count} ${nounOf(count, one, many)}`
+}
+
+/** Noun after a count: `event` for 1, else `events`. `many` is the plural. */
+export function nounOf(count: number | bigint, one: string, many = `${one}s`): string {
+  return Number(count) === 1 ? one : many
 }

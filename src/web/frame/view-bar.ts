@@ -1,4 +1,4 @@
-import { nounOf } from '../markup/prose.ts'
+import { nounOf } from '../../protocol/amount.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import { embedCodes } from './embed-codes.ts'
 import { grouped } from '../markup/chart-scale.ts'

@@ -16,11 +16,6 @@ export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-/** A noun after a count: `event` for 1, else `events`. */
-export function nounOf(count: number, noun: string): string {
-  return count === 1 ? noun : `${noun}s`
-}
-
 /** Element id of a part that several answers share. */
 export const anchorOf = (name: string): string => `of-${name}`
 

@@ -1,4 +1,4 @@
-import { nounOf } from '../../markup/prose.ts'
+import { nounOf } from '../../../protocol/amount.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { derived, minus } from '../../markup/derived.ts'

@@ -1,4 +1,4 @@
-import { nounOf } from '../../markup/prose.ts'
+import { nounOf } from '../../../protocol/amount.ts'
 import { clusterOf } from './cluster-facts.ts'
 import { witnessFact } from './witness-line.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'

@@ -1,4 +1,4 @@
-import { nounOf } from '../../markup/prose.ts'
+import { nounOf } from '../../../protocol/amount.ts'
 import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
 import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'

@@ -1,4 +1,4 @@
-import { nounOf } from '../../markup/prose.ts'
+import { nounOf } from '../../../protocol/amount.ts'
 import type { EventsPage, Payouts, Summary } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'

@@ -1,4 +1,4 @@
-import { nounOf } from '../../markup/prose.ts'
+import { nounOf } from '../../../protocol/amount.ts'
 import type { View } from '../../frame/page.ts'
 import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
 import { countHtml } from '../../markup/amount-html.ts'
