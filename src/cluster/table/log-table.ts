@@ -1,0 +1,84 @@
+/** A row of the table: one commit of the log, and its place: 1, 2, 3 and so on, without gap. */
+export type TableRow = Readonly<{ place: number; bytes: Uint8Array }>
+
+/** A primary of PostgreSQL. The timeline grows with each promotion. */
+export type ServerIdentity = Readonly<{ systemId: string; timeline: number }>
+
+/** What one look at the table shows. */
+export type Look = Readonly<{
+  server: ServerIdentity
+  /**
+   * Rows from the asked place on, in order and without gap: all of them are on the disks of the synchronous standbys. At
+   * least one if the table has one, `LOOK_ROWS_MAX` and the asked number of bytes at most.
+   */
+  rows: readonly TableRow[]
+  /** The newest place that is visible, which the standbys may not have yet; 0 of an empty table. */
+  last: number
+  /** Whether any session holds the lock. */
+  isLed: boolean
+  /** The highest place that another connected node shows; 0 when none is connected. */
+  shown: number
+}>
+
+/**
+ * Answer of one attempt to append.
+ *
+ * - `appended`: the row is at exactly this place, and on the disks of the synchronous standbys.
+ * - `refused`: this attempt inserted nothing and never will: the session does not lead.
+ * - `unknown`: the row may be there, or may still arrive.
+ */
+export type Appended = 'appended' | 'refused' | 'unknown'
+
+/** Difference between the clock of the database and ours, in milliseconds. */
+export type ClockOffset = Readonly<{
+  /** The database's clock minus ours. */
+  offsetMs: number
+  /** Half of the round trip of the question: the offset may be wrong by so much in either direction. */
+  errorMs: number
+}>
+
+/** The table of the log in the operator's database. It connects again by itself until it is disposed. */
+export type LogTable = AsyncDisposable &
+  Readonly<{
+    /** Shows the table from a place on, and shows other nodes `applied` as the place of this one. Throws a `TableError`. */
+    look(from: number, bytesMax: number, applied: number): Promise<Look>
+    /**
+     * Takes the lock in a session of its own. Null when another session has it. Throws a `TableError`, for example when
+     * the settings of the server, its standbys, the role or the table are not as they must be.
+     */
+    lead(applied: number): Promise<LeadSession | null>
+  }>
+
+/**
+ * The session of a leader. Barrier, reading and appending all happen in it. PostgreSQL ends it when this process is silent
+ * for `SILENCE_MS_MAX`, and it asks something every second by itself. No call takes longer than `APPEND_MS_MAX`.
+ */
+export type LeadSession = AsyncDisposable &
+  Readonly<{
+    look: LogTable['look']
+    /**
+     * Commits a message that the standbys have flushed. Returns the newest place before it, so that everything that anyone
+     * was ever told to be appended is at or below it. Throws a `TableError` when that is not proved.
+     */
+    barrier(): Promise<number>
+    /** Appends at exactly this place. Never throws. After anything but `appended` the session must be disposed. */
+    append(place: number, bytes: Uint8Array): Promise<Appended>
+    /** Measures the clocks. Throws a `TableError`. */
+    clockOffset(): Promise<ClockOffset>
+    /** Resolves when the session is lost or disposed. */
+    lost: Promise<void>
+  }>
+
+/** Rows of one look, at most. */
+export const LOOK_ROWS_MAX = 256
+/** Time after which PostgreSQL ends the session of a silent leader, in milliseconds. */
+export const SILENCE_MS_MAX = 5_000
+/** Longest duration of a call of a leader's session, in milliseconds. The leader's transaction is open for so long. */
+export const APPEND_MS_MAX = 4_000
+/** Bytes of the largest row. */
+export const ROW_BYTES_MAX: number = 4 * 1024 * 1024
+
+/** The database did not do what was asked. The message says what, where, and what to do; it names no password. */
+export class TableError extends Error {
+  override readonly name = 'TableError'
+}
