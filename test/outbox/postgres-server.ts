@@ -1,11 +1,12 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
+import { spawnTied } from '../processes/other-program.ts'
 
 const WAIT_MS = 30_000
 const LOOK_MS = 20
@@ -87,7 +88,7 @@ export async function startPostgresServer(
     async start() {
       const endMs = performance.now() + WAIT_MS
       for (;;) {
-        child ??= spawn(join(PROGRAMS, 'postgres'), ['-D', data, '-k', home, ...flags], {
+        child ??= spawnTied(join(PROGRAMS, 'postgres'), ['-D', data, '-k', home, ...flags], {
           ...as,
           cwd: home,
           stdio: 'ignore',

@@ -13,7 +13,7 @@ const TIED = pathOf('setpriv') === undefined ? [] : ['setpriv', '--pdeathsig', '
 export function spawnTied(
   program: string,
   words: readonly string[],
-  options: Pick<SpawnOptions, 'stdio' | 'env'>,
+  options: Pick<SpawnOptions, 'stdio' | 'env' | 'cwd' | 'uid' | 'gid'>,
 ): ChildProcess {
   const [first = program, ...rest] = [...TIED, program, ...words]
   return spawn(first, rest, options)

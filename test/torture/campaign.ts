@@ -4,6 +4,7 @@ import { appendFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
+import type { CampaignRow } from './campaigns.ts'
 import { CAMPAIGNS } from './campaigns.ts'
 
 /** Counts of a campaign, by name. Whole numbers, except for times, whose names end with a unit. */
@@ -36,8 +37,11 @@ export type Campaign = Readonly<{
 export type RecordedCampaign = Readonly<{ name: string; size: number; seed: string; figures: Figures }>
 
 /** Opens a campaign with the size and seed that the environment names, or with those of `npm test`. */
-export function openCampaign(name: string): Campaign {
-  const row = CAMPAIGNS[name] ?? assert.fail(`campaigns.ts has no ${name}`)
+export function openCampaign(
+  name: string,
+  campaigns: Readonly<Record<string, CampaignRow>> = CAMPAIGNS,
+): Campaign {
+  const row = campaigns[name] ?? assert.fail(`no row has the name ${name}`)
   const size = Number(process.env['DAYBOOK_CAMPAIGN'] ?? row.sizes.quick)
   const seed = process.env['DAYBOOK_SEED'] ?? row.seed
   const record = process.env['DAYBOOK_RECORD']

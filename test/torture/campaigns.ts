@@ -118,15 +118,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 2, hour: 20, night: 120 },
     seed: 'final by the word of the chain',
   },
-  everything: {
-    file: 'test/torture/together/everything.test.ts',
-    promise:
-      'Writers, mirrors, chain, outbox, witnesses and backups keep their promises while all of them fail together',
-    unit: 'faults',
-    sizes: { quick: 0, hour: 60, night: 300 },
-    part: 50,
-    seed: 'all faults at once',
-  },
   soak: {
     file: 'test/torture/together/soak.test.ts',
     promise:
@@ -175,26 +166,11 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: '1',
   },
   'cluster-single': {
-    file: 'test/cluster/single-cluster.test.ts',
+    file: 'test/torture/history/single-cluster.test.ts',
     promise: 'A node that is killed, paused and cut off loses and repeats nothing, and keeps the order',
     unit: 'faults',
     sizes: { quick: 5, hour: 40, night: 200 },
     seed: 'one node',
-  },
-  'cluster-nats': {
-    file: 'test/cluster/nats-cluster.test.ts',
-    promise: 'Three writers on NATS and two mirrors lose and repeat nothing, and answer with the same bytes',
-    unit: 'faults',
-    sizes: { quick: 3, hour: 15, night: 100 },
-    seed: 'three writers on NATS',
-  },
-  'cluster-postgres': {
-    file: 'test/cluster/postgres-cluster.test.ts',
-    promise:
-      'Three writers on PostgreSQL and two mirrors lose and repeat nothing, and answer with the same bytes',
-    unit: 'faults',
-    sizes: { quick: 3, hour: 15, night: 100 },
-    seed: 'three writers on PostgreSQL',
   },
   pages: {
     file: 'test/web/web-browser.test.ts',

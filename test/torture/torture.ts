@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ROOT } from '../stage/places.ts'
 import { useMemoryFolder } from '../processes/memory-folder.ts'
 import { CAMPAIGNS } from './campaigns.ts'
 import type { TortureSettings } from './run-torture.ts'
@@ -22,21 +25,27 @@ const { values } = parseArgs({
 const { tier, seed, only } = values
 if (tier !== 'quick' && tier !== 'hour' && tier !== 'night')
   throw new Error('--tier takes quick, hour or night')
-for (const name of only) if (!Object.hasOwn(CAMPAIGNS, name)) throw new Error('--only takes a name of --list')
+/** Those of the core, and those that options of the log bring in files of this name. */
+const campaigns = { ...CAMPAIGNS }
+for (const path of globSync('test/**/campaign-rows.ts', { cwd: ROOT })) {
+  const rows = (await import(join(ROOT, path))) as { CAMPAIGNS: typeof CAMPAIGNS }
+  Object.assign(campaigns, rows.CAMPAIGNS)
+}
+for (const name of only) if (!Object.hasOwn(campaigns, name)) throw new Error('--only takes a name of --list')
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 const git = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' })
 const commit = git.status === 0 ? git.stdout.trim() : 'an unknown commit'
 const settings: TortureSettings = {
-  campaigns: CAMPAIGNS,
+  campaigns,
   tier,
   seed,
   only,
   folder: '.daybook-torture',
   commit,
 }
-if (values.list) process.stdout.write(listOf(CAMPAIGNS))
+if (values.list) process.stdout.write(listOf(campaigns))
 else if (values.report) process.stdout.write(reportOf(settings))
 else {
   useMemoryFolder()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../../sim/random.ts'
-import type { SentDraft } from '../../cluster/history.ts'
-import { contestRequests } from '../../cluster/contest-drafts.ts'
+import type { SentDraft } from '../history/history.ts'
+import { contestRequests } from '../history/contest-drafts.ts'
 
 const PUBLISHERS = 4
 const ATTEMPT_MS_MAX = 10_000

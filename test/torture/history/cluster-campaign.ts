@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { randomOf } from '../../sim/random.ts'
-import { run } from '../stage/command-stage.ts'
+import { randomOf } from '../../../sim/random.ts'
+import { audit, saidBy } from './campaign-audits.ts'
 import type { Cluster, FiredFault } from './cluster.ts'
 import { chosenFaults } from './cluster.ts'
 import type { ClusterPublishers } from './cluster-publishers.ts'
@@ -9,9 +9,10 @@ import { openClusterPublishers } from './cluster-publishers.ts'
 import type { EndlessInput } from './endless-input.ts'
 import { openEndlessInput } from './endless-input.ts'
 import type { AuditFault, History, NodeState, Recovery, SeenTree } from './history.ts'
+import { lossesOf } from './history-checker.ts'
 import type { HoppingSubscribers } from './hopping-subscribers.ts'
 import { openHoppingSubscribers } from './hopping-subscribers.ts'
-import { measureShare } from '../processes/machine-share.ts'
+import { measureShare } from '../../processes/machine-share.ts'
 import { readAnswers, readEntries, readHeld, readTree } from './node-answers.ts'
 
 /** Size of a campaign. */
@@ -20,7 +21,7 @@ export type CampaignSettings = Readonly<{
   folder: string
   seed: string
   faults: number
-  /** Names of the faults of the first round. */
+  /** Names of the faults of the first rounds, one round each. A name with ` + ` between fires several at once. */
   first?: readonly string[]
   /** Whether a fault comes before others that have fired as often: all, if there are more faults than a run fires. */
   isPreferred?(name: string): boolean
@@ -58,7 +59,6 @@ const ROUNDS_PER_STANDSTILL = 8
 /** Longest wait for nodes, publishers and subscribers. A longer one is a violation, and the run ends. */
 const WAIT_MS_MAX = 60_000
 const POLL_MS = 50
-const OUTPUT_CHARACTERS_MAX = 2_000
 
 /** Parts of a run, and what it has recorded so far. */
 type Stage = Readonly<{
@@ -109,8 +109,10 @@ export async function runCampaign(cluster: Cluster, settings: CampaignSettings):
     auditFaults.push({ node, audit: 'end', output: 'it did not end with code 0 after SIGTERM' })
   for (const { name, data } of nodes) auditFaults.push(...(await audit(name, 'check', ['--data', data])))
 
+  auditFaults.push(...((await cluster.audit?.()) ?? []))
+
   const { trees, recoveries, standstills, fired } = stage
-  const { requests } = publishers
+  const requests = [...(cluster.before ?? []), ...publishers.requests]
   return {
     history: {
       entries,
@@ -158,7 +160,9 @@ async function fireAll(stage: Stage): Promise<void> {
   for (let round = 1; total() < settings.faults; round += 1) {
     await published(stage, settings.acksPerRound, 'with nothing wrong')
     const begun: { name: string; heal: FiredFault['heal'] }[] = []
-    const named = faults.filter(({ name }) => round === 1 && settings.first?.includes(name) === true)
+    const names = settings.first?.[round - 1]?.split(' + ') ?? []
+    const named = faults.filter(({ name }) => names.includes(name))
+    assert.equal(named.length, names.length, `there is no fault ${names.join(', or no ')}`)
     for (const { name, fire } of named.length > 0
       ? named
       : chosenFaults(faults, fired, random, settings.isPreferred)) {
@@ -171,8 +175,11 @@ async function fireAll(stage: Stage): Promise<void> {
     await Promise.race([sleep(random.between(...settings.faultMs)), publishers.failed])
     await Promise.all(begun.map(({ heal }) => heal()))
     tellNodes()
-    const names = begun.map(({ name }) => name)
-    if (names.length > 0) await recover(stage, names)
+    if (begun.length > 0)
+      await recover(
+        stage,
+        begun.map(({ name }) => name),
+      )
     await sleep(random.between(...CALM_MS))
     if (round % ROUNDS_PER_STANDSTILL === 0) await standStill(stage, 'go on')
   }
@@ -216,13 +223,18 @@ async function published(stage: Stage, acks: number, when: string): Promise<void
 
 /** Notes how long all nodes and the publishers need after some faults. */
 async function recover(stage: Stage, faults: readonly string[]): Promise<void> {
-  const { cluster, recoveries } = stage
+  const { cluster, recoveries, publishers } = stage
   await cluster.hasLeader()
   const fromMs = performance.now()
   const share = measureShare()
+  const acknowledged = publishers.requests.map((request) => ({ ...request, acks: [...request.acks] }))
   const answered = published(stage, 1, `after ${faults.join(' and ')}`).then(() => performance.now() - fromMs)
   const [agreeMs, publishMs] = await Promise.all([agree(stage, fromMs), answered])
   recoveries.push({ faults, agreeMs, publishMs, slowness: share.slowness() })
+  const [one] = cluster.nodes
+  const size = one === undefined ? 0 : (await readTree(one.name, one.url() ?? '')).size
+  const losses = lossesOf(acknowledged, await readEntries(one?.url() ?? '', size))
+  assert.deepEqual(losses, [], `after ${faults.join(' and ')}\n${saidBy(cluster)}`)
 }
 
 /** Compares all nodes while nobody publishes. The last time, publishers do not go on. */
@@ -272,19 +284,8 @@ async function nothingHeld(stage: Stage): Promise<void> {
   }
 }
 
-async function audit(node: string, kind: 'verify' | 'check', rest: readonly string[]): Promise<AuditFault[]> {
-  const { code, stdout, stderr } = await run([kind, ...rest])
-  if (code === 0) return []
-  return [{ node, audit: kind, output: `${stdout}${stderr}`.slice(-OUTPUT_CHARACTERS_MAX) }]
-}
-
 function assertInTime({ cluster, publishers }: Stage, fromMs: number, what: string): void {
   if (performance.now() - fromMs < WAIT_MS_MAX) return
   const answers = [...publishers.unsettled].map(([name, answer]) => `${name}: ${answer}`).join('\n')
   assert.fail(`${what}\n${answers}\n${saidBy(cluster)}`)
-}
-
-/** Last output of each node, for the message of a failure. */
-function saidBy({ nodes }: Cluster): string {
-  return nodes.map(({ name, said }) => `${name}:\n${said().slice(-OUTPUT_CHARACTERS_MAX)}`).join('\n')
 }

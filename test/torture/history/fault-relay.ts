@@ -1,10 +1,14 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
-import { resetConnection } from '../torture/stream/reset-connection.ts'
+import { resetConnection } from '../stream/reset-connection.ts'
 
 /** State of a relay's network. `halfOpen`: the far ends are gone, and the near ends do not learn of it. */
-type Weather = 'clear' | 'refusing' | 'stalled' | 'stalledOut' | 'halfOpen'
+type Weather = 'clear' | 'refusing' | 'stalled' | 'stalledOut' | 'stalledBack' | 'halfOpen'
+
+type Direction = 'both' | 'out' | 'back'
+
+const STALLED = { both: 'stalled', out: 'stalledOut', back: 'stalledBack' } as const
 
 /**
  * A TCP relay with faults. `near` is the side that connects. Bytes that a stall holds back arrive later, as on a
@@ -17,8 +21,8 @@ export type FaultRelay = AsyncDisposable &
     cut(): number
     /** Closes all connections and refuses new ones. */
     refuse(): number
-    /** Carries no bytes: in both directions, or from the near side only. Returns the number of connections. */
-    stall(direction: 'both' | 'out'): number
+    /** Carries no bytes: in both directions, from the near side only, or to it only. Returns the number of connections. */
+    stall(direction: Direction): number
     /** Destroys the far ends. The near ends stay open and silent, also new ones. Returns the number of connections. */
     halfOpen(): number
     /** Delays all bytes. Returns the number of connections. */
@@ -38,7 +42,7 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
   const carry = (from: Socket, to: Socket, direction: 'out' | 'back'): (() => void) => {
     const held: (Buffer | null)[] = []
     const isHeld = (): boolean =>
-      weather === 'stalled' || weather === 'halfOpen' || (weather === 'stalledOut' && direction === 'out')
+      weather === 'halfOpen' || weather === STALLED.both || weather === STALLED[direction]
     const flush = (): void => {
       while (held.length > 0 && !isHeld()) {
         const bytes = held.shift()
@@ -94,7 +98,7 @@ export async function openFaultRelay(target: () => number | null): Promise<Fault
       begin('refusing')
       return cut()
     },
-    stall: (direction) => begin(direction === 'both' ? 'stalled' : 'stalledOut'),
+    stall: (direction) => begin(STALLED[direction]),
     halfOpen() {
       const count = begin('halfOpen')
       for (const { far } of links) resetConnection(far)

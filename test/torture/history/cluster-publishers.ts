@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../sim/random.ts'
-import { randomOf } from '../../sim/random.ts'
+import type { Random } from '../../../sim/random.ts'
+import { randomOf } from '../../../sim/random.ts'
 import type { ClusterNode } from './cluster.ts'
 import { contestRequests } from './contest-drafts.ts'
 import type { PlannedRequest, SendPayment } from './contest-drafts.ts'
@@ -19,6 +19,7 @@ type Answer =
   | Readonly<{ is: 'acknowledged'; seqs: readonly number[]; isRepeated: boolean }>
   | Readonly<{ is: 'held' }>
   | Readonly<{ is: 'refused'; status: number; code: string }>
+  | Readonly<{ is: 'elsewhere' }>
   | Readonly<{ is: 'unknown' }>
 
 type DoorBody = Readonly<{
@@ -40,6 +41,7 @@ type CountName =
   | 'twice'
   | 'fallbacks'
   | 'unknowns'
+  | 'elsewhere'
   | 'kept'
   | 'lost'
   | 'held'
@@ -87,6 +89,7 @@ export function openClusterPublishers({
     twice: 0,
     fallbacks: 0,
     unknowns: 0,
+    elsewhere: 0,
     kept: 0,
     lost: 0,
     held: 0,
@@ -123,6 +126,7 @@ export function openClusterPublishers({
       if (status >= 400 && status < 500 && status !== 429)
         return { is: 'refused', status, code: body.code ?? '' }
       unsettled.set(node.name, `${status} ${body.code}: ${body.detail}`)
+      if (body.code === 'not-leading') return { is: 'elsewhere' }
     } catch (error) {
       // Cut, late, or nobody listens.
       unsettled.set(node.name, String(error))
@@ -130,9 +134,13 @@ export function openClusterPublishers({
     return { is: 'unknown' }
   }
 
-  /** Sends a request once and notes the outcome. Returns whether it was definite. */
-  const attempt = async (request: Sent, node: ClusterNode): Promise<boolean> => {
+  /** Sends a request once and notes the outcome. Returns whether it was definite, or that the node does not lead. */
+  const attempt = async (request: Sent, node: ClusterNode): Promise<boolean | 'elsewhere'> => {
     const answer = await ask(node, request.drafts)
+    if (answer.is === 'elsewhere') {
+      counts.elsewhere += 1
+      return 'elsewhere'
+    }
     if (answer.is === 'unknown') {
       request.unknowns += 1
       counts.unknowns += 1
@@ -153,13 +161,21 @@ export function openClusterPublishers({
     return true
   }
 
+  const writerAt = (place: number): ClusterNode => writers[place % writers.length] as ClusterNode
+
+  /** Sends some acknowledged requests again, to any node. */
+  const repeat = async (request: Sent, random: Random): Promise<void> => {
+    if (given.signal.aborted || !random.chance(REPEATED)) return
+    counts.repeats += 1
+    await attempt(request, writerAt(random.below(writers.length)))
+  }
+
   const send = async (
     planned: PlannedRequest,
     publisher: string,
     home: number,
     random: Random,
   ): Promise<void> => {
-    const writerAt = (place: number): ClusterNode => writers[place % writers.length] as ClusterNode
     const request: Sent = {
       ...planned,
       drafts: [...planned.drafts],
@@ -175,16 +191,18 @@ export function openClusterPublishers({
       counts.twice += 1
       const other = writerAt(home + random.below(writers.length))
       const both = await Promise.all([attempt(request, writerAt(home)), attempt(request, other)])
-      if (both.some(Boolean)) return
+      if (both.includes(true)) return
     }
-    for (let place = home; !(await attempt(request, writerAt(place))); place += 1) {
-      if (given.signal.aborted) return
+    let pointers = 0
+    for (let place = home; ; place += 1) {
+      const outcome = await attempt(request, writerAt(place))
+      if (outcome === true || given.signal.aborted) return await repeat(request, random)
       counts.fallbacks += 1
+      pointers += outcome === 'elsewhere' ? 1 : 0
+      // A node that does not lead costs no pause, unless all say so.
+      if (outcome === 'elsewhere' && pointers % writers.length !== 0) continue
       await sleep(random.between(BACKOFF_MS_MIN, BACKOFF_MS_MAX))
     }
-    if (!random.chance(REPEATED)) return
-    counts.repeats += 1
-    await attempt(request, writerAt(random.below(writers.length)))
   }
 
   const run = async (index: number): Promise<void> => {

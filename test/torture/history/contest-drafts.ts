@@ -1,4 +1,4 @@
-import type { Random } from '../../sim/random.ts'
+import type { Random } from '../../../sim/random.ts'
 import type { SentDraft } from './history.ts'
 
 /** Sends a transaction to the chain, which includes it soon, late, or as failed. Returns its identifier. */

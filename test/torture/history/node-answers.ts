@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
+import { parseCheckpoint } from '../../../src/tlog/checkpoint.ts'
 import type { SeenTree } from './history.ts'
 
 /** Longer than any answer takes on a machine that others load. A node that does not answer at all is a violation. */

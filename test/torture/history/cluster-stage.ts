@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
-import type { RpcServer } from '../../sim/chain/rpc-server.ts'
-import { openRpcServer } from '../../sim/chain/rpc-server.ts'
-import { randomOf } from '../../sim/random.ts'
-import { openPaymentChain } from '../finality/payment-fates.ts'
-import { openRandomRpcServers } from '../finality/random-rpc-faults.ts'
+import type { PretendChain } from '../../../sim/chain/pretend-chain.ts'
+import type { RpcServer } from '../../../sim/chain/rpc-server.ts'
+import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
+import { randomOf } from '../../../sim/random.ts'
+import { openPaymentChain } from '../../finality/payment-fates.ts'
+import { openRandomRpcServers } from '../../finality/random-rpc-faults.ts'
 import type { SendPayment } from './contest-drafts.ts'
 import type { History } from './history.ts'
 
 const TOKEN = 'a-token-of-the-cluster-that-is-long-enough-0123456789'
 /** Makes the gate ask in milliseconds. */
-const FAST_PACE = join(import.meta.dirname, '..', 'finality', 'fast-pace.ts')
+const FAST_PACE = join(import.meta.dirname, '..', '..', 'finality', 'fast-pace.ts')
 
 /** Parts that all writers of a cluster share: the token, and a chain that settles their payments. */
 type ClusterStage = AsyncDisposable &

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../stage/stream-client.ts'
+import { until } from '../../stage/stream-client.ts'
 import type { FaultRelay } from './fault-relay.ts'
 import { openFaultRelay } from './fault-relay.ts'
 

@@ -59,7 +59,7 @@ export type NodeState = Readonly<{
 /** Failure of a command that audits a node, its store or a backup, or of a program that should have ended well. */
 export type AuditFault = Readonly<{
   node: string
-  audit: 'verify' | 'check' | 'end' | 'backup' | 'restore'
+  audit: 'verify' | 'check' | 'cluster check' | 'end' | 'backup' | 'restore'
   output: string
 }>
 

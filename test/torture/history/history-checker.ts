@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { appendLeaf, emptyFrontier, rootOf } from '../../src/tlog/frontier.ts'
-import { treeHasher } from '../../src/tlog/hash.ts'
+import { appendLeaf, emptyFrontier, rootOf } from '../../../src/tlog/frontier.ts'
+import { treeHasher } from '../../../src/tlog/hash.ts'
 import type { HistoryRule, LoggedEvent } from './companion-rules.ts'
 import { COMPANION_RULES, published } from './companion-rules.ts'
 import type { History, Visit } from './history.ts'
@@ -41,14 +41,36 @@ export function violationsOf(history: History): readonly string[] {
   })
 }
 
-function* contiguous(_: History, events: readonly LoggedEvent[]): Generator<string> {
+/** Violations that a log shows while the run goes on, with what was acknowledged before the log was read. */
+export function lossesOf(requests: History['requests'], entries: readonly string[]): readonly string[] {
+  const events = entries.map((entry) => JSON.parse(entry.split('\n', 1)[0] ?? '') as LoggedEvent)
+  return [...contiguous({}, events), ...acknowledged({ requests }, events), ...doubled(events)].slice(
+    0,
+    LISTED_MAX,
+  )
+}
+
+function* doubled(events: readonly LoggedEvent[]): Generator<string> {
+  const seqs = new Map<string, number>()
+  for (const event of events) {
+    const content = contentOf(event)
+    const known = seqs.get(content)
+    if (known !== undefined) yield `one draft is at ${known} and ${event.seq}`
+    seqs.set(content, event.seq)
+  }
+}
+
+function* contiguous(_: object, events: readonly LoggedEvent[]): Generator<string> {
   for (const [index, { seq, atMs }] of events.entries()) {
     if (seq !== index + 1) yield `place ${index + 1} has seq ${seq}`
     if (atMs < (events[index - 1]?.atMs ?? 0)) yield `seq ${seq} is older than the one before it`
   }
 }
 
-function* acknowledged({ requests }: History, events: readonly LoggedEvent[]): Generator<string> {
+function* acknowledged(
+  { requests }: Pick<History, 'requests'>,
+  events: readonly LoggedEvent[],
+): Generator<string> {
   for (const { drafts, acks } of requests) {
     for (const { node, seqs } of acks) {
       if (seqs.length !== drafts.length)

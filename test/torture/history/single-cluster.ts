@@ -5,10 +5,13 @@ import { startFaultyNode } from './faulty-node.ts'
 
 /** One node without an engine: the smallest cluster. It proves the campaign itself. */
 export async function openSingleCluster(folder: string, seed: string): Promise<Cluster> {
+  await using opening = new AsyncDisposableStack()
   const { token, pay, finals, writerWords, env, ...stage } = await openClusterStage(folder, seed)
+  opening.use(stage)
   const data = join(folder, 'one')
   const words = [...writerWords(data), '--chain', 'solana', '--development']
-  const one = await startFaultyNode({ name: 'one', kind: 'writer', data, words, env })
+  const one = opening.use(await startFaultyNode({ name: 'one', kind: 'writer', data, words, env }))
+  const open = opening.move()
   return {
     nodes: [one.node],
     token,
@@ -18,9 +21,6 @@ export async function openSingleCluster(folder: string, seed: string): Promise<C
     finals,
     hasLeader: async () => undefined,
     stop: async () => ((await one.stop()) === 0 ? [] : ['one']),
-    async [Symbol.asyncDispose]() {
-      await one[Symbol.asyncDispose]()
-      await stage[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
 }

@@ -1,6 +1,6 @@
-import type { Random } from '../../sim/random.ts'
+import type { Random } from '../../../sim/random.ts'
 import type { SendPayment } from './contest-drafts.ts'
-import type { AuditFault, History } from './history.ts'
+import type { AuditFault, History, SentRequest } from './history.ts'
 
 /** A running node of a cluster. Addresses stay the same while the node is down; relays answer there. */
 export type ClusterNode = Readonly<{
@@ -24,6 +24,8 @@ export type ClusterFault = Readonly<{
   name: string
   /** Part of the cluster that it breaks. Two faults at a time have different places. */
   place: string
+  /** Whether no other fault may join it: together they could break what no promise covers. */
+  isAlone?: boolean
   fire(): Promise<FiredFault | null>
 }>
 
@@ -69,6 +71,10 @@ export type Cluster = AsyncDisposable &
     hasLeader(): Promise<void>
     /** Stops all nodes with SIGTERM. Resolves with those that did not end with code 0. */
     stop(): Promise<readonly string[]>
+    /** Audits of the cluster besides `verify` and `check`, once the nodes are stopped. */
+    audit?(): Promise<readonly AuditFault[]>
+    /** Requests before the run whose events the log has. */
+    before?: readonly SentRequest[]
   }>
 
 /** A second fault joins the first this often. */
@@ -89,6 +95,9 @@ export function chosenFaults(
     rank: (fired[fault.name] ?? 0) + (random.next() + (isPreferred(fault.name) ? 0 : 1)) / 2,
   }))
   const [first, ...others] = rank.toSorted((a, b) => a.rank - b.rank).map(({ fault }) => fault)
-  const second = random.chance(PAIRS) ? others.find(({ place }) => place !== first?.place) : undefined
+  const mayJoin = first?.isAlone !== true && random.chance(PAIRS)
+  const second = mayJoin
+    ? others.find(({ place, isAlone }) => place !== first?.place && isAlone !== true)
+    : undefined
   return [first, second].filter((fault) => fault !== undefined)
 }

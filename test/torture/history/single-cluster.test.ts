@@ -1,5 +1,5 @@
 import { suite, test } from 'node:test'
-import { openCampaign } from '../torture/campaign.ts'
+import { openCampaign } from '../campaign.ts'
 import { assertCampaign } from './campaign-test.ts'
 import { openSingleCluster } from './single-cluster.ts'
 

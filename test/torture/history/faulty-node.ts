@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { MAIN } from '../stage/places.ts'
+import { spawnTied } from '../../processes/other-program.ts'
+import { MAIN } from '../../stage/places.ts'
 import type { ClusterFault, ClusterNode, FiredFault } from './cluster.ts'
-import type { FaultRelay } from '../engine/fault-relay.ts'
-import { openFaultRelay } from '../engine/fault-relay.ts'
+import type { FaultRelay } from './fault-relay.ts'
+import { openFaultRelay } from './fault-relay.ts'
 import { relayFaults } from './relay-faults.ts'
 
 const START_MS_MAX = 60_000
@@ -26,8 +26,12 @@ export type FaultyNode = AsyncDisposable &
   Readonly<{
     node: ClusterNode
     faults: readonly ClusterFault[]
-    /** Sends SIGTERM and resolves with the exit code. */
-    stop(): Promise<number | null>
+    /** Starts the process again after its end, and waits until it serves. Does nothing while it runs. */
+    start(): Promise<void>
+    /** Process id; null while it is down. */
+    pid(): number | null
+    /** Sends SIGTERM, or another signal, and resolves with the exit code. */
+    stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
   }>
 
 type Settings = Readonly<{
@@ -57,12 +61,13 @@ export async function startFaultyNode({
   const env = { ...Object.fromEntries(inherited), ...own }
 
   const start = async (): Promise<void> => {
-    const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
+    if (running !== null && running.child.exitCode === null && running.child.signalCode === null) return
+    const child = spawnTied(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
     const closed = once(child, 'close')
     const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
     let text = ''
     const { promise: ready, resolve } = Promise.withResolvers<string>()
-    child.stderr.setEncoding('utf8').on('data', (more: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (more: string) => {
       if (text.length < SAID_CHARACTERS_MAX) text += more
       said = (said + more).slice(-SAID_CHARACTERS_MAX)
       const url = PUBLIC.exec(text)?.[1]
@@ -115,7 +120,9 @@ export async function startFaultyNode({
       ...(relay === null ? [] : relayFaults(`door of ${name}`, [relay])),
       ...relayFaults(`link of ${name}`, links),
     ],
-    stop: () => end('SIGTERM'),
+    start,
+    pid: () => running?.child.pid ?? null,
+    stop: (signal = 'SIGTERM') => end(signal),
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')
       await relay?.[Symbol.asyncDispose]()

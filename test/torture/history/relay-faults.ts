@@ -1,5 +1,5 @@
 import type { ClusterFault } from './cluster.ts'
-import type { FaultRelay } from '../engine/fault-relay.ts'
+import type { FaultRelay } from './fault-relay.ts'
 
 const DELAY_MS = 120
 
@@ -23,6 +23,7 @@ export function relayFaults(place: string, relays: readonly FaultRelay[]): reado
     fault('cut', (relay) => relay.refuse()),
     fault('stall', (relay) => relay.stall('both')),
     fault('stall one way of', (relay) => relay.stall('out')),
+    fault('stall the answers of', (relay) => relay.stall('back')),
     fault('half-open', (relay) => relay.halfOpen()),
     fault('delay', (relay) => relay.delay(DELAY_MS)),
   ]
