@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../processes/other-program.ts'
 import type { ClusterFault, FiredFault } from '../../torture/history/cluster.ts'
@@ -27,9 +28,16 @@ async function leads({ faulty }: Writer): Promise<boolean> {
 }
 
 /** The node that leads now. Null when none does. */
-export async function leaderOf(writers: readonly Writer[]): Promise<Writer | null> {
+async function leaderOf(writers: readonly Writer[]): Promise<Writer | null> {
   const all = await Promise.all(writers.map(leads))
   return writers.find((_, index) => all[index] === true) ?? null
+}
+
+/** The node that leads, as soon as one does. */
+export async function untilLed(writers: readonly Writer[]): Promise<Writer> {
+  let leader: Writer | null = null
+  await until('a node leads', async () => (leader = await leaderOf(writers)) !== null, TAKEOVER_MS_MAX)
+  return leader ?? assert.fail('no node leads')
 }
 
 /** Faults of whichever node leads, each until another node leads. */
@@ -38,12 +46,10 @@ export function leaderFaults(writers: readonly Writer[]): readonly ClusterFault[
     name,
     place: 'leader',
     isAlone: true,
-    async fire(): Promise<FiredFault | null> {
-      const leader = await leaderOf(writers)
-      if (leader === null) return null
+    async fire(): Promise<FiredFault> {
+      const leader = await untilLed(writers)
       const heal = await begin(leader)
-      const others = writers.filter((writer) => writer !== leader)
-      await until('another node leads', async () => (await leaderOf(others)) !== null, TAKEOVER_MS_MAX)
+      await untilLed(writers.filter((writer) => writer !== leader))
       return { heal: async () => void (await heal()) }
     },
   })

@@ -11,7 +11,7 @@ const PROGRAM = 'pgbouncer'
 const SESSIONS = 4
 
 /** A pooler that gives each transaction a session of its choice. */
-export type Pooler = AsyncDisposable & Readonly<{ port: number }>
+type Pooler = AsyncDisposable & Readonly<{ port: number }>
 
 /** Whether this machine has pgbouncer. */
 export const hasPooler: boolean = spawnSync(PROGRAM, ['--version']).status === 0

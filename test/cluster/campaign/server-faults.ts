@@ -13,7 +13,7 @@ const TABLE = 'daybook_log'
 type Heal = () => Promise<unknown>
 
 /** Newest place of the table. */
-export async function lastPlace({ sql, primary }: Pick<ServerPair, 'sql' | 'primary'>): Promise<number> {
+async function lastPlace({ sql, primary }: Pick<ServerPair, 'sql' | 'primary'>): Promise<number> {
   const [row] = await sql(primary(), `SELECT coalesce(max(place), 0) AS last FROM ${TABLE}`)
   return Number(row?.['last'])
 }

@@ -7,7 +7,7 @@ import { canInject, injectFault } from '../../engine/fault-injection.ts'
 import { run } from '../../stage/command-stage.ts'
 import type { ClusterFault, FiredFault } from '../../torture/history/cluster.ts'
 import type { Writer } from './leader-faults.ts'
-import { leaderOf } from './leader-faults.ts'
+import { untilLed } from './leader-faults.ts'
 import type { ServerPair } from './server-pair.ts'
 import { grown } from './server-faults.ts'
 
@@ -135,18 +135,17 @@ export function poolerFault(
     place: 'servers',
     isAlone: true,
     async fire() {
-      const leader = await leaderOf(writers)
-      const other = writers.find((writer) => writer !== leader)
-      if (leader === null || other === undefined) return null
+      const leader = await untilLed(writers)
+      const two = [leader, ...writers.filter((writer) => writer !== leader).slice(0, 1)]
       const cut = ({ links }: Writer): void => links.forEach((link) => link.cut())
-      for (const writer of [leader, other]) {
+      for (const writer of two) {
         pooled.set(writer.faulty.node.name, poolerPort)
         cut(writer)
       }
       return {
         async heal() {
           pooled.clear()
-          for (const writer of [leader, other]) cut(writer)
+          for (const writer of two) cut(writer)
         },
       }
     },
