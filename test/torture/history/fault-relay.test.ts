@@ -79,6 +79,19 @@ suite('a relay with faults', () => {
     client.socket.destroy()
   })
 
+  test('holds only what the far side sends during a stall of the answers', async () => {
+    await using echo = await openEcho()
+    const client = await greeted(echo)
+    echo.relay.stall('back')
+    client.socket.write('b')
+    await until(() => echo.arrived() === 'ab')
+    await sleep(QUIET_MS)
+    assert.equal(client.echoed(), 'a')
+    echo.relay.heal()
+    await until(() => client.echoed() === 'ab')
+    client.socket.destroy()
+  })
+
   test('closes all connections and refuses new ones until it is healed', async () => {
     await using echo = await openEcho()
     const client = await greeted(echo)
