@@ -8,12 +8,12 @@ import { startFaultyNode } from '../../torture/history/faulty-node.ts'
 import type { AuditFault, SentDraft, SentRequest } from '../../torture/history/history.ts'
 import type { Writer } from './leader-faults.ts'
 import type { ServerPair } from './server-pair.ts'
+import { DATABASE } from './server-pair.ts'
 
 /** Role of the nodes in the database. */
 export const ROLE = 'daybook'
 /** Name of the log of the campaigns. */
 export const ORIGIN = 'daybook.test/cluster'
-const ADMINISTRATOR = 'tester'
 /** The first events are so old that their month is closed by the next one. */
 const AGE_MS = 40 * 86_400_000
 const DRAFTS = 20
@@ -34,22 +34,10 @@ type Settings = Readonly<{
 }>
 
 /** Makes the table of the log and the role of its nodes, as an administrator does with `daybook cluster init`. */
-export async function makeTable({ primary, primaryPort }: ServerPair): Promise<void> {
-  const { stdout, stderr, code } = await run(['cluster', 'init', '--role', ROLE])
+export async function makeTable({ primary }: ServerPair): Promise<void> {
+  const { stdout, stderr, code } = await run(['cluster', 'init', '--role', ROLE, '--database', DATABASE])
   assert.equal(code, 0, stderr)
-  const { host, run: runProgram } = primary()
-  const words = [
-    '-h',
-    host,
-    '-p',
-    String(primaryPort()),
-    '-U',
-    ADMINISTRATOR,
-    '-v',
-    'ON_ERROR_STOP=1',
-    'postgres',
-  ]
-  runProgram('psql', words, stdout)
+  primary().run('psql', ['-d', primary().url(), '-Xq'], stdout)
 }
 
 /** Publishes a log of its own with events of an earlier month and a held draft, and moves it onto the table. */
@@ -122,15 +110,11 @@ export async function moveFirstLog({
 }
 
 /** Compares the table with the directory of each node. */
-export async function auditTable(
-  url: string,
-  keyFile: string,
-  writers: readonly Writer[],
-): Promise<readonly AuditFault[]> {
+export async function auditTable(url: string, writers: readonly Writer[]): Promise<readonly AuditFault[]> {
   const faults: AuditFault[] = []
   for (const { faulty } of writers) {
     const { name, data } = faulty.node
-    const own = ['--log-store', url, '--signing-key-file', keyFile, '--data', data]
+    const own = ['--log-store', url, '--data', data]
     const { code, stdout, stderr } = await run(['cluster', 'check', ...own])
     const output = `${stdout}${stderr}`.slice(-OUTPUT_CHARACTERS_MAX)
     if (code !== 0) faults.push({ node: name, audit: 'cluster check', output })

@@ -15,11 +15,10 @@ export type Writer = Readonly<{ faulty: FaultyNode; links: readonly FaultRelay[]
 
 /** Whether a node takes drafts. */
 async function leads({ faulty }: Writer): Promise<boolean> {
-  const url = faulty.node.url()
-  if (url === null) return false
+  const { door } = faulty.node
   try {
     const signal = AbortSignal.timeout(ANSWER_MS_MAX)
-    const answer = await fetch(`${url}/readyz?for=publish`, { signal })
+    const answer = await fetch(`${door}/readyz?for=publish`, { signal })
     await answer.bytes()
     return answer.ok
   } catch {

@@ -13,13 +13,13 @@ const TABLE = 'daybook_log'
 type Heal = () => Promise<unknown>
 
 /** Newest place of the table. */
-async function lastPlace({ sql, primary }: Pick<ServerPair, 'sql' | 'primary'>): Promise<number> {
-  const [row] = await sql(primary(), `SELECT coalesce(max(place), 0) AS last FROM ${TABLE}`)
+async function lastPlace({ logSql }: Pick<ServerPair, 'logSql'>): Promise<number> {
+  const [row] = await logSql(`SELECT coalesce(max(place), 0) AS last FROM ${TABLE}`)
   return Number(row?.['last'])
 }
 
 /** Resolves when the table has grown by so many rows. */
-export async function grown(servers: Pick<ServerPair, 'sql' | 'primary'>, rows: number): Promise<void> {
+export async function grown(servers: Pick<ServerPair, 'logSql'>, rows: number): Promise<void> {
   const from = await lastPlace(servers)
   const enough = async (): Promise<boolean> => (await lastPlace(servers)) >= from + rows
   await until(`the table grows by ${rows} rows`, enough, GROWTH_MS_MAX)
@@ -27,7 +27,6 @@ export async function grown(servers: Pick<ServerPair, 'sql' | 'primary'>, rows: 
 
 /** Faults of a primary and its standby, and of the table. After each there is a primary with a synchronous standby. */
 export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
-  const { sql } = servers
   const fault = (name: string, fire: () => Promise<Heal>, isAlone = false): ClusterFault => ({
     name,
     place: 'servers',
@@ -99,8 +98,7 @@ export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
       'delete the newest rows',
       async () => {
         await grown(servers, 1)
-        await sql(
-          primary(),
+        await servers.logSql(
           `DELETE FROM ${TABLE} WHERE place > (SELECT max(place) - ${LOST_ROWS} FROM ${TABLE})`,
         )
         return async () => undefined

@@ -8,6 +8,8 @@ import { until } from '../../processes/other-program.ts'
 import type { FaultRelay } from '../../torture/history/fault-relay.ts'
 import { openFaultRelay } from '../../torture/history/fault-relay.ts'
 
+/** Database of the log. */
+export const DATABASE = 'log'
 const PROMOTE_SECONDS_MAX = 30
 const SETTINGS = ['wal_keep_size=64MB', 'wal_retrieve_retry_interval=100ms', 'max_connections=80']
 /** Each server names both, so that each can become the primary. */
@@ -33,6 +35,8 @@ export type ServerPair = AsyncDisposable &
     replication: FaultRelay
     /** Runs statements as an administrator, without waiting for a standby. Returns the rows of the last one. */
     sql(server: PostgresServer, ...statements: readonly string[]): Promise<readonly postgres.Row[]>
+    /** Runs statements in the database of the log at the primary, as `sql` does. */
+    logSql(...statements: readonly string[]): Promise<readonly postgres.Row[]>
     /** Makes the standby the primary. The old primary goes on, unless it was ended before. */
     promote(): Promise<void>
     /** Ends the server that is not the primary, and makes a new standby in its place. */
@@ -73,7 +77,8 @@ export async function openServerPair(folder: string): Promise<ServerPair> {
   await configure(slots[0])
   slots[1] = await start('1', origin)
 
-  const sql: ServerPair['sql'] = (server, ...statements) => administer(server, portOf(server), statements)
+  const sql: ServerPair['sql'] = (server, ...statements) =>
+    administer(server, portOf(server), 'postgres', statements)
   const pair: ServerPair = {
     primary,
     standby,
@@ -81,6 +86,7 @@ export async function openServerPair(folder: string): Promise<ServerPair> {
     primaryPort: () => portOf(primary()),
     replication,
     sql,
+    logSql: (...statements) => administer(primary(), portOf(primary()), DATABASE, statements),
     async promote() {
       await sql(standby(), `SELECT pg_promote(true, ${PROMOTE_SECONDS_MAX})`)
       leading = other()
@@ -127,12 +133,13 @@ async function configure(server: PostgresServer): Promise<void> {
 async function administer(
   server: PostgresServer,
   port: number,
+  database: string,
   statements: readonly string[],
 ): Promise<readonly postgres.Row[]> {
   const sql = postgres({
     host: server.host,
     port,
-    database: 'postgres',
+    database,
     username: 'tester',
     max: 1,
     onnotice: () => undefined,

@@ -13,7 +13,7 @@ import { leaderFaults } from './leader-faults.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 import { serverFaults } from './server-faults.ts'
 import type { ServerPair, Slot } from './server-pair.ts'
-import { openServerPair } from './server-pair.ts'
+import { DATABASE, openServerPair } from './server-pair.ts'
 import type { PooledPorts } from './writer-faults.ts'
 import { clockFile, companyFaults, machineFaults, poolerFault } from './writer-faults.ts'
 
@@ -134,7 +134,7 @@ export async function openTableCluster(
       for (const { node, stop } of all.toReversed()) if ((await stop()) !== 0) failed.push(node.name)
       return failed
     },
-    audit: () => auditTable(urlOf(SLOTS.map((slot) => servers.port(slot))), keyFile, writers),
+    audit: () => auditTable(urlOf(SLOTS.map((slot) => servers.port(slot))), writers),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
 }
@@ -175,5 +175,5 @@ function portOf(url: string | null): number | null {
 
 function urlOf(ports: readonly number[]): string {
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
-  return `postgres://${ROLE}@${hosts}/postgres?sslmode=disable`
+  return `postgres://${ROLE}@${hosts}/${DATABASE}?sslmode=disable`
 }
