@@ -7,16 +7,15 @@ import type { SendPayment } from '../../torture/history/contest-drafts.ts'
 import { startFaultyNode } from '../../torture/history/faulty-node.ts'
 import type { AuditFault, SentDraft, SentRequest } from '../../torture/history/history.ts'
 import type { Writer } from './leader-faults.ts'
-import type { ServerPair } from './server-pair.ts'
-import { DATABASE } from './server-pair.ts'
+import { nodeWords } from './table-form.ts'
 
-/** Role of the nodes in the database. */
-export const ROLE = 'daybook'
 /** Name of the log of the campaigns. */
 export const ORIGIN = 'daybook.test/cluster'
 /** The first events are so old that their month is closed by the next one. */
 const AGE_MS = 40 * 86_400_000
 const DRAFTS = 20
+/** Name of the node that goes on with the directory. */
+const FIRST_NODE = 'a'
 /** Distinguishes its amounts from those of the publishers. */
 const DECIMALS = '888888888'
 const OUTPUT_CHARACTERS_MAX = 2_000
@@ -32,13 +31,6 @@ type Settings = Readonly<{
   pay: SendPayment
   url: string
 }>
-
-/** Makes the table of the log and the role of its nodes, as an administrator does with `daybook cluster init`. */
-export async function makeTable({ primary }: ServerPair): Promise<void> {
-  const { stdout, stderr, code } = await run(['cluster', 'init', '--role', ROLE, '--database', DATABASE])
-  assert.equal(code, 0, stderr)
-  primary().run('psql', ['-d', primary().url(), '-Xq'], stdout)
-}
 
 /** Publishes a log of its own with events of an earlier month and a held draft, and moves it onto the table. */
 export async function moveFirstLog({
@@ -104,7 +96,7 @@ export async function moveFirstLog({
   assert.equal(await node.stop(), 0, node.node.said())
 
   const moved = ['cluster', 'move', '--data', data, '--signing-key-file', keyFile, '--log-store', url]
-  const { code, stderr } = await run(moved)
+  const { code, stderr } = await run([...moved, ...nodeWords(FIRST_NODE)])
   assert.equal(code, 0, stderr)
   return { keyFile, before }
 }

@@ -3,23 +3,23 @@ import type { PostgresServer } from '../../outbox/postgres-server.ts'
 import type { ClusterFault } from '../../torture/history/cluster.ts'
 import { relayFaults } from '../../torture/history/relay-faults.ts'
 import type { ServerPair } from './server-pair.ts'
+import { DATABASE, PLACE, TABLE } from './table-form.ts'
 
 /** Rows that a copy lacks before it becomes the primary, and those that are deleted. */
 const LOST_ROWS = 3
 const GROWTH_MS_MAX = 30_000
 const WAITING_MS_MAX = 30_000
-const TABLE = 'daybook_log'
 
 type Heal = () => Promise<unknown>
 
 /** Newest place of the table. */
-async function lastPlace({ logSql }: Pick<ServerPair, 'logSql'>): Promise<number> {
-  const [row] = await logSql(`SELECT coalesce(max(place), 0) AS last FROM ${TABLE}`)
+async function lastPlace({ sqlIn }: Pick<ServerPair, 'sqlIn'>): Promise<number> {
+  const [row] = await sqlIn(DATABASE, `SELECT coalesce(max(${PLACE}), 0) AS last FROM ${TABLE}`)
   return Number(row?.['last'])
 }
 
 /** Resolves when the table has grown by so many rows. */
-export async function grown(servers: Pick<ServerPair, 'logSql'>, rows: number): Promise<void> {
+export async function grown(servers: Pick<ServerPair, 'sqlIn'>, rows: number): Promise<void> {
   const from = await lastPlace(servers)
   const enough = async (): Promise<boolean> => (await lastPlace(servers)) >= from + rows
   await until(`the table grows by ${rows} rows`, enough, GROWTH_MS_MAX)
@@ -98,8 +98,9 @@ export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
       'delete the newest rows',
       async () => {
         await grown(servers, 1)
-        await servers.logSql(
-          `DELETE FROM ${TABLE} WHERE place > (SELECT max(place) - ${LOST_ROWS} FROM ${TABLE})`,
+        await servers.sqlIn(
+          DATABASE,
+          `DELETE FROM ${TABLE} WHERE ${PLACE} > (SELECT max(${PLACE}) - ${LOST_ROWS} FROM ${TABLE})`,
         )
         return async () => undefined
       },

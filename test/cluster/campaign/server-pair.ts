@@ -8,8 +8,6 @@ import { until } from '../../processes/other-program.ts'
 import type { FaultRelay } from '../../torture/history/fault-relay.ts'
 import { openFaultRelay } from '../../torture/history/fault-relay.ts'
 
-/** Database of the log. */
-export const DATABASE = 'log'
 const PROMOTE_SECONDS_MAX = 30
 const SETTINGS = ['wal_keep_size=64MB', 'wal_retrieve_retry_interval=100ms', 'max_connections=80']
 /** Each server names both, so that each can become the primary. */
@@ -35,8 +33,8 @@ export type ServerPair = AsyncDisposable &
     replication: FaultRelay
     /** Runs statements as an administrator, without waiting for a standby. Returns the rows of the last one. */
     sql(server: PostgresServer, ...statements: readonly string[]): Promise<readonly postgres.Row[]>
-    /** Runs statements in the database of the log at the primary, as `sql` does. */
-    logSql(...statements: readonly string[]): Promise<readonly postgres.Row[]>
+    /** Runs statements in a database of the primary, as `sql` does. */
+    sqlIn(database: string, ...statements: readonly string[]): Promise<readonly postgres.Row[]>
     /** Makes the standby the primary. The old primary goes on, unless it was ended before. */
     promote(): Promise<void>
     /** Ends the server that is not the primary, and makes a new standby in its place. */
@@ -86,7 +84,7 @@ export async function openServerPair(folder: string): Promise<ServerPair> {
     primaryPort: () => portOf(primary()),
     replication,
     sql,
-    logSql: (...statements) => administer(primary(), portOf(primary()), DATABASE, statements),
+    sqlIn: (database, ...statements) => administer(primary(), portOf(primary()), database, statements),
     async promote() {
       await sql(standby(), `SELECT pg_promote(true, ${PROMOTE_SECONDS_MAX})`)
       leading = other()

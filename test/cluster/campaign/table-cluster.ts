@@ -7,13 +7,14 @@ import type { Cluster, ClusterFault, Companion } from '../../torture/history/clu
 import { openFaultRelay } from '../../torture/history/fault-relay.ts'
 import type { FaultyNode } from '../../torture/history/faulty-node.ts'
 import { startFaultyNode } from '../../torture/history/faulty-node.ts'
-import { auditTable, makeTable, moveFirstLog, ROLE } from './first-log.ts'
+import { auditTable, moveFirstLog } from './first-log.ts'
 import type { Writer } from './leader-faults.ts'
 import { leaderFaults } from './leader-faults.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 import { serverFaults } from './server-faults.ts'
 import type { ServerPair, Slot } from './server-pair.ts'
-import { DATABASE, openServerPair } from './server-pair.ts'
+import { openServerPair } from './server-pair.ts'
+import { DATABASE, makeTable, nodeWords, ROLE } from './table-form.ts'
 import type { PooledPorts } from './writer-faults.ts'
 import { clockFile, companyFaults, machineFaults, poolerFault } from './writer-faults.ts'
 
@@ -90,7 +91,7 @@ export async function openTableCluster(
       name,
       kind: 'writer',
       data,
-      words: [...writerWords(data), ...own, ...company.words],
+      words: [...writerWords(data), ...nodeWords(name), ...own, ...company.words],
       links,
       env: {
         ...env,
