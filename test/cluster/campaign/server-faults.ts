@@ -3,7 +3,7 @@ import type { PostgresServer } from '../../outbox/postgres-server.ts'
 import type { ClusterFault } from '../../torture/history/cluster.ts'
 import { relayFaults } from '../../torture/history/relay-faults.ts'
 import type { ServerPair } from './server-pair.ts'
-import { DATABASE, PLACE, TABLE } from './table-form.ts'
+import { DATABASE, MENDS_DELETED_ROWS, PLACE, TABLE } from './table-form.ts'
 
 /** Rows that a copy lacks before it becomes the primary, and those that are deleted. */
 const LOST_ROWS = 3
@@ -68,6 +68,12 @@ export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
     await servers.promote()
     return servers.rebuildStandby
   }
+  const deleteRows = async (): Promise<Heal> => {
+    await grown(servers, 1)
+    const kept = `SELECT max(${PLACE}) - ${LOST_ROWS} FROM ${TABLE}`
+    await servers.sqlIn(DATABASE, `DELETE FROM ${TABLE} WHERE ${PLACE} > (${kept})`)
+    return async () => undefined
+  }
   const { primary, standby } = servers
   return [
     fault('promote the standby of the killed primary', failOver),
@@ -94,18 +100,7 @@ export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
       },
       true,
     ),
-    fault(
-      'delete the newest rows',
-      async () => {
-        await grown(servers, 1)
-        await servers.sqlIn(
-          DATABASE,
-          `DELETE FROM ${TABLE} WHERE ${PLACE} > (SELECT max(${PLACE}) - ${LOST_ROWS} FROM ${TABLE})`,
-        )
-        return async () => undefined
-      },
-      true,
-    ),
+    ...(MENDS_DELETED_ROWS ? [fault('delete the newest rows', deleteRows, true)] : []),
     ...relayFaults('replication', [servers.replication]).map((one) => ({ ...one, place: 'servers' })),
   ]
 }

@@ -14,7 +14,7 @@ const FIRST = [
   'cancel a wait, then promote the standby',
   'promote a standby that lacks rows',
   'stall what the database answers to the leader',
-  'delete the newest rows',
+  'empty synchronous_standby_names, then promote the standby',
   'join c with an empty directory',
 ]
 const isLong = FAULTS > FIRST.length

@@ -10,6 +10,9 @@ export const DATABASE = 'log'
 export const TABLE = 'public.daybook_commits_1'
 export const PLACE = 'n'
 
+/** Whether nodes put back rows that are deleted while they are connected. Otherwise that may end in a fork. */
+export const MENDS_DELETED_ROWS: boolean = false
+
 /** Options with which a node is told from the others. */
 export function nodeWords(name: string): readonly string[] {
   return ['--node-name', name]
