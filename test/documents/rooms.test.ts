@@ -13,6 +13,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   engine: ['protocol'],
   listener: ['protocol'],
   publish: ['protocol', 'log', 'project', 'chain', 'engine', 'listener'],
+  cluster: ['protocol', 'tlog', 'log', 'project', 'publish', 'engine'],
   serve: ['protocol', 'project', 'log'],
   web: ['protocol', 'tlog', 'project', 'serve', 'log'],
   'web/islands': ['protocol', 'tlog', 'client', 'chain', 'verify', 'web'],

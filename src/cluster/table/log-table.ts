@@ -2,11 +2,11 @@
 export type TableRow = Readonly<{ place: number; bytes: Uint8Array }>
 
 /** A primary of PostgreSQL. The timeline grows with each promotion. */
-export type ServerIdentity = Readonly<{ systemId: string; timeline: number }>
+export type PrimaryIdentity = Readonly<{ systemId: string; timeline: number }>
 
-/** What one look at the table shows. */
+/** Answer of one look at the table. */
 export type Look = Readonly<{
-  server: ServerIdentity
+  server: PrimaryIdentity
   /**
    * Rows from the asked place on, in order and without gap: all of them are on the disks of the synchronous standbys. At
    * least one if the table has one, `LOOK_ROWS_MAX` and the asked number of bytes at most.
@@ -14,6 +14,11 @@ export type Look = Readonly<{
   rows: readonly TableRow[]
   /** The newest place that is visible, which the standbys may not have yet; 0 of an empty table. */
   last: number
+  /**
+   * Whether the standbys have flushed a position that was read after `last`. Only then is this surely the present primary:
+   * one that was replaced answers too, and has no standby.
+   */
+  isProved: boolean
   /** Whether any session holds the lock. */
   isLed: boolean
   /** The highest place that another connected node shows; 0 when none is connected. */
@@ -27,7 +32,7 @@ export type Look = Readonly<{
  * - `refused`: this attempt inserted nothing and never will: the session does not lead.
  * - `unknown`: the row may be there, or may still arrive.
  */
-export type Appended = 'appended' | 'refused' | 'unknown'
+export type AppendAnswer = 'appended' | 'refused' | 'unknown'
 
 /** Difference between the clock of the database and ours, in milliseconds. */
 export type ClockOffset = Readonly<{
@@ -51,7 +56,8 @@ export type LogTable = AsyncDisposable &
 
 /**
  * The session of a leader. Barrier, reading and appending all happen in it. PostgreSQL ends it when this process is silent
- * for `SILENCE_MS_MAX`, and it asks something every second by itself. No call takes longer than `APPEND_MS_MAX`.
+ * for `SILENCE_MS_MAX`. Every second it asks by itself whether the fence still stands: behind a pooler another node may have
+ * taken over in the same session, and a leader that is idle would never know. No call takes longer than `APPEND_MS_MAX`.
  */
 export type LeadSession = AsyncDisposable &
   Readonly<{
@@ -61,8 +67,11 @@ export type LeadSession = AsyncDisposable &
      * was ever told to be appended is at or below it. Throws a `TableError` when that is not proved.
      */
     barrier(): Promise<number>
-    /** Appends at exactly this place. Never throws. After anything but `appended` the session must be disposed. */
-    append(place: number, bytes: Uint8Array): Promise<Appended>
+    /**
+     * Appends at exactly this place, and shows it to other nodes as the place of this one. Never throws. After anything but
+     * `appended` the session must be disposed.
+     */
+    append(place: number, bytes: Uint8Array): Promise<AppendAnswer>
     /** Measures the clocks. Throws a `TableError`. */
     clockOffset(): Promise<ClockOffset>
     /** Resolves when the session is lost or disposed. */
