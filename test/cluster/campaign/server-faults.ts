@@ -3,7 +3,7 @@ import type { PostgresServer } from '../../outbox/postgres-server.ts'
 import type { ClusterFault } from '../../torture/history/cluster.ts'
 import { relayFaults } from '../../torture/history/relay-faults.ts'
 import type { ServerPair } from './server-pair.ts'
-import { DATABASE, MENDS_DELETED_ROWS, PLACE, TABLE } from './table-form.ts'
+import { DATABASE, HOLDS_LOST_TAILS, PLACE, TABLE } from './table-form.ts'
 
 /** Rows that a copy lacks before it becomes the primary, and those that are deleted. */
 const LOST_ROWS = 3
@@ -68,6 +68,12 @@ export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
     await servers.promote()
     return servers.rebuildStandby
   }
+  const promoteCopy = async (): Promise<Heal> => {
+    const copy = await servers.copyAside()
+    await grown(servers, LOST_ROWS)
+    await servers.promoteCopy(copy)
+    return async () => undefined
+  }
   const deleteRows = async (): Promise<Heal> => {
     await grown(servers, 1)
     const kept = `SELECT max(${PLACE}) - ${LOST_ROWS} FROM ${TABLE}`
@@ -90,17 +96,12 @@ export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
       return servers.rebuildStandby
     }),
     ...waitFaults(servers, fault, failOver),
-    fault(
-      'promote a standby that lacks rows',
-      async () => {
-        const copy = await servers.copyAside()
-        await grown(servers, LOST_ROWS)
-        await servers.promoteCopy(copy)
-        return async () => undefined
-      },
-      true,
-    ),
-    ...(MENDS_DELETED_ROWS ? [fault('delete the newest rows', deleteRows, true)] : []),
+    ...(HOLDS_LOST_TAILS
+      ? [
+          fault('promote a standby that lacks rows', promoteCopy, true),
+          fault('delete the newest rows', deleteRows, true),
+        ]
+      : []),
     ...relayFaults('replication', [servers.replication]).map((one) => ({ ...one, place: 'servers' })),
   ]
 }

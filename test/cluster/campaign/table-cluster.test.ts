@@ -12,7 +12,7 @@ const FAULTS = CAMPAIGN.size
 const FIRST = [
   'stop the leader until another leads',
   'cancel a wait, then promote the standby',
-  'promote a standby that lacks rows',
+  'promote the standby while the old primary stays',
   'stall what the database answers to the leader',
   'empty synchronous_standby_names, then promote the standby',
   'join c with an empty directory',

@@ -10,8 +10,12 @@ export const DATABASE = 'log'
 export const TABLE = 'public.daybook_commits_1'
 export const PLACE = 'n'
 
-/** Whether nodes put back rows that are deleted while they are connected. Otherwise that may end in a fork. */
-export const MENDS_DELETED_ROWS: boolean = false
+/**
+ * Whether nodes keep every promise while the database lacks rows that they have. The present ones put such rows back, but
+ * answer 400 `cursor-ahead` meanwhile for an event that another node has shown, and end in a fork when rows are deleted
+ * under connected nodes.
+ */
+export const HOLDS_LOST_TAILS: boolean = false
 
 /** Options with which a node is told from the others. */
 export function nodeWords(name: string): readonly string[] {
