@@ -19,7 +19,10 @@ export type HoppingSubscribers = AsyncDisposable &
   }>
 
 export function openHoppingSubscribers(settings: SubscriberSettings): HoppingSubscribers {
-  const worker = new Worker(join(import.meta.dirname, 'subscriber-thread.ts'), { workerData: settings })
+  // A caller's settings may have more, such as functions, which no thread can get.
+  const { seed, subscribers, hopMs, filters = false } = settings
+  const workerData: SubscriberSettings = { seed, subscribers, hopMs, filters }
+  const worker = new Worker(join(import.meta.dirname, 'subscriber-thread.ts'), { workerData })
   const order = (one: SubscriberOrder): void => worker.postMessage(one)
   const waiting = new Set<(report: SubscriberReport) => void>()
   worker.on('message', (report: SubscriberReport) => {
@@ -53,7 +56,7 @@ export function openHoppingSubscribers(settings: SubscriberSettings): HoppingSub
       return (await reported((report) => (report.is === 'cut' ? report.streams : null), ANSWER_MS_MAX)) ?? 0
     },
     async lacking(seq, msMax) {
-      let lacking = settings.subscribers
+      let lacking = subscribers
       order({ is: 'head', seq })
       await reported((report) => {
         if (report.is !== 'behind') return null
