@@ -1,4 +1,5 @@
 import { ALLOWANCE_MUTANTS } from './listed/allowance-mutants.ts'
+import { CLUSTER_MUTANTS } from './listed/cluster-mutants.ts'
 import { FIGURE_MUTANTS } from './listed/figure-mutants.ts'
 import { LOG_MUTANTS } from './listed/log-mutants.ts'
 import { PROOF_MUTANTS } from './listed/proof-mutants.ts'
@@ -16,4 +17,5 @@ export const LISTED_MUTANTS: readonly ListedMutant[] = [
   ...FIGURE_MUTANTS,
   ...PROOF_MUTANTS,
   ...REQUEST_MUTANTS,
+  ...CLUSTER_MUTANTS,
 ]

@@ -148,6 +148,15 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 4, hour: 30, night: 300 },
     seed: 'however it is read',
   },
+  'node-model': {
+    file: 'test/cluster/model/node-model.test.ts',
+    promise:
+      'Three nodes of a log on a table lose, double and sign nothing twice in virtual time, even when the tail is lost',
+    unit: 'schedules of each of three kinds',
+    sizes: { quick: 20, hour: 600, night: 10_000 },
+    part: 1_000,
+    seed: 'one node leads',
+  },
   'replica-model': {
     file: 'test/replica/replica-model.test.ts',
     promise:

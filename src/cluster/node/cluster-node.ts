@@ -1,4 +1,4 @@
-import type { BookEnd } from './node-book.ts'
+import type { NewestRow } from './node-book.ts'
 
 /** One node of a log that a table carries: it follows the table, or leads. */
 export type ClusterNode = AsyncDisposable &
@@ -8,10 +8,10 @@ export type ClusterNode = AsyncDisposable &
      * answered only when the row is on the standbys and in the books, or, when nothing changed, after a barrier that began
      * after `build`. Rejects with what `build` throws.
      */
-    commit<Value>(build: () => Value): Promise<CommitResult<Value>>
+    commit<Value>(build: () => Value): Promise<CommitAnswer<Value>>
     /** Whether everything that the table had at the time of the call is applied here. False when that cannot be known. */
     barrier(): Promise<boolean>
-    state(): NodeState
+    state(): ClusterNodeState
   }>
 
 /**
@@ -19,14 +19,14 @@ export type ClusterNode = AsyncDisposable &
  * - `unknown`: it may be published. The same refs can be sent again, to any node.
  * - `clock`, `stopped`: nothing was published.
  */
-export type CommitResult<Value> =
+export type CommitAnswer<Value> =
   | Readonly<{ is: 'committed'; value: Value }>
   | Readonly<{ is: 'not-leading' | 'unknown' | 'clock' | 'stopped'; reason: string }>
 
 /** State of a node, for `/readyz`, `/status` and metrics. */
-export type NodeState = Readonly<{
+export type ClusterNodeState = Readonly<{
   leads: boolean
-  end: BookEnd
+  end: NewestRow
   /** The newest place that the table has shown. */
   last: number
   /** Reason why this node takes no drafts now, in words; null when it does. */
@@ -46,7 +46,7 @@ export type NodeState = Readonly<{
 }>
 
 /**
- * Why a node serves its old head and signs nothing until an operator acts.
+ * Reason for which a node serves its old head and signs nothing until an operator acts.
  *
  * - `fault`: a row does not continue the log, or this program cannot read it.
  * - `fork`: the table has another row at a place that this node has applied.

@@ -1,11 +1,11 @@
 import type { TableRow } from '../table/log-table.ts'
 
 /** The newest row in the books: its place, 0 before the first, and the SHA-256 of its bytes. */
-export type BookEnd = Readonly<{ place: number; digest: Uint8Array }>
+export type NewestRow = Readonly<{ place: number; digest: Uint8Array }>
 
 /** The books of one node, as rows change them. Every call is synchronous, and may throw as the disk fails. */
 export type NodeBook = Readonly<{
-  applied(): BookEnd
+  applied(): NewestRow
   /** Opens the transaction in which a commit is built. */
   begin(): void
   /** Bytes of what was built since `begin`, for the next place. Null when nothing changed. */

@@ -1,0 +1,235 @@
+import { reasonOf } from '../../protocol/error-reason.ts'
+import type { LeadSession, TableRow } from '../table/log-table.ts'
+import { TableError } from '../table/log-table.ts'
+import type { ClusterNode, ClusterNodeState, NodeStop } from './cluster-node.ts'
+import { READ_BYTES_MAX, readBranches, refuseFork } from './fork-branches.ts'
+import type { Leadership } from './lead-commits.ts'
+import { clockRefusal, lead, openLeadership, submit } from './lead-commits.ts'
+import type { NodeBell } from './node-bell.ts'
+import { openNodeBell } from './node-bell.ts'
+import { RowFault } from './node-book.ts'
+import type { ClusterNodeSettings } from './node-settings.ts'
+import { NodeStopped } from './node-settings.ts'
+import type { TableWatch } from './table-watch.ts'
+import { openTableWatch } from './table-watch.ts'
+import { meetTable } from './take-over.ts'
+
+/** Time between two looks of a node that follows, in milliseconds. */
+const FOLLOW_MS = 200
+/** Time between two attempts to keep the evidence of a fork, in milliseconds. */
+const EVIDENCE_MS = 1_000
+/** Longest wait until the books reach the end of the table, in milliseconds. */
+const BARRIER_MS_MAX = 5_000
+
+/** One node, and what it knows. */
+type Machine = {
+  readonly settings: ClusterNodeSettings
+  readonly signal: AbortSignal
+  readonly bell: NodeBell
+  readonly watch: TableWatch
+  readonly leading: Leadership
+  stopped: NodeStop | null
+  /** Reasons for which the table could not be read, and this node not take over, the last time; null when they could. */
+  away: string | null
+  unfit: string | null
+  /** Whether the disk of this node failed the last time. */
+  isFailing: boolean
+  putBackTotal: number
+}
+
+/**
+ * Opens one node of a log on a table. It follows the table. When nobody leads it takes the lock, reads to the end, proves
+ * that this is the end, and leads: each commit is a row that is appended before it is committed here. It leads until the
+ * session of the lock is lost or an append is in doubt, and then follows again.
+ */
+export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
+  const closing = new AbortController()
+  const bell = openNodeBell(settings.timers)
+  const watch = openTableWatch({ ...settings, now: settings.timers.now })
+  const machine: Machine = {
+    settings,
+    signal: closing.signal,
+    bell,
+    watch,
+    leading: openLeadership(settings, bell, watch),
+    stopped: null,
+    away: null,
+    unfit: null,
+    isFailing: false,
+    putBackTotal: 0,
+  }
+  const running = run(machine)
+  return {
+    async commit(build) {
+      const { stopped, leading } = machine
+      return stopped === null ? await submit(leading, build) : { is: 'stopped', reason: stopped.reason }
+    },
+    barrier: () => reachEnd(machine).catch(() => false),
+    state: () => stateOf(machine),
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      bell.ring()
+      await running
+    },
+  }
+}
+
+async function run(machine: Machine): Promise<void> {
+  const { bell, settings, signal, watch } = machine
+  const { book, table } = settings
+  while (!signal.aborted && machine.stopped === null) {
+    try {
+      refuseEnded(machine)
+      await follow(machine)
+      if (settings.accepts() && watch.refusalToTry(book.applied().place) === null) await takeOver(machine)
+    } catch (error) {
+      fail(machine, error)
+    }
+    await bell.wait(FOLLOW_MS, signal)
+  }
+  if (machine.stopped?.is === 'fork') await keepEvidence(machine)
+  // A node that works no longer shows no place, for which others would wait.
+  await table[Symbol.asyncDispose]()
+}
+
+/** Applies all that the table has. */
+async function follow(machine: Machine): Promise<void> {
+  const { settings, signal, watch } = machine
+  const { book, table } = settings
+  while ((await advance(machine, table)) > 0 && !signal.aborted);
+  const { place, digest } = book.applied()
+  // A row behind it would show a contradiction by its `prev`. Without such a row, only this question does.
+  if (watch.last() === place && !watch.isCompared()) await refuseFork(table, place, digest)
+  if (watch.last() >= place) watch.compared()
+  machine.away = null
+}
+
+/** Looks at the table once, and applies what it shows. Returns the number of rows. */
+async function advance(machine: Machine, from: Pick<LeadSession, 'look'>): Promise<number> {
+  const { place } = machine.settings.book.applied()
+  const look = await from.look(place + 1, READ_BYTES_MAX, place)
+  machine.watch.note(look, place)
+  if (look.rows.length > 0) apply(machine, look.rows)
+  else if (look.isProved && look.last > place) throw new NodeStopped(missing(place + 1))
+  return look.rows.length
+}
+
+function apply(machine: Machine, rows: readonly TableRow[]): void {
+  const { book, onBooks } = machine.settings
+  try {
+    book.apply(rows)
+  } catch (error) {
+    if (!(error instanceof RowFault)) throw error
+    const good = rows.filter(({ place }) => place < error.place)
+    if (good.length > 0) apply(machine, good)
+    const is = error.isOfOtherBranch ? 'fork' : 'fault'
+    const reason = `the row at place ${error.place} does not continue the log: ${error.message}`
+    throw new NodeStopped({ is, place: error.place, reason })
+  }
+  machine.isFailing = false
+  onBooks('applied')
+  machine.bell.told(book.applied().place)
+  refuseEnded(machine)
+}
+
+/** Takes the lock, meets the table, and leads. A node that finds newer rows of another one gives the lock back. */
+async function takeOver(machine: Machine): Promise<void> {
+  const { leading, settings, signal, watch } = machine
+  const { book, onNotice, table } = settings
+  const session = await table.lead(book.applied().place)
+  machine.unfit = null
+  if (session === null) return
+  try {
+    const count = await meetTable(session, book, (of) => advance(machine, of))
+    if (count > 0) onNotice({ is: 'put-back', rows: count })
+    machine.putBackTotal += count
+    machine.unfit = watch.refusalToAppend(book.applied().place) ?? (await clockRefusal(leading, session))
+    if (machine.unfit !== null || (await lead(leading, session, signal)) !== null) watch.failed()
+  } catch (error) {
+    watch.failed()
+    throw error
+  } finally {
+    await session[Symbol.asyncDispose]()
+  }
+}
+
+function fail(machine: Machine, error: unknown): void {
+  const { book, mayRetry, onNotice } = machine.settings
+  if (error instanceof TableError) {
+    if (machine.away !== error.message) onNotice({ is: 'away', reason: error.message })
+    machine.away = error.message
+  } else if (mayRetry(error)) {
+    if (!machine.isFailing) onNotice({ is: 'local-failure', error })
+    machine.isFailing = true
+  } else {
+    const reason = `this node failed: ${reasonOf(error)}`
+    const cause =
+      error instanceof NodeStopped
+        ? error.stop
+        : ({ is: 'local', place: book.applied().place, reason } as const)
+    machine.stopped = cause
+    onNotice({ is: 'stopped', cause })
+  }
+}
+
+/** Keeps both branches, as soon as the table can be read. */
+async function keepEvidence({ bell, settings, signal }: Machine): Promise<void> {
+  const { book, evidence, onNotice, table } = settings
+  while (!signal.aborted) {
+    try {
+      const branches = await readBranches(book, table)
+      evidence.keep(branches)
+      return onNotice({ is: 'evidence', rows: branches.ours.length + branches.table.length })
+    } catch (error) {
+      if (!(error instanceof TableError)) return onNotice({ is: 'local-failure', error })
+    }
+    await bell.wait(EVIDENCE_MS, signal)
+  }
+}
+
+/** Whether the books reach what the table has now. A node that follows believes only a proved answer. */
+async function reachEnd({ bell, leading, settings, stopped }: Machine): Promise<boolean> {
+  const { book, table } = settings
+  if (stopped !== null) return false
+  const { place } = book.applied()
+  const { session } = leading
+  const look = session === null ? await table.look(place + 1, 1, place) : null
+  if (look !== null && !look.isProved) return false
+  const last = look === null ? await session?.barrier() : look.last
+  bell.ring()
+  return last !== undefined && (await bell.reached(last, book.applied().place, BARRIER_MS_MAX))
+}
+
+function stateOf(machine: Machine): ClusterNodeState {
+  const { away, leading, putBackTotal, settings, stopped, unfit, watch } = machine
+  const end = settings.book.applied()
+  const leads = leading.session !== null
+  const waiting = watch.isLed() ? null : unfit
+  const following =
+    away ?? waiting ?? watch.refusalToTry(end.place) ?? 'no node leads: this one is taking over'
+  return {
+    leads,
+    end,
+    last: Math.max(watch.last(), end.place),
+    refusal: stopped === null ? (leads ? null : following) : stopped.reason,
+    isLedElsewhere: !leads && watch.isLed(),
+    stopped,
+    away,
+    offsetMs: leading.offsetMs,
+    unknownTotal: leading.unknownTotal,
+    takeoverTotal: leading.takeoverTotal,
+    putBackTotal,
+  }
+}
+
+function missing(place: number): NodeStop {
+  const reason = `the table no longer has the row at place ${place}: start this node from a newer backup, or with an empty directory`
+  return { is: 'lost', place, reason }
+}
+
+function refuseEnded({ settings: { book } }: Machine): void {
+  if (!book.isEnded()) return
+  const reason =
+    'the log was taken off its table with daybook cluster move --back: serve it from the node that did so'
+  throw new NodeStopped({ is: 'ended', place: book.applied().place, reason })
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { randomOf } from '../../../sim/random.ts'
+import { firstRow } from './memory-book.ts'
+import type { MemoryTable } from './memory-table.ts'
+import { openMemoryTable } from './memory-table.ts'
+import { openModelClock } from './model-clock.ts'
+import type { ModelNode } from './model-node.ts'
+import { openModelNode } from './model-node.ts'
+import { NO_MUTANT } from './mutant.ts'
+
+/** Three nodes of one log in virtual time, of which the first leads. */
+type Story = Readonly<{
+  table: MemoryTable
+  leader: ModelNode
+  others: readonly [ModelNode, ModelNode]
+  sleep(ms: number): Promise<void>
+  /** Publishes one draft, and returns how that ended. */
+  publish(node: ModelNode, ref: string): Promise<string>
+}>
+
+async function tell(story: (of: Story) => Promise<void>): Promise<void> {
+  const clock = openModelClock()
+  const first = firstRow()
+  const table = openMemoryTable({ clock, random: randomOf('story'), first })
+  const parts = { table, clock, first, onSigned: () => undefined, mutant: NO_MUTANT }
+  const leader = openModelNode('A', parts)
+  const others = [openModelNode('B', parts), openModelNode('C', parts)] as const
+  leader.start()
+  await clock.sleep(1_000)
+  for (const node of others) node.start()
+  await clock.sleep(1_000)
+  try {
+    await story({
+      table,
+      leader,
+      others,
+      sleep: clock.sleep,
+      async publish(node, ref) {
+        const result = await node.submit([{ ref, needs: null, attempt: ref }])
+        return result === 'died' ? result : result.is
+      },
+    })
+  } finally {
+    for (const node of [leader, ...others]) node.crash()
+    clock.stop()
+  }
+}
+
+const leads = (node: ModelNode): boolean => node.run()?.node.state().leads ?? false
+const refusalOf = (node: ModelNode): string => node.run()?.node.state().refusal ?? ''
+const stopOf = (node: ModelNode): string | undefined => node.run()?.node.state().stopped?.is
+const hasAll = ({ table }: Story, node: ModelNode): boolean => node.disk.rows.length === table.rows().length
+
+suite('a node of a log on a table', () => {
+  test('takes drafts when it leads, and refuses them otherwise', () =>
+    tell(async ({ leader, others, publish }) => {
+      assert.equal(await publish(leader, 'one'), 'committed')
+      assert.equal(await publish(others[0], 'two'), 'not-leading')
+      assert.equal(refusalOf(others[0]), 'another node leads')
+    }))
+
+  for (const [end, what] of [
+    [(node: ModelNode) => node.crash(), 'is killed'],
+    [(node: ModelNode) => node.run()?.link.cut(), 'is parted from the database'],
+    [(node: ModelNode) => node.run()?.link.pause(30_000), 'is stopped'],
+  ] as const) {
+    test(`takes over within ten seconds when the leader ${what}`, () =>
+      tell(async ({ leader, others, publish, sleep }) => {
+        assert.equal(await publish(leader, 'one'), 'committed')
+        end(leader)
+        await sleep(10_000)
+        assert.equal(others.filter(leads).length, 1)
+        const [next] = others.filter(leads)
+        assert.ok(next !== undefined)
+        assert.equal(await publish(next, 'two'), 'committed')
+      }))
+  }
+
+  test('appends nothing when it was stopped for longer than its session lasts, and follows', () =>
+    tell(async (of) => {
+      const { leader, others, publish, sleep, table } = of
+      leader.run()?.link.pause(15_000)
+      const late = publish(leader, 'late')
+      await sleep(12_000)
+      const [next] = others.filter(leads)
+      assert.ok(next !== undefined)
+      assert.equal(await publish(next, 'one'), 'committed')
+      assert.notEqual(await late, 'committed')
+      await sleep(5_000)
+      assert.equal(table.rows().length, 2)
+      assert.ok(hasAll(of, leader) && !leads(leader))
+    }))
+
+  test('acknowledges nothing that no standby has, and repeats nothing afterwards', () =>
+    tell(async (of) => {
+      const { leader, others, publish, sleep, table } = of
+      table.setStandby(false)
+      assert.equal(await publish(leader, 'one'), 'unknown')
+      table.setStandby(true)
+      await sleep(10_000)
+      const next = [leader, ...others].find(leads)
+      assert.ok(next !== undefined)
+      assert.equal(await publish(next, 'one'), 'committed')
+      assert.equal(table.rows().length, 2)
+    }))
+
+  test('does not believe a wait that ends without the standby', () =>
+    tell(async ({ leader, publish, sleep, table }) => {
+      table.setStandby(false)
+      const answer = publish(leader, 'one')
+      await sleep(500)
+      table.releaseWaits()
+      assert.equal(await answer, 'unknown')
+    }))
+
+  test('knows no end of the log while no standby confirms it', () =>
+    tell(async ({ others, sleep, table }) => {
+      assert.equal(await others[0].run()?.node.barrier(), true)
+      table.setStandby(false)
+      await sleep(500)
+      assert.equal(await others[0].run()?.node.barrier(), false)
+    }))
+
+  test('does not lead when its clock and that of the database differ by five seconds', () =>
+    tell(async ({ leader, others, sleep, table }) => {
+      table.setClockOffset(5_000)
+      await sleep(15_000)
+      assert.deepEqual([leader, ...others].filter(leads), [])
+      assert.match([leader, ...others].map(refusalOf).join(), /clocks .* differ by 5 s or more/)
+      table.setClockOffset(1_000)
+      await sleep(15_000)
+      assert.equal([leader, ...others].filter(leads).length, 1)
+    }))
+
+  test('puts back what the table has lost, at the same places, before anyone appends', () =>
+    tell(async (of) => {
+      const { leader, others, publish, sleep, table } = of
+      for (const ref of ['one', 'two', 'three']) assert.equal(await publish(leader, ref), 'committed')
+      const before = table.rows().map(({ bytes }) => Buffer.from(bytes).toString())
+      await sleep(1_000)
+      table.loseTail(2)
+      await sleep(30_000)
+      const after = table.rows().map(({ bytes }) => Buffer.from(bytes).toString())
+      assert.deepEqual(after, before)
+      const next = [leader, ...others].find(leads)
+      assert.ok(next !== undefined)
+      assert.equal(await publish(next, 'four'), 'committed')
+      await sleep(1_000)
+      assert.ok([leader, ...others].every((node) => hasAll(of, node)))
+    }))
+
+  test('stops at an empty table, and does not refill it', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      assert.equal(await publish(leader, 'one'), 'committed')
+      await sleep(1_000)
+      table.replace([])
+      await sleep(40_000)
+      assert.deepEqual([leader, ...others].map(stopOf), ['lost', 'lost', 'lost'])
+      assert.deepEqual(table.rows(), [])
+    }))
+
+  test('stops at a row that does not continue its log, and keeps both', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      assert.equal(await publish(leader, 'one'), 'committed')
+      await sleep(1_000)
+      const foreign = Buffer.from(JSON.stringify({ place: 3, prev: '11'.repeat(32), drafts: [] }))
+      table.replace([...table.rows(), { place: 3, bytes: foreign }])
+      await sleep(30_000)
+      for (const node of others) {
+        assert.equal(stopOf(node), 'fork')
+        assert.match(refusalOf(node), /the row at place 3 does not continue the log/)
+        assert.deepEqual(node.evidence.get('table')?.at(-1)?.bytes, foreign)
+        assert.equal(await publish(node, 'two'), 'stopped')
+      }
+    }))
+})
