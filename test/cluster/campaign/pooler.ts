@@ -36,7 +36,7 @@ auth_type = trust
 auth_file = ${users}
 pool_mode = transaction
 default_pool_size = ${SESSIONS}
-ignore_startup_parameters = extra_float_digits,options,idle_session_timeout,idle_in_transaction_session_timeout,client_min_messages,synchronous_commit,statement_timeout,lock_timeout,search_path
+ignore_startup_parameters = extra_float_digits,options,idle_session_timeout,idle_in_transaction_session_timeout,client_min_messages,synchronous_commit,statement_timeout,lock_timeout,search_path,tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count
 `,
   )
   // It refuses to run as root.
