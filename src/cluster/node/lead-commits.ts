@@ -29,6 +29,8 @@ export type Leadership = {
   readonly jobs: Job[]
   /** The session of the lock while this node leads; null otherwise. */
   session: LeadSession | null
+  /** Reason why this node must not lead by its clock, as the last measurement showed; null when it may. */
+  clock: string | null
   /** The database's clock minus ours; null before it was measured. */
   offsetMs: number | null
   unknownTotal: number
@@ -36,9 +38,20 @@ export type Leadership = {
 }
 
 export function openLeadership(settings: ClusterNodeSettings, bell: NodeBell, watch: TableWatch): Leadership {
-  return { settings, bell, watch, jobs: [], session: null, offsetMs: null, unknownTotal: 0, takeoverTotal: 0 }
+  return {
+    settings,
+    bell,
+    watch,
+    jobs: [],
+    session: null,
+    clock: null,
+    offsetMs: null,
+    unknownTotal: 0,
+    takeoverTotal: 0,
+  }
 }
 
+const CLOCK_REFUSAL = `the clocks of this machine and of the database differ by ${CLOCK_MS_MAX / 1_000} s or more: set the wrong one`
 const NOT_LEADING: CommitRefusal = {
   is: 'not-leading',
   reason: 'this node does not lead the log; nothing was published',
@@ -203,6 +216,7 @@ export async function clockRefusal(leading: Leadership, session: LeadSession): P
   const wasTold = Math.abs(leading.offsetMs ?? 0) >= CLOCK_TOLD_MS
   leading.offsetMs = offsetMs
   if (Math.abs(offsetMs) >= CLOCK_TOLD_MS && !wasTold) leading.settings.onNotice({ is: 'clock', offsetMs })
-  if (Math.abs(offsetMs) < CLOCK_MS_MAX) return null
-  return `the clocks of this machine and of the database differ by ${CLOCK_MS_MAX / 1_000} s or more: set the wrong one`
+  const isFar = Math.abs(offsetMs) >= CLOCK_MS_MAX
+  leading.clock = isFar ? CLOCK_REFUSAL : null
+  return leading.clock
 }

@@ -61,8 +61,12 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
   const running = run(machine)
   return {
     async commit(build) {
-      const { stopped, leading } = machine
-      return stopped === null ? await submit(leading, build) : { is: 'stopped', reason: stopped.reason }
+      const { stopped, leading, watch } = machine
+      if (stopped !== null) return { is: 'stopped', reason: stopped.reason }
+      // A leader whose clock is right would take the drafts.
+      if (leading.session === null && leading.clock !== null && !watch.isLed())
+        return { is: 'clock', reason: leading.clock }
+      return await submit(leading, build)
     },
     barrier: () => reachEnd(machine).catch(() => false),
     state: () => stateOf(machine),

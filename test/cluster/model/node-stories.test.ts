@@ -123,11 +123,13 @@ suite('a node of a log on a table', () => {
     }))
 
   test('does not lead when its clock and that of the database differ by five seconds', () =>
-    tell(async ({ leader, others, sleep, table }) => {
+    tell(async ({ leader, others, publish, sleep, table }) => {
       table.setClockOffset(5_000)
       await sleep(15_000)
       assert.deepEqual([leader, ...others].filter(leads), [])
       assert.match([leader, ...others].map(refusalOf).join(), /clocks .* differ by 5 s or more/)
+      const answers = await Promise.all([leader, ...others].map((node) => publish(node, 'one')))
+      assert.ok(answers.includes('clock'), answers.join())
       table.setClockOffset(1_000)
       await sleep(15_000)
       assert.equal([leader, ...others].filter(leads).length, 1)
@@ -173,5 +175,79 @@ suite('a node of a log on a table', () => {
         assert.deepEqual(node.evidence.get('table')?.at(-1)?.bytes, foreign)
         assert.equal(await publish(node, 'two'), 'stopped')
       }
+    }))
+
+  test('answers nothing from its books alone when another node has taken over meanwhile', () =>
+    tell(async ({ leader, others, publish, sleep }) => {
+      leader.run()?.link.pause(15_000)
+      const late = leader.submit([{ ref: 'late', needs: 'one', attempt: 'late' }])
+      await sleep(12_000)
+      const next = others.find(leads)
+      assert.ok(next !== undefined)
+      assert.equal(await publish(next, 'one'), 'committed')
+      const answer = await late
+      assert.ok(answer !== 'died' && answer.is === 'not-leading')
+    }))
+
+  test('applies the rows before the one that does not continue its log', () =>
+    tell(async ({ leader, others: [node], publish, sleep, table }) => {
+      node.crash()
+      for (const ref of ['one', 'two']) assert.equal(await publish(leader, ref), 'committed')
+      const foreign = Buffer.from(JSON.stringify({ place: 4, prev: '11'.repeat(32), drafts: [] }))
+      table.replace([...table.rows(), { place: 4, bytes: foreign }])
+      node.start()
+      await sleep(1_000)
+      assert.equal(stopOf(node), 'fork')
+      assert.equal(node.disk.rows.length, 3)
+    }))
+
+  test('stops when a shortened table ends with another row, and puts nothing behind it', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      for (const ref of ['one', 'two']) assert.equal(await publish(leader, ref), 'committed')
+      await sleep(1_000)
+      const [begin] = table.rows()
+      assert.ok(begin !== undefined)
+      const other = Buffer.from(JSON.stringify({ place: 2, prev: '11'.repeat(32), drafts: [] }))
+      table.replace([begin, { place: 2, bytes: other }])
+      leader.crash()
+      await sleep(60_000)
+      assert.deepEqual(others.map(stopOf), ['fork', 'fork'])
+      assert.equal(table.rows().length, 2)
+    }))
+
+  test('appends nothing for fifteen seconds after the promotion of a standby', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      assert.equal(await publish(leader, 'one'), 'committed')
+      table.failover('sync')
+      await sleep(14_000)
+      assert.deepEqual([leader, ...others].filter(leads), [])
+      assert.match(refusalOf(leader), /the table has changed/)
+      await sleep(6_000)
+      assert.equal([leader, ...others].filter(leads).length, 1)
+    }))
+
+  test('leaves the lead to others after a commit in doubt, for three seconds when nobody leads', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      for (const node of others) node.crash()
+      table.setStandby(false)
+      assert.equal(await publish(leader, 'one'), 'unknown')
+      table.setStandby(true)
+      await sleep(2_000)
+      assert.ok(!leads(leader))
+      assert.equal(refusalOf(leader), 'this node has just lost the lead')
+      await sleep(4_000)
+      assert.ok(leads(leader))
+    }))
+
+  test('stops when its disk is broken, and what it appended is published once', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      leader.disk.isBroken = true
+      assert.equal(await publish(leader, 'one'), 'unknown')
+      await sleep(10_000)
+      assert.equal(stopOf(leader), 'local')
+      const next = others.find(leads)
+      assert.ok(next !== undefined)
+      assert.equal(await publish(next, 'one'), 'committed')
+      assert.equal(table.rows().length, 2)
     }))
 })

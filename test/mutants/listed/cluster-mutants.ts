@@ -1,7 +1,7 @@
 import type { ListedMutant } from './listed-mutant.ts'
 
 const NODE = 'src/cluster/node'
-const tests = ['test/cluster/model/node-model.test.ts']
+const tests = ['test/cluster/model/node-stories.test.ts', 'test/cluster/model/node-model.test.ts']
 
 /** Bugs of a node whose log is on a table. */
 export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
@@ -65,8 +65,88 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
     id: 'empty-table-refilled',
     file: `${NODE}/take-over.ts`,
     from: "if (end === 0) throw new NodeStopped({ is: 'lost', place: 1, reason: EMPTY })",
-    to: "if (end < 0) throw new NodeStopped({ is: 'lost', place: 1, reason: EMPTY })",
+    to: 'if (end === 0) for (const row of book.kept(1)) await session.append(row.place, row.bytes)',
     promise: 'An empty table is another database, and is not refilled',
-    tests: ['test/cluster/model/node-stories.test.ts'],
+    tests,
+  },
+  {
+    id: 'refused-append-taken-for-success',
+    file: `${NODE}/lead-commits.ts`,
+    from: "    case 'refused':\n      job.refuse(NOT_LEADING)",
+    to: "    case 'refused':\n      answer()",
+    promise: 'A commit that the fence refuses is not acknowledged',
+    tests,
+  },
+  {
+    id: 'table-not-left-to-settle',
+    file: `${NODE}/table-watch.ts`,
+    from: 'if (now() < changedMs + SETTLE_MS)',
+    to: 'if (now() < changedMs)',
+    promise: 'Nobody appends for 15 s after a change of the table',
+    tests,
+  },
+  {
+    id: 'penalty-not-waited-out',
+    file: `${NODE}/table-watch.ts`,
+    from: 'if (now() < failedMs + PENALTY_MS && !isPatient)',
+    to: 'if (now() < failedMs && !isPatient)',
+    promise: 'A node that has lost the lead leaves it to others',
+    tests,
+  },
+  {
+    id: 'overlap-unchecked',
+    file: `${NODE}/take-over.ts`,
+    from: 'await refuseFork(session, end, sha256(newest.bytes))',
+    to: 'await Promise.resolve()',
+    promise: 'Rows are put back only behind the same row',
+    tests,
+  },
+  {
+    id: 'row-fault-passed-over',
+    file: `${NODE}/open-node.ts`,
+    from: 'throw new NodeStopped({ is, place: error.place, reason })',
+    to: 'return void [is, reason]',
+    promise: 'A node stops at a row that does not continue its log',
+    tests,
+  },
+  {
+    id: 'rows-before-a-fault-dropped',
+    file: `${NODE}/open-node.ts`,
+    from: 'if (good.length > 0) apply(machine, good)',
+    to: 'if (good.length < 0) apply(machine, good)',
+    promise: 'The rows before a fault are applied',
+    tests,
+  },
+  {
+    id: 'commit-before-append',
+    file: `${NODE}/lead-commits.ts`,
+    from: 'switch (await session.append(place + 1, bytes)) {',
+    to: 'book.commit(bytes)\n  switch (await session.append(place + 1, bytes)) {',
+    promise: 'A commit is durable here only when the table has it',
+    tests,
+  },
+  {
+    id: 'lead-while-stopped',
+    file: `${NODE}/open-node.ts`,
+    from: 'while (!signal.aborted && machine.stopped === null) {',
+    to: 'while (!signal.aborted) {',
+    promise: 'A stopped node does not lead',
+    tests,
+  },
+  {
+    id: 'follow-what-no-standby-proves',
+    file: `${NODE}/open-node.ts`,
+    from: 'if (look !== null && !look.isProved) return false',
+    to: 'if (look === undefined) return false',
+    promise: 'A follower knows the end of the log only by a proved look',
+    tests,
+  },
+  {
+    id: 'waiting-commits-kept',
+    file: `${NODE}/lead-commits.ts`,
+    from: 'for (const job of jobs.splice(0)) job.refuse(NOT_LEADING)',
+    to: 'jobs.length += 0',
+    promise: 'Commits that wait when the lead is lost are refused',
+    tests,
   },
 ]
