@@ -61,7 +61,7 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
   const running = run(machine)
   return {
     async commit(build) {
-      const { stopped, leading, watch } = machine
+      const { stopped, leading } = machine
       if (stopped !== null) return { is: 'stopped', reason: stopped.reason }
       // A leader whose clock is right would take the drafts.
       if (leading.session === null && leading.clock !== null && !watch.isLed())

@@ -11,6 +11,9 @@ type StoredRow = TableRow & { isFlushed: boolean; isCopied: boolean }
 /** An insertion that waits for the standby. */
 type Wait = Readonly<{ row: StoredRow; end(): void }>
 
+/** The arguments of a look. */
+type LookAsked = Readonly<{ from: number; bytesMax: number; applied: number }>
+
 /**
  * PostgreSQL in memory, in virtual time: a primary with a synchronous standby and an asynchronous one. A row is visible
  * when its session has ended its wait for the synchronous standby, and durable when that standby has it.
@@ -19,7 +22,7 @@ export type MemoryServer = Readonly<{
   timeline(): number
   hasStandby(): boolean
   rows(): readonly TableRow[]
-  look(id: object, from: number, applied: number): Look
+  look(id: object, asked: LookAsked): Look
   /** Notes the place that a connection shows; null when it is closed. */
   show(id: object, place: number | null): void
   newBackend(): Backend
@@ -38,6 +41,8 @@ export type MemoryServer = Readonly<{
   /** Has other rows from now on, as another database does. */
   replace(rows: readonly TableRow[]): void
   setPooled(isPooled: boolean): void
+  /** Ends the sessions that hold the lock. */
+  endSessions(): void
 }>
 
 /** Time in which the asynchronous standby may lack a row. */
@@ -81,7 +86,7 @@ export function openMemoryServer(parts: ServerParts): MemoryServer {
     timeline: () => state.timeline,
     hasStandby: () => state.hasStandby,
     rows: () => state.visible,
-    look: (id, from, applied) => look(state, clock, id, { from, applied }),
+    look: (id, asked) => look(state, clock, id, asked),
     show: (id, place) => void (place === null ? state.shown.delete(id) : state.shown.set(id, place)),
     newBackend: () => ({ isAlive: true, nonce: 0, heardMs: clock.now() }),
     takeLock(own, nonce) {
@@ -129,6 +134,9 @@ export function openMemoryServer(parts: ServerParts): MemoryServer {
     },
     replace: (rows) =>
       void (state.visible = rows.map((row) => ({ ...row, isFlushed: true, isCopied: true }))),
+    endSessions() {
+      for (const backend of state.holders) end(state, backend)
+    },
     setPooled(isPooled) {
       state.isPooled = isPooled
       const backends = [...state.holders, state.pool]
@@ -187,12 +195,16 @@ function look(
   state: ServerState,
   clock: ModelClock,
   id: object,
-  { from, applied }: Readonly<{ from: number; applied: number }>,
+  { from, bytesMax, applied }: LookAsked,
 ): Look {
   state.shown.set(id, applied)
   endSilent(state, clock)
   if (state.hasStandby) flush(state)
-  const rows = state.visible.slice(from - 1, from - 1 + LOOK_ROWS_MAX)
+  let size = 0
+  const rows = state.visible.slice(from - 1, from - 1 + LOOK_ROWS_MAX).filter(({ bytes }, index) => {
+    size += bytes.length
+    return index === 0 || size <= bytesMax
+  })
   const doubtful = rows.findIndex(({ isFlushed }) => !isFlushed)
   const proved = rows.slice(0, doubtful < 0 ? rows.length : doubtful)
   const others = [...state.shown].flatMap(([of, place]) => (of === id ? [] : [place]))

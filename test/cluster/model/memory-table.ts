@@ -38,7 +38,7 @@ export type ModelLink = Readonly<{
 /** A database in memory, and the network before it. */
 export type MemoryTable = Pick<
   MemoryServer,
-  'rows' | 'replace' | 'setStandby' | 'releaseWaits' | 'failover' | 'loseTail' | 'setPooled'
+  'rows' | 'replace' | 'setStandby' | 'releaseWaits' | 'failover' | 'loseTail' | 'setPooled' | 'endSessions'
 > &
   Readonly<{
     connect(): ModelLink
@@ -75,7 +75,8 @@ function connect(network: Network): ModelLink {
   const wire: Wire = { network, isCut: false, pausedUntilMs: 0 }
   return {
     table: {
-      look: (from, _bytesMax, applied) => ask(wire, ANSWER_MS, () => server.look(wire, from, applied)),
+      look: (from, bytesMax, applied) =>
+        ask(wire, ANSWER_MS, () => server.look(wire, { from, bytesMax, applied })),
       lead: () => lead(wire),
       async [Symbol.asyncDispose]() {
         server.show(wire, null)
@@ -204,7 +205,8 @@ function openSession({ wire, backend, nonce, timeline }: SessionParts): LeadSess
 
   void beat()
   return {
-    look: (from, _bytesMax, applied) => askHere(ANSWER_MS, () => server.look(wire, from, applied)),
+    look: (from, bytesMax, applied) =>
+      askHere(ANSWER_MS, () => server.look(wire, { from, bytesMax, applied })),
     barrier: () => askHere(APPEND_MS_MAX, () => server.barrier() ?? assertConfirmed()),
     async append(place, bytes): Promise<AppendAnswer> {
       const insertion = askHere(APPEND_MS_MAX, async () => {
