@@ -2,6 +2,8 @@ import type { DatabaseConnection } from '../../engine/postgres/database-connecti
 
 /** Longest wait between two questions about the standbys, in ms. The first follows at once. */
 const WAIT_MS_MAX = 20
+/** Time for the last answer after the limit, in ms: a late one would say nothing about the position. */
+const GRACE_MS = 400
 
 /** State of the standbys at a position of the write-ahead log. */
 type StandbyState = Readonly<{ isFlushed: boolean; lsn: string }>
@@ -36,7 +38,7 @@ export async function askStandbyState(
   return { isFlushed: row?.['local'] === true && isSafe, lsn: String(row?.['lsn']) }
 }
 
-/** Asks again about the same position until it is flushed, or `leftMs` has no more time. */
+/** Asks again about the same position until it is flushed, or `leftMs` has no more time, and 400 ms more for an answer. */
 export async function untilFlushed(
   connection: DatabaseConnection,
   first: StandbyState,
@@ -47,7 +49,7 @@ export async function untilFlushed(
   for (let waitMs = 0; !isFlushed; waitMs = Math.min(waitMs * 2 + 1, WAIT_MS_MAX)) {
     if (leftMs() <= waitMs + 1) return false
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
-    isFlushed = (await askStandbyState(connection, isSingle, leftMs(), first.lsn)).isFlushed
+    isFlushed = (await askStandbyState(connection, isSingle, leftMs() + GRACE_MS, first.lsn)).isFlushed
   }
   return true
 }

@@ -11,8 +11,8 @@ import { asTableError, TABLE } from './table-session.ts'
 /** Interval in ms at which an idle leader asks whether the fence stands, and the limit of the answer. */
 const BEAT_MS = 1_000
 const BEAT_ANSWER_MS = 2_000
-/** Time limit of a call in ms. The rest of `APPEND_MS_MAX` is for our own event loop. */
-const CALL_MS = APPEND_MS_MAX - 100
+/** Time limit of a call in ms. The rest of `APPEND_MS_MAX` is for a last answer and our own event loop. */
+const CALL_MS = APPEND_MS_MAX - 500
 /**
  * SQLSTATE of a violated primary key, the only constraint of this kind. It is definite: the transaction has ended, and has
  * inserted nothing.
@@ -146,7 +146,7 @@ async function commitBarrier(
     throw new TableError('no synchronous standby confirms the newest commit')
   }
   const last = Number(row['last'] ?? 0)
-  sure.place = Math.max(sure.place, last)
+  sure.place = last
   return last
 }
 
@@ -182,6 +182,6 @@ async function appendRow(
   // A cancelled wait for the standby is a warning at COMMIT: the row is on this server only.
   if (connection.notices() !== notices || state.status === 'rejected') return 'unknown'
   if (!(await untilFlushed(connection, state.value, isSingle, leftMs))) return 'unknown'
-  sure.place = Math.max(sure.place, place)
+  sure.place = place
   return 'appended'
 }

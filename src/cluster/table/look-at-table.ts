@@ -70,7 +70,8 @@ export async function lookAtTable(
   const last = Number(head?.['last'] ?? 0)
   const leftMs = timeLeft(monotonicMs, Math.min(PROOF_MS, proof()))
   const isProved = await untilFlushed(connection, state, isSingle, leftMs)
-  if (isProved) sure.place = Math.max(sure.place, last)
+  // A table may become shorter, and then gets other rows at these places.
+  sure.place = isProved ? last : Math.min(sure.place, last)
   return {
     server,
     rows: rows.filter(({ place }) => place <= sure.place),

@@ -44,15 +44,20 @@ export function openLogTable(target: DatabaseTarget, options: TableOptions): Log
   return {
     async look(from, bytesMax, applied) {
       const mine = following ?? begin()
-      try {
-        return await lookAtTable(await mine, from, bytesMax, applied)
-      } catch (error) {
-        // A session that did not answer is replaced at the next look, and so is one whose server is no primary any more.
+      const replace = async (): Promise<void> => {
         forget(mine)
         await mine.then(
           ({ session }) => session[Symbol.asyncDispose](),
           () => undefined,
         )
+      }
+      try {
+        const look = await lookAtTable(await mine, from, bytesMax, applied)
+        // A primary that was replaced may answer for long, and has no standby: the next look searches for another one.
+        if (!look.isProved && target.hosts.length > 1) await replace()
+        return look
+      } catch (error) {
+        await replace()
         throw asTableError(error)
       }
     },

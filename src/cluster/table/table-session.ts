@@ -7,7 +7,7 @@ import { APPEND_MS_MAX, type PrimaryIdentity, SILENCE_MS_MAX, TableError } from 
 /** Time limit of a connection and of a question about the server, in ms. */
 const PROBE_MS = 2_000
 /** The server ends a statement before the client gives it up. */
-const STATEMENT_MS = APPEND_MS_MAX - 500
+const STATEMENT_MS = APPEND_MS_MAX - 700
 /** Time in ms for other servers to answer after the first primary did. */
 const OTHERS_MS = 300
 

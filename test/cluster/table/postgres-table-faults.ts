@@ -9,6 +9,7 @@ import { openLogTable } from '../../../src/cluster/table/open-table.ts'
 import { portOf } from '../../engine/postgres-rig.ts'
 import { openFakePostgres } from '../../engine/fake-postgres.ts'
 import { openFaultRelay } from '../../torture/history/fault-relay.ts'
+import { startHolder } from './lock-holder.ts'
 import { type PostgresTableRig, tableOptions } from './postgres-table-rig.ts'
 
 const WAIT_MS = 60_000
@@ -29,7 +30,9 @@ export function testTableFaults(openRig: () => Promise<PostgresTableRig>, skip: 
     test('keeps the lock of an append that waits for its standby', onRig(keepsLock))
     test('ends a silent leader, whose late row is not inserted', onRig(isSilent))
     test('is not led on a standby', onRig(isStandby))
+    test('is not led by a process that stood still, whose late row is not inserted', onRig(isStopped))
     test('refuses a former primary', onRig(isFormer))
+    test('leaves a former primary that stays for the new one', onRig(isReplaced))
     test('names a hole', onRig(hasHole))
     test('takes all rows of a log at once, into an empty table only', onRig(takesMove))
     test('is reached with TLS only on another machine', needsTls)
@@ -153,6 +156,19 @@ async function isSilent(rig: PostgresTableRig): Promise<void> {
   )
 }
 
+async function isStopped(rig: PostgresTableRig): Promise<void> {
+  await using holder = startHolder(rig.servers.url())
+  await holder.line('leading')
+  holder.child.kill('SIGSTOP')
+  await using table = rig.open()
+  await using next = await leading(table)
+  holder.child.stdin.write('append\n')
+  holder.child.kill('SIGCONT')
+  assert.match(await holder.line('answer'), /refused|unknown/)
+  assert.equal((await next.look(1, ROW_BYTES_MAX, 0)).last, 0)
+  assert.equal(await next.append(1, bytesOf('row 1')), 'appended')
+}
+
 async function isStandby(rig: PostgresTableRig): Promise<void> {
   const port = portOf(rig.servers.standby())
   await using table = rig.open({ url: `postgres://daybook@127.0.0.1:${port}/postgres?sslmode=disable` })
@@ -180,6 +196,20 @@ async function isFormer(rig: PostgresTableRig): Promise<void> {
   await former.end('SIGKILL')
   await rig.servers.primary().start()
   await rig.servers.rebuildStandby()
+}
+
+async function isReplaced(rig: PostgresTableRig): Promise<void> {
+  await using table = rig.open()
+  const { server } = await table.look(1, ROW_BYTES_MAX, 0)
+  await rig.servers.sql(rig.servers.standby(), 'SELECT pg_promote(true, 30)')
+  try {
+    await until('the new primary is found', async () => {
+      const look = await table.look(1, ROW_BYTES_MAX, 0)
+      return look.server.timeline > server.timeline
+    })
+  } finally {
+    await rig.servers.rebuildStandby()
+  }
 }
 
 async function isAsynchronous(rig: PostgresTableRig): Promise<void> {
