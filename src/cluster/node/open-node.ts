@@ -201,7 +201,9 @@ async function reachEnd({ bell, leading, settings, stopped }: Machine): Promise<
   if (look !== null && !look.isProved) return false
   const last = look === null ? await session?.barrier() : look.last
   bell.ring()
-  return last !== undefined && (await bell.reached(last, book.applied().place, BARRIER_MS_MAX))
+  // Rows that the table lacks are put back. Until then its end is not that of the log, and readers have seen more.
+  if (last === undefined || last < Math.max(place, look?.shown ?? 0)) return false
+  return await bell.reached(last, book.applied().place, BARRIER_MS_MAX)
 }
 
 function stateOf(machine: Machine): ClusterNodeState {

@@ -122,6 +122,21 @@ suite('a node of a log on a table', () => {
       assert.equal(await others[0].run()?.node.barrier(), false)
     }))
 
+  test('knows no end of the log while the table lacks rows that it or another node has', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      const [whole, behind] = others
+      behind.crash()
+      for (const ref of ['one', 'two', 'three']) assert.equal(await publish(leader, ref), 'committed')
+      await sleep(1_000)
+      table.loseTail(2)
+      behind.start()
+      assert.equal(await whole.run()?.node.barrier(), false)
+      assert.equal(await behind.run()?.node.barrier(), false)
+      await sleep(30_000)
+      assert.equal(await whole.run()?.node.barrier(), true)
+      assert.equal(await behind.run()?.node.barrier(), true)
+    }))
+
   test('does not lead when its clock and that of the database differ by five seconds', () =>
     tell(async ({ leader, others, publish, sleep, table }) => {
       table.setClockOffset(5_000)
