@@ -118,8 +118,6 @@ function sessionOf(connection: DatabaseConnection, { full }: OutboxTable, oid: n
           return await firstWaiting(connection, full, most)
         } catch (error) {
           if (!isUnreadable(error)) throw error
-          // The client `postgres` would put the rows before the failure into the next answer.
-          await connection.ask('SELECT 1')
           if (most === 1) throw await unreadableRow(connection, full)
         }
       }

@@ -1,28 +1,36 @@
-import type { Socket } from 'node:net'
-import postgres from 'postgres'
+import { Socket } from 'node:net'
+import type { ClientConfig } from 'pg'
+import pg from 'pg'
 import type { ConnectionLoss } from './connection-loss.ts'
 import { openLoss } from './connection-loss.ts'
-import type { ChosenServers, OpenedSocket } from './database-socket.ts'
-import { openSocket, secureSocket } from './database-socket.ts'
-import type { DatabaseTarget } from './database-target.ts'
+import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
 const ANSWER_MS = 40_000
 const STATEMENT_MS = 30_000
+/** Time in ms in which a connection ends politely. */
+const END_MS_MAX = 500
 
 /** Limit of one statement, and whether the server keeps its plan for the next time. */
 type AskOptions = Readonly<{ answerMs?: number; prepare?: boolean }>
 
+/** A row by the names of its columns: text, numbers of at most 32 bits, truth values, bytes and null as such. */
+type DatabaseRow = Readonly<Record<string, unknown>>
+
 /** One connection to a database. It is never replaced silently, because locks and notifications belong to it. */
 export type DatabaseConnection = AsyncDisposable &
   Readonly<{
-    /** Rows of one statement. Throws a DatabaseError, also when no answer comes within the limit (40 s by default). */
+    /**
+     * Rows of one statement, or of the last one of several without values. Statements are sent at once, in order, without
+     * waiting for the answers before them. Throws a DatabaseError, also when no answer comes within the limit (40 s by
+     * default).
+     */
     ask(
       statement: string,
       values?: readonly (string | number)[],
       options?: AskOptions,
-    ): Promise<readonly postgres.Row[]>
+    ): Promise<readonly DatabaseRow[]>
     /** Called at each notification on a channel that this connection listens to. */
     onNotification(listener: (channel: string, payload: string) => void): void
     /** Number of notices and warnings that the server has sent. */
@@ -58,94 +66,123 @@ type DatabaseAnswer = Readonly<{ code: string; constraint: string | null }>
 /** Settings of a session, such as `statement_timeout`, by name. */
 type SessionSettings = Readonly<Record<string, string | number>>
 
-/** Connects to the first of the servers that answers. Throws a DatabaseError. */
+/** Connects to the first of the servers that takes a connection. Throws a DatabaseError. */
 export async function connectDatabase(
   target: DatabaseTarget,
   stop: AbortSignal,
   session: SessionSettings = {},
 ): Promise<DatabaseConnection> {
-  const listeners: ((channel: string, payload: string) => void)[] = []
-  let notices = 0
+  const [first = null, ...others] = target.hosts
+  let attempt = await connectHost(target, first, stop, session)
+  for (const host of others) {
+    if (!('error' in attempt) || attempt.isReached || stop.aborted) break
+    attempt = await connectHost(target, host, stop, session)
+  }
+  if ('error' in attempt) throw asDatabaseError(attempt.error)
+  return attempt.connection
+}
+
+/** A connection, or why there is none, and whether the server took the socket. */
+type Attempt = Readonly<{ connection: DatabaseConnection } | { error: unknown; isReached: boolean }>
+
+async function connectHost(
+  target: DatabaseTarget,
+  host: DatabaseHost | null,
+  stop: AbortSignal,
+  session: SessionSettings,
+): Promise<Attempt> {
+  const connect = (tls: ClientConfig['ssl']): Promise<Attempt> =>
+    connectOnce(clientSettings(target, host, tls ?? false, session), stop)
+  // A Unix socket has no TLS.
+  if (host?.host.startsWith('/') === true) return await connect(false)
+  if (target.tls !== 'prefer') return await connect(target.tls)
+  const secured = await connect({ rejectUnauthorized: false })
+  return 'error' in secured && messageOf(secured.error) === NO_TLS ? await connect(false) : secured
+}
+
+async function connectOnce(settings: ClientConfig, stop: AbortSignal): Promise<Attempt> {
+  // The client cannot be ended at once while it connects. Its socket can.
+  const socket = new Socket()
+  let isReached = false
+  socket.once('connect', () => void (isReached = true))
+  const client = new pg.Client({ ...settings, stream: () => socket })
   const loss = openLoss()
-  let socket: Socket | null = null
-  const settings = {
-    ...clientSettings(target, session),
-    // The socket below is secured already.
-    ssl: false,
-    onnotify: (channel: string, payload: string) =>
-      listeners.forEach((listener) => listener(channel, payload)),
-    onnotice: () => void (notices += 1),
-    onclose: () => loss.tell(new DatabaseError('the connection was closed', true)),
-    // The client opens one socket; it would replace a lost one, and the locks would be gone unnoticed.
-    async socket(chosen: ChosenServers): Promise<Socket> {
-      try {
-        if (socket !== null) throw new DatabaseError('the connection was closed', true)
-        const ms = target.connectSeconds * 1_000
-        const opened = await openSocket(chosen, ms)
-        socket = opened.socket
-        socket = await secureUnlessLost(opened, target.tls, ms, loss)
-        return socket
-      } catch (error) {
-        // The client keeps the error of one of several servers to itself, and would let its caller wait.
-        loss.tell(asDatabaseError(error))
-        throw error
-      }
-    },
-  }
-  const sql = postgres(settings)
-  const isAsked = watchPassword(sql)
-  const close = async (): Promise<void> => {
-    loss.tell(new DatabaseError('the connection was closed', true))
-    await sql.end({ timeout: 0 }).catch(() => undefined)
-    socket?.destroy()
-  }
-  const ask: DatabaseConnection['ask'] = async (statement, values = [], options = {}) => {
-    const { answerMs = ANSWER_MS, prepare = false } = options
-    // After the loss the client would wait for ever for another socket.
-    return answered(() => sql.unsafe(statement, [...values], { prepare }), answerMs, loss)
-  }
-  const abort = (): void => void close()
+  const connection = connectionOf(client, socket, loss)
+  const abort = (): void => void connection[Symbol.asyncDispose]()
   stop.addEventListener('abort', abort, { once: true })
   // Connections come and go, while the stop stays.
   void loss.lost.then(() => stop.removeEventListener('abort', abort))
-  const connection: DatabaseConnection = {
-    ask,
-    onNotification: (listener) => void listeners.push(listener),
-    notices: () => notices,
-    isPasswordAsked: isAsked,
-    lost: loss.lost,
-    [Symbol.asyncDispose]: close,
-  }
   try {
-    await ask('SELECT 1')
-    return connection
+    if (stop.aborted) throw closed()
+    await loss.during(() => client.connect())
+    return { connection }
   } catch (error) {
     await connection[Symbol.asyncDispose]()
-    throw error
+    const isLate = messageOf(error) === 'timeout expired'
+    return { error: isLate ? late(isReached) : error, isReached }
   }
 }
 
-/** Secures a socket. Destroys it when the connection is lost meanwhile: the client forgets one that arrives after its end. */
-async function secureUnlessLost(
-  opened: OpenedSocket,
-  tls: DatabaseTarget['tls'],
-  ms: number,
-  loss: ConnectionLoss,
-): Promise<Socket> {
-  try {
-    return await loss.during(() => (tls === false ? opened.socket : secureSocket(opened, tls, ms)))
-  } catch (error) {
-    opened.socket.destroy()
-    throw error
+function connectionOf(client: pg.Client, socket: Socket, loss: ConnectionLoss): DatabaseConnection {
+  const listeners: ((channel: string, payload: string) => void)[] = []
+  const names = new Map<string, string>()
+  let notices = 0
+  let isAsked = false
+  client.on('error', (error) => loss.tell(asDatabaseError(error)))
+  client.on('end', () => loss.tell(closed()))
+  client.on('notice', () => void (notices += 1))
+  client.on('notification', ({ channel, payload = '' }) => {
+    for (const listener of listeners) listener(channel, payload)
+  })
+  const { password } = client
+  Object.assign(client, {
+    password() {
+      isAsked = true
+      // The default of the environment is among it.
+      return password ?? ''
+    },
+  })
+
+  /** Name under which the server keeps the plan of a statement. */
+  function nameOf(statement: string): string {
+    const name = names.get(statement) ?? `daybook_${names.size + 1}`
+    names.set(statement, name)
+    return name
+  }
+
+  return {
+    async ask(statement, values = [], { answerMs = ANSWER_MS, prepare = false } = {}) {
+      const query = {
+        text: statement,
+        values: [...values],
+        ...(prepare && { name: nameOf(statement) }),
+      }
+      const answer: pg.QueryResult | readonly pg.QueryResult[] = await answered(
+        () => client.query(query),
+        answerMs,
+        loss,
+      )
+      return Array.isArray(answer) ? (answer.at(-1)?.rows ?? []) : answer.rows
+    },
+    onNotification: (listener) => void listeners.push(listener),
+    notices: () => notices,
+    isPasswordAsked: () => isAsked,
+    lost: loss.lost,
+    async [Symbol.asyncDispose]() {
+      loss.tell(closed())
+      const ended = new Promise((resolve) => setTimeout(resolve, END_MS_MAX).unref())
+      await Promise.race([client.end().catch(() => undefined), ended])
+      socket.destroy()
+    },
   }
 }
 
 /** The answer, or a DatabaseError, also at the loss or after some milliseconds without an answer. */
 async function answered<T>(ask: () => PromiseLike<T>, ms: number, loss: ConnectionLoss): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new DatabaseError('no answer came in time', true)), ms)
+  const over = Promise.withResolvers<never>()
+  const timer = setTimeout(() => over.reject(new DatabaseError('no answer came in time', true)), ms)
   try {
-    return await loss.during(() => Promise.race([ask(), late.promise]))
+    return await loss.during(() => Promise.race([ask(), over.promise]))
   } catch (error) {
     throw asDatabaseError(error)
   } finally {
@@ -153,76 +190,83 @@ async function answered<T>(ask: () => PromiseLike<T>, ms: number, loss: Connecti
   }
 }
 
-/** Tells later whether the client had to send a password. */
-function watchPassword(sql: postgres.Sql): () => boolean {
-  const password: unknown = sql.options.pass
-  let isAsked = false
-  const pass = (): unknown => {
-    isAsked = true
-    return password
+function clientSettings(
+  target: DatabaseTarget,
+  host: DatabaseHost | null,
+  ssl: NonNullable<ClientConfig['ssl']>,
+  session: SessionSettings,
+): ClientConfig {
+  const { applicationName, connectSeconds, database, options, password, user } = target
+  const settings = {
+    statement_timeout: STATEMENT_MS,
+    // The server frees the lock of a drainer whose machine is gone.
+    tcp_keepalives_idle: 30,
+    tcp_keepalives_interval: 10,
+    tcp_keepalives_count: 3,
+    ...session,
   }
-  Object.assign(sql.options, { pass })
-  return () => isAsked
+  return {
+    ...host,
+    ...(user !== null && { user }),
+    ...(password !== null && { password }),
+    ...(database !== null && { database }),
+    ssl,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectSeconds * 1_000,
+    options: [options ?? '', ...Object.entries(settings).map(optionOf)].join(' ').trim(),
+    pipeline: true,
+  }
 }
 
-function clientSettings(
-  { hosts, user, password, database, ...target }: DatabaseTarget,
-  session: SessionSettings,
-): object {
-  const [first] = hosts
-  const isSocket = first?.host.startsWith('/') === true
-  return {
-    ...(first === undefined ? {} : isSocket ? { path: `${first.host}/.s.PGSQL.${first.port}` } : {}),
-    ...(first === undefined || isSocket
-      ? {}
-      : { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }),
-    ...(user === null ? {} : { user }),
-    ...(password === null ? {} : { password }),
-    ...(database === null ? {} : { database }),
-    connect_timeout: target.connectSeconds,
-    max: 1,
-    idle_timeout: null,
-    max_lifetime: null,
-    fetch_types: false,
-    // Each statement says whether it is prepared.
-    prepare: true,
-    connection: {
-      application_name: target.applicationName,
-      ...(target.options === null ? {} : { options: target.options }),
-      statement_timeout: STATEMENT_MS,
-      // The server frees the lock of a drainer whose machine is gone.
-      tcp_keepalives_idle: 30,
-      tcp_keepalives_interval: 10,
-      tcp_keepalives_count: 3,
-      ...session,
-    },
-  }
+/** A setting as an option of a session. A space in its value is escaped. */
+function optionOf([name, value]: readonly [string, string | number]): string {
+  return `-c ${name}=${String(value).replaceAll(/[\\ ]/g, '\\$&')}`
+}
+
+const closed = (): DatabaseError => new DatabaseError('the connection was closed', true)
+
+function late(isReached: boolean): DatabaseError {
+  const words = isReached
+    ? 'the server took the connection, and gave no answer in time'
+    : 'no connection in time'
+  return new DatabaseError(words, true)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : ''
 }
 
 /** SQLSTATE classes of failures that pass: connection, rollback, resources, intervention, system. */
 const PASSING = /^(?:08|40|53|55|57|58)/
-/** Words for failures of the client, whose own name an address that it does not know. */
-const CLIENT_WORDS: ReadonlyMap<string, string> = new Map([
-  ['CONNECT_TIMEOUT', 'the server took the connection, and gave no answer in time'],
-  ['CONNECTION_CLOSED', 'the connection was closed'],
-  ['CONNECTION_DESTROYED', 'the connection was closed'],
-  ['CONNECTION_ENDED', 'the connection was closed'],
+/** Words of the client for what passes, and ours. */
+const NO_TLS = 'The server does not support SSL connections'
+const PASSING_WORDS: ReadonlyMap<string, string> = new Map([
+  ['Connection terminated', 'the connection was closed'],
+  ['Connection terminated unexpectedly', 'the connection was closed'],
+  ['Client was closed and is not queryable', 'the connection was closed'],
+  ['Client has encountered a connection error and is not queryable', 'the connection was closed'],
+  [NO_TLS, 'the server has no TLS'],
+])
+/** Words of the client for what is wrong, and ours. */
+const WRONG_WORDS: ReadonlyMap<string, string> = new Map([
+  ['There was an error establishing an SSL connection', 'the server gave no right answer about TLS'],
+  [
+    'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string',
+    'the server asks for a password, and none is given',
+  ],
 ])
 
 function asDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
-  if (error instanceof postgres.PostgresError) {
-    const answer = { code: error.code, constraint: error.constraint_name ?? null }
-    return new DatabaseError(`${error.message} (${error.code})`, PASSING.test(error.code), {
-      cause: error,
-      answer,
-    })
+  if (error instanceof pg.DatabaseError) {
+    const { code = '', constraint = null } = error
+    const answer = { code, constraint }
+    return new DatabaseError(`${error.message} (${code})`, PASSING.test(code), { cause: error, answer })
   }
   if (error instanceof AggregateError) return asDatabaseError(error.errors[0])
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const isTimeout = error instanceof Error && /^(?:AbortError|TimeoutError)$/.test(error.name)
   const own = errorMessage(error)
-  const message = isTimeout ? 'no connection in time' : (CLIENT_WORDS.get(code) ?? own)
-  const passes = isTimeout || /^E(?:AI_)?[A-Z]+$|^CONNECT/.test(code)
-  return new DatabaseError(message, passes, { cause: error })
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const passes = PASSING_WORDS.has(own) || /^E(?:AI_)?[A-Z]+$/.test(code)
+  const words = PASSING_WORDS.get(own) ?? WRONG_WORDS.get(own) ?? own
+  return new DatabaseError(words, passes, { cause: error })
 }
