@@ -11,8 +11,8 @@ import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 
 /** Packages that an installation may have, and all that the lockfile may name. A decision raises them. */
-const RUNTIME_PACKAGES_MAX = 56
-const LOCKED_PACKAGES_MAX = 353
+const RUNTIME_PACKAGES_MAX = 67
+const LOCKED_PACKAGES_MAX = 357
 /** Licences that a runtime package may have. All allow use, change and distribution with the MIT licence. */
 const LICENCES: ReadonlySet<string> = new Set([
   'Apache-2.0',

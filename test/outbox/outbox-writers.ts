@@ -121,7 +121,7 @@ async function close(sql: DatabaseConnection): Promise<void> {
     `SELECT id FROM contests WHERE state = 'running' ORDER BY id LIMIT 1 FOR UPDATE`,
   )
   if (row === undefined) return
-  await sql.ask(`UPDATE contests SET state = 'closed' WHERE id = ${row['id']}`)
+  await sql.ask(`UPDATE contests SET state = 'closed' WHERE id = ${Number(row['id'])}`)
   await insert(sql, { type: 'contest', kind: 'closed', contestId: row['id'] })
   await insert(sql, { type: 'contest', kind: 'paid', contestId: row['id'] })
 }

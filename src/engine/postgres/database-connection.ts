@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
-import type { ClientConfig } from 'pg'
-import pg from 'pg'
+import type { ClientConfig, QueryResult } from 'pg'
+import { Client, DatabaseError as ServerError } from 'pg'
 import type { ConnectionLoss } from './connection-loss.ts'
 import { openLoss } from './connection-loss.ts'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
@@ -105,7 +105,7 @@ async function connectOnce(settings: ClientConfig, stop: AbortSignal): Promise<A
   const socket = new Socket()
   let isReached = false
   socket.once('connect', () => void (isReached = true))
-  const client = new pg.Client({ ...settings, stream: () => socket })
+  const client = new Client({ ...settings, stream: () => socket })
   const loss = openLoss()
   const connection = connectionOf(client, socket, loss)
   const abort = (): void => void connection[Symbol.asyncDispose]()
@@ -123,7 +123,7 @@ async function connectOnce(settings: ClientConfig, stop: AbortSignal): Promise<A
   }
 }
 
-function connectionOf(client: pg.Client, socket: Socket, loss: ConnectionLoss): DatabaseConnection {
+function connectionOf(client: Client, socket: Socket, loss: ConnectionLoss): DatabaseConnection {
   const listeners: ((channel: string, payload: string) => void)[] = []
   const names = new Map<string, string>()
   let notices = 0
@@ -157,7 +157,7 @@ function connectionOf(client: pg.Client, socket: Socket, loss: ConnectionLoss): 
         values: [...values],
         ...(prepare && { name: nameOf(statement) }),
       }
-      const answer: pg.QueryResult | readonly pg.QueryResult[] = await answered(
+      const answer: QueryResult | readonly QueryResult[] = await answered(
         () => client.query(query),
         answerMs,
         loss,
@@ -258,7 +258,7 @@ const WRONG_WORDS: ReadonlyMap<string, string> = new Map([
 
 function asDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
-  if (error instanceof pg.DatabaseError) {
+  if (error instanceof ServerError) {
     const { code = '', constraint = null } = error
     const answer = { code, constraint }
     return new DatabaseError(`${error.message} (${code})`, PASSING.test(code), { cause: error, answer })
