@@ -36,6 +36,7 @@ export function testTableFaults(openRig: () => Promise<PostgresTableRig>, skip: 
     test('names a hole', onRig(hasHole))
     test('takes all rows of a log at once, into an empty table only', onRig(takesMove))
     test('is reached with TLS only on another machine', needsTls)
+    test('refuses a server without TLS when the address requires it', onRig(requiresTls))
     test('names a refused password, and does not tell it', refusesPassword)
     // The servers have other ports after this.
     test('shows a shorter table after a failover to an asynchronous standby', onRig(isAsynchronous))
@@ -263,6 +264,12 @@ async function needsTls(): Promise<void> {
   const url = 'postgres://daybook:secret@db.example.invalid:5432/postgres?sslmode=disable'
   await using table = openLogTable(parseDatabaseUrl(url, null), tableOptions())
   await assert.rejects(table.lead(0), /db\.example\.invalid:5432: TLS is required for another machine/)
+}
+
+async function requiresTls(rig: PostgresTableRig): Promise<void> {
+  await using table = rig.open({ url: rig.servers.url().replace('sslmode=disable', 'sslmode=require') })
+  await assert.rejects(table.lead(0), /the server has no TLS/)
+  await assert.rejects(table.look(1, ROW_BYTES_MAX, 0), TableError)
 }
 
 async function refusesPassword(): Promise<void> {
