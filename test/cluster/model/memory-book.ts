@@ -21,7 +21,7 @@ export type MemoryBook = NodeBook &
     kill(): void
   }>
 
-type ModelRow = Readonly<{ place: number; prev: string; drafts: readonly ModelDraft[] }>
+type ModelRow = Readonly<{ place: number; prev: string; drafts: readonly ModelDraft[]; isEnd?: boolean }>
 
 /** Rows that a disk keeps for others. */
 const KEPT_MAX = 60
@@ -128,7 +128,7 @@ export function openMemoryBook(disk: ModelDisk, onSigned: (size: number, root: s
       disk.rows
         .map((bytes, index) => ({ place: index + 1, bytes }))
         .slice(Math.max(0, from - 1, disk.rows.length - KEPT_MAX)),
-    isEnded: () => false,
+    isEnded: () => parseModelRow(disk.rows.at(-1) ?? firstRow()).isEnd ?? false,
     kill: () => void (isDead = true),
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
 import { firstRow } from './memory-book.ts'
@@ -190,6 +191,19 @@ suite('a node of a log on a table', () => {
         assert.deepEqual(node.evidence.get('table')?.at(-1)?.bytes, foreign)
         assert.equal(await publish(node, 'two'), 'stopped')
       }
+    }))
+
+  test('stops when the log was taken off its table', () =>
+    tell(async ({ leader, others, publish, sleep, table }) => {
+      assert.equal(await publish(leader, 'one'), 'committed')
+      const prev = createHash('sha256').update(table.rows()[1]!.bytes).digest('hex')
+      const end = Buffer.from(JSON.stringify({ place: 3, prev, drafts: [], isEnd: true }))
+      leader.crash()
+      table.replace([...table.rows(), { place: 3, bytes: end }])
+      await sleep(20_000)
+      assert.deepEqual(others.map(stopOf), ['ended', 'ended'])
+      assert.equal(await publish(others[0], 'two'), 'stopped')
+      assert.equal(table.rows().length, 3)
     }))
 
   test('answers nothing from its books alone when another node has taken over meanwhile', () =>

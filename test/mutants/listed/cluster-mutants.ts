@@ -149,4 +149,12 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
     promise: 'Commits that wait when the lead is lost are refused',
     tests,
   },
+  {
+    id: 'ended-log-followed',
+    file: `${NODE}/open-node.ts`,
+    from: 'if (!book.isEnded()) return',
+    to: 'if (book.applied().place >= 0) return',
+    promise: 'A log that was taken off its table is not led there',
+    tests,
+  },
 ]
