@@ -1,4 +1,4 @@
-import type { AppendAnswer, LeadSession, LogTable } from '../../../src/cluster/table/log-table.ts'
+import type { AppendAnswer, LeadSession, LogTable, Look } from '../../../src/cluster/table/log-table.ts'
 import { APPEND_MS_MAX, TableError } from '../../../src/cluster/table/log-table.ts'
 import type { Backend, MemoryServer, ServerParts } from './memory-server.ts'
 import { openMemoryServer } from './memory-server.ts'
@@ -67,18 +67,19 @@ export function openMemoryTable(parts: ServerParts): MemoryTable {
 type Wire = {
   readonly network: Network
   isCut: boolean
+  isClosed: boolean
   pausedUntilMs: number
 }
 
 function connect(network: Network): ModelLink {
   const { clock, server } = network
-  const wire: Wire = { network, isCut: false, pausedUntilMs: 0 }
+  const wire: Wire = { network, isCut: false, isClosed: false, pausedUntilMs: 0 }
   return {
     table: {
-      look: (from, bytesMax, applied) =>
-        ask(wire, ANSWER_MS, () => server.look(wire, { from, bytesMax, applied })),
+      look: (from, bytesMax, applied) => ask(wire, ANSWER_MS, () => look(wire, { from, bytesMax, applied })),
       lead: () => lead(wire),
       async [Symbol.asyncDispose]() {
+        wire.isClosed = true
         server.show(wire, null)
       },
     },
@@ -93,6 +94,14 @@ function connect(network: Network): ModelLink {
       await awake(wire)
     },
   }
+}
+
+/** A question that arrives after the end of its connection shows no place. */
+function look(wire: Wire, asked: Parameters<MemoryServer['look']>[1]): Look {
+  const { server } = wire.network
+  const answer = server.look(wire, asked)
+  if (wire.isCut || wire.isClosed) server.show(wire, null)
+  return answer
 }
 
 async function awake({ network: { clock }, ...wire }: Wire): Promise<void> {
@@ -205,14 +214,13 @@ function openSession({ wire, backend, nonce, timeline }: SessionParts): LeadSess
 
   void beat()
   return {
-    look: (from, bytesMax, applied) =>
-      askHere(ANSWER_MS, () => server.look(wire, { from, bytesMax, applied })),
+    look: (from, bytesMax, applied) => askHere(ANSWER_MS, () => look(wire, { from, bytesMax, applied })),
     barrier: () => askHere(APPEND_MS_MAX, () => server.barrier() ?? assertConfirmed()),
     async append(place, bytes): Promise<AppendAnswer> {
       const insertion = askHere(APPEND_MS_MAX, async () => {
         const isFlushed = await server.insert(backend, nonce, { place, bytes: bytes.slice() })
         if (isFlushed === undefined) return 'refused'
-        if (!wire.isCut) server.show(wire, place)
+        if (!wire.isCut && !wire.isClosed) server.show(wire, place)
         return isFlushed ? 'appended' : 'unknown'
       })
       return await insertion.catch(() => 'unknown' as const)
