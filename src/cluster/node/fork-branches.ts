@@ -18,7 +18,7 @@ export async function refuseFork(table: Looks, place: number, digest: Uint8Array
   const [row] = rows
   if (row?.place !== place) throw new TableError(`the table does not show the row at place ${place}`)
   if (Buffer.compare(sha256(row.bytes), digest) === 0) return
-  const reason = `the table has another row at place ${place} than this node has served: see "When the table and a node differ" in docs/clusters.md`
+  const reason = `the table has another row at place ${place} than this node has served: this node keeps both as evidence`
   throw new NodeStopped({ is: 'fork', place, reason })
 }
 
