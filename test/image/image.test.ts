@@ -99,7 +99,7 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
     )
     // Scripts of an installed package are bundled already.
     const names = [...new Set(imported)].filter((name) => name !== 'esbuild-wasm')
-    assert.ok(names.includes('pino') && names.includes('postgres'), names.join())
+    assert.ok(names.includes('pino') && names.includes('pg'), names.join())
     const script = `const { resolve } = require('node:module').createRequire('/${PROGRAM_FOLDER}/dist/src/main.js')
       Promise.all(${JSON.stringify(names)}.map((name) => import(resolve(name)))).then(({ length }) => console.log(length))`
     const { stdout, stderr } = await image.run(volume, ['-e', script], { program: NODE }).ended
