@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
+import { userInfo } from 'node:os'
 import type { ClientConfig, QueryResult } from 'pg'
-import { Client, DatabaseError as ServerError } from 'pg'
+import { Client, defaults, DatabaseError as ServerError } from 'pg'
 import type { ConnectionLoss } from './connection-loss.ts'
 import { openLoss } from './connection-loss.ts'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
@@ -197,6 +198,8 @@ function clientSettings(
   session: SessionSettings,
 ): ClientConfig {
   const { applicationName, connectSeconds, database, options, password, user } = target
+  // The client knows this name from `USER` alone, which cron and containers may leave out. `PGUSER` wins over it.
+  defaults.user ??= systemUser()
   const settings = {
     statement_timeout: STATEMENT_MS,
     // The server frees the lock of a drainer whose machine is gone.
@@ -215,6 +218,15 @@ function clientSettings(
     connectionTimeoutMillis: connectSeconds * 1_000,
     options: [options ?? '', ...Object.entries(settings).map(optionOf)].join(' ').trim(),
     pipeline: true,
+  }
+}
+
+/** Name of the user that runs this process; undefined for a number without a name. */
+function systemUser(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined
   }
 }
 
