@@ -1,7 +1,7 @@
 import { randomOf } from '../../sim/random.ts'
 import type { MemoryEngine } from '../engine/memory-engine.ts'
 import { openMemoryEngine } from '../engine/memory-engine.ts'
-import { openModelClock } from './model-clock.ts'
+import { openModelClock } from '../stage/virtual-clock.ts'
 import type { ModelWriter } from './model-writer.ts'
 import { openModelWriter } from './model-writer.ts'
 import type { Mutant } from './mutant.ts'

@@ -17,8 +17,8 @@ import { openMemoryEngine } from '../engine/memory-engine.ts'
 import type { BookCluster } from '../messages/book-cluster.ts'
 import { assertSameTables, openCluster } from '../messages/book-cluster.ts'
 import { openCampaign } from '../torture/campaign.ts'
-import type { ModelClock } from './model-clock.ts'
-import { openModelClock } from './model-clock.ts'
+import type { ModelClock } from '../stage/virtual-clock.ts'
+import { openModelClock } from '../stage/virtual-clock.ts'
 import { DiskFull } from './memory-book.ts'
 
 const CAMPAIGN = openCampaign('replica-store')

@@ -17,8 +17,8 @@ type Advance = (session: LeadSession) => Promise<number>
  */
 export async function meetTable(session: LeadSession, book: NodeBook, advance: Advance): Promise<number> {
   while ((await advance(session)) > 0);
-  // What the session has read may come from a server that was replaced. The barrier proves that it is the primary, and
-  // that everything that anyone was told to be appended is at or below its answer.
+  // A server that was replaced may have told these rows. The barrier proves that it is the primary, and that everything
+  // that anyone was told to be appended is at or below its answer.
   const end = await session.barrier()
   while (book.applied().place < end) {
     if ((await advance(session)) === 0)

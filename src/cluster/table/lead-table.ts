@@ -161,7 +161,7 @@ async function appendRow(
   const leftMs = timeLeft(monotonicMs, CALL_MS)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   const notices = connection.notices()
-  // The question about the standbys follows in the same packet, and so costs no round trip.
+  // The question about the standbys is sent before the answer, and so costs no round trip.
   const [inserted, state] = await Promise.allSettled([
     connection.ask(
       `INSERT INTO ${TABLE} (place, body) SELECT $1::bigint, decode($2::text, 'base64')

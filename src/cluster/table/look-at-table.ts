@@ -57,7 +57,7 @@ export async function lookAtTable(
 ): Promise<Look> {
   const { connection, server } = session
   const proof = timeLeft(monotonicMs, ANSWER_MS + PROOF_MS)
-  // The position is read in the same packet, after the rows were seen.
+  // The position is read behind the rows, and asked for before they have come.
   const [seen, state] = await Promise.all([
     connection.ask(QUESTION, [from, Math.floor(bytesMax), lock, `daybook ${applied}`], {
       answerMs: ANSWER_MS,

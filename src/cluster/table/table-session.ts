@@ -1,6 +1,7 @@
 import type { DatabaseConnection } from '../../engine/postgres/database-connection.ts'
 import { connectDatabase, DatabaseError } from '../../engine/postgres/database-connection.ts'
 import type { DatabaseHost, DatabaseTarget } from '../../engine/postgres/database-target.ts'
+import { serverTarget, shownHost } from '../../engine/postgres/primary-search.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { APPEND_MS_MAX, type PrimaryIdentity, SILENCE_MS_MAX, TableError } from './log-table.ts'
 
@@ -66,7 +67,7 @@ export async function openTableSession(
       if (isOver) await server[Symbol.asyncDispose]()
       else found.push(server)
     } catch (error) {
-      reasons.push(`${shown(host)}: ${errorMessage(error)}`)
+      reasons.push(`${shownHost(host)}: ${errorMessage(error)}`)
     }
   }
   const isAnswered = Promise.withResolvers<void>()
@@ -117,7 +118,7 @@ function choose(
   reasons: string[],
 ): FoundServer | null {
   for (const { host, isWritable } of found) {
-    if (!isWritable) reasons.push(`${shown(host)}: the server is a standby or takes no writes`)
+    if (!isWritable) reasons.push(`${shownHost(host)}: the server is a standby or takes no writes`)
   }
   const primaries = found
     .filter(({ isWritable }) => isWritable)
@@ -149,35 +150,16 @@ function faultOf(
   const { systemId, timeline } = seen ?? first.server
   const stranger = primaries.find(({ server }) => server.systemId !== systemId)
   if (stranger !== undefined) {
-    return `${shown(stranger.host)}: the system identifier is another one: this is not the database of this log`
+    return `${shownHost(stranger.host)}: the system identifier is another one: this is not the database of this log`
   }
   if (first.server.timeline < timeline) {
-    return `${shown(first.host)}: its timeline is ${first.server.timeline}, older than ${timeline}, which was used before: this server was replaced; stop it`
+    return `${shownHost(first.host)}: its timeline is ${first.server.timeline}, older than ${timeline}, which was used before: this server was replaced; stop it`
   }
   const twin = primaries.find(
     ({ server, startedAt }) => server.timeline === first.server.timeline && startedAt !== first.startedAt,
   )
   if (twin === undefined) return null
-  return `${shown(first.host)} and ${shown(twin.host)} are both primaries of timeline ${first.server.timeline}: stop the one with the shorter log`
-}
-
-/** Target of one server. Another machine is reached with TLS only, and its certificate is checked by default. */
-function serverTarget(target: DatabaseTarget, host: DatabaseHost): DatabaseTarget {
-  const one = { ...target, hosts: [host], shown: shown(host) }
-  if (isThisMachine(host)) return one
-  if (target.tls === false) {
-    throw new TableError('TLS is required for another machine: use sslmode=verify-full')
-  }
-  return { ...one, tls: target.tls === 'prefer' ? { rejectUnauthorized: true } : target.tls }
-}
-
-/** Whether a host is this machine: a Unix socket or a loopback address. */
-export function isThisMachine({ host }: DatabaseHost): boolean {
-  return host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
-}
-
-function shown({ host, port }: DatabaseHost): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `${shownHost(first.host)} and ${shownHost(twin.host)} are both primaries of timeline ${first.server.timeline}: stop the one with the shorter log`
 }
 
 /** SQLSTATE of a table that does not exist. */

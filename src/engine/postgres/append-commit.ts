@@ -48,7 +48,7 @@ async function insert(
   if (left() <= 1) return 'unknown'
   const { isSingle, names } = context
   const notices = connection.notices()
-  // The question about the standbys follows in the same packet, and so costs no round trip.
+  // The question about the standbys is sent before the answer, and so costs no round trip.
   const [inserted, standbys] = await Promise.allSettled([
     connection.ask(
       `INSERT INTO ${names.table} (n, body) SELECT $1::bigint, decode($2::text, 'base64')

@@ -1,6 +1,7 @@
 import { EngineError } from '../log-engine.ts'
 import type { StreamNames } from './commit-table.ts'
 import type { DatabaseConnection } from './database-connection.ts'
+import type { DatabaseHost } from './database-target.ts'
 import { isLocal } from './primary-search.ts'
 import type { PrimarySession } from './primary-session.ts'
 import { standbysNeeded } from './standby-proof.ts'
@@ -8,17 +9,35 @@ import { errorMessage } from '../../protocol/error-reason.ts'
 
 const ANSWER_MS = 5_000
 /** Oldest version that is accepted. Its `public` schema lets nobody make tables. */
-const VERSION_MIN = 150_000
+const VERSION_MIN = 15
+
+/** The table of a log that is inspected, and the words about it. All of them are ours: they stand in SQL as they are. */
+export type GuardedTable = Readonly<{
+  /** Name with its schema, name of its primary key, and the column of that. */
+  table: string
+  key: string
+  column: string
+  /** Word for what a row is: message or row. */
+  noun: string
+  /** Complaint about a database without it. */
+  missing: string
+  /** Harm that any role can do which may connect to the database. */
+  harm: string
+  /** Oldest version of PostgreSQL that is accepted. */
+  versionMin: number
+  /** Time limit of each question, in ms. */
+  answerMs: number
+}>
 
 /** A fault as a condition in SQL, and the sentence about it: what is wrong, and what to do. */
 type Guard = readonly [wrong: string, complaint: string]
 
 const setting = (name: string): string => `current_setting('${name}')`
 
-const SERVER_GUARDS: readonly Guard[] = [
+const serverGuards = ({ versionMin }: GuardedTable): readonly Guard[] => [
   [
-    `${setting('server_version_num')}::integer < ${VERSION_MIN}`,
-    'the server is older than PostgreSQL 15: upgrade it',
+    `${setting('server_version_num')}::integer < ${versionMin} * 10000`,
+    `the server is older than PostgreSQL ${versionMin}: upgrade it`,
   ],
   [`${setting('fsync')} <> 'on'`, 'fsync is off: a crash loses acknowledged commits; turn it on'],
   [`${setting('full_page_writes')} <> 'on'`, 'full_page_writes is off: a crash may damage pages; turn it on'],
@@ -29,7 +48,7 @@ const SERVER_GUARDS: readonly Guard[] = [
 ]
 
 /** Rights of the running role. A superuser may do everything, so that only this is said about one. */
-const ROLE_GUARDS: readonly Guard[] = [
+const roleGuards = ({ harm }: GuardedTable): readonly Guard[] => [
   ['rolsuper', 'the role is a superuser: run with a role that may only insert and select'],
   [
     'NOT rolsuper AND (rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls)',
@@ -48,7 +67,7 @@ const ROLE_GUARDS: readonly Guard[] = [
   [
     `NOT rolsuper AND EXISTS (SELECT FROM pg_database AS d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba)))
       WHERE d.datname = current_database() AND grantee = 0 AND privilege_type = 'CONNECT')`,
-    'every role may connect to the database, and so tell and hear what writers tell each other: REVOKE ALL ON DATABASE from PUBLIC, and GRANT CONNECT to the role',
+    `every role may connect to the database, and so ${harm}: REVOKE ALL ON DATABASE from PUBLIC, and GRANT CONNECT to the role`,
   ],
   [
     "NOT rolsuper AND NOT pg_has_role(me.oid, 'pg_read_all_stats', 'USAGE')",
@@ -56,8 +75,8 @@ const ROLE_GUARDS: readonly Guard[] = [
   ],
 ]
 
-/** Conditions about `t`, the row of the table in `pg_class`, `me`, and `$2`, the name of its primary key. */
-const TABLE_GUARDS: readonly Guard[] = [
+/** Conditions about `t`, the row of the table in `pg_class`, and `me`. */
+const tableGuards = ({ column, key, noun }: GuardedTable): readonly Guard[] => [
   [
     `t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.relispartition
       OR EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhparent, inhrelid))`,
@@ -65,28 +84,28 @@ const TABLE_GUARDS: readonly Guard[] = [
   ],
   [
     `(SELECT array_agg(format('%s %s %s', attname, atttypid::regtype, attnotnull) ORDER BY attnum)
-      FROM pg_attribute WHERE attrelid = t.oid AND attnum > 0) <> ARRAY['n bigint t', 'body bytea t']
+      FROM pg_attribute WHERE attrelid = t.oid AND attnum > 0) <> ARRAY['${column} bigint t', 'body bytea t']
       OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = t.oid AND attnum > 0
         AND (atthasdef OR attidentity <> '' OR attgenerated <> '' OR attisdropped))`,
-    'does not have exactly the columns `n bigint` and `body bytea`, NOT NULL and without defaults',
+    `does not have exactly the columns \`${column} bigint\` and \`body bytea\`, NOT NULL and without defaults`,
   ],
   [
     `(SELECT array_agg(format('%s %s %s %s', conname, contype, conkey, condeferrable)) FROM pg_constraint
-      WHERE conrelid = t.oid AND contype <> 'n') IS DISTINCT FROM ARRAY[$2::text || ' p {1} f']
+      WHERE conrelid = t.oid AND contype <> 'n') IS DISTINCT FROM ARRAY['${key} p {1} f']
       OR (SELECT count(*) FROM pg_index WHERE indrelid = t.oid) <> 1`,
-    'has other constraints or indexes than its primary key on n',
+    `has other constraints or indexes than its primary key on ${column}`,
   ],
   [
     'EXISTS (SELECT FROM pg_trigger WHERE tgrelid = t.oid)',
-    'has triggers, which could change or refuse a message: drop them',
+    `has triggers, which could change or refuse a ${noun}: drop them`,
   ],
   [
     'EXISTS (SELECT FROM pg_rewrite WHERE ev_class = t.oid)',
-    'has rules, which could change or swallow a message: drop them',
+    `has rules, which could change or swallow a ${noun}: drop them`,
   ],
   [
     't.relrowsecurity OR t.relforcerowsecurity',
-    'has row-level security, which could hide messages: disable it',
+    `has row-level security, which could hide ${noun}s: disable it`,
   ],
   [
     `NOT has_table_privilege(me.oid, t.oid, 'SELECT') OR NOT has_table_privilege(me.oid, t.oid, 'INSERT')`,
@@ -104,45 +123,71 @@ const TABLE_GUARDS: readonly Guard[] = [
   ],
 ]
 
-/** Faults of the server, its standbys, the role, the table and the connection to it, one sentence each. */
+/** Faults of the server, its standbys, the role, the table of a stream and the connection to it, one sentence each. */
 export async function inspectPostgres(
   session: PrimarySession,
-  names: StreamNames,
+  { table, key }: StreamNames,
   isSingle: boolean,
 ): Promise<readonly string[]> {
+  const of: GuardedTable = {
+    table,
+    key,
+    column: 'n',
+    noun: 'message',
+    missing: `there is no table ${table}: \`daybook cluster init\` makes it`,
+    harm: 'tell and hear what writers tell each other',
+    versionMin: VERSION_MIN,
+    answerMs: ANSWER_MS,
+  }
   try {
-    return await session.read.use(async (connection) => [
-      ...(await found(connection, SERVER_GUARDS, '')),
-      ...(isSingle ? [] : await findStandbyFaults(connection)),
-      ...(isLocal(session.host) ? [] : await transportFaults(connection)),
-      ...(await found(connection, ROLE_GUARDS, 'FROM pg_roles AS me WHERE me.rolname = current_user')),
-      ...(await tableFaults(connection, names)),
-    ])
+    return await session.read.use((connection) => findFaults(connection, session.host, isSingle, of))
   } catch (cause) {
     const reason = errorMessage(cause)
     throw new EngineError(`the settings of PostgreSQL cannot be read: ${reason}`, { cause })
   }
 }
 
+/** Faults that a connection to a primary finds, one sentence each. Throws a DatabaseError. */
+export async function findFaults(
+  connection: DatabaseConnection,
+  host: DatabaseHost,
+  isSingle: boolean,
+  of: GuardedTable,
+): Promise<readonly string[]> {
+  const { answerMs } = of
+  const found = (guards: readonly Guard[], from = ''): Promise<readonly string[]> =>
+    complaintsOf(connection, guards, from, answerMs)
+  return [
+    ...(await found(serverGuards(of))),
+    ...(isSingle ? [] : await findStandbyFaults(connection, answerMs)),
+    ...(isLocal(host) ? [] : await transportFaults(connection, answerMs)),
+    ...(await found(roleGuards(of), 'FROM pg_roles AS me WHERE me.rolname = current_user')),
+    ...(await tableFaults(connection, of)),
+  ]
+}
+
 /** Complaints of the guards whose condition holds. */
-async function found(
+async function complaintsOf(
   connection: DatabaseConnection,
   guards: readonly Guard[],
   from: string,
-  values: readonly string[] = [],
+  answerMs: number,
 ): Promise<readonly string[]> {
   const columns = guards.map(([wrong], index) => `(${wrong}) AS c${index}`)
-  const [row] = await connection.ask(`SELECT ${columns.join(', ')} ${from}`, values, { answerMs: ANSWER_MS })
+  const [row] = await connection.ask(`SELECT ${columns.join(', ')} ${from}`, [], { answerMs })
   return guards.flatMap(([, complaint], index) => (row?.[`c${index}`] === false ? [] : [complaint]))
 }
 
 /** Fault of the synchronous standbys, in one sentence. */
-export async function findStandbyFaults(connection: DatabaseConnection): Promise<readonly string[]> {
+export async function findStandbyFaults(
+  connection: DatabaseConnection,
+  answerMs: number = ANSWER_MS,
+): Promise<readonly string[]> {
   const [row] = await connection.ask(
     `SELECT current_setting('synchronous_standby_names') AS names, (SELECT count(*)::integer
       FROM pg_stat_get_wal_senders() WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')) AS standbys`,
     [],
-    { answerMs: ANSWER_MS },
+    { answerMs },
   )
   const needed = standbysNeeded(String(row?.['names']))
   const standbys = Number(row?.['standbys'])
@@ -158,11 +203,11 @@ export async function findStandbyFaults(connection: DatabaseConnection): Promise
 }
 
 /** Faults of the way to another machine. */
-async function transportFaults(connection: DatabaseConnection): Promise<readonly string[]> {
+async function transportFaults(connection: DatabaseConnection, answerMs: number): Promise<readonly string[]> {
   const [row] = await connection.ask(
     'SELECT ssl, client_dn FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
     [],
-    { answerMs: ANSWER_MS },
+    { answerMs },
   )
   const isKnown = connection.isPasswordAsked() || row?.['client_dn'] !== null
   return [
@@ -175,16 +220,11 @@ async function transportFaults(connection: DatabaseConnection): Promise<readonly
   ]
 }
 
-async function tableFaults(connection: DatabaseConnection, names: StreamNames): Promise<readonly string[]> {
-  const [row] = await connection.ask('SELECT to_regclass($1)::text AS name', [names.table], {
-    answerMs: ANSWER_MS,
-  })
-  if (row?.['name'] == null) return [`there is no table ${names.table}: \`daybook cluster init\` makes it`]
-  const complaints = await found(
-    connection,
-    TABLE_GUARDS,
-    'FROM pg_class AS t, pg_roles AS me WHERE t.oid = to_regclass($1) AND me.rolname = current_user',
-    [names.table, names.key],
-  )
-  return complaints.map((complaint) => `the table ${names.table} ${complaint}`)
+async function tableFaults(connection: DatabaseConnection, of: GuardedTable): Promise<readonly string[]> {
+  const { answerMs, missing, table } = of
+  const [row] = await connection.ask('SELECT to_regclass($1)::text AS name', [table], { answerMs })
+  if (row?.['name'] == null) return [missing]
+  const from = `FROM pg_class AS t, pg_roles AS me WHERE t.oid = to_regclass('${table}') AND me.rolname = current_user`
+  const complaints = await complaintsOf(connection, tableGuards(of), from, answerMs)
+  return complaints.map((complaint) => `the table ${table} ${complaint}`)
 }

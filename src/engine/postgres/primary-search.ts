@@ -33,7 +33,7 @@ export async function findPrimary(
       if (isOver) await connection[Symbol.asyncDispose]()
       else found.push({ host, connection, identity })
     } catch (error) {
-      reasons.push(`${shown(host)}: ${errorMessage(error)}`)
+      reasons.push(`${shownHost(host)}: ${errorMessage(error)}`)
     }
   }
   const isAnswered = Promise.withResolvers<void>()
@@ -57,7 +57,7 @@ function newest(
   reasons: string[],
 ): FoundServer | null {
   for (const { host, identity } of found) {
-    if (!identity.isWritable) reasons.push(`${shown(host)}: the server is a standby or takes no writes`)
+    if (!identity.isWritable) reasons.push(`${shownHost(host)}: the server is a standby or takes no writes`)
   }
   const primaries = found
     .filter(({ identity }) => identity.isWritable)
@@ -79,10 +79,10 @@ function faultOf(
   const running = seen?.running ?? null
   const stranger = primaries.find(({ identity }) => identity.systemId !== systemId)
   if (stranger !== undefined) {
-    return `${shown(stranger.host)}: the system identifier is another one: this is not the database of this log`
+    return `${shownHost(stranger.host)}: the system identifier is another one: this is not the database of this log`
   }
   if (first.identity.timeline < timeline) {
-    return `${shown(first.host)}: its timeline is ${first.identity.timeline}, older than ${timeline}, which was seen: this server was replaced; stop it`
+    return `${shownHost(first.host)}: its timeline is ${first.identity.timeline}, older than ${timeline}, which was seen: this server was replaced; stop it`
   }
   // A promotion begins a new timeline, so that one timeline has one primary.
   const twin = primaries.find(
@@ -90,20 +90,20 @@ function faultOf(
       identity.timeline === first.identity.timeline && identity.startedAt !== first.identity.startedAt,
   )
   if (twin !== undefined) {
-    return `${shown(first.host)} and ${shown(twin.host)} are both primaries of timeline ${timeline}: stop the one with the shorter log`
+    return `${shownHost(first.host)} and ${shownHost(twin.host)} are both primaries of timeline ${timeline}: stop the one with the shorter log`
   }
   const isTwinOfSeen =
     running !== null &&
     first.identity.timeline === timeline &&
     first.identity.startedAt !== running.startedAt &&
-    shown(first.host) !== shown(running.host)
+    shownHost(first.host) !== shownHost(running.host)
   if (!isTwinOfSeen) return null
-  return `${shown(first.host)} is a primary of timeline ${timeline}, as ${shown(running.host)} was: stop the one with the shorter log`
+  return `${shownHost(first.host)} is a primary of timeline ${timeline}, as ${shownHost(running.host)} was: stop the one with the shorter log`
 }
 
 /** The target of one server. Another machine is reached with TLS only, and its certificate is checked by default. */
 export function serverTarget(target: DatabaseTarget, host: DatabaseHost): DatabaseTarget {
-  const one = { ...target, hosts: [host], shown: shown(host) }
+  const one = { ...target, hosts: [host], shown: shownHost(host) }
   if (isLocal(host)) return one
   if (target.tls === false) {
     throw new EngineError(`TLS is required for another machine: use sslmode=verify-full`)
@@ -116,6 +116,7 @@ export function isLocal({ host }: DatabaseHost): boolean {
   return host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-function shown({ host, port }: DatabaseHost): string {
+/** Address of a server for messages. */
+export function shownHost({ host, port }: DatabaseHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

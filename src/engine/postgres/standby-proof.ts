@@ -19,7 +19,7 @@ const standbysAt = (position: WalPosition): string =>
    FROM asked`
 
 /** State of the standbys at a position. */
-type StandbyState = Readonly<{ isProved: boolean; lsn: string }>
+export type StandbyState = Readonly<{ isProved: boolean; lsn: string }>
 
 /** Limits of a question, and whether the flush of the primary alone counts. */
 type ProofOptions = Readonly<{ isSingle: boolean; answerMs: number }>
@@ -47,17 +47,17 @@ export async function askStandbys(
   return { isProved: row?.['local'] === true && isSafe, lsn: String(row?.['lsn']) }
 }
 
-/** Looks at the standbys until a position is proved, or `leftMs` has no more time. */
+/** Looks at the standbys until a position is proved, or `leftMs` has no more time, and `graceMs` more for an answer. */
 export async function waitForStandbys(
   connection: DatabaseConnection,
   first: StandbyState,
-  { isSingle, leftMs }: Readonly<{ isSingle: boolean; leftMs: () => number }>,
+  { isSingle, leftMs, graceMs = 0 }: Readonly<{ isSingle: boolean; leftMs: () => number; graceMs?: number }>,
 ): Promise<boolean> {
   let { isProved } = first
   for (let waitMs = 0; !isProved; waitMs = Math.min(waitMs * 2 + 1, LOOK_MS_MAX)) {
     if (leftMs() <= waitMs + 1) return false
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
-    isProved = (await askStandbys(connection, first, { isSingle, answerMs: leftMs() })).isProved
+    isProved = (await askStandbys(connection, first, { isSingle, answerMs: leftMs() + graceMs })).isProved
   }
   return true
 }

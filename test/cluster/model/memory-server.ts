@@ -1,7 +1,7 @@
 import type { Random } from '../../../sim/random.ts'
 import type { Look, TableRow } from '../../../src/cluster/table/log-table.ts'
 import { LOOK_ROWS_MAX, SILENCE_MS_MAX } from '../../../src/cluster/table/log-table.ts'
-import type { ModelClock } from './model-clock.ts'
+import type { ModelClock } from '../../stage/virtual-clock.ts'
 
 /** A process of the server for one session. `nonce` is its `daybook.session`. */
 export type Backend = { isAlive: boolean; nonce: number; heardMs: number }

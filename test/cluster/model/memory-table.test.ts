@@ -3,7 +3,7 @@ import { testTableConformance } from '../table/conformance.ts'
 import type { TableRig } from '../table/table-rig.ts'
 import { firstRow } from './memory-book.ts'
 import { openMemoryTable } from './memory-table.ts'
-import { openModelClock } from './model-clock.ts'
+import { openModelClock } from '../../stage/virtual-clock.ts'
 
 /** Time between two attempts, in virtual milliseconds. */
 const PAUSE_MS = 100

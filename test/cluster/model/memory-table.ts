@@ -179,7 +179,7 @@ function openSession({ wire, backend, nonce, timeline }: SessionParts): LeadSess
     session.isOpen = false
     lost.resolve()
     const { faults } = network
-    // What was sent before arrives before the end of the connection. That of a cut one is noticed by the silence.
+    // Requests arrive before the end of their connection. The end of a cut one is noticed by its silence.
     if (!wire.isCut) void clock.sleep(faults.lateMs + faults.delayMs).then(() => server.end(backend))
   }
 

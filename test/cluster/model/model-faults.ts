@@ -1,7 +1,7 @@
 import type { Random } from '../../../sim/random.ts'
 import type { MemoryTable } from './memory-table.ts'
 import { MANY_FAULTS, NO_FAULTS } from './memory-table.ts'
-import type { ModelClock } from './model-clock.ts'
+import type { ModelClock } from '../../stage/virtual-clock.ts'
 import type { ModelNode } from './model-node.ts'
 import type { ModelOracle } from './model-oracle.ts'
 

@@ -4,7 +4,7 @@ import { openClusterNode } from '../../../src/cluster/node/open-node.ts'
 import type { MemoryBook, ModelAnswer, ModelDisk, ModelDraft } from './memory-book.ts'
 import { DiskFull, openMemoryBook } from './memory-book.ts'
 import type { MemoryTable, ModelLink } from './memory-table.ts'
-import type { ModelClock } from './model-clock.ts'
+import type { ModelClock } from '../../stage/virtual-clock.ts'
 import type { Mutant } from './mutant.ts'
 
 /** A process of a model node. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { requiredStandbys } from './flushed-standbys.ts'
+import { standbysNeeded } from './standby-proof.ts'
 
 suite('the number of standbys that a setting requires', () => {
   for (const [names, needed] of [
@@ -13,6 +13,6 @@ suite('the number of standbys that a setting requires', () => {
     ['first 3(a, b, c)', 3],
     ['"any 2 (a)"', 1],
   ] as const) {
-    test(`is ${needed} for \`${names}\``, () => assert.equal(requiredStandbys(names), needed))
+    test(`is ${needed} for \`${names}\``, () => assert.equal(standbysNeeded(names), needed))
   }
 })
