@@ -7,6 +7,7 @@ import type { ExitCode, World } from './command/terminal/world.ts'
 import { programWords } from './command/terminal/program-words.ts'
 import { settleSwitches } from './command/terminal/switch-variables.ts'
 import { CommandError, outsideReason } from './command/terminal/world.ts'
+import { OPTIONS } from './options.ts'
 import { msOf } from './protocol/moment.ts'
 
 /** Longest life of the process after its command has ended, unless a reader of standard output is still waited for. */
@@ -72,7 +73,7 @@ const done = (code: ExitCode): void => {
 }
 
 try {
-  const program = await openProgram({ world, lines, input: process.stdin, done }, process.argv.slice(2))
+  const program = await openProgram({ world, lines, input: process.stdin, done, options: OPTIONS }, process.argv.slice(2))
   throwUsageErrors(program)
   settleSwitches(program, process.env)
   await program.parseAsync(process.argv)

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { Argument, Command } from 'commander'
 import type { MainLines } from './log-lines/log-lines.ts'
+import type { ProgramOption } from './program-option.ts'
 import type { Shell } from './terminal/completion.ts'
 import { VERSION } from './terminal/version.ts'
 import type { ExitCode, World } from './terminal/world.ts'
@@ -8,23 +9,25 @@ import type { ExitCode, World } from './terminal/world.ts'
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
 /** Surroundings of every command. `done` receives the exit code of a command. */
-type Surroundings = Readonly<{
+export type Surroundings = Readonly<{
   world: World
   lines: MainLines
   input: Readable
   done: (code: ExitCode) => void
+  /** Options that `main.ts` plugs in. */
+  options: readonly ProgramOption[]
 }>
 
 /** Commands that are loaded together. */
-type Room = Readonly<{
+export type Room = Readonly<{
   commands: readonly string[]
   add(program: Command, surroundings: Surroundings): Promise<unknown>
 }>
 
-/** All commands except `completion`, in the order of the help. A start loads the room of its command only. */
+/** All commands of the core except `completion`, in the order of the help. A start loads the room of its command only. */
 const ROOMS: readonly Room[] = [
-  room('serve', async ({ world, lines, done }) =>
-    (await import('./operator/serve-program.ts')).serveCommand(world, lines, done),
+  room('serve', async ({ world, lines, done, options }) =>
+    (await import('./operator/serve-program.ts')).serveCommand(world, lines, done, options),
   ),
   room('demo', async ({ world, lines, done }) =>
     (await import('./demo/demo-program.ts')).demoCommand(world, lines, done),
@@ -69,9 +72,6 @@ const ROOMS: readonly Room[] = [
   room('upgrade', async ({ world, done }) =>
     (await import('./operator/upgrade-command.ts')).upgradeCommand(world, done),
   ),
-  room('cluster', async ({ world, done }) =>
-    (await import('./cluster/cluster-program.ts')).clusterCommand(world, done),
-  ),
   room('correct', async ({ world, done }) =>
     (await import('./operator/correct-program.ts')).correctCommand(world, done),
   ),
@@ -81,7 +81,7 @@ const ROOMS: readonly Room[] = [
 ]
 
 /** Room of one command. */
-function room(command: string, load: (surroundings: Surroundings) => Promise<Command>): Room {
+export function room(command: string, load: (surroundings: Surroundings) => Promise<Command>): Room {
   return {
     commands: [command],
     async add(program, surroundings) {
@@ -95,7 +95,8 @@ function room(command: string, load: (surroundings: Surroundings) => Promise<Com
  * the commands that are loaded with it; without such a word it has all.
  */
 export async function openProgram(surroundings: Surroundings, words: readonly string[]): Promise<Command> {
-  const { world, done } = surroundings
+  const { world, done, options } = surroundings
+  const rooms = [...ROOMS, ...options.flatMap((option) => option.rooms)]
   const program = new Command('daybook')
     .description(`The open book of a contest and prize platform. ${NOTICE}`)
     .version(VERSION)
@@ -111,8 +112,8 @@ export async function openProgram(surroundings: Surroundings, words: readonly st
       writeOut: (text) => void world.stdout.write(text),
       writeErr: (text) => void world.stderr.write(text),
     })
-  const called = ROOMS.find(({ commands }) => commands.some((command) => command === words[0]))
-  for (const { add } of called === undefined ? ROOMS : [called]) await add(program, surroundings)
+  const called = rooms.find(({ commands }) => commands.some((command) => command === words[0]))
+  for (const { add } of called === undefined ? rooms : [called]) await add(program, surroundings)
   if (called === undefined) await addCompletion(program, world, done)
   // A command that is added takes over no settings, such as the hint after an error.
   for (const command of program.commands) command.copyInheritedSettings(program)

@@ -45,7 +45,8 @@ export const PUBLISHING_PROBLEMS = {
   'store-full': { status: 507, title: 'The store is full' },
   'held-full': { status: 503, title: 'Too many drafts are held' },
   'store-unavailable': { status: 503, title: 'The store does not accept events' },
-  // Codes of a node whose log is on several machines.
+  // Codes of a node of several.
+  'not-leading': { status: 503, title: 'Another node leads the log' },
   'outcome-unknown': { status: 503, title: 'It is not known yet whether the drafts were published' },
 } as const
 

@@ -1,5 +1,4 @@
 import type { EventWire } from './event.ts'
-import type { Cluster } from './cluster-resource.ts'
 import type { Mirror } from './mirror-resource.ts'
 import type { EventType } from './rules.ts'
 import type { JsonSchema } from './schema.ts'
@@ -255,8 +254,6 @@ export type Status = Readonly<{
   finality: Finality
   /** Null on a node that is no mirror. */
   mirror: Mirror | null
-  /** Null on a node that writes its log alone, and on a mirror. */
-  cluster: Cluster | null
 }>
 
 /** Details of an event, each moment as a pair; null for an event without details. */

@@ -1,47 +1,48 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { markHighWater } from '../../src/log/store/high-water.ts'
-import { clearPosition } from '../../src/log/stream/engine-position.ts'
+import { CARRIED } from '../../src/log/store/identity-rows.ts'
+import { storePath } from '../../src/log/store/store.ts'
+import { removeStore } from '../../src/log/store/store-files.ts'
 import { changeKeys, newestCheckpoint } from '../../src/log/tree/ready-log.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
-import { msOf } from '../../src/protocol/moment.ts'
-import { openCluster } from '../messages/book-cluster.ts'
 import { run } from '../stage/command-stage.ts'
-import { change, openFolder, runCheck, writeKey } from '../story/damaged-log.ts'
+import { change, makeLog, openFolder, publishUpTo, runCheck, writeKey } from '../story/damaged-log.ts'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
-import { tradeDraft } from '../story/trade-draft.ts'
 import { runRestore } from './restore-stage.ts'
 
 /**
- * The directory of a node that published two events, without its store, and a backup with the first of them. The newest
- * tree is signed with these keys.
+ * The directory of a node that had two events, of which the table that carries its log has both, without its store, and a
+ * backup with the first of them. The newest tree is signed with these keys.
  */
-async function lostNode(
+function lostNode(
   path: string,
   keys: readonly SigningKey[] = [TEST_KEY],
-): Promise<Readonly<{ data: string; backup: string }>> {
-  using cluster = openCluster({ nodes: 2, asksChain: false, balances: 'report', now: () => msOf(0) })
-  const [ahead, behind] = [cluster.node(0), cluster.node(1)]
-  for (const ref of ['a', 'b']) await ahead.queue().submit([tradeDraft(ref)])
-  await ahead.endWriting()
-  cluster.follow(1, 1)
+): Readonly<{ data: string; backup: string }> {
   const data = join(path, 'data')
   const backup = join(path, 'backup.db')
-  mkdirSync(data)
-  behind.db().prepare('VACUUM INTO ?').run(backup)
-  changeKeys(ahead.db(), { keys, acceptNewKey: false })
-  markHighWater(data, newestCheckpoint(ahead.db()))
+  makeLog(data, [1])
+  change(data, (db) => {
+    db.prepare('INSERT INTO meta VALUES (?, ?)').run(CARRIED.place, '2')
+    db.prepare('VACUUM INTO ?').run(backup)
+    changeKeys(db, { keys, acceptNewKey: false })
+  })
+  publishUpTo(data, [2], keys)
+  change(data, (db) => {
+    db.prepare('UPDATE meta SET value = ? WHERE key = ?').run('3', CARRIED.place)
+    markHighWater(data, newestCheckpoint(db))
+  })
+  removeStore(storePath(data))
   return { data, backup }
 }
 
-const BEHIND = /^(?:note +high-water +)?seq 2: .* was published up to seq 2: .*; its engine has the rest$/m
+const BEHIND = /^(?:note +high-water +)?seq 2: .* was published up to seq 2: .*; its table has the rest$/m
 
-suite('a restored node of a log on an engine', () => {
-  test('passes the check that the restore names, although it is behind its engine', async () => {
+suite('a restored node of a log that a table carries', () => {
+  test('passes the check that the restore names, although it is behind its table', async () => {
     using folder = openFolder()
-    const { data, backup } = await lostNode(folder.path)
+    const { data, backup } = lostNode(folder.path)
     const restored = await runRestore(backup, data)
     assert.equal(restored.code, 0, restored.said)
     assert.match(restored.said, /^next: daybook check --data \S+$/m)
@@ -55,7 +56,7 @@ suite('a restored node of a log on an engine', () => {
 
   test('is restored with a key that signs the log since the backup was made', async () => {
     using folder = openFolder()
-    const { data, backup } = await lostNode(folder.path, [TEST_KEY, OTHER_KEY])
+    const { data, backup } = lostNode(folder.path, [TEST_KEY, OTHER_KEY])
     const added = join(folder.path, 'added.key')
     writeKey(added, OTHER_KEY)
     const restored = await runRestore(backup, data, false, [added])
@@ -64,14 +65,14 @@ suite('a restored node of a log on an engine', () => {
     assert.match(stdout, BEHIND)
   })
 
-  test('fails it once no engine has the rest', async () => {
+  test('fails it once no table has the rest', async () => {
     using folder = openFolder()
-    const { data, backup } = await lostNode(folder.path)
+    const { data, backup } = lostNode(folder.path)
     await runRestore(backup, data)
-    change(data, clearPosition)
+    change(data, (db) => db.prepare('DELETE FROM meta WHERE key = ?').run(CARRIED.place))
     const { code, said } = await runCheck(data, [])
     assert.equal(code, 1)
-    assert.doesNotMatch(said, /engine/)
+    assert.doesNotMatch(said, /has the rest/)
     assert.match((await run(['doctor', '--data', data])).stdout, /^wrong +high-water +seq 2: /m)
   })
 })

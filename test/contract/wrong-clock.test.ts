@@ -6,15 +6,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
-import { msOf } from '../../src/protocol/moment.ts'
-import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
-import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
-import { until } from '../processes/other-program.ts'
-import { postDrafts } from '../stage/manual-node.ts'
-import { skipUnless } from '../stage/test-needs.ts'
-import { isReadyToPublish, openNatsStage, openWritersStage } from '../writers/writers-stage.ts'
 
-const HOURS_MS = 2 * 3_600_000
 const FAULTS = join(import.meta.dirname, '..', 'crash', 'faults.ts')
 const LOOK_MS = 20
 const ANSWER_MS = 60_000
@@ -117,30 +109,3 @@ suite('a service whose clock is wrong', () => {
     assert.ok(moments[0] !== undefined && moments[0] === moments[1], '`at` waits for the clock')
   })
 })
-
-suite(
-  'a writer of a log on an engine whose newest event is ahead of its clock',
-  { skip: skipUnless(NATS_SERVER !== undefined, NATS_NEEDED) },
-  () => {
-    test('publishes nothing after its start', async () => {
-      await using engine = await openNatsStage()
-      await using stage = await openWritersStage(engine, 'opaque')
-      const clock = openSharedClock()
-      clock.set(msOf(Date.now() + HOURS_MS))
-      await using ahead = await stage.startLocal('a', clock)
-      await until('the first writer takes drafts', () =>
-        isReadyToPublish(`http://127.0.0.1:${ahead.publishPort}`),
-      )
-      assert.equal((await postDrafts(ahead, [DRAFT])).status, 200)
-      const behind = await stage.start('b')
-      try {
-        await untilSaid(behind, /all other writers were heard/)
-        const refused = await behind.publish([{ ...DRAFT, ref: 'b' }])
-        assert.deepEqual([refused.status, refused.code], [503, 'clock'])
-        await untilSaid(behind, /the newest event is more than 60 s ahead of the clock/)
-      } finally {
-        await behind.end('SIGKILL')
-      }
-    })
-  },
-)

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { connectDatabase } from '../../src/engine/postgres/database-connection.ts'
+import { connectDatabase } from '../../src/database/database-connection.ts'
 import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'

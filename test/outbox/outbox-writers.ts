@@ -1,7 +1,7 @@
 import type { Random } from '../../sim/random.ts'
 import { randomOf } from '../../sim/random.ts'
-import type { DatabaseConnection } from '../../src/engine/postgres/database-connection.ts'
-import { connectDatabase } from '../../src/engine/postgres/database-connection.ts'
+import type { DatabaseConnection } from '../../src/database/database-connection.ts'
+import { connectDatabase } from '../../src/database/database-connection.ts'
 import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import type { PostgresServer } from './postgres-server.ts'
 

@@ -24,7 +24,7 @@ import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { frictionlessRoute } from '../../src/serve/datasets/frictionless-route.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
 import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
-import type { ClusterWords, MirrorReport } from '../../src/serve/api/status-route.ts'
+import type { MirrorReport } from '../../src/serve/api/status-route.ts'
 import { rootRoutes } from '../../src/serve/api/root-routes.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import type { Route } from '../../src/serve/http/route.ts'
@@ -98,7 +98,6 @@ type ApiStageSettings = Readonly<{
   /** Report of the node as a mirror. */
   mirror?: () => MirrorReport
   /** Report of the node about the writers of its log. */
-  cluster?: () => ClusterWords
 }>
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
@@ -137,7 +136,6 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     following: () => ({ state: 'leader', behind: 0 }) as const,
     asksChain: settings.asksChain ?? false,
     ...(mirror === undefined ? {} : { mirror }),
-    ...(settings.cluster === undefined ? {} : { cluster: settings.cluster }),
   }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
   const web = openWeb(api, {

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { CommanderError } from 'commander'
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
+import { OPTIONS } from '../../src/options.ts'
 import { openProgram } from '../../src/command/program.ts'
 import type { World } from '../../src/command/terminal/world.ts'
 import { CommandError } from '../../src/command/terminal/world.ts'
@@ -45,7 +46,7 @@ export async function programOf(
   words: readonly string[] = [],
 ): Promise<Command> {
   const whole = worldOf(world)
-  const surroundings = { world: whole, lines: openMainLines(whole), input: Readable.from([]), done }
+  const surroundings = { world: whole, lines: openMainLines(whole), input: Readable.from([]), done, options: OPTIONS }
   const program = await openProgram(surroundings, words)
   const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }
   for (const command of everyCommand(program)) command.exitOverride().configureOutput(silence)

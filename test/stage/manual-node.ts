@@ -73,7 +73,7 @@ export function startLocalNode(
       acceptClock: false,
       verifyFirst: false,
       balances: 'refuse',
-      logStore: null,
+      carrier: null,
       witnesses: null,
       trustProxy: '',
       workers: 1,

@@ -5,8 +5,8 @@ import * as fc from 'fast-check'
 import { openAppender } from '../../src/log/append.ts'
 import { openHeldTables } from '../../src/log/held/held-tables.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
-import { openKeptMessages } from '../../src/log/stream/kept-messages.ts'
-import { readPosition, writePosition } from '../../src/log/stream/engine-position.ts'
+import { carriedPlace } from '../../src/log/store/carried-log.ts'
+import { CARRIED } from '../../src/log/store/identity-rows.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { deflateSegment } from '../../src/log/archive/gzip-member.ts'
@@ -77,18 +77,21 @@ suite('a store that is built again from its log', () => {
     assertConsistent(storePath(folder.data))
   })
 
-  test('keeps its place in the stream of an engine, and the newest messages', async () => {
+  test('keeps its place in the table that carries its log, and the newest rows', async () => {
     using folder = openFolder()
     makeLog(folder.data, [40, 100])
     const db = openForWriting(storePath(folder.data))
-    writePosition(db, { stream: 2, place: 9, digest: new Uint8Array(32).fill(3) })
-    for (const place of [8, 9]) openKeptMessages(db).add({ place, bytes: Buffer.from(`message ${place}`) })
+    const put = db.prepare('INSERT INTO meta VALUES (?, ?)')
+    put.run(CARRIED.place, '9')
+    put.run(CARRIED.digest, '03'.repeat(32))
+    for (const place of [8, 9])
+      db.prepare('INSERT INTO messages VALUES (?, ?)').run(place, Buffer.from(`row ${place}`))
     db.close()
     await upgrade(folder.data)
     assertSameStores(storePath(folder.data), keptStoreOf(folder.data, SCHEMA_VERSION))
     const after = openForWriting(storePath(folder.data))
-    assert.equal(readPosition(after)?.place, 9)
-    assert.equal(openKeptMessages(after).from(0).length, 2)
+    assert.equal(carriedPlace(after), 9)
+    assert.equal(after.prepare('SELECT count(*) AS n FROM messages').get()?.['n'], 2)
     after.close()
   })
 

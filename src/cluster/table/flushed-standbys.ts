@@ -1,6 +1,6 @@
-import type { DatabaseConnection } from '../../engine/postgres/database-connection.ts'
-import type { StandbyState } from '../../engine/postgres/standby-proof.ts'
-import { askStandbys, waitForStandbys } from '../../engine/postgres/standby-proof.ts'
+import type { DatabaseConnection } from '../../database/database-connection.ts'
+import type { StandbyState } from './standby-proof.ts'
+import { askStandbys, waitForStandbys } from './standby-proof.ts'
 
 /** Time for the last answer after the limit, in ms: a late one would say nothing about the position. */
 const GRACE_MS = 400

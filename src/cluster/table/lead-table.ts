@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setInterval } from 'node:timers'
-import { DatabaseError } from '../../engine/postgres/database-connection.ts'
+import { DatabaseError } from '../../database/database-connection.ts'
 import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
 import type { AppendAnswer, LeadSession } from './log-table.ts'
 import { APPEND_MS_MAX, TableError } from './log-table.ts'

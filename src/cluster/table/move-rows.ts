@@ -1,5 +1,5 @@
-import type { DatabaseConnection } from '../../engine/postgres/database-connection.ts'
-import type { DatabaseTarget } from '../../engine/postgres/database-target.ts'
+import type { DatabaseConnection } from '../../database/database-connection.ts'
+import type { DatabaseTarget } from '../../database/database-target.ts'
 import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
 import { TableError, type TableRow } from './log-table.ts'
 import { lockOf, timeLeft } from './look-at-table.ts'

@@ -1,4 +1,4 @@
-import type { DatabaseTarget } from '../../engine/postgres/database-target.ts'
+import type { DatabaseTarget } from '../../database/database-target.ts'
 import { leadTable } from './lead-table.ts'
 import type { LogTable } from './log-table.ts'
 import { TableError } from './log-table.ts'

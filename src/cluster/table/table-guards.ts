@@ -1,5 +1,5 @@
-import type { GuardedTable } from '../../engine/postgres/postgres-guards.ts'
-import { findFaults } from '../../engine/postgres/postgres-guards.ts'
+import type { GuardedTable } from './server-guards.ts'
+import { findFaults } from './server-guards.ts'
 import { APPEND_MS_MAX } from './log-table.ts'
 import { NO_TABLE, TABLE, type TableSession } from './table-session.ts'
 

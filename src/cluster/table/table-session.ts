@@ -1,7 +1,7 @@
-import type { DatabaseConnection } from '../../engine/postgres/database-connection.ts'
-import { connectDatabase, DatabaseError } from '../../engine/postgres/database-connection.ts'
-import type { DatabaseHost, DatabaseTarget } from '../../engine/postgres/database-target.ts'
-import { serverTarget, shownHost } from '../../engine/postgres/primary-search.ts'
+import type { DatabaseConnection } from '../../database/database-connection.ts'
+import { connectDatabase, DatabaseError } from '../../database/database-connection.ts'
+import type { DatabaseHost, DatabaseTarget } from '../../database/database-target.ts'
+import { serverTarget, shownHost } from '../../database/server-target.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { APPEND_MS_MAX, type PrimaryIdentity, SILENCE_MS_MAX, TableError } from './log-table.ts'
 

@@ -144,7 +144,7 @@ function raiseMark({ raised }: RestorePlan, data: string): void {
 
 /** Commands to run after a restore. */
 function nextSteps(
-  { backup, isLoss, isOnEngine }: RestorePlan,
+  { backup, isLoss, isCarried }: RestorePlan,
   { data, keyFiles: files }: RestoreSettings,
   { program }: World,
 ): readonly string[] {
@@ -155,10 +155,10 @@ function nextSteps(
   const isOld = backup.content.schema !== SCHEMA_VERSION
   const upgrade = isOld ? [`next: ${program} upgrade ${signed}`] : []
   const check = `${isOld ? 'then' : 'next'}: ${program} check ${signed}`
-  if (isOnEngine) {
+  if (isCarried) {
     return [
       check,
-      `then: ${program} serve ${signed} with its --log-store: it fetches what was published since`,
+      `then: ${program} serve ${signed} with its --log-store: it reads what was published since`,
     ]
   }
   const mirror = mirrorIn(data)

@@ -20,7 +20,7 @@ type Known = Readonly<{
 
 type LossSettings = Readonly<{
   isAccepted: boolean
-  /** Identity of the log of the backup when an engine carries it; null otherwise. */
+  /** Identity of the log of the backup when a table carries it; null otherwise. */
   shared: LogIdentity | null
   /** Words with which the user starts this program. */
   program: string
@@ -48,7 +48,7 @@ export function lossOf(
   }
   const other = mark?.log ?? present?.log ?? log
   if (shared?.former.some(({ id }) => id === other) === true) {
-    const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and ${program} cluster reclaim --data ${shellQuoted(data)} lists its drafts`
+    const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and ${program} cluster lost --data ${shellQuoted(data)} lists its drafts`
     return nothingLost(warn('loss', says))
   }
   if (other !== log) {
@@ -61,7 +61,7 @@ export function lossOf(
   if (missing > 0) {
     const known = published >= stored ? 'the log has published' : 'the present store has'
     const says = `the backup lacks ${formatCount(missing, 'event')} after seq ${events}, which ${known}`
-    if (shared !== null) return lostWith(warn('loss', `${says}: the node fetches them from its engine`))
+    if (shared !== null) return lostWith(warn('loss', `${says}: the node reads them from its table`))
     const raised = stored > published ? newestMark(data) : null
     if (raised === null && published <= events) return lostWith(wrong('loss', `${says}. ${UNPROVEN}`))
     return lostWith(loss('loss', `${says}: ${remedy}`), raised)

@@ -18,7 +18,7 @@ import {
   StoreError,
   storePath,
 } from '../../log/store/store.ts'
-import { readPosition } from '../../log/stream/engine-position.ts'
+import { carriedPlace } from '../../log/store/carried-log.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { note, ok, warn, wrong } from '../doctor/diagnosis.ts'
@@ -50,8 +50,8 @@ export type RestorePlan = Readonly<{
   present: StoreContent | null
   /** Whether readers have seen more than the backup holds. */
   isLoss: boolean
-  /** Whether the log is on an engine, which still has what the backup lacks. */
-  isOnEngine: boolean
+  /** Whether a table carries the log, which still has what the backup lacks. */
+  isCarried: boolean
   found: readonly Diagnosis[]
 }>
 
@@ -65,8 +65,8 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
   const { backup, damaged } = chooseBackup(from, logsOf(present, mark))
   const { content, bytes, atMs } = backup
   const age = atMs === null ? '' : `, made ${formatAge(world.now() - atMs)} ago`
-  const shared = engineLog(backup)
-  const isOnEngine = shared !== null
+  const shared = sharedLog(backup)
+  const isCarried = shared !== null
   const known = { data, mark, present }
   const accepted = { shared, isAccepted: acceptLoss, program: world.program }
   const { lost, raised, found: lossFound } = lossOf(content, known, accepted)
@@ -82,7 +82,7 @@ export function planRestore(settings: RestoreSettings, world: World): RestorePla
     diskFound(data, bytes),
     ...lockFound(data),
   ]
-  return { backup, mark, raised, present, isLoss: lost, isOnEngine, found }
+  return { backup, mark, raised, present, isLoss: lost, isCarried, found }
 }
 
 /** The present store; null when it is damaged. One that this user may not read is no damaged one. */
@@ -188,12 +188,12 @@ function presentFound(data: string, present: StoreContent | null): Diagnosis {
   )
 }
 
-/** Identity of the log of a backup when an engine carries it; null otherwise. */
-function engineLog({ path, content: { schema } }: ChosenBackup): LogIdentity | null {
+/** Identity of the log of a backup when a table carries it; null otherwise. */
+function sharedLog({ path, content: { schema } }: ChosenBackup): LogIdentity | null {
   if (schema !== SCHEMA_VERSION) return null
   const db = openAnySchema(path, { readOnly: true })
   try {
-    return readPosition(db) === null ? null : readIdentity(db)
+    return carriedPlace(db) === null ? null : readIdentity(db)
   } finally {
     db.close()
   }

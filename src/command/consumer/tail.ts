@@ -60,8 +60,8 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   const status = await statusUnlessStopped(daybook, world)
   if (status === null) return 0
   const { log, head, following } = status
-  // A node of several may still catch up, also the one that leads.
-  const mayCatchUp = following.state === 'follower' || (status.cluster ?? null) !== null
+  // A node that follows may still catch up.
+  const mayCatchUp = following.state === 'follower'
   const run: TailProgress = { shown: 0, read: 0, seq: 0 }
 
   const left = (): number => (count === null ? Infinity : count - run.shown)

@@ -33,7 +33,7 @@ export function demoCommand(world: World, lines: MainLines, done: (code: ExitCod
     refuseOtherOwner(options.data, own)
     refuseMirrorDirectory(options.data)
     if (hasStore(options.data)) await upgradeDemo(options.data, own)
-    const settings = settingsOf(options, true, own)
+    const settings = settingsOf(options, { simulated: true, carrier: null }, own)
     sayStart(lines, command)
     done(await demo(settings, own, lines))
   })

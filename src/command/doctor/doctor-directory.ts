@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readHighWater } from '../../log/store/high-water.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
-import { faultAtStart, isBehindEngine } from '../../log/tree/log-fault.ts'
+import { faultAtStart, isBehindCarrier } from '../../log/tree/log-fault.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
@@ -112,8 +112,8 @@ function diagnoseOpenStore(
 function highWaterOf(db: DatabaseSync, fault: LogFault | null): Diagnosis {
   if (fault === null)
     return ok('high-water', 'the log agrees with the last signed tree and the high-water mark')
-  return isBehindEngine(db, fault)
-    ? note('high-water', `${textOfFault(fault)}; its engine has the rest`)
+  return isBehindCarrier(db, fault)
+    ? note('high-water', `${textOfFault(fault)}; its table has the rest`)
     : wrong('high-water', textOfFault(fault))
 }
 

@@ -15,7 +15,6 @@ const PLAIN: ReadonlySet<string> = new Set([
   'licence',
   'log-level',
   'name',
-  'node-name',
   'ops-host',
   'origin',
   'origin-url',

@@ -3,15 +3,13 @@ import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { HighWater } from '../../log/store/high-water.ts'
-import { faultOfMessages } from '../../log/message/kept-chain.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { faultAtStart, faultOfGivenKeys, isBehindEngine } from '../../log/tree/log-fault.ts'
+import { faultAtStart, faultOfGivenKeys, isBehindCarrier } from '../../log/tree/log-fault.ts'
 import { tryRead } from '../../log/tree/signed-trees.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { faultOfKeys } from '../../log/tree/signing-keys.ts'
 import { openForReading, storePath } from '../../log/store/store.ts'
 import { faultsOfStore } from '../../log/store-faults.ts'
-import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
 import { recompute } from '../../publish/recompute.ts'
 import { auditWhole, textOfFault } from '../service/background-audit.ts'
 import { freeBytes } from '../../log/store/disk-probe.ts'
@@ -19,20 +17,17 @@ import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { keyFiles, option } from '../terminal/options.ts'
 import { directoryOption, requireLog } from './log-options.ts'
-import type { LogStoreOptions } from './log-store-options.ts'
-import { logStoreOf, logStoreOptions } from './log-store-options.ts'
 import { readKnownKeys } from './signing-key-file.ts'
-import { checkEngine } from './stream-check.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError, takeDirectory, tell } from '../terminal/world.ts'
 import { removeStore } from '../../log/store/store-files.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
-type CheckOptions = LogStoreOptions & Readonly<{ data: string; signingKeyFile?: readonly string[] }>
+type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
 /** The command `check`: a store against the lines of its log. */
 export function checkCommand(world: World, done: (code: ExitCode) => void): Command {
-  const command = new Command('check')
+  return new Command('check')
     .description('recompute everything in a store from the lines of its log')
     .addOption(directoryOption())
     .addOption(
@@ -41,27 +36,24 @@ export function checkCommand(world: World, done: (code: ExitCode) => void): Comm
         'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
       ).argParser(keyFiles),
     )
-  return logStoreOptions(command).action(async ({ data, signingKeyFile, ...engine }: CheckOptions) => {
-    const logStore = logStoreOf(engine)
-    const keys = readKnownKeys(signingKeyFile, data, world)
-    done(await check({ data, keys, logStore }, world))
-  })
+    .action(async ({ data, signingKeyFile }: CheckOptions) => {
+      const keys = readKnownKeys(signingKeyFile, data, world)
+      done(await check({ data, keys }, world))
+    })
 }
 
 type CheckSettings = Readonly<{
   data: string
   /** Keys of which one must have signed the newest tree, if any are given. */
   keys?: readonly SigningKey[]
-  /** The engine to compare the log with; null without one. */
-  logStore?: LogStoreSettings | null
 }>
 
 /**
  * Recomputes everything in a store from the lines of its log, with the tree and the signatures, and reports the
- * differences. Then compares it with its engine.
+ * differences.
  */
 export async function check(
-  { data, keys = [], logStore = null }: CheckSettings,
+  { data, keys = [] }: CheckSettings,
   world: World,
 ): Promise<ExitCode> {
   requireLog(data)
@@ -74,19 +66,18 @@ export async function check(
     world.stdout.write(
       `${formatCount(events, 'event')}: every table agrees with the log, and the log with its signatures\n`,
     )
-  const others = logStore === null ? 0 : await checkEngine({ logStore, data, stream: null }, world)
-  return faults + others > 0 ? 1 : 0
+  return faults > 0 ? 1 : 0
 }
 
-/** The mark of a directory to compare its store with; null, with a notice, when the store is only behind its engine. */
+/** The mark of a directory to compare its store with; null, with a notice, when the store is only behind its table. */
 function comparedMark(data: string, keys: readonly SigningKey[], world: World): HighWater | null {
   const mark = readHighWater(data)
   const db = openForReading(storePath(data))
   try {
     // The check itself reports a store that cannot be read.
     const fault = tryRead(() => faultAtStart(db, mark, keys)) ?? null
-    if (fault === null || !isBehindEngine(db, fault)) return mark
-    tell(world, `${textOfFault(fault)}; its engine has the rest`)
+    if (fault === null || !isBehindCarrier(db, fault)) return mark
+    tell(world, `${textOfFault(fault)}; its table has the rest`)
     return null
   } finally {
     db.close()
@@ -164,7 +155,7 @@ function readFaults(store: string): readonly string[] {
   }
 }
 
-/** First fault of the log by its tree, signatures, high-water mark, kept messages and keys; null when there is none. */
+/** First fault of the log by its tree, signatures, high-water mark and keys; null when there is none. */
 async function auditFault(
   store: string,
   mark: HighWater | null,
@@ -176,7 +167,7 @@ async function auditFault(
     const { fault: found } = await auditWhole(db, () => null, world)
     const fault = found ?? faultAtStart(db, mark, keys)
     if (fault !== null) return textOfFault(fault)
-    return faultOfMessages(db) ?? (await faultOfKeys(db)) ?? (await faultOfGivenKeys(db, keys))
+    return (await faultOfKeys(db)) ?? (await faultOfGivenKeys(db, keys))
   } finally {
     db.close()
   }

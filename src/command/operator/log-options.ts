@@ -62,8 +62,8 @@ export function requireLog(data: string): void {
 }
 
 /**
- * Identity of the log in the data directory, or of a new one. A node that `joins` gets it from its engine. Refuses options that contradict an existing log, and a new
- * log without a name.
+ * Identity of the log in the data directory, or of a new one. A node that `joins` gets it from other machines. Refuses
+ * options that contradict an existing log, and a new log without a name.
  */
 export function newLogOf(
   options: LogOptions & Readonly<{ data: string }>,

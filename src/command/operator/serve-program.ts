@@ -10,8 +10,8 @@ import type { FinalityOptions } from './finality-options.ts'
 import { finalityOf, finalityOptions } from './finality-options.ts'
 import type { LogOptions } from './log-options.ts'
 import { logOptions, newLogOf } from './log-options.ts'
-import type { LogStoreOptions } from './log-store-options.ts'
-import { logStoreOf, logStoreOptions } from './log-store-options.ts'
+import type { ProgramOption } from '../program-option.ts'
+import type { LogCarrier } from '../service/log-carrier.ts'
 import type { FeedOptions } from '../feed/feed-options.ts'
 import { feedChoiceOf, feedOptions } from '../feed/feed-options.ts'
 import type { LineOptions } from '../log-lines/line-options.ts'
@@ -21,7 +21,7 @@ import type { NodeOptions } from './node-options.ts'
 import { nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
 import type { MainLines } from '../log-lines/log-lines.ts'
 import { serve } from './serve.ts'
-import { readClusterKeys, readSigningKeys } from './signing-key-file.ts'
+import { readSharedKeys, readSigningKeys } from './signing-key-file.ts'
 import type { SiteOptions } from './site-options.ts'
 import { siteOf, siteOptions } from './site-options.ts'
 import { readTokens } from './token-file.ts'
@@ -31,7 +31,6 @@ export type ServeOptions = LogOptions &
   SiteOptions &
   FinalityOptions &
   LineOptions &
-  LogStoreOptions &
   FeedOptions &
   NodeOptions &
   Readonly<{
@@ -45,8 +44,15 @@ export type ServeOptions = LogOptions &
   }>
 
 /** The command `serve`. */
-export function serveCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
-  return serveOptions(new Command('serve').description('serve the log of a data directory')).action(
+export async function serveCommand(
+  world: World,
+  lines: MainLines,
+  done: (code: ExitCode) => void,
+  plugged: readonly ProgramOption[],
+): Promise<Command> {
+  const carriers = await Promise.all(plugged.map((option) => option.serve()))
+  const serveAlone = serveOptions(new Command('serve').description('serve the log of a data directory'))
+  return carriers.reduce((command, { add }) => add(command), serveAlone).action(
     async (options: ServeOptions, command: Command) => {
       const own = worldWithLines(options, command, { world, lines })
       refuseOtherOwner(options.data, own)
@@ -56,7 +62,8 @@ export function serveCommand(world: World, lines: MainLines, done: (code: ExitCo
         const files = options.signingKeyFile ?? null
         await upgradeFirst({ data: options.data, waitMs: null, rebuild: false, keyFiles: files }, own)
       }
-      const settings = settingsOf(options, false, own)
+      const carrier = carriers.map(({ carrierOf }) => carrierOf(options)).find((one) => one !== null) ?? null
+      const settings = settingsOf(options, { simulated: false, carrier }, own)
       sayStart(lines, command)
       done(await serve(settings, own, lines))
     },
@@ -75,7 +82,7 @@ export function worldWithLines(
 
 /** Adds the options of `serve` and `demo`. */
 export function serveOptions(command: Command): Command {
-  const own = lineOptions(feedOptions(finalityOptions(siteOptions(logStoreOptions(logOptions(command))))))
+  const own = lineOptions(feedOptions(finalityOptions(siteOptions(logOptions(command)))))
     .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
       new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
@@ -104,15 +111,21 @@ export function serveOptions(command: Command): Command {
   )
 }
 
-/** Settings of the service. `simulated` is for `demo`. Throws a CommandError for options that contradict each other. */
-export function settingsOf(options: ServeOptions, simulated: boolean, world: World): ServiceSettings {
+/**
+ * Settings of the service. `simulated` is for `demo`; `carrier` are the machines that carry the log, null for none. Throws
+ * a CommandError for options that contradict each other.
+ */
+export function settingsOf(
+  options: ServeOptions,
+  { simulated, carrier }: Readonly<{ simulated: boolean; carrier: LogCarrier | null }>,
+  world: World,
+): ServiceSettings {
   const witnesses = feedChoiceOf(options)
-  const logStore = logStoreOf(options)
-  if (logStore !== null) refuseWithEngine(options, simulated)
-  const newLog = newLogOf(options, simulated, logStore !== null)
+  if (carrier !== null) refuseChanges(options)
+  const newLog = newLogOf(options, simulated, carrier !== null)
   makeFolder(options.data, '--data')
   // Before the key and the token are made: a mistake leaves nothing behind.
-  const isUnknown = logStore !== null && !hasStore(options.data)
+  const isUnknown = carrier !== null && !hasStore(options.data)
   const finality = finalityOf(options, isUnknown ? null : newLog.chain)
   return {
     ...nodeSettingsOf(options),
@@ -122,9 +135,9 @@ export function settingsOf(options: ServeOptions, simulated: boolean, world: Wor
     newLog,
     signing: {
       keys:
-        logStore === null
+        carrier === null
           ? readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
-          : readClusterKeys(options.signingKeyFile, options.data, world),
+          : readSharedKeys(options.signingKeyFile, options.data, world),
       acceptNewKey: options.acceptNewKey === true,
       acceptLoss: options.acceptLoss === true,
     },
@@ -133,21 +146,20 @@ export function settingsOf(options: ServeOptions, simulated: boolean, world: Wor
     site: siteOf(options, world.now()),
     publicUrl: options.publicUrl ?? null,
     finality,
-    logStore,
+    carrier,
     witnesses,
   }
 }
 
-/** Refuses options that would make another log, or sign this one with another key. */
-function refuseWithEngine(options: ServeOptions, simulated: boolean): void {
+/** Refuses options that would make another log than the one which other machines carry, or sign it with another key. */
+function refuseChanges(options: ServeOptions): void {
   const { acceptLoss, acceptNewKey, origin, development, upgrade } = options
   const given = { acceptLoss, acceptNewKey, origin, development, upgrade }
   const [refused] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
-  if (simulated) throw new CommandError(2, 'the simulated platform has one node: leave out --log-store')
   if (refused === undefined) return
   const name = refused.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   throw new CommandError(
     2,
-    `--${name} changes the log, which --log-store keeps for all nodes: leave it out, and see docs/clusters.md`,
+    `--${name} changes the log, which is the same on all nodes: leave it out, and see docs/clusters.md`,
   )
 }

@@ -55,8 +55,8 @@ export function readSigningKeys(
   return keys
 }
 
-/** Keys of a log that an engine carries: those of the files, or of the default file, which must exist. */
-export function readClusterKeys(
+/** Keys of a log that other machines carry: those of the files, or of the default file, which must exist. */
+export function readSharedKeys(
   files: readonly string[] | undefined,
   data: string,
   world: World,
@@ -64,7 +64,7 @@ export function readClusterKeys(
   if (files === undefined && !existsSync(defaultKeyFile(data))) {
     throw new CommandError(
       2,
-      `every writer of a log has its key: give the file with --signing-key-file, or copy it to ${defaultKeyFile(data)}`,
+      `every node of a log has its key: give the file with --signing-key-file, or copy it to ${defaultKeyFile(data)}`,
     )
   }
   return (files ?? [defaultKeyFile(data)]).map((path) => readKeyFile(path, world))

@@ -38,7 +38,7 @@ suite('answer threads', () => {
     site: DEFAULT_SITE,
     asksChain: false,
     mirror: null,
-    cluster: null,
+    following: null,
   }
   const scripts = (): Promise<never> => Promise.reject(new Error('no scripts are made here'))
 

@@ -8,7 +8,7 @@ import type { HighWater } from '../../log/store/high-water.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
-import { isBehindEngine } from '../../log/tree/log-fault.ts'
+import { isBehindCarrier } from '../../log/tree/log-fault.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openBeside, openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -103,8 +103,8 @@ export function startAudits(
       const next = openAudit(db, { mark: () => readHighWater(data), keys, everySignature: false })
       while (!stop.signal.aborted) {
         const state = next()
-        // The engine still has what a restored node lacks. The writer compares it with what was served.
-        if (state.fault !== null && !isBehindEngine(db, state.fault)) throwFault(state.fault)
+        // The table still has what a restored node lacks. The writer compares it with what was served.
+        if (state.fault !== null && !isBehindCarrier(db, state.fault)) throwFault(state.fault)
         for (const { audited } of listeners) audited(state)
         if (state.done) return
         await pause(pauseMs)

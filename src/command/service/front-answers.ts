@@ -72,15 +72,15 @@ export function openAnswers(
 
 /** Settings that answers show. The site's address is `publicUrl`, or else the address of the listener. */
 export function shownBy(
-  { site, publicUrl, host, asksChain, mirrorOf, following }: FrontSettings,
-  memory: Pick<FrontMemory, 'mirror' | 'cluster'>,
+  { site, publicUrl, host, asksChain, mirrorOf, following: follows }: FrontSettings,
+  memory: Pick<FrontMemory, 'mirror' | 'following'>,
   port: number,
 ): ShownSettings {
   const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
   const url = publicUrl ?? `http://${hostInUrl(name)}:${port}`
   const mirror = mirrorOf === null ? null : memory.mirror
-  const cluster = following && mirrorOf === null ? memory.cluster : null
-  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain, mirror, cluster }
+  const following = follows && mirrorOf === null ? memory.following : null
+  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain, mirror, following }
 }
 
 /** Hosts of a listener on every address of the machine. */

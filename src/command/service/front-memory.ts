@@ -13,7 +13,7 @@ import {
   EXPORTS_PER_CALLER,
   EXPORTS_PER_NODE,
 } from '../../serve/allowance/export-places.ts'
-import { allocateReport } from '../nodes/report-cell.ts'
+import { allocateReport } from './report-cell.ts'
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
 import { BEHIND_WAITS_PER_CALLER, BEHIND_WAITS_PER_NODE } from '../../serve/following/following-limits.ts'
 import { ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'
@@ -32,8 +32,8 @@ export type FrontMemory = Readonly<{
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
   /** Report of a mirror (`ReportCell`); empty on a node that is no mirror. */
   mirror: SharedArrayBuffer
-  /** Report of a writer about all writers of its log (`ReportCell`); empty on a node that is alone. */
-  cluster: SharedArrayBuffer
+  /** Place of a node among those of its log (`ReportCell`); empty on a node that is alone. */
+  following: SharedArrayBuffer
   /** Questions for the head of the whole log (`BarrierCell`); nobody asks on a node that is alone. */
   barrier: SharedArrayBuffer
   /** Requests that wait for a seq which this node does not have yet. */
@@ -104,7 +104,7 @@ export function allocateFront(
             ),
           },
     mirror: allocateReport(),
-    cluster: allocateReport(),
+    following: allocateReport(),
     barrier: openBarrierCell().buffer,
     waits: allocateCallerSlots(
       { perCaller: BEHIND_WAITS_PER_CALLER, perNode: BEHIND_WAITS_PER_NODE },

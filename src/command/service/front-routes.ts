@@ -2,10 +2,10 @@ import type { LogReader } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
 import type { Status } from '../../protocol/resources.ts'
-import type { ClusterWords, MirrorReport, NodeReport } from '../../serve/api/status-route.ts'
+import type { MirrorReport, NodeReport } from '../../serve/api/status-route.ts'
 import { mirrorLineVersion } from '../../web/frame/mirror-line.ts'
-import type { ReportCell } from '../nodes/report-cell.ts'
-import { openReportCell } from '../nodes/report-cell.ts'
+import type { ReportCell } from './report-cell.ts'
+import { openReportCell } from './report-cell.ts'
 import { openAnswerCache } from '../../serve/http/answer-cache.ts'
 import { apiRoutes } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
@@ -27,24 +27,27 @@ export type ShownSettings = Readonly<{
   asksChain: boolean
   /** Memory of a mirror's report; null on a node that is no mirror. */
   mirror: SharedArrayBuffer | null
-  /** Memory of the report on the writers of the log; null on a node that is alone. */
-  cluster: SharedArrayBuffer | null
+  /** Memory of the place of this node among those of its log; null on a node that is alone. */
+  following: SharedArrayBuffer | null
 }>
 
 /** Reports of a node about itself, as its threads read them. */
 type NodeWords = Readonly<{
   mirror: ReportCell<Omit<MirrorReport, 'version'>> | null
-  cluster: ReportCell<Omit<ClusterWords, 'version'>> | null
+  following: ReportCell<Status['following']> | null
   /** Version of all that is said. */
   version(): number
 }>
 
-export function openNodeWords({ mirror, cluster }: Pick<ShownSettings, 'mirror' | 'cluster'>): NodeWords {
-  const cells: Pick<NodeWords, 'mirror' | 'cluster'> = {
+export function openNodeWords({
+  mirror,
+  following,
+}: Pick<ShownSettings, 'mirror' | 'following'>): NodeWords {
+  const cells: Pick<NodeWords, 'mirror' | 'following'> = {
     mirror: mirror === null ? null : openReportCell(mirror),
-    cluster: cluster === null ? null : openReportCell(cluster),
+    following: following === null ? null : openReportCell(following),
   }
-  return { ...cells, version: () => cells.mirror?.read()?.version ?? cells.cluster?.read()?.version ?? 0 }
+  return { ...cells, version: () => cells.mirror?.read()?.version ?? cells.following?.read()?.version ?? 0 }
 }
 
 /** Name of the state that a page depends on: it changes with each commit, each minute, and the line about a mirror. */
@@ -58,13 +61,12 @@ export function shownPresent(
   return `${reader.version()} ${floorTo(now, MINUTE_MS)} ${line}`
 }
 
-/** Whether a node keeps up. Of the writers of one log, one leads, and a seq that another has shown may be missing here. */
-function followingOf({ mirror, cluster }: NodeWords, seq: number): Status['following'] {
+/** Whether a node keeps up. One that has told nothing yet follows. */
+function followingOf({ mirror, following }: NodeWords): Status['following'] {
   if (mirror !== null) return { state: 'follower', behind: mirror.read()?.mirror.behindEvents ?? 0 }
-  const words = cluster?.read()?.cluster ?? null
-  if (words === null) return { state: cluster === null ? 'leader' : 'follower', behind: 0 }
-  const shown = words.writers.map((writer) => (writer.silent ? 0 : (writer.seq ?? 0)))
-  return { state: words.leads ? 'leader' : 'follower', behind: Math.max(seq, ...shown) - seq }
+  if (following === null) return { state: 'leader', behind: 0 }
+  const { state = 'follower', behind = 0 } = following.read() ?? {}
+  return { state, behind }
 }
 
 /** Routes of one thread, without the streams. A serving thread and its answer threads have the same. */
@@ -76,16 +78,15 @@ export function frontRoutesOf(
   const etag = openPresentEtag(reader.identity.id, VERSION)
   const desk = { reader, etag, cache: openAnswerCache() }
   const reports = openNodeWords(memory)
-  const { mirror, cluster } = reports
+  const { mirror } = reports
   const site: Site =
     mirror === null ? plainSite : { ...plainSite, mirror: () => mirror.read()?.mirror ?? null }
   const node: NodeReport = {
     version: VERSION,
     licence: site.licence,
-    following: (seq) => followingOf(reports, seq),
+    following: () => followingOf(reports),
     asksChain,
     mirror: () => mirror?.read() ?? null,
-    cluster: () => cluster?.read() ?? null,
   }
   const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
   const web = openWeb(api, {

@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client'
 import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
 import type { Signing } from '../../log/tree/ready-log.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
@@ -7,7 +6,7 @@ import { hasStore } from '../../log/store/store.ts'
 import { DOOR_CONNECTIONS_MAX } from '../../publish/door/door.ts'
 import type { Writer, WriterListeners } from '../../publish/door/writer.ts'
 import { startWriter, WriterRefusal } from '../../publish/door/writer.ts'
-import type { LogStoreSettings } from '../../publish/cluster/log-store-settings.ts'
+import type { Status } from '../../protocol/resources.ts'
 import type { OperationsPath } from '../../publish/door/operations.ts'
 import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
@@ -18,14 +17,13 @@ import type { WriterLines } from '../log-lines/writer-lines.ts'
 import { openWriterLines } from '../log-lines/writer-lines.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
-import { answerBarriers } from '../nodes/barrier-answers.ts'
-import type { TellingSettings } from '../nodes/cluster-telling.ts'
-import { openClusterTelling } from '../nodes/cluster-telling.ts'
-import { openShownCluster } from '../nodes/shown-cluster.ts'
+import { answerBarriers } from './barrier-answers.ts'
 import { openCrowdedReport } from './crowded-report.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
 import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
+import type { LogCarrier } from './log-carrier.ts'
+import { openReportCell } from './report-cell.ts'
 import { sayStopping, sayWrong } from './front-memory.ts'
 import type { NodeSettings, ThreadPlan } from './node-threads.ts'
 import { drainThreads, openMainFront, planThreads, startThreads } from './node-threads.ts'
@@ -36,7 +34,6 @@ import { openServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
 import type { FeedSettings } from '../feed/witness-feed.ts'
 import { startFeed } from '../feed/witness-feed.ts'
-import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
 import { CommandError, takeDirectory } from '../terminal/world.ts'
 
@@ -58,8 +55,8 @@ export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mi
     balances: 'refuse' | 'report'
     /** Settings of the questions to the chain; null when the operator vouches for transactions. */
     finality: FinalitySettings | null
-    /** The engine that carries the log; null for a log that only this node writes. */
-    logStore: LogStoreSettings | null
+    /** Machines that carry the log; null for a log that only this node writes. */
+    carrier: LogCarrier | null
     /** Witnesses that are asked to cosign the log; null for none. */
     witnesses: FeedSettings['choice']
     /** Pace of the questions to witnesses; `FEED_PACE` if absent. */
@@ -87,7 +84,7 @@ export async function startService(
   stack.use(takeDirectory(settings.data))
   const audits = openAuditLines(lines, world.monotonicMs)
   await readyStore(settings, world, audits)
-  const asked = { asksChain: settings.finality !== null, following: settings.logStore !== null }
+  const asked = { asksChain: settings.finality !== null, following: settings.carrier !== null }
   const plan = planThreads({ ...settings, ...asked, mirrorOf: null }, world, lines)
   const { memory } = plan
   const registry = openNodeRegistry(settings)
@@ -100,7 +97,8 @@ export async function startService(
 
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners = {
-    ...whatIsTold({ ...tools, metrics }, clusterTelling(settings, plan, registry, world), stack),
+    ...whatIsTold({ ...tools, metrics }, stack),
+    onCarrier: hearCarrier(settings, plan, tools),
     onFinality: openFinalityMetrics(registry, lines, world.now),
     onReplaced,
     onBroken: broken.resolve,
@@ -109,7 +107,8 @@ export async function startService(
       return report.answer(path, accepting)
     },
   }
-  const writing = startWriter(writerSettings(settings, memory.head, lines), listeners, world.stop)
+  const ends = { stop: world.stop, ...(settings.carrier !== null && { thread: settings.carrier.thread }) }
+  const writing = startWriter(writerSettings(settings, memory.head, lines), listeners, ends)
   const writer = await orRefused(orTaken('--publish-port', writing), world)
   stack.use(writer)
   stack.use(answerBarriers(memory.barrier, writer))
@@ -161,35 +160,32 @@ function watchHeldDrafts(
   if (finality === null && held > 0) lines.say('held-unasked', { held })
 }
 
-/** Receiver of the reports on a log that others write too. */
-function clusterTelling(
-  { logStore }: ServiceSettings,
+/** Receiver of news of the machines that carry the log. */
+function hearCarrier(
+  { carrier }: ServiceSettings,
   { memory }: ThreadPlan,
-  registry: Registry,
-  { now }: World,
-): Pick<TellingSettings, 'registry' | 'show'> {
-  return {
-    registry: logStore === null ? null : registry,
-    show: openShownCluster(logStore, memory, now),
-  }
+  { registry, lines, world }: FrontTools & Readonly<{ world: World }>,
+): WriterListeners['onCarrier'] {
+  if (carrier === null) return () => undefined
+  const show = openReportCell<Status['following']>(memory.following).write
+  return carrier.hear({ registry, lines, monotonicMs: world.monotonicMs, show })
 }
 
 /** Listeners of the writer that only count or write log lines. */
 function whatIsTold(
   { metrics, lines, world, registry }: FrontTools & Readonly<{ metrics: ServiceMetrics; world: World }>,
-  cluster: Pick<TellingSettings, 'registry' | 'show'>,
   stack: AsyncDisposableStack,
 ): WriterLines &
   Pick<
     WriterListeners,
-    'onRequests' | 'onCrowded' | 'onIrregular' | 'onFollowed' | 'onCluster' | 'onNotice'
+    'onRequests' | 'onCrowded' | 'onIrregular' | 'onFollowed'
   > {
   const { monotonicMs } = world
   const writerLines = openWriterLines(lines, monotonicMs)
   stack.defer(writerLines.flush)
   return {
     ...writerLines,
-    ...openClusterTelling({ ...cluster, lines, metrics, monotonicMs }),
+    onFollowed: ({ events }) => metrics.followed(events),
     onCommitted(committed) {
       metrics.committed(committed)
       writerLines.onCommitted(committed)
@@ -235,21 +231,21 @@ async function orRefused(writing: Promise<Writer>, { stop }: Pick<World, 'stop'>
   }
 }
 
-/** Prepares the store for its writer. With an engine, a start changes nothing of it. */
+/** Prepares the store for its writer. Of a log that others carry, a start changes nothing. */
 export async function readyStore(
   {
     data,
     verifyFirst,
     newLog,
     signing,
-    logStore,
-  }: Pick<ServiceSettings, 'data' | 'verifyFirst' | 'newLog' | 'signing' | 'logStore'>,
+    carrier,
+  }: Pick<ServiceSettings, 'data' | 'verifyFirst' | 'newLog' | 'signing' | 'carrier'>,
   world: World,
   audits: AuditLines,
 ): Promise<void> {
   // Checked before anything is signed.
   if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world, audits)
-  if (logStore === null) readyLog(data, newLog, signing)
+  if (carrier === null) readyLog(data, newLog, signing)
   forgetFault(data)
 }
 
@@ -259,9 +255,10 @@ function writerSettings(
   lines: LogLines,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
-  const { acceptClock, signing, finality, logStore, writerClock: clock } = settings
+  const { acceptClock, signing, finality, writerClock: clock } = settings
+  const carrier = settings.carrier?.settings ?? null
   const { keys } = signing
   const tellsAccepted = lines.wants('debug')
-  const own = { balances, finality, keys, logStore, acceptClock, clock, tellsAccepted, program: VERSION }
+  const own = { balances, finality, keys, carrier, acceptClock, clock, tellsAccepted }
   return { dataDirectory, head, host, port, tokens, ...own }
 }

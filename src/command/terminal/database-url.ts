@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { DatabaseHost, DatabaseTarget } from '../../engine/postgres/database-target.ts'
+import type { DatabaseHost, DatabaseTarget } from '../../database/database-target.ts'
 import { readPassword, readPem, systemReason } from './option-paths.ts'
 import { CommandError } from './world.ts'
 

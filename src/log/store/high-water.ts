@@ -14,12 +14,9 @@ export type HighWater = Readonly<{
   log: string
   checkpoint: string
   former: readonly Pick<FormerLog, 'id' | 'size'>[]
-  /** The newest message in its books; absent for a log of one node, and in marks of older programs. */
-  message?: ServedMessage
+  /** The newest place in its books of a log that other machines carry; absent for a log of this node alone. */
+  place?: number
 }>
-
-/** A message of a log on an engine: its stream, its place, and the SHA-256 of its bytes in hex. */
-export type ServedMessage = Readonly<{ stream: number; place: number; digest: string }>
 
 /**
  * The high-water mark: a file beside the store with the newest checkpoint, by which a start detects a store that was
@@ -99,9 +96,9 @@ type NumberedMark = Readonly<{ turn: number; mark: HighWater }>
 /** Formats a place: CRC-32, JSON of the turn and the mark, zeros. */
 function formatPlace({ turn, mark }: NumberedMark): Uint8Array {
   const place = Buffer.alloc(PLACE_BYTES)
-  const { log, checkpoint, message } = mark
+  const { log, checkpoint, place: carried } = mark
   const former = mark.former.slice(-FORMER_MAX).map(({ id, size }) => ({ id, size }))
-  const json = Buffer.from(JSON.stringify({ turn, log, checkpoint, former, message }))
+  const json = Buffer.from(JSON.stringify({ turn, log, checkpoint, former, place: carried }))
   assert(json.length <= PLACE_BYTES - CRC_BYTES, `a mark has ${json.length} bytes`)
   place.set(json, CRC_BYTES)
   place.writeUInt32LE(crc32(place.subarray(CRC_BYTES)))
@@ -132,14 +129,8 @@ function numberedMarkOf(json: unknown): NumberedMark | undefined {
   const { turn, log, checkpoint, former } = json
   if (typeof turn !== 'number' || typeof log !== 'string' || typeof checkpoint !== 'string') return undefined
   if (!Array.isArray(former) || !former.every(isFormer)) return undefined
-  const message = 'message' in json && isMessage(json.message) ? { message: json.message } : {}
-  return { turn, mark: { log, checkpoint, former, ...message } }
-}
-
-function isMessage(json: unknown): json is ServedMessage {
-  if (typeof json !== 'object' || json === null) return false
-  if (!('stream' in json && 'place' in json && 'digest' in json)) return false
-  return typeof json.stream === 'number' && typeof json.place === 'number' && typeof json.digest === 'string'
+  const place = 'place' in json && typeof json.place === 'number' ? { place: json.place } : {}
+  return { turn, mark: { log, checkpoint, former, ...place } }
 }
 
 function isFormer(json: unknown): json is HighWater['former'][number] {

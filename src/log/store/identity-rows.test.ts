@@ -29,7 +29,7 @@ suite('the rows that say which log a store has', () => {
     const others = [
       ['needs', '0.1.0'],
       ['mirror_of', 'https://data.example.org'],
-      ['engine_place', '7'],
+      ['table_place', '7'],
     ] as const
     assert.deepEqual(identityOfRows(new Map([...ROWS, ...others])), IDENTITY)
   })
@@ -54,7 +54,7 @@ suite('the rows that say which log a store has', () => {
   })
 
   test('are refused beside a row of an unknown name, which is told', () => {
-    const found = identityOfRows(new Map([...ROWS, ['engine_plape', '7']]))
-    assert.equal(found, 'its table meta has a row of an unknown name, "engine_plape"')
+    const found = identityOfRows(new Map([...ROWS, ['table_plape', '7']]))
+    assert.equal(found, 'its table meta has a row of an unknown name, "table_plape"')
   })
 })

@@ -6,7 +6,9 @@ import type { FormerLog, LogIdentity } from './reader.ts'
 const IDENTITY = ['id', 'origin', 'chain', 'simulated', 'former'] as const
 /** Row with the SHA-256 of these rows, in hex, because no signature covers all of them. An older store may lack it. */
 const DIGEST = 'identity_digest'
-/** Names of all other rows. A new one belongs here, and raises the version of the schema. */
+/** Rows of a log that other machines carry: the newest place that its store has, and the digest of that row. */
+export const CARRIED = { place: 'table_place', digest: 'table_digest' } as const
+/** Names of all other rows. A new one belongs here, and raises the version of the schema, unless only an option writes it. */
 const OTHERS: readonly string[] = [
   'needs',
   'empty_signature',
@@ -19,13 +21,8 @@ const OTHERS: readonly string[] = [
   'mirror_held',
   'mirror_proved_at',
   'mirror_contact_at',
-  'engine_moving',
-  'engine_begin',
-  'engine_stream',
-  'engine_place',
-  'engine_digest',
-  'engine_frames',
-  'engine_needs',
+  CARRIED.place,
+  CARRIED.digest,
   'moved_signature',
 ]
 const KNOWN: ReadonlySet<string> = new Set([...IDENTITY, DIGEST, ...OTHERS])
@@ -43,10 +40,11 @@ export const isIdentityDigested = (meta: ReadonlyMap<string, string>): boolean =
 
 /**
  * Identity in the rows of `meta`, or the reason why they are damaged. A row of an unknown name may be one whose name is
- * damaged: without it, a mirror would pass for a log of its own, and a log on an engine for one on none.
+ * damaged: without it, a mirror would pass for a log of its own, and a log that others carry for one of this node alone.
  */
 export function identityOfRows(meta: ReadonlyMap<string, string>): LogIdentity | string {
   const strange = [...meta.keys()].find((key) => !KNOWN.has(key))
+  if (strange?.startsWith('engine_') === true) return OF_ENGINE
   if (strange !== undefined) return `its table meta has a row of an unknown name, ${JSON.stringify(strange)}`
   const chain = meta.get('chain') ?? ''
   if (!isChain(chain)) return `it names an unknown chain, ${JSON.stringify(chain)}`
@@ -63,6 +61,9 @@ export function identityOfRows(meta: ReadonlyMap<string, string>): LogIdentity |
     former,
   }
 }
+
+const OF_ENGINE =
+  'its log is on an engine of an earlier Daybook: take it off with daybook cluster move --back of that one'
 
 function digestOf(meta: ReadonlyMap<string, string>): string {
   return hash('sha256', JSON.stringify(IDENTITY.map((key) => meta.get(key) ?? null)))

@@ -46,7 +46,7 @@ export const BUILDING_TXS: Readonly<{ gather: string; sort: string }> = {
  * - `takes`: a row with lot 0 marks an event as a payout of the contest. The other rows say what the event took from
  *   which lot, and lie on the same page.
  * - `unpaid_sums`: contest 0 is the sum over all contests.
- * - `messages`: the newest messages of the stream, when the log is on an engine (`stream/kept-messages.ts`).
+ * - `messages`: the newest rows of the table that carries the log, when one does.
  * - `totals`: ids as in `totals-rows.ts`. `tx_events`: keys as in `tx-index.ts`.
  */
 export const TABLES: string = `

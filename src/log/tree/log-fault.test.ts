@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../../protocol/moment.ts'
 import { openAppender } from '../append.ts'
 import type { HighWater } from '../store/high-water.ts'
 import { openForWriting, readIdentity, storePath } from '../store/store.ts'
-import { servedMessage, writePosition } from '../stream/engine-position.ts'
+import { CARRIED } from '../store/identity-rows.ts'
 import { faultAtStart, faultOfSpan } from './log-fault.ts'
 import { newestCheckpoint } from './ready-log.ts'
 import { openSigner } from './signer.ts'
@@ -31,9 +31,6 @@ function withLog(work: (db: DatabaseSync, mark: HighWater, ahead: HighWater) => 
   using own = openForWriting(store)
   work(own, newestCheckpoint(own), newestCheckpoint(other))
 }
-
-const message = (place: number, digest = 1) =>
-  ({ stream: 1, place, digest: new Uint8Array(32).fill(digest) }) as const
 
 suite('a fault at a start', () => {
   test('is named by the first seq, and by the last one when it is somewhere in a longer span', () => {
@@ -79,24 +76,16 @@ suite('a fault at a start', () => {
       assert.equal(faultAtStart(db, null), null)
     }))
 
-  test('is a message that the node had and the store lacks or contradicts', () =>
+  test('is a place in the table that the node had and the store lacks', () =>
     withLog((db, mark) => {
-      const had = (place: number, digest = 1): HighWater => ({
-        ...mark,
-        message: servedMessage(message(place, digest)),
-      })
-      const before = faultAtStart(db, had(7))
+      const before = faultAtStart(db, { ...mark, place: 7 })
       assert.deepEqual([before?.seq, before?.lost], [EVENTS + 1, true])
-      assert.match(before?.reason ?? '', /a copy from before it was put there/)
-      writePosition(db, message(7))
-      for (const [wrong, seq, lost, reason] of [
-        [had(8), EVENTS + 1, true, /ends at message 7 of stream 1, and this node had message 8 of stream 1/],
-        [had(7, 2), EVENTS, false, /another message at place 7 of stream 1 than this node had/],
-      ] as const) {
-        const fault = faultAtStart(db, wrong)
-        assert.deepEqual([fault?.seq, fault?.lost], [seq, lost])
-        assert.match(fault?.reason ?? '', reason)
-      }
-      for (const right of [had(7), had(6), mark]) assert.equal(faultAtStart(db, right), null)
+      assert.match(before?.reason ?? '', /a copy from before it was moved there/)
+      db.prepare('INSERT INTO meta VALUES (?, ?)').run(CARRIED.place, '7')
+      const later = faultAtStart(db, { ...mark, place: 8 })
+      assert.deepEqual([later?.seq, later?.lost], [EVENTS + 1, true])
+      assert.match(later?.reason ?? '', /ends at place 7 of its table, and this node had place 8/)
+      for (const right of [7, 6]) assert.equal(faultAtStart(db, { ...mark, place: right }), null)
+      assert.equal(faultAtStart(db, mark), null)
     }))
 })

@@ -4,6 +4,7 @@ import type { Hash } from '../../tlog/hash.ts'
 import { isSame } from '../../tlog/hash.ts'
 import type { Row } from '../store/codec.ts'
 import { bytes, number, text } from '../store/codec.ts'
+import { carriedPlace } from '../store/carried-log.ts'
 import type { HighWater } from '../store/high-water.ts'
 import type { SeqSpan } from './signed-trees.ts'
 import { openSignedTrees, tryRead } from './signed-trees.ts'
@@ -11,8 +12,6 @@ import type { SigningKey } from './signer.ts'
 import { verifierKeyOf } from './signer.ts'
 import { readKeys, signingVerifiers, vouchedVerifiers } from './signing-keys.ts'
 import { readIdentity } from '../store/store.ts'
-import { readPosition } from '../stream/engine-position.ts'
-import { compareMessage } from '../stream/served-message.ts'
 import { HASHER } from './stored-tree.ts'
 
 /**
@@ -38,9 +37,9 @@ export function faultAtStart(
   return faultOfNewest(db, head) ?? faultOfSignatures(db, head, own) ?? faultOfMark(db, mark, head, own)
 }
 
-/** Whether a store is only behind the engine of its log, which still has what the store lacks, as after a restore. */
-export function isBehindEngine(db: DatabaseSync, fault: LogFault): boolean {
-  return fault.lost && readPosition(db) !== null
+/** Whether a store is only behind the machines that carry its log: they still have what it lacks, as after a restore. */
+export function isBehindCarrier(db: DatabaseSync, fault: LogFault): boolean {
+  return fault.lost && carriedPlace(db) !== null
 }
 
 export function headOf(db: DatabaseSync): number {
@@ -168,29 +167,20 @@ function faultOfMark(
     const reason = `the log ends at seq ${head} but was published up to seq ${marked.size}: the store is an older copy or was cut`
     return { seq: head + 1, reason, lost: true }
   }
-  if (trees.holds(marked)) return faultOfMessage(db, mark, head)
+  if (trees.holds(marked)) return faultOfPlace(db, mark, head)
   const span = trees.firstWrong() ?? { after: 0, upTo: marked.size }
   return faultOfSpan(span, 'the log is not the one whose checkpoint was published')
 }
 
-/** Compares the newest message of the high-water mark with those of the store. Held drafts change without an event. */
-function faultOfMessage(db: DatabaseSync, { message }: HighWater, head: number): LogFault | null {
-  if (message === undefined) return null
-  const position = readPosition(db)
-  if (position === null) {
-    const reason = 'the log is on an engine, and the store is a copy from before it was put there'
+/** Compares the newest place of the high-water mark with that of the store. Held drafts change without an event. */
+function faultOfPlace(db: DatabaseSync, { place }: HighWater, head: number): LogFault | null {
+  if (place === undefined) return null
+  const own = carriedPlace(db)
+  if (own === null) {
+    const reason = 'a table carries the log, and the store is a copy from before it was moved there'
     return { seq: head + 1, reason, lost: true }
   }
-  switch (compareMessage(db, position, message)) {
-    case 'same':
-      return null
-    case 'missing': {
-      const reason = `the store ends at message ${position.place} of stream ${position.stream}, and this node had message ${message.place} of stream ${message.stream}: the store is an older copy`
-      return { seq: head + 1, reason, lost: true }
-    }
-    case 'other': {
-      const reason = `the store has another message at place ${message.place} of stream ${message.stream} than this node had: it is of another branch of the log`
-      return { seq: head, reason, lost: false }
-    }
-  }
+  if (own >= place) return null
+  const reason = `the store ends at place ${own} of its table, and this node had place ${place}: the store is an older copy`
+  return { seq: head + 1, reason, lost: true }
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { base64 } from '@scure/base'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
-import { readPosition, refuseEngineLog, servedMessage } from '../stream/engine-position.ts'
+import { carriedPlace, refuseCarriedLog } from '../store/carried-log.ts'
 import type { HighWater } from '../store/high-water.ts'
 import { markHighWater, readHighWater } from '../store/high-water.ts'
 import { refuseMirror } from '../store/mirror-meta.ts'
@@ -44,7 +44,7 @@ export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing
   const db = openForWriting(storePath(dataDirectory))
   try {
     const mark = readHighWater(dataDirectory)
-    refuseEngineLog(db)
+    refuseCarriedLog(db)
     refuseMirror(db)
     if (!isNew) proveLog(db, mark, signing)
     changeKeys(db, signing)
@@ -105,12 +105,12 @@ export function changeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signin
 export function newestCheckpoint(db: DatabaseSync): HighWater {
   const { id, origin, former } = readIdentity(db)
   const size = headOf(db)
-  const position = readPosition(db)
+  const place = carriedPlace(db)
   return {
     log: id,
     checkpoint: noteOf(origin, openStoredTree(db).at(size), openSignatures(db)(size)),
     former,
-    ...(position !== null && { message: servedMessage(position) }),
+    ...(place !== null && { place }),
   }
 }
 

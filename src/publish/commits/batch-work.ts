@@ -61,7 +61,7 @@ export type BatchWork = Readonly<{
   workOf(batch: readonly WaitingRequest[]): CommitWork<readonly (() => void)[]>
   /** Reads the held drafts in memory again, after a rollback. */
   undone(): void
-  /** Forgets what followed from the former books, after messages of another node. */
+  /** Forgets what followed from the former books, after commits of another node. */
   applied(): void
 }>
 
@@ -96,12 +96,11 @@ export function openBatchWork(settings: BatchSettings): BatchWork {
         after = stateOf(appender, held)
         return answers
       },
-      durable(how) {
+      durable() {
         release.durable()
         settings.onDurable(after.head.seq)
         const ms = settings.monotonicMs() - (batch[0]?.arrivedMs ?? settings.monotonicMs())
-        if (how === 'committed')
-          tellCommit(settings, before, after, { requests: batch.length, held: after.held, ms })
+        tellCommit(settings, before, after, { requests: batch.length, held: after.held, ms })
         for (const refusal of irregular) settings.onIrregular(refusal)
       },
       undone,

@@ -5,17 +5,12 @@ import type { FailedOutcome } from '../admission/outcome.ts'
 export type CommitWork<Built> = Readonly<{
   /** Number of drafts. */
   drafts: number
-  /** Runs in a transaction on the newest books. It may run again when another node was first. */
+  /** Runs once, in a transaction on the newest books. */
   build(): Built
-  /**
-   * Called when the commit is on the disk, before `done`. `followed`: its message was read from the log, as those of other
-   * nodes are.
-   */
-  durable(how: 'committed' | 'followed'): void
+  /** Called when the commit is on the disk, before `done`. */
+  durable(): void
   /** Called after a rollback, when the books are as they were before `build`. */
   undone(): void
-  /** Whether it begins a stream. Only such a commit can be the first one of a stream. */
-  begins?: boolean
 }>
 
 /** Result of a commit: what was built, or the refusal of all its requests. */
@@ -38,6 +33,12 @@ export type CommitRoom = Readonly<{
   requestMax: number
   requestsMax: number
 }>
+
+/**
+ * Change of the books of a carried log: a commit of this node, commits of others, or a commit that was undone. The last two
+ * outdate what was read before.
+ */
+export type BookChange = 'committed' | 'applied' | 'undone'
 
 /** The way on which commits become durable: the embedded store, or the machines that keep the log. */
 export type CommitPath = CommitRoom &

@@ -30,7 +30,7 @@ function commit<Built>(settings: EmbeddedSettings, work: CommitWork<Built>): Com
     // A crash before the commit returns leaves nothing of the batch.
     const built = work.build()
     appender.commit()
-    work.durable('committed')
+    work.durable()
     // A crash after it leaves everything. A publisher without an answer sends its refs again.
     return { is: 'committed', built }
   } catch (error) {

@@ -7,8 +7,7 @@ import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
-import type { ClusterSteps } from './cluster-requests.ts'
-import { CLUSTER_PATHS, clusterRequest } from './cluster-requests.ts'
+import type { DoorSteps } from './carried-log.ts'
 import type { DoorReport, PlacedRequest } from './door-replies.ts'
 import { openDoorReport, PLACE_LOST, REQUEST_HEADER, send, sendJson, sendProblem } from './door-replies.ts'
 import { doorRefusal } from '../admission/outcome.ts'
@@ -47,8 +46,8 @@ export type DoorSettings = Readonly<{
   queue: CommitQueue
   /** Last words of the RPC servers of `--finality` about a transaction. */
   lastWords: LastWords
-  /** Steps of the operator of a log on an engine; null for a log of this node alone. */
-  steps: ClusterSteps | null
+  /** Steps of the operator of a log that other machines carry; null for a log of this node alone. */
+  steps: DoorSteps | null
   chain: Chain
   /** Valid publish tokens: one, or two during a change. */
   tokens: readonly string[]
@@ -126,7 +125,8 @@ async function answer(
   const queryAt = target.indexOf('?')
   const path = queryAt < 0 ? target : target.slice(0, queryAt)
   const query = queryAt < 0 ? null : target.slice(queryAt + 1)
-  const method = path === '/publish' ? 'POST' : (HELD_PATHS.get(path) ?? CLUSTER_PATHS.get(path))
+  const step = settings.steps?.get(path)
+  const method = path === '/publish' ? 'POST' : (HELD_PATHS.get(path) ?? (step === undefined ? undefined : 'POST'))
   if (method === undefined) {
     const found = await settings.operations(target)
     if (found === undefined)
@@ -142,8 +142,8 @@ async function answer(
   const run = (placed: PlacedRequest): Promise<Answered> =>
     path === '/publish'
       ? publishRequest(settings, placed, query)
-      : CLUSTER_PATHS.has(path)
-        ? clusterRequest(settings.steps, placed, [path, query])
+      : step !== undefined
+        ? stepRequest(step, placed, query)
         : heldRequest({ queue: settings.queue.held, lastWords: settings.lastWords }, placed, [path, query])
   const outcome = settings.stopping()
     ? doorRefusal('not-ready', 'the service is stopping')
@@ -155,6 +155,15 @@ async function answer(
   if (!outcome.ok || settings.tellsAccepted) settings.onAnswered(report(outcome.ok ? null : outcome))
   if (outcome.ok) sendJson(response, outcome.answer)
   else sendProblem(response, outcome)
+}
+
+async function stepRequest(
+  step: (request: PlacedRequest) => Promise<Answered>,
+  placed: PlacedRequest,
+  query: string | null,
+): Promise<Answered> {
+  if (query !== null) return doorRefusal('unknown-parameter', 'a step takes no parameters')
+  return await step(placed)
 }
 
 /** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
@@ -254,6 +263,7 @@ const OUTCOME_NAMES: Readonly<Partial<Record<FailedOutcome['code'], PublishOutco
   'store-full': 'unavailable',
   'held-full': 'unavailable',
   'store-unavailable': 'unavailable',
+  'not-leading': 'unavailable',
   'outcome-unknown': 'unavailable',
   behind: 'unavailable',
 }

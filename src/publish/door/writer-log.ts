@@ -11,7 +11,6 @@ import { openForWriting, readIdentity, storePath } from '../../log/store/store.t
 import { openSigner } from '../../log/tree/signer.ts'
 import type { CommitPath } from '../commits/commit-path.ts'
 import type { HeldDrafts } from '../held/held-drafts.ts'
-import type { SharedLog } from '../cluster/shared-log.ts'
 import type { WriterSettings } from './writer-messages.ts'
 
 /** The log that the writer's thread writes. */
@@ -21,7 +20,7 @@ export type WriterLog = Readonly<{
   tables: HeldTables
   /** Newest signed tree for the high-water mark; null when the node has served a larger one. */
   mark(): HighWater | null
-  /** Held drafts and path of commits of a log on an engine; absent for a log of this node alone. */
+  /** Held drafts and path of commits of a log that other machines carry; absent for a log of this node alone. */
   held?: HeldDrafts
   path?: CommitPath
 }>
@@ -40,11 +39,6 @@ export function openOwnLog({
     tables: openHeldTables(db),
     mark: () => ({ log: id, checkpoint: appender.checkpoint(), former }),
   }
-}
-
-/** The log of a node on an engine, for the thread. */
-export function sharedWriterLog({ db, book, path, mark }: SharedLog): WriterLog {
-  return { db, appender: book.appender, tables: book.tables, held: book.held, path, mark }
 }
 
 /** Paths of the files in a data directory that its service holds open. */

@@ -2,9 +2,6 @@ import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
-import type { ClusterNotice } from '../cluster/cluster-notice.ts'
-import type { ClusterReport } from '../cluster/cluster-report.ts'
-import type { LogStoreSettings } from '../cluster/log-store-settings.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
 import type { FinalitySettings } from '../finality/finality-settings.ts'
 import type { ClockFault } from '../guards/clock-guard.ts'
@@ -26,10 +23,8 @@ export type WriterSettings = Readonly<{
   finality: FinalitySettings | null
   /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
-  /** The engine that carries the log; null for a log that only this node writes. */
-  logStore: LogStoreSettings | null
-  /** Version of this program. */
-  program: string
+  /** Settings of the machines that carry the log; null for a log that only this node writes. */
+  carrier: object | null
   /** Whether a clock that is behind the newest event is accepted. */
   acceptClock: boolean
   /** Whether `requests` tells of accepted requests too. */
@@ -45,9 +40,8 @@ export type FromWriter =
   | Readonly<{ is: 'held'; held: CommittedHeld }>
   /** Events of other nodes were applied. */
   | Readonly<{ is: 'followed'; seq: Seq; atMs: Ms; events: number }>
-  /** Report of the node about its cluster, every second. */
-  | Readonly<{ is: 'cluster'; report: ClusterReport }>
-  | Readonly<{ is: 'replica'; notice: ClusterNotice }>
+  /** News of the machines that carry the log, for the option that knows them (`LogCarrier.hear`). */
+  | Readonly<{ is: 'carrier'; news: object }>
   /** Head of the whole log; null when it cannot be known. */
   | Readonly<{ is: 'barrier'; id: number; seq: Seq | null }>
   | Readonly<{

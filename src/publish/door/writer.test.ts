@@ -37,8 +37,7 @@ async function withWriter(
     acceptClock: false,
     tellsAccepted: false,
     keys: [TEST_KEY],
-    logStore: null,
-    program: '0.0.0',
+    carrier: null,
   } as const
   try {
     await using writer = await startWriter(settings, {
@@ -53,8 +52,7 @@ async function withWriter(
       onClock: () => undefined,
       onFinality: () => undefined,
       onFollowed: () => undefined,
-      onCluster: () => undefined,
-      onNotice: () => undefined,
+      onCarrier: () => undefined,
       onFailure: (reason) => failures.push(reason),
       onBroken: (reason) => assert.fail(reason),
       operations,

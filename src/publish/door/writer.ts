@@ -3,8 +3,6 @@ import { StoreError } from '../../log/store/store.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { ClusterNotice } from '../cluster/cluster-notice.ts'
-import type { ClusterReport } from '../cluster/cluster-report.ts'
 import type { FinalityReport } from '../finality/finality-report.ts'
 import type { ClockFault } from '../guards/clock-guard.ts'
 import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
@@ -40,10 +38,8 @@ export type WriterListeners = Readonly<{
   onClock(fault: ClockFault | null): void
   /** Called after events of other nodes were applied. */
   onFollowed(followed: Readonly<{ seq: Seq; atMs: Ms; events: number }>): void
-  /** Called every second with what the node knows of its cluster. */
-  onCluster(report: ClusterReport): void
-  /** Called with what the node notices of its engine. */
-  onNotice(notice: ClusterNotice): void
+  /** Called with news of the machines that carry the log. */
+  onCarrier(news: object): void
   /** Called with news of the questions to the chain. */
   onFinality(report: FinalityReport): void
   /** Answers a question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
@@ -112,34 +108,35 @@ function tellListeners(listeners: WriterListeners, message: WriterNews): void {
       return listeners.onFinality(message.report)
     case 'followed':
       return listeners.onFollowed(message)
-    case 'cluster':
-      return listeners.onCluster(message.report)
-    case 'replica':
-      return listeners.onNotice(message.notice)
+    case 'carrier':
+      return listeners.onCarrier(message.news)
   }
 }
 
 type OperationsQuestion = Extract<FromWriter, { is: 'operations' }>
+
+/** Module of the thread that writes the log of this node alone. */
+const OWN_THREAD = new URL(import.meta.resolve('./writer-thread.ts'))
 
 /** Settings with which the writer does not start. The message says what to change. */
 export class WriterRefusal extends Error {
   override readonly name = 'WriterRefusal'
 }
 
-/** Longest end of the writer, in milliseconds. A thread that an engine still holds is cut off: its commits are durable. */
+/** Longest end of the writer, in milliseconds. A thread that others still hold is cut off: its commits are durable. */
 const END_MS_MAX = 20_000
 
 /**
  * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work, and
- * `StoreError` for a store or disk that cannot be used. A writer may wait for the engine of its log, or for the servers of
- * its chain; `stop` ends that.
+ * `StoreError` for a store or disk that cannot be used. A writer may wait for the machines that carry its log, or for the
+ * servers of its chain; `stop` ends that.
  */
 export async function startWriter(
   settings: WriterSettings,
   listeners: WriterListeners,
-  stop?: AbortSignal,
+  { thread = OWN_THREAD, stop }: Readonly<{ thread?: URL; stop?: AbortSignal }> = {},
 ): Promise<Writer> {
-  const worker = new Worker(new URL(import.meta.resolve('./writer-thread.ts')), { workerData: settings })
+  const worker = new Worker(thread, { workerData: settings })
   const tell = (message: ToWriter): void => worker.postMessage(message)
   // `once` of node:events would reject when the thread fails. The 'error' listener below reports that.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))

@@ -27,7 +27,7 @@ type GateSettings = Readonly<{
   overdueMs: number
   /** Id of the chain that has settled drafts of this log before; null before the first one. */
   keptChain(): string | null
-  /** Whether this node asks: with an engine, one node does. */
+  /** Whether this node asks: of a log on several nodes, the leader does. */
   leads(): boolean
   now(): Ms
   monotonicMs(): number

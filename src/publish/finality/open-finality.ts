@@ -19,7 +19,7 @@ import { openRpcBudgets } from './rpc-budgets.ts'
 export type FinalitySurroundings = Readonly<{
   db: DatabaseSync
   queue: HeldQueue
-  /** Whether this node asks: with an engine, one node does. */
+  /** Whether this node asks: of a log on several nodes, the leader does. */
   leads(): boolean
   now(): Ms
   monotonicMs(): number

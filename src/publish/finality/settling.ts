@@ -7,7 +7,7 @@ import type { RpcBudgets } from './rpc-budgets.ts'
 /** Word of the chain about a transaction that is settled. */
 type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
 
-/** Words of one settlement at most. It is one commit, and with an engine one message. */
+/** Words of one settlement at most. It is one commit, and of a log on a table one row. */
 const WORDS_MAX = 2_000
 /** Requests about what one transaction moved, roughly and at most. */
 const MOVED_REQUESTS = 3

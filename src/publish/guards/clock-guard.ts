@@ -21,7 +21,7 @@ export type ClockGuard = Readonly<{
 type ClockGuardSettings = Readonly<{
   now(): Ms
   monotonicMs(): number
-  /** `at` of the newest event; null while there is none. A log on an engine gets its newest events after the start. */
+  /** `at` of the newest event; null while there is none. A log that others carry gets its newest events after the start. */
   headAtMs(): Ms | null
   /** Whether a clock that is behind the newest event is accepted (`--accept-clock`). */
   accepted: boolean

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { QUIET_QUEUE } from '../../../test/messages/quiet-queue.ts'
+import { QUIET_QUEUE } from '../../../test/story/quiet-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
@@ -195,7 +195,7 @@ suite('a release', () => {
         const built = work.build()
         appender.rollback()
         queue.changed('undone')
-        work.durable('followed')
+        work.durable()
         done({ is: 'committed', built })
       }
     const queue = stage.open(commitOf)

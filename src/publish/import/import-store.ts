@@ -3,7 +3,7 @@ import { copyFile } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { renameDurably } from '../../log/store/durable-rename.ts'
 import { openPrefixReader } from '../../log/books/prefix-reader.ts'
-import { refuseEngineLog } from '../../log/stream/engine-position.ts'
+import { refuseCarriedLog } from '../../log/store/carried-log.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { refuseMirror } from '../../log/store/mirror-meta.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
@@ -49,8 +49,6 @@ export type NewStore = Readonly<{
   close(): void
 }>
 
-/** Suffixes of the files that SQLite makes beside a store. */
-
 /** Begins a new store with a copy of the log, or empty. The caller must hold the directory's lock. */
 export async function openNewStore(
   dataDirectory: string,
@@ -68,7 +66,7 @@ export async function openNewStore(
   try {
     const signing = { keys, acceptNewKey: false, acceptLoss: false }
     if (old !== null) {
-      refuseEngineLog(old)
+      refuseCarriedLog(old)
       refuseMirror(old)
       proveLog(old, readHighWater(dataDirectory), signing)
     }

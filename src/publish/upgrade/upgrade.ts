@@ -5,7 +5,7 @@ import { isFull } from '../../log/store/sqlite-error.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/store.ts'
 import type { LogFault } from '../../log/tree/log-fault.ts'
-import { faultAtStart, headOf, isBehindEngine } from '../../log/tree/log-fault.ts'
+import { faultAtStart, headOf, isBehindCarrier } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { BuildProgress } from './build-steps.ts'
 import { buildSteps, catchUp, followLog } from './build-steps.ts'
@@ -101,7 +101,7 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
     throw new StoreError(`seq ${fault.seq}: ${fault.reason}. Restore the newest backup first`)
   const path = buildingPath(old.path)
   const room = roomFor(old.path, path)
-  const lost = fault !== null && isBehindEngine(old.db, fault) ? null : fault
+  const lost = fault !== null && isBehindCarrier(old.db, fault) ? null : fault
   settings.onForecast({ from: old.schema, to: SCHEMA_VERSION, events: headOf(old.db), lost, ...room })
   refuseSmallDisk(room)
   const building = openBuilding(path, old, settings.version)

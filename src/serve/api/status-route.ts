@@ -2,7 +2,6 @@ import { asOf } from '../../project/answers/as-of.ts'
 import { moment } from '../../protocol/moment.ts'
 import { parsed } from '../../protocol/problem.ts'
 import type { FinalityCounts } from '../../log/store/reader.ts'
-import type { Cluster } from '../../protocol/cluster-resource.ts'
 import type { Mirror } from '../../protocol/mirror-resource.ts'
 import type { Finality, Status } from '../../protocol/resources.ts'
 import type { Desk } from '../http/projection.ts'
@@ -14,14 +13,12 @@ export type NodeReport = Readonly<{
   version: string
   /** URL of the licence of the published log; null if none. */
   licence: string | null
-  /** Whether the node keeps up, when its newest event is this one. */
-  following: (seq: number) => Status['following']
+  /** Whether the node keeps up. */
+  following: () => Status['following']
   /** Whether the node asks the blockchain about transactions. */
   asksChain: boolean
   /** Report of a mirror; null or absent on a node that is no mirror. */
   mirror?: () => MirrorReport | null
-  /** Report of a writer about all writers; null or absent on a node that is alone. */
-  cluster?: () => ClusterWords | null
 }>
 
 /** Report of a mirror about itself. Its version changes with everything else in it. */
@@ -32,9 +29,6 @@ export type MirrorReport = Readonly<{
   finality: Finality | null
 }>
 
-/** Report of a writer about the writers of its log. Its version changes with everything else in it. */
-export type ClusterWords = Readonly<{ version: number; cluster: Cluster }>
-
 /** Reply of `/status`: the head and its age as of the present minute. */
 export function statusReply(desk: Desk, node: NodeReport): RouteReply {
   const { id, origin, chain, simulated } = desk.reader.identity
@@ -42,8 +36,9 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
     project(desk, ask, ({ head, held }, present) => {
       const counts = held()
       const mirror = node.mirror?.() ?? null
-      const cluster = node.cluster?.() ?? null
-      const own = `${counts.version}${node.asksChain ? 'a' : ''}${cluster === null ? '' : `c${cluster.version}`}`
+      const following = node.following()
+      const role = `${following.state === 'leader' ? '' : 'f'}${following.behind}`
+      const own = `${counts.version}${node.asksChain ? 'a' : ''}${role}`
       return parsed({
         ground: 'minute',
         beside: mirror === null ? own : `m${mirror.version}`,
@@ -59,11 +54,10 @@ export function statusReply(desk: Desk, node: NodeReport): RouteReply {
             origin,
             chain,
             simulated,
-            following: node.following(head.seq),
+            following,
             // A mirror holds no drafts, and passes on the word of its origin.
             finality: mirror?.finality ?? finalityOf(counts, node.asksChain),
             mirror: mirror?.mirror ?? null,
-            cluster: cluster?.cluster ?? null,
           }
           return parsed(jsonProjection(status))
         },

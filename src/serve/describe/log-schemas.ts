@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { UNPUBLISHABLE, WRITER_FAULTS } from '../../protocol/cluster-resource.ts'
 import { MIRROR_STATES, MIRROR_WAITS } from '../../protocol/mirror-resource.ts'
 import type * as resources from '../../protocol/resources.ts'
 import {
@@ -166,42 +165,6 @@ const mirror = z
   })
   .describe('This node is a mirror of another service')
 
-const clusterWriter = z
-  .strictObject({
-    name: textSchema.describe('Name that its operator gave it'),
-    seq: seq.nullable().describe('Newest seq that it has said; null before it was heard'),
-    ...momentOrNull('heardAt', 'When it was last heard, to the second; null before it was heard'),
-    silent: z
-      .boolean()
-      .describe('Whether it has said nothing for 20 seconds, or nothing since this node started'),
-    fault: z
-      .enum(WRITER_FAULTS)
-      .nullable()
-      .describe('What its operator must mend, as in PROTOCOL.md; null for nothing'),
-  })
-  .describe('Another writer of the log')
-
-const cluster = z
-  .strictObject({
-    name: textSchema.describe('Name that this node’s operator gave it'),
-    leads: z
-      .boolean()
-      .describe(
-        'Whether it asks the blockchain and publishes what waited: it made the newest commit, or the others are silent',
-      ),
-    publishing: z.boolean().describe('Whether it takes drafts now'),
-    reason: z
-      .enum(UNPUBLISHABLE)
-      .nullable()
-      .describe('Why it takes no drafts, as in PROTOCOL.md; null when it does'),
-    lag: numberSchema.meta({
-      description: 'Commits of the whole log that this node has not applied',
-      'x-unit': 'commits',
-    }),
-    writers: z.array(clusterWriter).describe('The other writers of the log, by name'),
-  })
-  .describe('This node is one of several that write the log')
-
 export const status: z.ZodType<resources.Status> = z
   .strictObject({
     asOf: asOfSchema,
@@ -225,15 +188,14 @@ export const status: z.ZodType<resources.Status> = z
       .strictObject({
         state: z
           .enum(['leader', 'follower'])
-          .describe('Whether this node writes the log, or leads its writers; otherwise it follows'),
+          .describe('Whether this node writes the log; otherwise it follows'),
         behind: numberSchema.meta({
-          description: 'Events that others have shown and this node lacks',
+          description: 'Events that this node knows to exist and lacks, at least',
           'x-unit': 'events',
         }),
       })
       .describe('Whether this node keeps up with the log'),
     finality,
     mirror: mirror.nullable().describe('Null on a node that is no mirror'),
-    cluster: cluster.nullable().describe('Null on a node that writes its log alone, and on a mirror'),
   })
   .describe('The head of the log, and this node')

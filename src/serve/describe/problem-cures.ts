@@ -117,7 +117,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   behind: {
     meaning:
-      'This node is one of several, or a mirror, and does not have the event yet: `head` is its newest seq. To a publisher: the node cannot learn whether the log has newer events, and nothing of the request is published.',
+      'This node is one of several, or a mirror, and does not have the event yet: `head` is its newest seq.',
     cure: 'Send the same request again after `Retry-After`, to this node or another. A cursor stays valid.',
   },
   'not-ready': {
@@ -166,8 +166,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   clock: {
     meaning:
-      'The clock of the node was set by a minute or more, or the newest event is ahead of it. With several nodes, it may also differ from the clock of the engine by 5 seconds or more, or not have been compared with it exactly for 30 seconds. Nothing is published.',
-    cure: 'Set the clock of the machine. If the clock is right now, start `serve` again, with `--accept-clock` where the newest event is ahead. A difference from the engine ends by itself when the clocks agree, and the option does nothing about it.',
+      'The clock of the node was set by a minute or more, or the newest event is ahead of it. With several nodes, it may also differ from the clock of their database by 5 seconds or more. Nothing is published.',
+    cure: 'Set the clock of the machine. If the clock is right now, start `serve` again, with `--accept-clock` where the newest event is ahead. A difference from the database ends by itself when the clocks agree, and the option does nothing about it.',
   },
   'store-full': {
     meaning: 'The disk of the node is full. Nothing of the request is published.',
@@ -182,9 +182,13 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
       'The store accepts no events, because a write failed, a check found a fault, or a file of the store was replaced or removed while the service runs.',
     cure: 'Read the log of the service, and run `daybook check`. Afterwards send the same request with the same refs.',
   },
+  'not-leading': {
+    meaning: 'The log has several nodes, and this one does not lead it now. Nothing of the request is published.',
+    cure: 'Send the same request to another node at once; `daybook publish --to A,B,C` does. When none leads, one takes over within ten seconds: try again after `Retry-After`.',
+  },
   'outcome-unknown': {
     meaning:
-      'The node has sent the drafts to the machines that keep the log, and none has confirmed them in time. They may be published now or later.',
+      'The leader has sent the drafts to the database of the log, which has not confirmed them in time. They may be published now or later.',
     cure: 'Send the same refs again, to any node, after `Retry-After`. Each draft is published once. Never send them with new refs.',
   },
 }

@@ -3,7 +3,7 @@ import { openLogTable, type TableOptions } from '../../../src/cluster/table/open
 import { setupSql } from '../../../src/cluster/table/table-setup.ts'
 import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
 import type { LogTable } from '../../../src/cluster/table/log-table.ts'
-import { openPostgresRig, type PostgresRig } from '../../engine/postgres-rig.ts'
+import { openPostgresRig, type PostgresRig } from '../../database/postgres-rig.ts'
 import type { TableRig } from './table-rig.ts'
 
 const PAUSE_MS = 20

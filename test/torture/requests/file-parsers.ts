@@ -6,11 +6,9 @@ import { LAST_BACKUP_FILE, readLastBackup, writeLastBackup } from '../../../src/
 import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../../../src/log/store/high-water.ts'
 import { keepWitnessed, openWitnessedFile } from '../../../src/log/witnessed/witnessed-file.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
-import { openPrimaryFile } from '../../../src/publish/cluster/primary-file.ts'
-import { openKnownWriters } from '../../../src/publish/marks/known-writers.ts'
 import { readMark, writeMark } from '../../../src/witness/cosigner/commit-mark.ts'
 import type { AttackedParser } from './attacked-parser.ts'
-import { ACCEPTED, ofValue, REFUSED } from './attacked-parser.ts'
+import { ofValue } from './attacked-parser.ts'
 
 /** Bytes before the JSON in a place of the high-water mark, and of the whole place. */
 const CRC_BYTES = 4
@@ -47,7 +45,6 @@ export function fileParsers(folder: string): readonly AttackedParser[] {
   const witnessed = readFileSync(pathOf('witnessed.json'))
   writeLastBackup(folder, { at: AT, verifiedAt: AT, events: 9, bytes: 4_096 })
   const backup = readFileSync(pathOf(LAST_BACKUP_FILE))
-  const primary = openPrimaryFile(folder)
   const readWitnessed = (bytes: Buffer | string) => {
     writeFileSync(pathOf('witnessed.json'), bytes)
     return ofValue(openWitnessedFile(folder)())
@@ -97,25 +94,6 @@ export function fileParsers(folder: string): readonly AttackedParser[] {
       name: 'the content of the last backup',
       valid: [contentOf(backup)],
       read: (bytes) => readBackup(Buffer.from(sealedAgain(bytes), 'latin1')),
-    },
-    {
-      name: 'the primary of a cluster',
-      valid: ['7400000000000000000 3\n'],
-      throws: ['EngineError'],
-      read(bytes) {
-        writeFileSync(pathOf('primary'), bytes)
-        const found = primary.read()
-        // A timeline has one form only when it begins with no zero.
-        return found === null || found.timeline === 0 ? REFUSED : ACCEPTED
-      },
-    },
-    {
-      name: 'the writers of a cluster',
-      valid: ['a\nb\n'],
-      read(bytes) {
-        writeFileSync(pathOf('writers'), bytes)
-        return openKnownWriters(pathOf('writers')).names().includes('') ? REFUSED : ACCEPTED
-      },
     },
   ]
 }

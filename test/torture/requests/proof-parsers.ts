@@ -1,10 +1,4 @@
-import * as fc from 'fast-check'
-import { certifyNode, openNodeVerifier } from '../../../src/log/message/node-key.ts'
-import { decodeMessage, encodeMessage } from '../../../src/log/message/message-frame.ts'
-import { verifierKeyOf } from '../../../src/log/tree/signer.ts'
 import { NODE_PRIMITIVES } from '../../../src/mirror/proof/node-primitives.ts'
-import { openMark, sealMark } from '../../../src/publish/marks/sealed-mark.ts'
-import { parseMark } from '../../../src/publish/marks/writer-mark.ts'
 import { formatCheckpoint, parseCheckpoint } from '../../../src/tlog/checkpoint.ts'
 import { isConsistent } from '../../../src/tlog/consistency.ts'
 import { cosignText, formatCosignature, parseCosignature } from '../../../src/tlog/cosignature.ts'
@@ -15,16 +9,12 @@ import { formatReceipt, parseReceipt } from '../../../src/tlog/receipt.ts'
 import { formatTile, parseTile } from '../../../src/tlog/tile.ts'
 import { formatVkey, parseVkey } from '../../../src/tlog/vkey.ts'
 import { parseSubmission } from '../../../src/witness/cosigner/submission.ts'
-import { randomMessages } from '../../messages/random-messages.ts'
-import { SOME_MARK } from '../../messages/some-mark.ts'
-import { signingKeyOf, TEST_KEY } from '../../story/signing.ts'
 import { cosigned, witnessKey } from '../../story/witness-keys.ts'
 import { sampleLog } from '../../witness/sample-log.ts'
 import type { AttackedParser, Outcome } from './attacked-parser.ts'
 import { ACCEPTED, ofValue, ofVerdict, REFUSED } from './attacked-parser.ts'
 
 const AT_MS = Date.UTC(2026, 10, 23)
-const LOG_ID = '0123456789abcdef0123456789abcdef'
 const log = sampleLog('daybook.example/log')
 const [alpha, beta] = [witnessKey('alpha'), witnessKey('beta', 'ml-dsa-44')]
 const note = log.note(9)
@@ -39,10 +29,6 @@ const receipt = formatReceipt({
 })
 const textOfNote = note.slice(0, note.indexOf('\n\n') + 1)
 const cosignature = cosignText(alpha.key, alpha.sign, AT_MS / 1000, textOfNote)
-const node = certifyNode(LOG_ID, signingKeyOf('11'.repeat(32)), TEST_KEY)
-const verifier = openNodeVerifier(LOG_ID, [verifierKeyOf('daybook.test/messages', TEST_KEY.publicKey)])
-const mark = { ...SOME_MARK, logId: LOG_ID }
-const messages = fc.sample(randomMessages, { seed: 9, numRuns: 12 })
 
 const utf8 = (read: (text: string) => Outcome) => (bytes: Buffer) => {
   const text = bytes.toString('utf8')
@@ -60,7 +46,7 @@ const CONSISTENCY = Buffer.concat(
 const hashesOf = (bytes: Buffer): readonly Uint8Array[] =>
   Array.from({ length: Math.ceil(bytes.length / 32) }, (_, index) => hashIn(bytes, index))
 
-/** Parsers of signed texts, proofs, messages of engines and marks. */
+/** Parsers of signed texts and proofs. */
 export const PROOF_PARSERS: readonly AttackedParser[] = [
   { name: 'a note', valid: [note, witnessed], read: (bytes) => ofVerdict(parseNote(bytes), formatNote) },
   {
@@ -106,16 +92,5 @@ export const PROOF_PARSERS: readonly AttackedParser[] = [
     name: 'a request to a witness',
     valid: [log.submission(3, 9), log.submission(0, 5)],
     read: (bytes) => (parseSubmission(bytes).ok ? ACCEPTED : REFUSED),
-  },
-  {
-    name: 'a message of an engine',
-    valid: messages.map((message) => encodeMessage(message, node)),
-    read: (bytes) => (decodeMessage(bytes).ok ? ACCEPTED : REFUSED),
-  },
-  { name: 'a mark', valid: [JSON.stringify(mark)], read: (bytes) => ofValue(parseMark(bytes)) },
-  {
-    name: 'a signed mark',
-    valid: [sealMark(mark, { node })],
-    read: (bytes) => ofValue(openMark(bytes, LOG_ID, { verifier })),
   },
 ]

@@ -61,7 +61,7 @@ export async function startAgain(folder: string, { start }: Expected): Promise<r
   using _lock = takeDirectory(data)
   const ready = (acceptLoss: boolean): Promise<void> => {
     const signing = { keys, acceptNewKey: start.acceptNewKey === true, acceptLoss }
-    return readyStore({ data, verifyFirst: false, newLog, signing, logStore: null }, world, UNHEARD)
+    return readyStore({ data, verifyFirst: false, newLog, signing, carrier: null }, world, UNHEARD)
   }
   // The operator leaves the option out again when the cut came before anything was lost.
   await ready(start.acceptLoss === true).catch((error: unknown) => {

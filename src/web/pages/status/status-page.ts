@@ -1,5 +1,4 @@
 import { nounOf } from '../../../protocol/amount.ts'
-import { clusterOf } from './cluster-facts.ts'
 import { witnessFact } from './witness-line.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../protocol/moment.ts'
@@ -29,7 +28,7 @@ export const statusPage: EndpointPage<'status'> = {
     return html`${waitingOf(status, view)}
       <div class="two">
         <section>
-          ${factsOf(status, witnesses, view)} ${mirrorOf(status, view)} ${clusterOf(status, view)}
+          ${factsOf(status, witnesses, view)} ${mirrorOf(status, view)}
         </section>
         ${asideOf(status, view)}
       </div>`
@@ -158,8 +157,7 @@ function waitingOf({ finality, mirror }: Status, view: View): Html {
 }
 
 /** Task of a node, in words. */
-function roleOf({ following, cluster }: Status): string {
-  if (cluster !== null) return 'writer, with others'
+function roleOf({ following }: Status): string {
   return following.state === 'leader' ? 'writer' : 'follower'
 }
 
@@ -236,11 +234,6 @@ const COLUMNS: readonly (readonly [
   ['mirror.behindMs', ({ mirror }) => mirror?.behindMs ?? null],
   ['mirror.provedAt', ({ mirror }) => mirror?.provedAt ?? null],
   ['mirror.provedAtMs', ({ mirror }) => mirror?.provedAtMs ?? null],
-  ['cluster.name', ({ cluster }) => cluster?.name ?? null],
-  ['cluster.leads', ({ cluster }) => cluster?.leads ?? null],
-  ['cluster.publishing', ({ cluster }) => cluster?.publishing ?? null],
-  ['cluster.reason', ({ cluster }) => cluster?.reason ?? null],
-  ['cluster.lag', ({ cluster }) => cluster?.lag ?? null],
 ]
 
 function tableOf(status: Status): AnswerTable {
