@@ -27,6 +27,8 @@ const OTHERS: readonly string[] = [
   'engine_frames',
   'engine_needs',
   'moved_signature',
+  'table_place',
+  'table_digest',
 ]
 const KNOWN: ReadonlySet<string> = new Set([...IDENTITY, DIGEST, ...OTHERS])
 
