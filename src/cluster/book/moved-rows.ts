@@ -8,6 +8,7 @@ import type { Row } from '../../log/store/codec.ts'
 import { bytes, number, text } from '../../log/store/codec.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
+import { signNewest } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { openStoredTree } from '../../log/tree/stored-tree.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -18,6 +19,7 @@ import { openKeptRows } from '../row/kept-rows.ts'
 import type { CommitRow, RowBody, RowSegment, RowSignatures } from '../row/log-row.ts'
 import { ROW_VERSION, STORED_ROW_SEGMENT } from '../row/log-row.ts'
 import { digestOfRow, encodeRow } from '../row/row-frame.ts'
+import { openRowKeys } from '../row/row-keys.ts'
 import { clearTablePlace, writeTablePlace } from '../row/table-position.ts'
 import type { TableRow } from '../table/log-table.ts'
 import { bytesOfChange, bytesOfEvent, bytesOfRef, ROW_CHANGES_BYTES_MAX } from './row-room.ts'
@@ -47,8 +49,13 @@ export function* movedRows(db: DatabaseSync, key: SigningKey): Generator<TableRo
   }
 }
 
-/** Notes in the moved store that its log is on the table, up to the newest row, in the caller's transaction. */
-export function enterTable(db: DatabaseSync, newest: TableRow): void {
+/**
+ * Notes in the moved store that its log is on the table, up to the newest row, in the caller's transaction. `keys` sign the
+ * log.
+ */
+export function enterTable(db: DatabaseSync, newest: TableRow, keys: readonly SigningKey[]): void {
+  // Nodes that join sign an empty tree with the keys in the order of the list. Any other signature is carried.
+  if (headOf(db) === 0) signNewest(db, openRowKeys(db, keys).signing)
   const kept = openKeptRows(db)
   kept.clear()
   kept.add(newest)
