@@ -66,7 +66,12 @@ export function compareRows(db: DatabaseSync): RowComparison {
         return 'the store names another row'
       return row.is === 'commit' ? faultOfLines(row) : null
     },
-    end({ place, head: seq }) {
+    end({ first, place, head: seq }) {
+      if (first > newest.place + 1) {
+        return [
+          `the table begins at place ${first}, and the store ends at place ${newest.place}: restore a newer backup of a node`,
+        ]
+      }
       if (place < newest.place) {
         return [
           `the table ends at place ${place}, and the store at place ${newest.place}: start this node, and it puts the missing rows back`,
