@@ -68,8 +68,8 @@ function servedPart(path: string): string {
 function whyNot(from: string, to: string): string | null {
   const [room, other] = [roomOf(from), roomOf(to)]
   if (room !== other && !(BORDERS[room] ?? []).includes(other)) return `${room} may not import ${other}`
-  if (to === 'src/log/append.ts' && !['publish', 'mirror', 'log'].includes(room))
-    return 'only publish and mirror may append'
+  if (to === 'src/log/append.ts' && !['publish', 'mirror', 'cluster', 'log'].includes(room))
+    return 'only publish, mirror and cluster may append'
   if ((room === 'serve' || room === 'web') && other === 'log' && to !== READING)
     return `${room} may only read the log`
   if (servedPart(from) !== '' && servedPart(to) !== '' && servedPart(from) !== servedPart(to)) {

@@ -1,0 +1,95 @@
+import type { Appender } from '../../log/append.ts'
+import type { SegmentOf } from '../../log/archive/archive-writer.ts'
+import { inflatesTo, storeSegment } from '../../log/archive/gzip-member.ts'
+import { entryOfRow } from '../../log/books/shelf.ts'
+import type { CommitRow, RowSegment } from '../row/log-row.ts'
+import type { MonthFile } from '../../log/store/reader.ts'
+import type { Entry } from '../../protocol/event.ts'
+import { formatEvent } from '../../protocol/event.ts'
+import type { Month } from '../../protocol/moment.ts'
+
+/** Thrown while a row is applied that does not fit the books. Its message says why. */
+export class UnfitRow extends Error {
+  override readonly name = 'UnfitRow'
+  /** Whether the row follows another one than that of the books. */
+  readonly isOfOtherBranch: boolean
+
+  constructor(reason: string, isOfOtherBranch = false) {
+    super(reason)
+    this.isOfOtherBranch = isOfOtherBranch
+  }
+}
+
+/** A commit of another node, while its events are appended. */
+export type FollowedRow = Readonly<{
+  segmentOf: SegmentOf
+  /** The stored signature of the tree of this size, of moved history; null otherwise. */
+  signatureAt(size: number): Uint8Array | null
+  /** The signed note of a month that ended with the tree of this size; undefined of a commit made on the table. */
+  noteAt(size: number): string | undefined
+  /** Throws when segments are left that the events did not end. */
+  end(): void
+}>
+
+export function followRow({ segments, moved }: CommitRow): FollowedRow {
+  const left = new Map(segments.map((segment) => [nameOf(segment), segment]))
+  const signatures = new Map(moved?.signatures.map(({ size, bytes }) => [size, bytes]))
+  const notes = new Map(moved?.notes.map(({ size, note }) => [size, note]))
+  return {
+    segmentOf(place, raw) {
+      const name = nameOf(place)
+      const segment = left.get(name)
+      if (segment === undefined) throw new UnfitRow(`it lacks the segment ${name}`)
+      left.delete(name)
+      if (segment.bytes.length === 0) return storeSegment(raw)
+      if (!inflatesTo(segment.bytes, raw)) throw new UnfitRow(`its segment ${name} does not hold its lines`)
+      return segment.bytes
+    },
+    signatureAt: (size) => signatures.get(size) ?? null,
+    noteAt(size) {
+      const note = notes.get(size)
+      if (moved !== null && note === undefined)
+        throw new UnfitRow(`it closes a month at seq ${size} without its note`)
+      return note
+    },
+    end() {
+      for (const name of left.keys())
+        throw new UnfitRow(`it carries the segment ${name}, which does not end here`)
+    },
+  }
+}
+
+function nameOf({
+  month,
+  file,
+  start,
+}: Pick<RowSegment, 'start'> & { month: Month; file: MonthFile }): string {
+  return `of ${month} (${file}) at byte ${start}`
+}
+
+/** Appends the events of a commit, with their lines as they are. Throws `UnfitRow`. */
+export function followLines(appender: Appender, { first, lines, details, refs }: CommitRow): void {
+  for (const [index, line] of lines.entries()) {
+    const detailsLine = details[index] ?? null
+    const entry = entryOf(line, detailsLine, first + index)
+    const { atMs } = appender.head()
+    if (atMs !== null && entry.event.atMs < atMs)
+      throw new UnfitRow(`seq ${first + index} is before the event before it`)
+    appender.follow(entry, { line, detailsLine }, refs[index] ?? null)
+  }
+}
+
+function entryOf(line: string, details: string | null, seq: number): Entry {
+  let entry: Entry | undefined
+  try {
+    entry = entryOfRow({ line, details })
+  } catch {
+    // No JSON, or an amount that is none.
+  }
+  if (entry?.event.seq !== seq || formatEvent(entry.event) !== line)
+    throw new UnfitRow(`seq ${seq} is no event`)
+  if (details !== null && !details.startsWith(`{"seq":${seq},"details":{`)) {
+    throw new UnfitRow(`seq ${seq} has details of another event`)
+  }
+  return entry
+}

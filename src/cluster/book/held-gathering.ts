@@ -1,0 +1,136 @@
+import type { HeldChange } from '../../log/held/held-change.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import type { HeldDrafts } from '../../publish/held/held-drafts.ts'
+import { bytesOfChange, DRAFT_ID_BYTES } from './row-room.ts'
+
+/** The changes of held drafts since the last commit, in order. */
+export type HeldGathering = Readonly<{
+  /** The held drafts, with their changes gathered. */
+  drafts: HeldDrafts
+  changes(): readonly HeldChange[]
+  /** Most bytes of the changes in a row. */
+  bytes(): number
+  clear(): void
+  /** Undoes the changes in memory, after a rollback. */
+  undo(): void
+}>
+
+/** A change, and its list of ids, to which those of equal changes are added. */
+type Run = Readonly<{ change: HeldChange; ids: number[] }>
+
+export function gatherHeldDrafts(drafts: HeldDrafts): HeldGathering {
+  let runs: Run[] = []
+  let bytes = 0
+  /** Drafts that are held since the last commit, and earlier ones as they were then. */
+  const added = new Map<number, HeldDraft>()
+  const before = new Map<number, HeldDraft>()
+
+  function note(change: HeldChange, ids: number[] = []): void {
+    const last = runs.at(-1)
+    if (last !== undefined && isAlike(last.change, change)) {
+      last.ids.push(...ids)
+      bytes += DRAFT_ID_BYTES * ids.length
+    } else {
+      runs.push({ change, ids })
+      bytes += bytesOfChange(change)
+    }
+    if (change.is === 'hold') added.set(change.held.id, change.held)
+  }
+
+  function noteBefore({ id }: HeldDraft): void {
+    const held = drafts.numbered(id)
+    if (held !== undefined && !added.has(id) && !before.has(id)) before.set(id, held)
+  }
+
+  function clear(): void {
+    runs = []
+    bytes = 0
+    added.clear()
+    before.clear()
+  }
+
+  const own = gatheredDrafts(drafts, note, noteBefore)
+  return {
+    drafts: own,
+    changes: () => runs.map(({ change }) => change),
+    bytes: () => bytes,
+    clear,
+    undo() {
+      own.drop()
+      if (added.size + before.size > 0) drafts.restore(added.values(), before.values())
+      clear()
+    },
+  }
+}
+
+/** The held drafts, of which each change is noted, and before it the draft as it was. */
+function gatheredDrafts(
+  drafts: HeldDrafts,
+  note: (change: HeldChange, ids?: number[]) => void,
+  noteBefore: (held: HeldDraft) => void,
+): HeldDrafts {
+  /** Drafts of the present request that are held. */
+  let unkept: HeldDraft[] = []
+  return {
+    ...drafts,
+    hold(...sent) {
+      const held = drafts.hold(...sent)
+      unkept.push(held)
+      return held
+    },
+    keep() {
+      drafts.keep()
+      for (const held of unkept) note({ is: 'hold', held })
+      unkept = []
+    },
+    drop() {
+      drafts.drop()
+      unkept = []
+    },
+    change(held) {
+      noteBefore(held)
+      drafts.change(held)
+      const { id, chain, place, settledAt, vouch, reason } = held
+      const ids = [id]
+      note({ is: 'change', ids, chain, place, settledAt, vouch, reason }, ids)
+    },
+    published(held, seq, at) {
+      noteBefore(held)
+      drafts.published(held, seq, at)
+      const ids = [held.id]
+      note({ is: 'remove', ids }, ids)
+      if (held.vouch !== null) note({ is: 'vouch', seq, reason: held.vouch, at })
+    },
+    settle(held, { state, settledAt, place, reason }) {
+      noteBefore(held)
+      drafts.settle(held, { state, settledAt, place, reason })
+      const ids = [held.id]
+      note({ is: 'settle', ids, state, settledAt, place, reason }, ids)
+    },
+    keepChain(id) {
+      drafts.keepChain(id)
+      note({ is: 'chain', id })
+    },
+    // The book undoes what it rolls back.
+    reload: () => undefined,
+  }
+}
+
+/** Whether two changes differ only in their ids. */
+function isAlike(one: HeldChange, other: HeldChange): boolean {
+  switch (one.is) {
+    case 'change':
+      return other.is === 'change' && CHANGEABLE.every((name) => one[name] === other[name])
+    case 'remove':
+      return other.is === 'remove'
+    case 'settle':
+      return other.is === 'settle' && ENDED.every((name) => one[name] === other[name])
+    case 'hold':
+    case 'vouch':
+    case 'chain':
+      return false
+  }
+}
+
+const CHANGEABLE = ['chain', 'place', 'settledAt', 'vouch', 'reason'] as const
+const ENDED = ['state', 'settledAt', 'place', 'reason'] as const

@@ -1,0 +1,229 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Appender } from '../../log/append.ts'
+import type { HeldTables } from '../../log/held/held-tables.ts'
+import { newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import { assert } from '../../protocol/brand.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
+import type { CommitRoom } from '../../publish/commits/commit-path.ts'
+import type { HeldDrafts } from '../../publish/held/held-drafts.ts'
+import type { NodeBook } from '../node/node-book.ts'
+import { RowFault } from '../node/node-book.ts'
+import type { CommitRow } from '../row/log-row.ts'
+import { followsOther } from '../row/next-row.ts'
+import { decodeRow, encodeRow } from '../row/row-frame.ts'
+import type { RowKeys } from '../row/row-keys.ts'
+import { openRowKeys } from '../row/row-keys.ts'
+import { LOOK_ROWS_MAX } from '../table/log-table.ts'
+import type { BookRows } from './book-rows.ts'
+import { openBookRows } from './book-rows.ts'
+import { UnfitRow } from './followed-row.ts'
+import type { GatheredLog } from './gathered-log.ts'
+import { openGatheredLog } from './gathered-log.ts'
+import { rowRoom } from './row-room.ts'
+import type { RowStep, StepRow } from './row-step.ts'
+import { applyStepRow, rowOfStep } from './row-step.ts'
+import type { StandIn } from './stand-in.ts'
+import { openStandIn } from './stand-in.ts'
+
+type TableBookSettings = Readonly<{
+  /** The writing connection to the store, whose log is on a table. */
+  db: DatabaseSync
+  /** Keys that sign the log: all that it lists as signing now. */
+  keys: readonly SigningKey[]
+  /** Whether drafts with a transaction wait for the chain (`--finality`), as on all nodes. */
+  asksChain: boolean
+}>
+
+/** The book of a store, with the log and the held drafts that a commit is built on. */
+export type TableBook = NodeBook &
+  Readonly<{
+    /** `begin`, `commit` and `rollback` of the book take the place of its own. */
+    appender: Appender
+    held: HeldDrafts
+    tables: HeldTables
+    /** Limits of the row that is built. */
+    room: CommitRoom
+    /** Builds a step of the operator in place of a commit, between `begin` and `row`. Throws a StoreError. */
+    build(step: RowStep): void
+    /** The signed note of the committed log, also while a row is built. */
+    checkpoint(): string
+    /** Keys that sign the log now. */
+    keys(): RowKeys
+  }>
+
+/** Opens the book of a store. Throws a StoreError when its log is on no table, or a signing key is missing. */
+export function openTableBook(settings: TableBookSettings): TableBook {
+  const parts = openParts(settings)
+  const { rows, standIn, log, keys, follow } = parts
+  /** The step of the operator that is built, and the row of what is built. */
+  let step: StepRow | null = null
+  let built: Uint8Array | null = null
+  let isUnchanged = false
+
+  function begin(): void {
+    isUnchanged = false
+    log.appender.begin()
+    standIn.remove()
+  }
+
+  function end(): void {
+    rows.write()
+    log.commit()
+    step = built = null
+  }
+
+  function rollback(): void {
+    step = built = null
+    parts.rollback(isUnchanged)
+  }
+
+  return {
+    ...passedOn(log),
+    keys,
+    applied: rows.newest,
+    isEnded: rows.isEnded,
+    kept: rows.kept,
+    begin() {
+      assert(!rows.isEnded(), 'nothing is built after the last row of a log')
+      begin()
+    },
+    rollback,
+    room: rowRoom(log.gathered.bytesLeft, log.gathered.reserve),
+    checkpoint: committedNote(settings.db, log),
+    build: (operatorStep) =>
+      void (step = rowOfStep(settings.db, operatorStep, settings.keys, parts.present())),
+    row() {
+      const body = bodyOf(log, step)
+      isUnchanged = body === null
+      const [key] = keys().signing
+      assert(key !== undefined, 'a key signs the log')
+      built = body === null ? null : encodeRow({ ...rows.next(), ...body }, key)
+      return built
+    },
+    commit(bytes) {
+      assert(built !== null && Buffer.compare(built, bytes) === 0, 'what was built is committed')
+      if (step === null) log.accept()
+      else follow(step)
+      rows.note(bytes, step?.is ?? 'commit')
+      end()
+    },
+    apply(next) {
+      assert(next.length <= LOOK_ROWS_MAX, `${next.length} rows are applied at once`)
+      let applied = rows.newest().place
+      try {
+        begin()
+        for (const { place, bytes } of next) {
+          applied = place
+          parts.apply(place, bytes)
+        }
+        standIn.put(keys().signing)
+        end()
+      } catch (error) {
+        rollback()
+        rethrow(applied, error)
+      }
+    },
+  }
+}
+
+/** Parts of the log that are those of its book. */
+function passedOn({ appender, held, tables }: GatheredLog): Pick<TableBook, 'appender' | 'held' | 'tables'> {
+  return { appender, held, tables }
+}
+
+/** Throws a fault of the disk as it is, and any other one as that of the row at a place. */
+function rethrow(place: number, error: unknown): never {
+  if (isOfDisk(error)) throw error
+  throw error instanceof UnfitRow
+    ? new RowFault(place, error.message, error.isOfOtherBranch)
+    : new RowFault(place, reasonOf(error))
+}
+
+/** Gives the signed note of the committed log. Events of an open transaction have no signature. */
+function committedNote(db: DatabaseSync, log: Pick<GatheredLog, 'checkpoint'>): () => string {
+  let note = ''
+  return () => {
+    if (!db.isTransaction) note = log.checkpoint() ?? newestCheckpoint(db).checkpoint
+    return note
+  }
+}
+
+/** Parts of a book. Their changes belong to the transaction that the book opens. */
+type BookParts = Readonly<{
+  rows: BookRows
+  standIn: StandIn
+  log: GatheredLog
+  keys(): RowKeys
+  /** The log as a step of the operator finds it. */
+  present(): Readonly<{ head: number; root: Uint8Array }>
+  /** Applies the content of an accepted row. Throws an `UnfitRow`. */
+  follow(body: CommitRow | StepRow): void
+  /** Applies the row at a place, and notes it. Throws an `UnfitRow`. */
+  apply(place: number, bytes: Uint8Array): void
+  /** Undoes the transaction, in which nothing may have changed. */
+  rollback(isUnchanged: boolean): void
+}>
+
+function openParts({ db, keys: own, asksChain }: TableBookSettings): BookParts {
+  const rows = openBookRows(db)
+  const standIn = openStandIn(db)
+  let keys = openRowKeys(db, own)
+  const log = openGatheredLog(db, () => keys.signer, asksChain)
+  const present: BookParts['present'] = () => ({ head: log.head(), root: log.root() })
+
+  function follow(body: CommitRow | StepRow): void {
+    if (body.is === 'commit') return log.follow(body)
+    applyStepRow(db, body, present())
+    if (body.is !== 'keys') return
+    keys = openRowKeys(db, own)
+    signNewest(db, keys.signing)
+    log.resign()
+  }
+
+  return {
+    rows,
+    standIn,
+    log,
+    keys: () => keys,
+    present,
+    follow,
+    apply(place, bytes) {
+      const decoded = decodeRow(bytes)
+      if (!decoded.ok) throw new UnfitRow(decoded.reason)
+      const { row } = decoded.signed
+      const foreign = keys.refusalOf(decoded.signed)
+      const refusal = rows.refusalOf(row, place) ?? foreign
+      if (refusal !== null) throw new UnfitRow(refusal, foreign === null && followsOther(row, rows.next()))
+      // The first row makes the store, so that no book is open before it.
+      if (row.is === 'begin') throw new UnfitRow('it begins the log again')
+      follow(row)
+      rows.note(bytes, row.is)
+    },
+    rollback(isUnchanged) {
+      if (isUnchanged) log.leave()
+      else {
+        log.rollback()
+        rows.rollback()
+        keys = openRowKeys(db, own)
+      }
+      standIn.reload()
+    },
+  }
+}
+
+/** Content of the row of what was built; null when nothing changed. */
+function bodyOf({ gathered, head, root }: GatheredLog, step: StepRow | null): CommitRow | StepRow | null {
+  const commit = gathered.commit()
+  assert(commit === null || step === null, 'a step of the operator has a row of its own')
+  if (commit === null) return step
+  return { is: 'commit', first: head() - commit.lines.length + 1, root: root(), ...commit, moved: null }
+}
+
+const SQLITE_CONSTRAINT = 19
+
+/** Whether an error is of SQLite and its disk. A row that contradicts another is the fault of the row. */
+function isOfDisk(error: unknown): boolean {
+  if (!(error instanceof Error && 'errcode' in error)) return false
+  return (Number(error.errcode) & 0xff) !== SQLITE_CONSTRAINT
+}

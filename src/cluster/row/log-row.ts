@@ -1,0 +1,69 @@
+import type { HeldChange } from '../../log/held/held-change.ts'
+import type { ListedKey, LogIdentity, MonthFile } from '../../log/store/reader.ts'
+import type { Month } from '../../protocol/moment.ts'
+import type { Hash } from '../../tlog/hash.ts'
+
+/** Version of the rows that this Daybook writes, and the only one that it reads. */
+export const ROW_VERSION = 1
+
+/** Place of a row: a log, and the position in its table, from 1. */
+export type RowPlace = Readonly<{
+  v: typeof ROW_VERSION
+  logId: string
+  place: number
+  /** SHA-256 of all bytes of the row before; zeros at place 1. */
+  prev: Hash
+}>
+
+/** One commit of a log on a table, or a step of its operator. */
+export type LogRow = RowPlace & RowBody
+
+/** Content of a row. */
+export type RowBody = BeginRow | CommitRow | KeysRow | EndRow
+
+/** Row at place 1: an empty log. The events that it had before it was moved follow in commits. */
+export type BeginRow = Readonly<{ is: 'begin'; identity: LogIdentity; keys: readonly ListedKey[] }>
+
+/** Everything that one commit changes. */
+export type CommitRow = Readonly<{
+  is: 'commit'
+  /** Seq of the first event; the one after the head when there is none. */
+  first: number
+  /** Root of the tree after the commit. */
+  root: Hash
+  /** The line of each event. */
+  lines: readonly string[]
+  /** The details line of each event, null without details. */
+  details: readonly (string | null)[]
+  /** The ref of each event, null in an import without refs. */
+  refs: readonly (RowRef | null)[]
+  held: readonly HeldChange[]
+  /** Segments of month files that end in this commit, in order. */
+  segments: readonly RowSegment[]
+  /** Signatures of history that was moved to the table; null of a commit that is made on it. */
+  moved: RowSignatures | null
+}>
+
+/** The operator's ref of a draft, and the digest of its content. */
+export type RowRef = Readonly<{ ref: string; digest: Uint8Array }>
+
+/**
+ * Compressed bytes of a segment, which begin at the offset `start` of their month file. No bytes stand for a segment that
+ * does not fit its row: each node stores it uncompressed (`storeSegment`).
+ */
+export type RowSegment = Readonly<{ month: Month; file: MonthFile; start: number; bytes: Uint8Array }>
+
+/** Bytes of a segment that each node stores uncompressed. */
+export const STORED_ROW_SEGMENT: Uint8Array = new Uint8Array(0)
+
+/** Stored signatures of trees, by size, and the signed notes in the manifests of months that the commit closes. */
+export type RowSignatures = Readonly<{
+  signatures: readonly Readonly<{ size: number; bytes: Uint8Array }>[]
+  notes: readonly Readonly<{ size: number; note: string }>[]
+}>
+
+/** Change of the keys that sign the log: all keys after it. A key of before signs this row. */
+type KeysRow = Readonly<{ is: 'keys'; head: number; keys: readonly ListedKey[] }>
+
+/** Last row: a node has taken the log off the table, and goes on alone. */
+type EndRow = Readonly<{ is: 'end'; head: number; root: Hash }>
