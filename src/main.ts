@@ -73,7 +73,10 @@ const done = (code: ExitCode): void => {
 }
 
 try {
-  const program = await openProgram({ world, lines, input: process.stdin, done, options: OPTIONS }, process.argv.slice(2))
+  const program = await openProgram(
+    { world, lines, input: process.stdin, done, options: OPTIONS },
+    process.argv.slice(2),
+  )
   throwUsageErrors(program)
   settleSwitches(program, process.env)
   await program.parseAsync(process.argv)

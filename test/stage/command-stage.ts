@@ -46,7 +46,13 @@ export async function programOf(
   words: readonly string[] = [],
 ): Promise<Command> {
   const whole = worldOf(world)
-  const surroundings = { world: whole, lines: openMainLines(whole), input: Readable.from([]), done, options: OPTIONS }
+  const surroundings = {
+    world: whole,
+    lines: openMainLines(whole),
+    input: Readable.from([]),
+    done,
+    options: OPTIONS,
+  }
   const program = await openProgram(surroundings, words)
   const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }
   for (const command of everyCommand(program)) command.exitOverride().configureOutput(silence)

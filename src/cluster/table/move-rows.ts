@@ -15,13 +15,15 @@ const BATCH_MS = 60_000
 const COMMIT_MS = 600_000
 
 /**
- * Inserts the rows of a log, from place 1 on, in one transaction. The table must be empty, and no node may lead. Throws a
- * `TableError`; its message says when the rows may be there nevertheless.
+ * Inserts the rows of a log, from place 1 on, in one transaction. The table must be empty, and no node may lead.
+ * `beforeCommit` is called when all rows are inserted: from then on they may be there. Throws a `TableError`, whose message
+ * says so when it is the case.
  */
 export async function moveRows(
   target: DatabaseTarget,
   rows: Iterable<TableRow>,
   { isSingle, logId, memory, monotonicMs }: TableOptions,
+  beforeCommit: () => void,
 ): Promise<void> {
   let isCommitting = false
   try {
@@ -44,6 +46,7 @@ export async function moveRows(
     for (const batch of batches(rows)) await insertBatch(connection, batch)
     const notices = connection.notices()
     const leftMs = timeLeft(monotonicMs, COMMIT_MS)
+    beforeCommit()
     isCommitting = true
     await connection.ask('COMMIT', [], { answerMs: leftMs() })
     const standbys = await askStandbyState(connection, isSingle, leftMs())

@@ -156,10 +156,7 @@ function nextSteps(
   const upgrade = isOld ? [`next: ${program} upgrade ${signed}`] : []
   const check = `${isOld ? 'then' : 'next'}: ${program} check ${signed}`
   if (isCarried) {
-    return [
-      check,
-      `then: ${program} serve ${signed} with its --log-store: it reads what was published since`,
-    ]
+    return [check, `then: ${program} serve ${signed} with its --log-store: it reads what was published since`]
   }
   const mirror = mirrorIn(data)
   const serve =

@@ -52,10 +52,7 @@ type CheckSettings = Readonly<{
  * Recomputes everything in a store from the lines of its log, with the tree and the signatures, and reports the
  * differences.
  */
-export async function check(
-  { data, keys = [] }: CheckSettings,
-  world: World,
-): Promise<ExitCode> {
+export async function check({ data, keys = [] }: CheckSettings, world: World): Promise<ExitCode> {
   requireLog(data)
   // A running service would publish while tables are compared. A backup of its log can be checked instead.
   using _lock = takeDirectory(data)

@@ -52,8 +52,9 @@ export async function serveCommand(
 ): Promise<Command> {
   const carriers = await Promise.all(plugged.map((option) => option.serve()))
   const serveAlone = serveOptions(new Command('serve').description('serve the log of a data directory'))
-  return carriers.reduce((command, { add }) => add(command), serveAlone).action(
-    async (options: ServeOptions, command: Command) => {
+  return carriers
+    .reduce((command, { add }) => add(command), serveAlone)
+    .action(async (options: ServeOptions, command: Command) => {
       const own = worldWithLines(options, command, { world, lines })
       refuseOtherOwner(options.data, own)
       refuseMirrorDirectory(options.data)
@@ -66,8 +67,7 @@ export async function serveCommand(
       const settings = settingsOf(options, { simulated: false, carrier }, own)
       sayStart(lines, command)
       done(await serve(settings, own, lines))
-    },
-  )
+    })
 }
 
 /** The log lines of `serve` or `demo`. The simulator publishes every few seconds, so `demo` has no line for that unless asked. */

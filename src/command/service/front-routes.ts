@@ -39,10 +39,7 @@ type NodeWords = Readonly<{
   version(): number
 }>
 
-export function openNodeWords({
-  mirror,
-  following,
-}: Pick<ShownSettings, 'mirror' | 'following'>): NodeWords {
+export function openNodeWords({ mirror, following }: Pick<ShownSettings, 'mirror' | 'following'>): NodeWords {
   const cells: Pick<NodeWords, 'mirror' | 'following'> = {
     mirror: mirror === null ? null : openReportCell(mirror),
     following: following === null ? null : openReportCell(following),

@@ -11,9 +11,12 @@ export type LogCarrier = Readonly<{
   thread: URL
   /** Its settings (`WriterSettings.carrier`), which can be passed between threads. */
   settings: object
-  /** Registers metrics. Returns the listener to the news of that thread, which tells them. */
-  hear(tools: CarrierTools): (news: object) => void
+  /** Registers metrics. Returns the receiver of the news of that thread. */
+  hear(tools: CarrierTools): CarrierHearing
 }>
+
+/** Receiver of what the thread passes to `CarriedWorld.tell`. */
+export type CarrierHearing = Readonly<{ told(news: object): void }>
 
 /** Metrics and log lines of the node, and what its serving threads show. */
 export type CarrierTools = Readonly<{

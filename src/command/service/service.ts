@@ -168,18 +168,14 @@ function hearCarrier(
 ): WriterListeners['onCarrier'] {
   if (carrier === null) return () => undefined
   const show = openReportCell<Status['following']>(memory.following).write
-  return carrier.hear({ registry, lines, monotonicMs: world.monotonicMs, show })
+  return carrier.hear({ registry, lines, monotonicMs: world.monotonicMs, show }).told
 }
 
 /** Listeners of the writer that only count or write log lines. */
 function whatIsTold(
   { metrics, lines, world, registry }: FrontTools & Readonly<{ metrics: ServiceMetrics; world: World }>,
   stack: AsyncDisposableStack,
-): WriterLines &
-  Pick<
-    WriterListeners,
-    'onRequests' | 'onCrowded' | 'onIrregular' | 'onFollowed'
-  > {
+): WriterLines & Pick<WriterListeners, 'onRequests' | 'onCrowded' | 'onIrregular' | 'onFollowed'> {
   const { monotonicMs } = world
   const writerLines = openWriterLines(lines, monotonicMs)
   stack.defer(writerLines.flush)

@@ -60,7 +60,7 @@ export type CarriedWorld = CommitFailureSettings &
     signal: AbortSignal
     /** Whether this node takes drafts, as far as its disk, its clock and its stop are concerned. */
     accepts(): boolean
-    /** Tells the main thread something that can be passed between threads (`LogCarrier.hear`). */
+    /** Tells the main thread something that can be passed between threads (`CarrierHearing.told`). */
     tell(news: object): void
   }>
 

@@ -131,7 +131,8 @@ function setRetryHeaders(response: ServerResponse, code: FailedOutcome['code']):
   if (code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
   if (code === 'store-full' || code === 'held-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
   if (code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
-  if (code === 'outcome-unknown' || code === 'not-leading') response.setHeader('retry-after', LOG_RETRY_SECONDS)
+  if (code === 'outcome-unknown' || code === 'not-leading')
+    response.setHeader('retry-after', LOG_RETRY_SECONDS)
 }
 
 /** Sends a JSON answer with status 200. */

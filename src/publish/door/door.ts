@@ -126,7 +126,8 @@ async function answer(
   const path = queryAt < 0 ? target : target.slice(0, queryAt)
   const query = queryAt < 0 ? null : target.slice(queryAt + 1)
   const step = settings.steps?.get(path)
-  const method = path === '/publish' ? 'POST' : (HELD_PATHS.get(path) ?? (step === undefined ? undefined : 'POST'))
+  const method =
+    path === '/publish' ? 'POST' : (HELD_PATHS.get(path) ?? (step === undefined ? undefined : 'POST'))
   if (method === undefined) {
     const found = await settings.operations(target)
     if (found === undefined)

@@ -40,7 +40,7 @@ export type FromWriter =
   | Readonly<{ is: 'held'; held: CommittedHeld }>
   /** Events of other nodes were applied. */
   | Readonly<{ is: 'followed'; seq: Seq; atMs: Ms; events: number }>
-  /** News of the machines that carry the log, for the option that knows them (`LogCarrier.hear`). */
+  /** News of the machines that carry the log, for the option that knows them (`CarrierHearing.told`). */
   | Readonly<{ is: 'carrier'; news: object }>
   /** Head of the whole log; null when it cannot be known. */
   | Readonly<{ is: 'barrier'; id: number; seq: Seq | null }>

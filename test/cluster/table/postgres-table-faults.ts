@@ -246,18 +246,18 @@ async function takesMove(rig: PostgresTableRig): Promise<void> {
   }))
   await using table = rig.open()
   const lead = await leading(table)
-  await assert.rejects(moveRows(target, rows, tableOptions()), /a node of this log leads/)
+  await assert.rejects(moveRows(target, rows, tableOptions(), () => undefined), /a node of this log leads/)
   await lead[Symbol.asyncDispose]()
   await until('the lock is free', async () => !(await table.look(1, 1, 0)).isLed)
   await assert.rejects(
-    moveRows(target, [...rows, { place: 7, bytes: bytesOf('twice') }], tableOptions()),
+    moveRows(target, [...rows, { place: 7, bytes: bytesOf('twice') }], tableOptions(), () => undefined),
     TableError,
   )
   assert.equal((await table.look(1, 1, 0)).last, 0, 'all rows or none')
-  await moveRows(target, rows, tableOptions())
+  await moveRows(target, rows, tableOptions(), () => undefined)
   const look = await table.look(2_400, ROW_BYTES_MAX, 0)
   assert.deepEqual([look.last, look.rows], [2_500, rows.slice(2_399)])
-  await assert.rejects(moveRows(target, rows, tableOptions()), /is not empty/)
+  await assert.rejects(moveRows(target, rows, tableOptions(), () => undefined), /is not empty/)
 }
 
 async function needsTls(): Promise<void> {
@@ -275,7 +275,7 @@ async function requiresTls(rig: PostgresTableRig): Promise<void> {
 async function refusesPassword(): Promise<void> {
   const refusal = { code: '28P01', message: 'password authentication failed for user "daybook"' }
   await using server = await openFakePostgres(() => refusal)
-  await using table = openLogTable({ ...server.target, password: 'opensesame' }, tableOptions())
+  await using table = openLogTable({ ...server.target, password: 'opensesame' }, tableOptions(), () => undefined)
   await assert.rejects(table.lead(0), (error: unknown) => {
     assert.ok(error instanceof TableError)
     assert.match(error.message, /password authentication failed/)

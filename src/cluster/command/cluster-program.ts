@@ -1,0 +1,171 @@
+import { Command, Option } from 'commander'
+import { askHeld } from '../../command/operator/held-door.ts'
+import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
+import { openDoor } from '../../command/operator/publish-door.ts'
+import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
+import { refuseOtherOwner } from '../../command/terminal/directory-owner.ts'
+import { keyFiles, optionOf } from '../../command/terminal/options.ts'
+import { printable } from '../../command/terminal/output.ts'
+import type { ExitCode, World } from '../../command/terminal/world.ts'
+import { CommandError, takeDirectory, tell } from '../../command/terminal/world.ts'
+import { databaseOf } from '../../database/sent-database.ts'
+import { storePath } from '../../log/store/store.ts'
+import { KEYS_PATH } from '../log/key-step.ts'
+import { openPrimaryFile } from '../table/primary-file.ts'
+import { setupSql } from '../table/table-setup.ts'
+import { lostCommand } from './lost-command.ts'
+import type { TableOptionValues } from './table-options.ts'
+import { requireTable, tableOptions } from './table-options.ts'
+import { workOnTable } from './table-work.ts'
+
+type Done = (code: ExitCode) => void
+
+/** The command `cluster`: what an operator does to the table that carries a log. */
+export function clusterCommand(world: World, done: Done): Command {
+  const cluster = new Command('cluster').description('keep a log on several nodes, of which one leads')
+  for (const command of [initCommand, moveCommand, checkCommand, keysCommand, lostCommand])
+    cluster.addCommand(command(world, done))
+  return cluster
+}
+
+function initCommand(world: World, done: Done): Command {
+  const option = optionOf('cluster')
+  return new Command('init')
+    .description('print the SQL that makes the table of a log, and the role of its nodes')
+    .argument('<database>', 'name of the database in which it runs')
+    .addOption(option('--role <name>', 'role with which the nodes run').default('daybook'))
+    .addHelpText('after', '\nExample: daybook cluster init book | psql -d book -v ON_ERROR_STOP=1')
+    .action((database: string, { role }: Readonly<{ role: string }>) => {
+      const sql = setupSql(role, database)
+      if (sql === null) throw new CommandError(2, 'names of role and database have a-z, 0-9 and _ only')
+      world.stdout.write(sql)
+      done(0)
+    })
+}
+
+type MoveOptions = TableOptionValues &
+  Readonly<{ data: string; back?: true; acceptLoss?: true; signingKeyFile?: readonly string[] }>
+
+function moveCommand(world: World, done: Done): Command {
+  const command = new Command('move')
+    .description('put the log of a data directory on an empty table, or take it off; no process may use it')
+    .addOption(directoryOption())
+    .addOption(signingKeys())
+    .addOption(new Option('--back', 'take the log off the table: all other nodes stop'))
+    .addOption(
+      new Option(
+        '--accept-loss',
+        'with --back: take the branch of this node off a table that has another one or is lost, as a new log',
+      ),
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook cluster move --data /var/lib/daybook/log --log-store postgres://daybook@a.example.org,b.example.org/book`,
+    )
+  return tableOptions(command).action(async (options: MoveOptions) => done(await move(options, world)))
+}
+
+function signingKeys(): Option {
+  return optionOf('cluster')(
+    '--signing-key-file <files>',
+    'key that signs the log, or two with a comma (default: <dir>.key)',
+  ).argParser(keyFiles)
+}
+
+async function move(options: MoveOptions, world: World): Promise<ExitCode> {
+  const { data: dataDirectory, back, acceptLoss, signingKeyFile } = options
+  if (acceptLoss === true && back !== true) throw new CommandError(2, '--accept-loss needs --back')
+  const table = requireTable(options)
+  requireLog(dataDirectory)
+  refuseOtherOwner(dataDirectory, world)
+  using _lock = takeDirectory(dataDirectory)
+  const keys = readSharedKeys(signingKeyFile, dataDirectory, world)
+  const said = await workOnTable('moving', world, async (work) => {
+    const settings = { ...work, dataDirectory, keys, table }
+    if (back !== true) {
+      const { moveToTable } = await import('../log/move-log.ts')
+      const { head, rows } = await moveToTable(settings)
+      return `the log is on the table up to seq ${head}, in ${rows} rows: serve it with --log-store, and start other nodes with an empty directory and the same key`
+    }
+    const { leaveBranch, moveBack } = await import('../log/move-back.ts')
+    if (acceptLoss === true)
+      return `a new log goes on from seq ${leaveBranch(settings)}: serve it without --log-store, announce it, and start no other node of the former one`
+    return `the log is off the table at seq ${await moveBack(settings)}: serve it without --log-store, and start no other node`
+  })
+  world.stdout.write(`${said}\n`)
+  return 0
+}
+
+type CheckOptions = TableOptionValues & Readonly<{ data?: string }>
+
+function checkCommand(world: World, done: Done): Command {
+  const command = new Command('check')
+    .description('read the table of a log: settings, places, signatures and roots')
+    .addOption(
+      optionOf('cluster')(
+        '--data <dir>',
+        'data directory to compare with the table; no process may use the directory',
+      ),
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook cluster check --log-store postgres://daybook@a.example.org,b.example.org/book`,
+    )
+  return tableOptions(command).action(async (options: CheckOptions) => done(await check(options, world)))
+}
+
+async function check({ data, ...options }: CheckOptions, world: World): Promise<ExitCode> {
+  const { database, isSingle } = requireTable(options)
+  if (data !== undefined) requireLog(data)
+  using _lock = data === undefined ? null : takeDirectory(data)
+  const { checkTable } = await import('../log/check-table.ts')
+  const store = data === undefined ? null : storePath(data)
+  // A former primary is refused as by a node. Only a node notes a new one.
+  const memory = data === undefined ? null : { ...openPrimaryFile(data), write: () => undefined }
+  const { faults, notices, rows, end } = await workOnTable('reading', world, (work) =>
+    checkTable({
+      ...work,
+      target: databaseOf(database),
+      options: { ...work, isSingle, memory, logId: '' },
+      store,
+    }),
+  )
+  for (const said of [...faults, ...notices]) tell(world, said)
+  if (faults.length > 0) return 1
+  const whole = `${rows} rows follow each other up to seq ${end.head} of log ${end.logId}`
+  world.stdout.write(`${whole}${store === null ? '' : ', and the store agrees with them'}\n`)
+  if (end.vkeys === null) tell(world, 'no signature was checked: the first rows are gone; give --data')
+  for (const vkey of end.vkeys ?? []) world.stdout.write(`signed with ${vkey}\n`)
+  return 0
+}
+
+type KeysOptions = Readonly<{ to: string; tokenFile: string }>
+
+function keysCommand(world: World, done: Done): Command {
+  const option = optionOf('cluster_keys')
+  return new Command('keys')
+    .description('change the keys that sign a log, on all nodes at once; every node must hold them')
+    .argument('<vkeys...>', 'vkeys of all keys that sign from now on, one or two (keygen --show)')
+    .addOption(
+      option('--to <urls>', 'addresses of the publish doors of the nodes').default('http://127.0.0.1:8081'),
+    )
+    .addOption(option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
+    .addHelpText(
+      'after',
+      `
+Example, first with both keys and later with the new one alone:
+  daybook cluster keys --token-file token "$OLD" "$NEW"`,
+    )
+    .action(async (vkeys: readonly string[], { to, tokenFile }: KeysOptions) => {
+      // The door of a node that does not lead is passed over. A step that is asked for again changes nothing.
+      const answer = await askHeld(openDoor(to, tokenFile, world), KEYS_PATH, { vkeys })
+      const { vkeys: signing, head } = answer
+      const shown = Array.isArray(signing) ? signing.map((vkey) => `${printable(String(vkey))}\n`) : []
+      world.stdout.write(`the log is signed with these keys at seq ${String(head)}:\n${shown.join('')}`)
+      done(0)
+    })
+}

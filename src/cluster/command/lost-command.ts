@@ -1,0 +1,56 @@
+import { Command, Option } from 'commander'
+import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
+import { print } from '../../command/terminal/output.ts'
+import type { ExitCode, World } from '../../command/terminal/world.ts'
+import { tell } from '../../command/terminal/world.ts'
+import type { LostDrafts } from '../log/lost-drafts.ts'
+import { workOnTable } from './table-work.ts'
+
+type LostOptions = Readonly<{ data: string; present?: true }>
+
+/** The command `cluster lost`: the drafts of the branch that lost a fork. */
+export function lostCommand(world: World, done: (code: ExitCode) => void): Command {
+  return new Command('lost')
+    .description('list the drafts of the branch that lost a fork, as JSON lines for `daybook publish`')
+    .addOption(directoryOption())
+    .addOption(
+      new Option(
+        '--present',
+        'list the drafts of that branch that the log has too, with their seqs, instead',
+      ),
+    )
+    .addHelpText('after', '\nExample: daybook cluster lost --data /var/lib/daybook/log > drafts.jsonl')
+    .action(async (options: LostOptions) => done(await lost(options, world)))
+}
+
+async function lost({ data, present }: LostOptions, world: World): Promise<ExitCode> {
+  requireLog(data)
+  const { lostDrafts } = await import('../log/lost-drafts.ts')
+  const found = await workOnTable('reading', world, () => lostDrafts(data))
+  const lines = present === true ? found.present.map((one) => JSON.stringify(one)) : found.lost
+  for (const line of lines) if (!(await print(`${line}\n`, world))) return 0
+  for (const line of summary(found)) tell(world, line)
+  return 0
+}
+
+/** Lines for standard error. They have no ref: refs are private, and go to standard output only. */
+function summary({ lost: drafts, present, ended, waiting, isWhole }: LostDrafts): readonly string[] {
+  const others = present.filter(({ same }) => !same).length
+  const dropped = present.filter(({ wasDropped }) => wasDropped).length
+  return [
+    `drafts that the log lacks: ${drafts.length}; drafts that it has: ${present.length} (--present lists them)`,
+    ...(others === 0 ? [] : [`drafts that it has with other content under the same ref: ${others}`]),
+    ...(dropped === 0 ? [] : [`drafts that it holds, and that you had dropped: ${dropped}. Drop them again`]),
+    ...(ended === 0 ? [] : [`drafts that failed or were dropped in the lost branch, left out: ${ended}`]),
+    ...(waiting === 0
+      ? []
+      : [
+          `corrections and restatements of drafts in this list: ${waiting}. Publish the list, then run this again for them`,
+        ]),
+    ...(isWhole
+      ? []
+      : [
+          'the evidence in this directory begins after the branches parted: run this also in the directories of the other nodes',
+        ]),
+  ]
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import type { ServeOption } from '../../command/program-option.ts'
+import { parseDatabaseUrl } from '../../command/terminal/database-url.ts'
+import { option } from '../../command/terminal/options.ts'
+import { CommandError } from '../../command/terminal/world.ts'
+import { sentDatabase } from '../../database/sent-database.ts'
+import { openClusterTelling } from '../log/cluster-telling.ts'
+import type { TableSettings } from '../log/table-settings.ts'
+
+/** Options that name the table of a log, as commander parses them. */
+export type TableOptionValues = Readonly<{
+  logStore?: string
+  logStoreCredentials?: string
+  singleDatabase?: true
+}>
+
+/** Adds the options that name the table which carries the log. */
+export function tableOptions(command: Command): Command {
+  return command
+    .addOption(
+      option(
+        '--log-store <url>',
+        'database whose table carries the log of several nodes: postgres://user@a,b/database',
+      ),
+    )
+    .addOption(option('--log-store-credentials <file>', 'file with the password of --log-store'))
+    .addOption(new Option('--single-database', 'accept a PostgreSQL without a synchronous standby'))
+}
+
+/** The table; null without `--log-store`. Errors never repeat what was given: it may hold a password. */
+function tableOf(options: TableOptionValues): TableSettings | null {
+  const { logStore, logStoreCredentials, singleDatabase } = options
+  if (logStore === undefined) {
+    if (logStoreCredentials !== undefined || singleDatabase !== undefined)
+      throw new CommandError(2, '--log-store-credentials and --single-database need --log-store')
+    return null
+  }
+  if (!/^postgres(?:ql)?:/i.test(logStore))
+    throw new CommandError(2, '--log-store: give an address such as postgres://user@a,b/database')
+  const target = parseDatabaseUrl(logStore, logStoreCredentials ?? null, '--log-store')
+  return { database: sentDatabase(target), isSingle: singleDatabase === true }
+}
+
+/** The table, for a command that needs one. Throws a CommandError without `--log-store`. */
+export function requireTable(options: TableOptionValues): TableSettings {
+  const table = tableOf(options)
+  if (table === null) throw new CommandError(2, 'give the address of the database with --log-store')
+  return table
+}
+
+/** The part of `serve`. */
+export const SERVE_ON_TABLE: ServeOption = {
+  add: tableOptions,
+  carrierOf(options) {
+    const settings = tableOf(options)
+    if (settings === null) return null
+    const thread = new URL(import.meta.resolve('../log/cluster-writer-thread.ts'))
+    return { thread, settings, hear: openClusterTelling }
+  },
+}

@@ -1,0 +1,115 @@
+import type { Registry } from 'prom-client'
+import type { LogLines } from '../../command/log-lines/log-lines.ts'
+import type { CarrierTools } from '../../command/service/log-carrier.ts'
+import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
+import type { ClusterNews, ClusterNotice, ClusterReport } from './cluster-news.ts'
+
+/** Time between two lines about a table that cannot be used. */
+const AWAY_LINE_MS = 60_000
+
+/** Opens the metrics and log lines of a node whose log is on a table. */
+export function openClusterTelling({
+  registry,
+  lines,
+  monotonicMs,
+  show,
+}: CarrierTools): Readonly<{ told(news: ClusterNews): void }> {
+  let report: ClusterReport | null = null
+  const sayNotice = openNoticeLines(lines, monotonicMs)
+  watchCluster(registry, () => report)
+  return {
+    told(news) {
+      if (news.is === 'notice') return sayNotice(news.notice)
+      report = news.report
+      // A row has one event or more, or none.
+      show({ state: report.leads ? 'leader' : 'follower', behind: report.lag })
+    },
+  }
+}
+
+/** Registers the metrics, which are read at each collection. */
+function watchCluster(registry: Registry, read: () => ClusterReport | null): void {
+  const number = (of: (report: ClusterReport) => number | boolean, absent = 0) => {
+    return (): number => {
+      const report = read()
+      return report === null ? absent : Number(of(report))
+    }
+  }
+  gauge(
+    registry,
+    'daybook_log_leads',
+    'Whether this node leads the log',
+    number(({ leads }) => leads),
+  )
+  gauge(
+    registry,
+    'daybook_log_lag_rows',
+    'Rows of the table that this node has not applied',
+    number(({ lag }) => lag),
+  )
+  gauge(
+    registry,
+    'daybook_log_table_away',
+    'Whether the table of the log cannot be used',
+    number(({ isAway }) => isAway),
+  )
+  gauge(
+    registry,
+    'daybook_log_stopped',
+    'Whether this node has stopped until an operator acts',
+    number(({ isStopped }) => isStopped),
+  )
+  gauge(
+    registry,
+    'daybook_log_clock_offset_seconds',
+    'Clock of the database minus that of this machine',
+    number(({ offsetMs }) => (offsetMs ?? Number.NaN) / 1_000, Number.NaN),
+  )
+  copiedCounter(
+    registry,
+    'daybook_log_takeovers_total',
+    'Times that this node began to lead the log',
+    number(({ takeoverTotal }) => takeoverTotal),
+  )
+  copiedCounter(
+    registry,
+    'daybook_log_append_unknown_total',
+    'Commits of this node whose outcome was not known at once',
+    number(({ unknownTotal }) => unknownTotal),
+  )
+  copiedCounter(
+    registry,
+    'daybook_log_put_back_total',
+    'Rows that this node gave to a table which had lost them',
+    number(({ putBackTotal }) => putBackTotal),
+  )
+}
+
+/** Writes a line about what a node notices. */
+function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
+  let awayMs = Number.NEGATIVE_INFINITY
+  return (notice) => {
+    switch (notice.is) {
+      case 'leads':
+        return lines.say('log-leads', { place: notice.place })
+      case 'left':
+        return lines.say('log-left', { reason: notice.reason })
+      case 'away':
+        if (monotonicMs() - awayMs < AWAY_LINE_MS) return
+        awayMs = monotonicMs()
+        return lines.say('table-away', { reason: notice.reason })
+      case 'changed':
+        return lines.say('table-changed', { reason: notice.reason })
+      case 'put-back':
+        return lines.say('rows-put-back', { count: notice.rows })
+      case 'clock':
+        return lines.say('table-clock', { ms: Math.abs(Math.round(notice.offsetMs)) })
+      case 'evidence':
+        return lines.say('fork-kept', { count: notice.rows })
+      case 'local-failure':
+        return lines.say('commit-unwritten', { reason: notice.reason })
+      case 'stopped':
+        return lines.say('log-stopped', { fault: notice.why, place: notice.place, reason: notice.reason })
+    }
+  }
+}

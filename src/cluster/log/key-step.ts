@@ -1,0 +1,83 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { readIdentity } from '../../log/store/store.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import { verifierKeyOf } from '../../log/tree/signer.ts'
+import { SIGNING_KEYS_MAX, signingVkeys } from '../../log/tree/signing-keys.ts'
+import type { FailedOutcome } from '../../publish/admission/outcome.ts'
+import { doorRefusal } from '../../publish/admission/outcome.ts'
+import type { CommitEnd, CommitPath } from '../../publish/commits/commit-path.ts'
+import type { PlacedRequest } from '../../publish/door/door-replies.ts'
+import { readJsonBody } from '../../publish/door/door-replies.ts'
+import { formatVkey } from '../../tlog/vkey.ts'
+import type { TableBook } from '../book/table-book.ts'
+
+/** Path of the step on the private listener. */
+export const KEYS_PATH = '/cluster/keys'
+
+/** Bytes of the largest list of keys. */
+const KEYS_BYTES_MAX = 4096
+
+type KeyParts = Readonly<{
+  db: DatabaseSync
+  book: TableBook
+  path: CommitPath
+  /** All keys of this node. */
+  keys: readonly SigningKey[]
+}>
+
+type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
+
+/**
+ * Answers a change of the keys that sign the log, on all nodes at once. The operator has put the files of the new keys on
+ * all nodes before. Refuses keys that this node lacks, and when none of them signs the log already. A repeated call changes
+ * nothing.
+ */
+export async function keysRequest(parts: KeyParts, request: PlacedRequest): Promise<Answered> {
+  const body = await readJsonBody(request, 'a list of keys', KEYS_BYTES_MAX)
+  if (!body.ok) return body
+  const { vkeys, ...others } = body.value
+  if (Object.keys(others).length > 0)
+    return doorRefusal('unknown-parameter', 'a change of keys has the key vkeys')
+  const isList = Array.isArray(vkeys) && vkeys.length >= 1 && vkeys.length <= SIGNING_KEYS_MAX
+  if (!isList || !vkeys.every((vkey) => typeof vkey === 'string') || new Set(vkeys).size < vkeys.length) {
+    return {
+      ...doorRefusal('invalid-parameter', `must be a list of 1 to ${SIGNING_KEYS_MAX} different vkeys`),
+      field: 'vkeys',
+    }
+  }
+  return await changeKeys(parts, vkeys)
+}
+
+async function changeKeys(
+  { db, book, path, keys: all }: KeyParts,
+  vkeys: readonly string[],
+): Promise<Answered> {
+  const { origin } = readIdentity(db)
+  const own = all.map(({ publicKey }) => formatVkey(verifierKeyOf(origin, publicKey)))
+  const missing = vkeys.findIndex((vkey) => !own.includes(vkey))
+  if (missing >= 0) {
+    const reason = 'this node does not hold the key: restart all nodes with its file in --signing-key-file'
+    return { ...doorRefusal('wrong-state', reason), field: `vkeys[${missing}]` }
+  }
+  const keys = all.filter((_key, index) => vkeys.includes(own[index] ?? ''))
+  let refusal: string | null = null
+  const end = await commitStep(path, () => {
+    const present = signingVkeys(db)
+    refusal = present.some((vkey) => vkeys.includes(vkey)) ? null : NO_VOUCHER
+    const isSame = present.length === vkeys.length && present.every((vkey) => vkeys.includes(vkey))
+    if (refusal === null && !isSame) book.build({ is: 'keys', keys })
+  })
+  if (end.is === 'failed') return end.outcome
+  if (refusal !== null) return doorRefusal('wrong-state', refusal)
+  return { ok: true, answer: { vkeys: signingVkeys(db), head: book.appender.head().seq } }
+}
+
+const NO_VOUCHER =
+  'none of the keys signs the log: give a key that signs it and the new one, and leave the old one out later'
+
+/** Commits a step of the operator. */
+function commitStep(path: CommitPath, build: () => void): Promise<CommitEnd<void>> {
+  return new Promise((resolve) => {
+    path.commit({ drafts: 0, build, durable: () => undefined, undone: () => undefined }, resolve)
+  })
+}

@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { databaseOf } from '../../database/sent-database.ts'
+import { writeDurably } from '../../log/store/durable-rename.ts'
+import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { inTransaction } from '../../log/store/in-transaction.ts'
+import { StoreError } from '../../log/store/store.ts'
+import { headOf } from '../../log/tree/log-fault.ts'
+import { beginNewLog, newestCheckpoint } from '../../log/tree/ready-log.ts'
+import { leaveTable } from '../book/moved-rows.ts'
+import type { TableBook } from '../book/table-book.ts'
+import { openTableBook } from '../book/table-book.ts'
+import type { ClusterNode } from '../node/cluster-node.ts'
+import { openClusterNode } from '../node/open-node.ts'
+import { digestOfRow } from '../row/row-frame.ts'
+import { readTablePlace } from '../row/table-position.ts'
+import { openLogTable } from '../table/open-table.ts'
+import { openPrimaryFile } from '../table/primary-file.ts'
+import { openEvidence } from './evidence-folder.ts'
+import type { MoveSettings } from './move-log.ts'
+import { openStore, optionsOf, refuseLack } from './move-log.ts'
+
+/** Time in which this node must come to lead, in milliseconds: longer than a table that has changed must settle. */
+const LEAD_MS_MAX = 60_000
+const LOOK_MS = 50
+/** File with the SHA-256 of the last row that this node has offered to its table, in hex. */
+const ENDING_FILE = 'ending'
+
+/**
+ * Takes a log off its table: the node leads, appends the last row, and is alone from then on. All other nodes stop at that
+ * row. A call that was interrupted is completed by the same call. Returns the seq of the newest event. Throws a StoreError.
+ */
+export async function moveBack(settings: MoveSettings): Promise<number> {
+  const { dataDirectory, keys } = settings
+  using db = openStore(dataDirectory)
+  if (readTablePlace(db) === null) throw new StoreError('no table carries this log')
+  const book = openTableBook({ db, keys, asksChain: false })
+  if (!isEndedHere(book, dataDirectory)) {
+    if (book.isEnded()) throw new StoreError(ENDED)
+    await appendEnd(settings, db, book)
+  }
+  refuseLack(db, settings)
+  leave(db, dataDirectory, () => undefined)
+  return headOf(db)
+}
+
+/**
+ * Takes the branch of this node off a table that has another one, or that is lost. It goes on as a new log, because another
+ * branch may have been shown under the name of this one. Returns the seq of the newest event. Throws a StoreError.
+ */
+export function leaveBranch(settings: MoveSettings): number {
+  const { dataDirectory, keys } = settings
+  using db = openStore(dataDirectory)
+  if (readTablePlace(db) === null) throw new StoreError('no table carries this log')
+  refuseLack(db, settings)
+  leave(db, dataDirectory, () => beginNewLog(db, readHighWater(dataDirectory), keys))
+  return headOf(db)
+}
+
+const ENDED = 'another node has taken the log off the table: serve it from that one'
+
+function leave(db: DatabaseSync, dataDirectory: string, change: () => void): void {
+  // Before the place is gone: a store without one, beside a mark with one, is taken for an older copy.
+  const { log, checkpoint, former } = newestCheckpoint(db)
+  markHighWater(dataDirectory, { log, checkpoint, former })
+  openPrimaryFile(dataDirectory).forget()
+  inTransaction(db, () => {
+    change()
+    leaveTable(db)
+  })
+  markHighWater(dataDirectory, newestCheckpoint(db))
+  rmSync(join(dataDirectory, ENDING_FILE), { force: true })
+}
+
+/** Whether this node has appended the last row. */
+function isEndedHere(book: TableBook, dataDirectory: string): boolean {
+  const path = join(dataDirectory, ENDING_FILE)
+  if (!book.isEnded() || !existsSync(path)) return false
+  return readFileSync(path, 'utf8') === hexOf(book.applied().digest)
+}
+
+const hexOf = (digest: Uint8Array): string => Buffer.from(digest).toString('hex')
+
+/** Leads the log, and appends its last row. */
+async function appendEnd(settings: MoveSettings, db: DatabaseSync, book: TableBook): Promise<void> {
+  const { dataDirectory, table, monotonicMs, sleep, signal } = settings
+  const options = optionsOf(settings, db)
+  await using node = openClusterNode({
+    table: openLogTable(databaseOf(table.database), options),
+    book: {
+      ...book,
+      row() {
+        const bytes = book.row()
+        if (bytes !== null)
+          writeDurably(join(dataDirectory, ENDING_FILE), Buffer.from(hexOf(digestOfRow(bytes))))
+        return bytes
+      },
+    },
+    evidence: openEvidence(dataDirectory, options.logId),
+    timers: { now: monotonicMs, sleep },
+    primary: options.memory?.read() ?? null,
+    accepts: () => !signal.aborted,
+    mayRetry: () => false,
+    onBooks: () => undefined,
+    onNotice: () => undefined,
+  })
+  const endMs = monotonicMs() + LEAD_MS_MAX
+  while (!isEndedHere(book, dataDirectory)) {
+    if (signal.aborted) throw new StoreError('stopped: the same command goes on')
+    const state = node.state()
+    if (state.stopped !== null) throw new StoreError(book.isEnded() ? ENDED : state.stopped.reason)
+    if (monotonicMs() > endMs) throw new StoreError(`this node does not come to lead: ${whyNot(state)}`)
+    if (state.leads) await node.commit(() => book.build({ is: 'end' }))
+    else await sleep(LOOK_MS, signal).catch(() => undefined)
+  }
+}
+
+function whyNot({ isLedElsewhere, refusal }: ReturnType<ClusterNode['state']>): string {
+  return isLedElsewhere ? 'another node leads; stop all others first' : (refusal ?? 'try again')
+}
