@@ -76,13 +76,13 @@ suite('a chain of rows', () => {
       const { first, place, isEnded, head, vkeys } = chain.end()
       return [first, place, isEnded, head, vkeys]
     })
-    const [test, next] = [[listedKey(TEST_KEY).vkey], [listedKey(NEW_KEY).vkey]]
+    const [former, present] = [[listedKey(TEST_KEY).vkey], [listedKey(NEW_KEY).vkey]]
     assert.deepEqual(ends, [
-      [1, 1, false, 0, test],
-      [1, 2, false, 1, test],
-      [1, 3, false, 1, next],
-      [1, 4, false, 2, next],
-      [1, 5, true, 2, next],
+      [1, 1, false, 0, former],
+      [1, 2, false, 1, former],
+      [1, 3, false, 1, present],
+      [1, 4, false, 2, present],
+      [1, 5, true, 2, present],
     ])
     assert.equal(chain.end().logId, beginWith().identity.id)
   })
