@@ -10,6 +10,8 @@ import {
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../../test/story/signing.ts'
 import { HASHER, openStoredTree } from '../../log/tree/stored-tree.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
+import { verifierKeyOf } from '../../log/tree/signer.ts'
+import { formatVkey } from '../../tlog/vkey.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { appendLeaf, emptyFrontier, frontierAt, rootOf } from '../../tlog/frontier.ts'
 import type { BeginRow, CommitRow, LogRow, RowBody } from './log-row.ts'
@@ -139,7 +141,8 @@ suite('a chain of rows', () => {
       [FIRST, TEST_KEY],
     ])
     assert.equal(faultIn(openChain(), both), null)
-    const ofOtherOrigin = { ...listedKey(OTHER_KEY), vkey: listedKey(OTHER_KEY).vkey.replace('rows', 'else') }
+    const elsewhere = formatVkey(verifierKeyOf('daybook.test/else', OTHER_KEY.publicKey))
+    const ofOtherOrigin = { ...listedKey(OTHER_KEY), vkey: elsewhere }
     const foreign = written([[beginWith([listedKey(TEST_KEY), ofOtherOrigin]), OTHER_KEY]])
     assert.equal(faultIn(openChain(), foreign), `place 1: ${FOREIGN}`)
   })

@@ -10,7 +10,7 @@ import { ROW_BYTES_MAX } from '../table/log-table.ts'
 import type { LogRow } from './log-row.ts'
 import { decodeRow, digestOfRow, encodeRow } from './row-frame.ts'
 import { readRowSections } from './row-sections.ts'
-import { openRowVerifier, ROW_SIGNATURE_BYTES } from './row-signature.ts'
+import { openRowVerifier, ROW_SIGNATURE_BYTES, signRow } from './row-signature.ts'
 
 const ORIGIN = 'daybook.test/rows'
 const VERIFIER = openRowVerifier([verifierKeyOf(ORIGIN, TEST_KEY.publicKey)])
@@ -100,6 +100,42 @@ suite('a row', () => {
       }),
       { numRuns: 1_000 },
     )
+  })
+
+  test('that the log’s key signs is refused in another form of the same content', () => {
+    const bytes = Buffer.from(encodeRow(END, TEST_KEY))
+    const json = bytes.toString('utf8', 8, bytes.length - ROW_SIGNATURE_BYTES)
+    const framed = (head: string, more = ''): Uint8Array => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(Buffer.byteLength(head))
+      const before = Buffer.concat([Buffer.from('DBC1'), length, Buffer.from(head), Buffer.from(more)])
+      return Buffer.concat([before, signRow(sha256(before), TEST_KEY)])
+    }
+    assert.deepEqual(framed(json), bytes)
+    for (const head of [
+      ` ${json}`,
+      `${json}\n`,
+      json.replace('"v":1', '"v":1.0'),
+      json.replace('}', ',"x":0}'),
+    ])
+      assert.equal(refusalOf(framed(head)), 'head is not in its one form', head)
+    assert.equal(refusalOf(framed(json, ' ')), 'bytes follow its head')
+    const commit = json
+      .replace('"end"', '"commit"')
+      .replace(
+        /"head".*/,
+        `"first":1,"count":0,"root":"${'01'.repeat(32)}","moved":false,"sizes":SIZES,"segments":[]}`,
+      )
+    const held = '{"is":"remove","ids":[1]}\n'
+    const sized = (size: number): string => commit.replace('SIZES', `[0,0,0,${size},0,0]`)
+    assert.equal(refusalOf(framed(sized(held.length), held)), null)
+    assert.equal(refusalOf(framed(sized(held.length), `${held} `)), 'bytes follow its sections')
+    const spaced = held.replace(',', ', ')
+    assert.equal(
+      refusalOf(framed(sized(spaced.length), spaced)),
+      'held has a line that is not in its one form',
+    )
+    assert.equal(refusalOf(framed(sized(held.length - 1), held.trim())), 'held does not end with a newline')
   })
 
   test('of a small size is refused with each of its bytes changed', () => {
