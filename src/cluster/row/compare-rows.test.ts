@@ -11,8 +11,10 @@ import { OTHER_KEY } from '../../../test/story/signing.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import { beginOf } from './begin-row.ts'
 import { compareRows, faultOfKeptRows } from './compare-rows.ts'
+import { openKeptRows } from './kept-rows.ts'
+import { digestOfRow } from './row-frame.ts'
 import { openRowChain } from './row-chain.ts'
-import { clearTablePlace } from './table-position.ts'
+import { clearTablePlace, writeTablePlace } from './table-position.ts'
 
 /** Compares a store with the rows of a table from a place on. Returns the first fault, or the sentences at the end. */
 function compared(db: DatabaseSync, rows: readonly Uint8Array[], from = 1): readonly string[] {
@@ -59,6 +61,7 @@ suite('a store and the rows of its table', () => {
 
   for (const [sql, reason] of [
     ["UPDATE events SET line = line || ' ' WHERE seq = 2", 'place 3: the store has another event as seq 2'],
+    ["UPDATE events SET line = '{}' WHERE seq = 3", 'place 4: the store has another event as seq 3'],
     ["INSERT INTO details VALUES (2, '{}')", 'place 3: the store has another event as seq 2'],
     ["UPDATE messages SET bytes = x'00' WHERE place = 4", 'place 4: the store keeps another row'],
     [
@@ -110,6 +113,14 @@ suite('the kept rows of a store', () => {
       if (fault === null) assert.equal(found, null, sql)
       else assert.match(found ?? '', fault, sql)
     }
+    const [, , , fourth = assert.fail()] = log.rows
+    const gap = rowAfter(fourth, 6, { is: 'end', head: 3, root: new Uint8Array(32) })
+    const found = damaged(log.db, '', () => {
+      openKeptRows(log.db).add({ place: 6, bytes: gap })
+      writeTablePlace(log.db, { place: 6, digest: digestOfRow(gap) })
+      return faultOfKeptRows(log.db)
+    })
+    assert.match(found ?? '', /place 6 does not follow the one before it/)
     clearTablePlace(log.db)
     assert.equal(faultOfKeptRows(log.db), null, 'the log is on no table')
   })

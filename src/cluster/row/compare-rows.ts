@@ -16,7 +16,7 @@ import { decodeRow, digestOfRow } from './row-frame.ts'
 import { readTablePlace } from './table-position.ts'
 
 /** Compares a store with the rows of its log, which are given in order. */
-export type RowComparison = Readonly<{
+type RowComparison = Readonly<{
   /** The tree of the first events; null when the store has fewer. */
   treeAt(size: number): Frontier | null
   /** Reason why a row is not the one of the store; null when it is, or when the store does not have it yet. */

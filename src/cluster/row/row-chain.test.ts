@@ -10,6 +10,8 @@ import {
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../../test/story/signing.ts'
 import { HASHER, openStoredTree } from '../../log/tree/stored-tree.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
+import { verifierKeyOf } from '../../log/tree/signer.ts'
+import { formatVkey } from '../../tlog/vkey.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { appendLeaf, emptyFrontier, frontierAt, rootOf } from '../../tlog/frontier.ts'
 import type { BeginRow, CommitRow, LogRow, RowBody } from './log-row.ts'
@@ -76,13 +78,13 @@ suite('a chain of rows', () => {
       const { first, place, isEnded, head, vkeys } = chain.end()
       return [first, place, isEnded, head, vkeys]
     })
-    const [test, next] = [[listedKey(TEST_KEY).vkey], [listedKey(NEW_KEY).vkey]]
+    const [former, present] = [[listedKey(TEST_KEY).vkey], [listedKey(NEW_KEY).vkey]]
     assert.deepEqual(ends, [
-      [1, 1, false, 0, test],
-      [1, 2, false, 1, test],
-      [1, 3, false, 1, next],
-      [1, 4, false, 2, next],
-      [1, 5, true, 2, next],
+      [1, 1, false, 0, former],
+      [1, 2, false, 1, former],
+      [1, 3, false, 1, present],
+      [1, 4, false, 2, present],
+      [1, 5, true, 2, present],
     ])
     assert.equal(chain.end().logId, beginWith().identity.id)
   })
@@ -139,7 +141,8 @@ suite('a chain of rows', () => {
       [FIRST, TEST_KEY],
     ])
     assert.equal(faultIn(openChain(), both), null)
-    const ofOtherOrigin = { ...listedKey(OTHER_KEY), vkey: listedKey(OTHER_KEY).vkey.replace('rows', 'else') }
+    const elsewhere = formatVkey(verifierKeyOf('daybook.test/else', OTHER_KEY.publicKey))
+    const ofOtherOrigin = { ...listedKey(OTHER_KEY), vkey: elsewhere }
     const foreign = written([[beginWith([listedKey(TEST_KEY), ofOtherOrigin]), OTHER_KEY]])
     assert.equal(faultIn(openChain(), foreign), `place 1: ${FOREIGN}`)
   })

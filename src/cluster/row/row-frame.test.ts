@@ -5,11 +5,12 @@ import * as fc from 'fast-check'
 import { randomRows } from '../../../test/cluster/row/random-rows.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
 import { openSigner, sha256, verifierKeyOf } from '../../log/tree/signer.ts'
+import type { Month } from '../../protocol/moment.ts'
 import { ROW_BYTES_MAX } from '../table/log-table.ts'
 import type { LogRow } from './log-row.ts'
 import { decodeRow, digestOfRow, encodeRow } from './row-frame.ts'
 import { readRowSections } from './row-sections.ts'
-import { openRowVerifier, ROW_SIGNATURE_BYTES } from './row-signature.ts'
+import { openRowVerifier, ROW_SIGNATURE_BYTES, signRow } from './row-signature.ts'
 
 const ORIGIN = 'daybook.test/rows'
 const VERIFIER = openRowVerifier([verifierKeyOf(ORIGIN, TEST_KEY.publicKey)])
@@ -101,6 +102,42 @@ suite('a row', () => {
     )
   })
 
+  test('that the log’s key signs is refused in another form of the same content', () => {
+    const bytes = Buffer.from(encodeRow(END, TEST_KEY))
+    const json = bytes.toString('utf8', 8, bytes.length - ROW_SIGNATURE_BYTES)
+    const framed = (head: string, more = ''): Uint8Array => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(Buffer.byteLength(head))
+      const before = Buffer.concat([Buffer.from('DBC1'), length, Buffer.from(head), Buffer.from(more)])
+      return Buffer.concat([before, signRow(sha256(before), TEST_KEY)])
+    }
+    assert.deepEqual(framed(json), bytes)
+    for (const head of [
+      ` ${json}`,
+      `${json}\n`,
+      json.replace('"v":1', '"v":1.0'),
+      json.replace('}', ',"x":0}'),
+    ])
+      assert.equal(refusalOf(framed(head)), 'head is not in its one form', head)
+    assert.equal(refusalOf(framed(json, ' ')), 'bytes follow its head')
+    const commit = json
+      .replace('"end"', '"commit"')
+      .replace(
+        /"head".*/,
+        `"first":1,"count":0,"root":"${'01'.repeat(32)}","moved":false,"sizes":SIZES,"segments":[]}`,
+      )
+    const held = '{"is":"remove","ids":[1]}\n'
+    const sized = (size: number): string => commit.replace('SIZES', `[0,0,0,${size},0,0]`)
+    assert.equal(refusalOf(framed(sized(held.length), held)), null)
+    assert.equal(refusalOf(framed(sized(held.length), `${held} `)), 'bytes follow its sections')
+    const spaced = held.replace(',', ', ')
+    assert.equal(
+      refusalOf(framed(sized(spaced.length), spaced)),
+      'held has a line that is not in its one form',
+    )
+    assert.equal(refusalOf(framed(sized(held.length - 1), held.trim())), 'held does not end with a newline')
+  })
+
   test('of a small size is refused with each of its bytes changed', () => {
     const bytes = Buffer.from(encodeRow(END, TEST_KEY))
     for (let at = 0; at < bytes.length; at += 1) {
@@ -117,6 +154,42 @@ suite('a row', () => {
 
   test('that is too large is refused', () => {
     assert.equal(refusalOf(new Uint8Array(ROW_BYTES_MAX + 1)), `it has more than ${ROW_BYTES_MAX} bytes`)
+  })
+
+  test('that is too large is not encoded', () => {
+    const commit = {
+      is: 'commit',
+      first: 1,
+      root: END.prev,
+      lines: [],
+      details: [],
+      refs: [],
+      held: [],
+      moved: null,
+    } as const
+    const { v, logId, place, prev } = END
+    const segment = { month: '2026-01' as Month, file: 'events', start: 0 } as const
+    const encoded = (bytes: number, segments: number): Uint8Array => {
+      const carried = Array.from({ length: segments }, () => ({ ...segment, bytes: new Uint8Array(bytes) }))
+      return encodeRow({ v, logId, place, prev, ...commit, segments: carried }, TEST_KEY)
+    }
+    const room = ROW_BYTES_MAX - encoded(ROW_BYTES_MAX - 1_000, 1).length
+    assert.equal(refusalOf(encoded(ROW_BYTES_MAX - 1_000 + room, 1)), null)
+    assert.throws(() => encoded(ROW_BYTES_MAX - 999 + room, 1), /a row has 4194305 bytes/)
+    assert.throws(() => encoded(1, 10_000), /the head of a row has/)
+  })
+
+  test('has these bytes, which no release may change', () => {
+    const bytes = Buffer.from(encodeRow(END, TEST_KEY))
+    const head = `{"v":1,"is":"end","logId":"${END.logId}","place":7,"prev":"${'00'.repeat(32)}","head":3,"root":"${'01'.repeat(32)}"}`
+    assert.equal(bytes.toString('latin1', 0, 4), 'DBC1')
+    assert.equal(bytes.readUInt32BE(4), head.length)
+    assert.equal(bytes.toString('utf8', 8, 8 + head.length), head)
+    assert.equal(bytes.length, 8 + head.length + ROW_SIGNATURE_BYTES)
+    assert.equal(
+      Buffer.from(digestOfRow(bytes)).toString('hex'),
+      '759c0d7fa6345c5dfa7bf852e3e95c9b7521eac6b028d7d0c70fb39b0baf27f4',
+    )
   })
 
   test('of a newer version is told from a damaged one', () => {

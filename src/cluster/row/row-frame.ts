@@ -24,7 +24,7 @@ const HEAD_BYTES_MAX: number = 256 * 1024
 const FRAME_BYTES: number = MAGIC.length + LENGTH_BYTES + ROW_SIGNATURE_BYTES
 
 /** A row as a key of its log has signed it. */
-export type SignedRow = Readonly<{
+type SignedRow = Readonly<{
   row: LogRow
   /** SHA-256 of all bytes before the signature. */
   digest: Hash
