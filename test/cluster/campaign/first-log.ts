@@ -7,15 +7,12 @@ import type { SendPayment } from '../../torture/history/contest-drafts.ts'
 import { startFaultyNode } from '../../torture/history/faulty-node.ts'
 import type { AuditFault, SentDraft, SentRequest } from '../../torture/history/history.ts'
 import type { Writer } from './leader-faults.ts'
-import { nodeWords } from './table-form.ts'
 
 /** Name of the log of the campaigns. */
 export const ORIGIN = 'daybook.test/cluster'
 /** The first events are so old that their month is closed by the next one. */
 const AGE_MS = 40 * 86_400_000
 const DRAFTS = 20
-/** Name of the node that goes on with the directory. */
-const FIRST_NODE = 'a'
 /** Distinguishes its amounts from those of the publishers. */
 const DECIMALS = '888888888'
 const OUTPUT_CHARACTERS_MAX = 2_000
@@ -96,7 +93,7 @@ export async function moveFirstLog({
   assert.equal(await node.stop(), 0, node.node.said())
 
   const moved = ['cluster', 'move', '--data', data, '--signing-key-file', keyFile, '--log-store', url]
-  const { code, stderr } = await run([...moved, ...nodeWords(FIRST_NODE)])
+  const { code, stderr } = await run(moved)
   assert.equal(code, 0, stderr)
   return { keyFile, before }
 }

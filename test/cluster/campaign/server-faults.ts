@@ -3,7 +3,7 @@ import type { PostgresServer } from '../../outbox/postgres-server.ts'
 import type { ClusterFault } from '../../torture/history/cluster.ts'
 import { relayFaults } from '../../torture/history/relay-faults.ts'
 import type { ServerPair } from './server-pair.ts'
-import { DATABASE, HOLDS_LOST_TAILS, PLACE, TABLE } from './table-form.ts'
+import { DATABASE, PLACE, TABLE } from './table-form.ts'
 
 /** Rows that a copy lacks before it becomes the primary, and those that are deleted. */
 const LOST_ROWS = 3
@@ -96,12 +96,8 @@ export function serverFaults(servers: ServerPair): readonly ClusterFault[] {
       return servers.rebuildStandby
     }),
     ...waitFaults(servers, fault, failOver),
-    ...(HOLDS_LOST_TAILS
-      ? [
-          fault('promote a standby that lacks rows', promoteCopy, true),
-          fault('delete the newest rows', deleteRows, true),
-        ]
-      : []),
+    fault('promote a standby that lacks rows', promoteCopy, true),
+    fault('delete the newest rows', deleteRows, true),
     ...relayFaults('replication', [servers.replication]).map((one) => ({ ...one, place: 'servers' })),
   ]
 }

@@ -14,7 +14,7 @@ import { hasPooler, startPooler } from './pooler.ts'
 import { serverFaults } from './server-faults.ts'
 import type { ServerPair, Slot } from './server-pair.ts'
 import { openServerPair } from './server-pair.ts'
-import { DATABASE, makeTable, nodeWords, ROLE } from './table-form.ts'
+import { DATABASE, makeTable, ROLE } from './table-form.ts'
 import type { PooledPorts } from './writer-faults.ts'
 import { clockFile, companyFaults, machineFaults, poolerFault } from './writer-faults.ts'
 
@@ -91,7 +91,7 @@ export async function openTableCluster(
       name,
       kind: 'writer',
       data,
-      words: [...writerWords(data), ...nodeWords(name), ...own, ...company.words],
+      words: [...writerWords(data), ...own, ...company.words],
       links,
       env: {
         ...env,

@@ -275,7 +275,7 @@ async function requiresTls(rig: PostgresTableRig): Promise<void> {
 async function refusesPassword(): Promise<void> {
   const refusal = { code: '28P01', message: 'password authentication failed for user "daybook"' }
   await using server = await openFakePostgres(() => refusal)
-  await using table = openLogTable({ ...server.target, password: 'opensesame' }, tableOptions(), () => undefined)
+  await using table = openLogTable({ ...server.target, password: 'opensesame' }, tableOptions())
   await assert.rejects(table.lead(0), (error: unknown) => {
     assert.ok(error instanceof TableError)
     assert.match(error.message, /password authentication failed/)
