@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { cpSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { readHighWater } from '../../../src/log/store/high-water.ts'
+import { lockOf } from '../../../src/cluster/table/look-at-table.ts'
+import { openForReading, readIdentity, storePath } from '../../../src/log/store/store.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
@@ -19,7 +20,8 @@ import {
   untilLeads,
 } from './table-stage.ts'
 
-const PATHS = `summary events?limit=1000 events/2 events/2/details archive log/tile/0/000.p/3 log/tile/entries/000.p/3
+const PATHS =
+  `summary events?limit=1000 events/2 events/2/details archive log/tile/0/000.p/3 log/tile/entries/000.p/3
   log/keys log/checkpoint log/proof/2`.split(/\s+/)
 
 suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
@@ -62,7 +64,10 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     stage.makeLog('other')
     const filled = await move('other', table)
     assert.equal(filled.code, 1)
-    assert.match(filled.stderr, /the table public\.daybook_log is not empty: a log is moved onto an empty table/)
+    assert.match(
+      filled.stderr,
+      /the table public\.daybook_log is not empty: a log is moved onto an empty table/,
+    )
     assert.deepEqual(await table.rows(), bytes)
     await table.sql('DROP TABLE daybook_log')
     assert.match((await move('other', table)).stderr, /there is no table public\.daybook_log: .*cluster init/)
@@ -77,17 +82,21 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
 
   test('is refused while a node of it leads, and alone after it was moved', async () => {
     const table = await stage.movedLog('led', 1)
-    const copy = stage.pathOf('copy')
-    cpSync(stage.pathOf('led'), copy, { recursive: true })
-    cpSync(stage.pathOf('led.key'), `${copy}.key`)
-    const node = await stage.start('led', table)
-    await untilLeads(node)
-    await assert.rejects(stage.start('copy', null), /a table of PostgreSQL carries this log: .*cluster move --back/)
-    assert.match(readHighWater(copy)?.checkpoint ?? '', /daybook\.test\/table/)
-    const rows = await table.rows()
+    await assert.rejects(
+      stage.start('led', null),
+      /a table of PostgreSQL carries this log: .*cluster move --back/,
+    )
     await table.sql('TRUNCATE daybook_log')
-    await stopped(node, /the table is empty|lost/)
-    await table.put(rows)
+    using db = openForReading(storePath(stage.pathOf('led')))
+    const lock = lockOf(readIdentity(db).id)
+    const holding = table.sql(`SELECT pg_advisory_lock(${lock}), pg_sleep(1)`)
+    await until('the lock is taken', async () => {
+      return (await table.sql("SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted")).length > 0
+    })
+    const refused = await move('led', table)
+    assert.match(refused.stderr, /a node of this log leads: end it first/)
+    await holding
+    assert.equal((await move('led', table)).code, 0)
   })
 
   test('leaves the table with its last row: the others stop with words, and the node goes on alone', async () => {
