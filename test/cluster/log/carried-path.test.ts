@@ -80,7 +80,7 @@ async function tell(settings: Settings, story: (of: Told) => Promise<void>): Pro
       sleep: clock.sleep,
       publish,
       place: () => readTablePlace(nodes.node(0).db())?.place,
-      end: () => running[Symbol.asyncDispose](),
+      end: async () => running[Symbol.asyncDispose](),
       async commit(build = publish) {
         const { promise, resolve } = Promise.withResolvers<CommitEnd<void>>()
         const durable = (): void => void calls.push('durable')

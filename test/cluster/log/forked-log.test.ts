@@ -94,11 +94,11 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
       plain.stderr,
       /the table has another row at place 3|the row at place 4 does not continue the log/,
     )
-    const before = idOf('a')
+    const former = idOf('a')
     const left = await stage.cluster('move', '--back', '--accept-loss', ...words)
     assert.equal(left.code, 0, left.stderr)
     assert.match(left.stdout, /^a new log goes on from seq 2: serve it without --log-store, announce it/)
-    assert.notEqual(idOf('a'), before)
+    assert.notEqual(idOf('a'), former)
     await using alone = await stage.start('a', null)
     assert.equal(await publishAt(alone, 'of the new log'), 3)
     const contradicted = await verify(alone)

@@ -70,6 +70,8 @@ export type TableStage = AsyncDisposable &
     makeLog(name: string, keys?: readonly SigningKey[]): void
     /** Starts a node that is alone, or on a table. It ends with the stage. */
     start(name: string, table: StageTable | null, options?: NodeOptions): Promise<StageNode>
+    /** Runs psql in a database as an administrator, with SQL as its input. Throws with what it says. */
+    psql(database: string, sql: string): string
     /** Runs `cluster` with these words. */
     cluster(...words: readonly string[]): Promise<RunResult>
     /** Makes a log, publishes as many deposits, and moves it onto a new table. */
@@ -115,6 +117,10 @@ export async function openTableStage(): Promise<TableStage> {
       const node = await startNode(pathOf(name), table, keys, clock ?? presentClock(), finality ?? null)
       nodes.use(node)
       return node
+    },
+    psql(database, sql) {
+      const words = ['-h', server.host, '-p', String(port), '-U', 'tester', '-d', database]
+      return server.run('psql', [...words, '-v', 'ON_ERROR_STOP=1'], sql)
     },
     cluster: (...words) => run(['cluster', ...words]),
     async movedLog(name, deposits) {
@@ -232,8 +238,15 @@ function tableIn(host: string, port: number, database: string): StageTable {
       return rows.map((row) => ({ place: Number(row['place']), bytes: new Uint8Array(row['body']) }))
     },
     async put(rows) {
-      const values = rows.map(({ place, bytes }) => `(${place}, '\\x${Buffer.from(bytes).toString('hex')}')`)
-      await sql('TRUNCATE daybook_log', ...values.map((value) => `INSERT INTO daybook_log VALUES ${value}`))
+      // A node that looks meanwhile never sees an empty table.
+      const kept = rows.map(({ place }) => place).join() || '0'
+      await sql(
+        `DELETE FROM daybook_log WHERE place NOT IN (${kept})`,
+        ...rows.map(({ place, bytes }) => {
+          const body = `'\\x${Buffer.from(bytes).toString('hex')}'`
+          return `INSERT INTO daybook_log VALUES (${place}, ${body}) ON CONFLICT (place) DO UPDATE SET body = ${body}`
+        }),
+      )
     },
     async cut() {
       await sql(
