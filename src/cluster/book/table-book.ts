@@ -15,6 +15,7 @@ import { followsOther } from '../row/next-row.ts'
 import { decodeRow, encodeRow } from '../row/row-frame.ts'
 import type { RowKeys } from '../row/row-keys.ts'
 import { openRowKeys } from '../row/row-keys.ts'
+import type { TableRow } from '../table/log-table.ts'
 import { LOOK_ROWS_MAX } from '../table/log-table.ts'
 import type { BookRows } from './book-rows.ts'
 import { openBookRows } from './book-rows.ts'
@@ -111,18 +112,14 @@ export function openTableBook(settings: TableBookSettings): TableBook {
     },
     apply(next) {
       assert(next.length <= LOOK_ROWS_MAX, `${next.length} rows are applied at once`)
-      let applied = rows.newest().place
       try {
         begin()
-        for (const { place, bytes } of next) {
-          applied = place
-          parts.apply(place, bytes)
-        }
+        applyEach(parts, next)
         standIn.put(keys().signing)
         end()
       } catch (error) {
         rollback()
-        rethrow(applied, error)
+        rethrow(next.at(-1)?.place ?? rows.newest().place, error)
       }
     },
   }
@@ -133,9 +130,20 @@ function passedOn({ appender, held, tables }: GatheredLog): Pick<TableBook, 'app
   return { appender, held, tables }
 }
 
+/** Applies rows in order. Throws the fault of the first row that cannot be applied. */
+function applyEach({ apply }: BookParts, rows: readonly TableRow[]): void {
+  for (const { place, bytes } of rows) {
+    try {
+      apply(place, bytes)
+    } catch (error) {
+      rethrow(place, error)
+    }
+  }
+}
+
 /** Throws a fault of the disk as it is, and any other one as that of the row at a place. */
 function rethrow(place: number, error: unknown): never {
-  if (isOfDisk(error)) throw error
+  if (isOfDisk(error) || error instanceof RowFault) throw error
   throw error instanceof UnfitRow
     ? new RowFault(place, error.message, error.isOfOtherBranch)
     : new RowFault(place, error instanceof StoreError ? error.message : reasonOf(error))

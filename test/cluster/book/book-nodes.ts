@@ -44,6 +44,8 @@ export type BookNodes = Disposable &
     rows: readonly TableRow[]
     /** Adds a row that a node has committed. */
     append(row: TableRow): void
+    /** Takes the rows after a place away, as a failover may, and returns them. */
+    loseTail(place: number): readonly TableRow[]
     /** Applies on a node the rows that it lacks: so many at most, in batches of a size. */
     follow(index: number, most?: number, batch?: number): void
   }>
@@ -74,6 +76,7 @@ export function openBookNodes(settings: NodesSettings): BookNodes {
     node,
     rows,
     append: (row) => void rows.push(row),
+    loseTail: (place) => rows.splice(place),
     follow(index, most = Number.MAX_SAFE_INTEGER, batch = 256) {
       const book = node(index).book()
       const { place } = book.applied()
