@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
-import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
+import { hasPostgres } from '../outbox/postgres-server.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import { finalityCauses } from './finality-causes.ts'
 import { cosignerCauses } from './cosigner-causes.ts'
@@ -73,8 +73,7 @@ suite('the runbook', () => {
 suite(
   'alerts, dashboard and metrics',
   {
-    skip:
-      skipUnless(NATS_SERVER !== undefined, NATS_NEEDED) || skipWithout('promtool', 'prlimit', 'fallocate'),
+    skip: skipUnless(hasPostgres, 'postgresql') || skipWithout('promtool', 'prlimit', 'fallocate'),
   },
   () => {
     const causes: Cause[] = []
@@ -82,7 +81,7 @@ suite(
     before(
       async () => {
         causes.push(...(await localCauses(join(folder, 'local'))))
-        // A silent writer is noticed after 20 s. The other causes are made meanwhile.
+        // A wrong clock is noticed after 10 s. The other causes are made meanwhile.
         const cluster = clusterCauses()
         causes.push(
           ...(await auditCauses(join(folder, 'audits'))),
