@@ -183,7 +183,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Read the log of the service, and run `daybook check`. Afterwards send the same request with the same refs.',
   },
   'not-leading': {
-    meaning: 'The log has several nodes, and this one does not lead it now. Nothing of the request is published.',
+    meaning:
+      'The log has several nodes, and this one does not lead it now. Nothing of the request is published.',
     cure: 'Send the same request to another node at once; `daybook publish --to A,B,C` does. When none leads, one takes over within ten seconds: try again after `Retry-After`.',
   },
   'outcome-unknown': {

@@ -246,7 +246,10 @@ async function takesMove(rig: PostgresTableRig): Promise<void> {
   }))
   await using table = rig.open()
   const lead = await leading(table)
-  await assert.rejects(moveRows(target, rows, tableOptions(), () => undefined), /a node of this log leads/)
+  await assert.rejects(
+    moveRows(target, rows, tableOptions(), () => undefined),
+    /a node of this log leads/,
+  )
   await lead[Symbol.asyncDispose]()
   await until('the lock is free', async () => !(await table.look(1, 1, 0)).isLed)
   await assert.rejects(
@@ -257,7 +260,10 @@ async function takesMove(rig: PostgresTableRig): Promise<void> {
   await moveRows(target, rows, tableOptions(), () => undefined)
   const look = await table.look(2_400, ROW_BYTES_MAX, 0)
   assert.deepEqual([look.last, look.rows], [2_500, rows.slice(2_399)])
-  await assert.rejects(moveRows(target, rows, tableOptions(), () => undefined), /is not empty/)
+  await assert.rejects(
+    moveRows(target, rows, tableOptions(), () => undefined),
+    /is not empty/,
+  )
 }
 
 async function needsTls(): Promise<void> {
