@@ -11,9 +11,7 @@ suite('the set-up of a database in docs/clusters.md', () => {
     const [early = '', late = ''] = section.split(' Include\n')
     assert.match(early, /CREATE DATABASE daybook;/)
     assert.match(early, /CREATE ROLE replicator LOGIN REPLICATION;/)
-    const init = /daybook cluster init 'postgres:\/\/(?<user>\w+)@[^/]*\/(?<database>\w+)\?/.exec(
-      late,
-    )?.groups
+    const init = /daybook cluster init .*dbname=(?<database>\w+) user=(?<user>\w+)/.exec(late)?.groups
     const passwords = [...section.matchAll(/\\password (\w+)/g)].map(([, role]) => role)
     assert.deepEqual(
       new Set(lines.map(([, database, role]) => `${database} ${role}`)),
