@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { BookNodes } from '../../../test/cluster/book/book-nodes.ts'
 import { assertSameTables, openBookNodes, rowsOf } from '../../../test/cluster/book/book-nodes.ts'
+import { setDiskFull } from '../../../test/cluster/book/full-disk.ts'
 import { WRONG_ROWS } from '../../../test/cluster/book/wrong-rows.ts'
 import { randomRows } from '../../../test/cluster/row/random-rows.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
@@ -232,6 +233,47 @@ suite('a row', () => {
       rollback()
       assert.equal(checkpoint(), committed)
     }
+  })
+})
+
+suite('a full disk', () => {
+  /** Bytes that need a further page of the store. */
+  const long = 'x'.repeat(120)
+
+  test('at the commit of a row that the table has leaves the books as they were, and the row is applied later', async () => {
+    using cluster = await openWritten()
+    const { book, db } = cluster.node(0)
+    const before = book().applied()
+    book().begin()
+    for (let index = 0; index < 100; index += 1)
+      book().appender.append(
+        tradeDraft(`${long}${index}`),
+        { ref: `${long}${index}`, digest: ZEROS },
+        msOf(0),
+      )
+    book().appender.keep()
+    const bytes = book().row() ?? ZEROS
+    setDiskFull(db(), true)
+    assert.throws(() => book().commit(bytes), { errcode: 13 })
+    book().rollback()
+    assert.deepEqual([book().applied(), book().appender.head().seq], [before, 3])
+    assert.deepEqual(book().kept(2).map(plain), cluster.rows.slice(1).map(plain))
+    setDiskFull(db(), false)
+    cluster.append({ place: before.place + 1, bytes })
+    for (const index of cluster.nodes.keys()) cluster.follow(index)
+    assertSameTables(db(), cluster.node(1).db())
+  })
+
+  test('is no fault of the row that it does not take, and the books are as they were', async () => {
+    using cluster = await openWritten()
+    const { book, db } = cluster.node(1)
+    const before = book().applied()
+    setDiskFull(db(), true)
+    assert.throws(() => book().apply(cluster.rows.slice(1)), { errcode: 13 })
+    assert.deepEqual([book().applied(), book().appender.head().seq, db().isTransaction], [before, 0, false])
+    setDiskFull(db(), false)
+    cluster.follow(1)
+    assertSameTables(cluster.node(0).db(), db())
   })
 })
 
