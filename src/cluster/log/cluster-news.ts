@@ -36,7 +36,13 @@ export function noticeOf(notice: NodeNotice): ClusterNotice {
     }
     case 'local-failure':
       return { is: 'local-failure', reason: reasonOf(notice.error) }
-    default:
+    case 'leads':
+    case 'left':
+    case 'away':
+    case 'changed':
+    case 'put-back':
+    case 'clock':
+    case 'evidence':
       return notice
   }
 }

@@ -50,7 +50,7 @@ export async function serveCommand(
   done: (code: ExitCode) => void,
   plugged: readonly ProgramOption[],
 ): Promise<Command> {
-  const carriers = await Promise.all(plugged.map((option) => option.serve()))
+  const carriers = await Promise.all(plugged.map(({ serve: load }) => load()))
   const serveAlone = serveOptions(new Command('serve').description('serve the log of a data directory'))
   return carriers
     .reduce((command, { add }) => add(command), serveAlone)
