@@ -107,8 +107,8 @@ export async function startService(
       return report.answer(path, accepting)
     },
   }
-  const thread = threadOf(settings, world)
-  const writing = startWriter(writerSettings(settings, memory.head, lines), listeners, thread)
+  const own = writerSettings(settings, memory.head, lines)
+  const writing = startWriter(own, listeners, threadOf(settings, world))
   const writer = await orRefused(orTaken('--publish-port', writing), world)
   stack.use(writer)
   stack.use(answerBarriers(memory.barrier, writer))
@@ -120,8 +120,7 @@ export async function startService(
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(settings.data, lines))
-  const feed = { data: settings.data, choice: settings.witnesses, pace: settings.feedPace }
-  stack.use(startFeed(feed, front.reader, tools))
+  stack.use(startFeed(feedSettings(settings), front.reader, tools))
   const pace = { ...(settings.auditPace ?? AUDIT_PACE), keys: settings.signing.keys }
   stack.use(
     startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {
@@ -158,6 +157,11 @@ function watchHeldDrafts(
   watchHeld(registry, counts)
   const { held } = counts()
   if (finality === null && held > 0) lines.say('held-unasked', { held })
+}
+
+/** Settings of the questions to witnesses. */
+function feedSettings({ data, witnesses: choice, feedPace: pace }: ServiceSettings): FeedSettings {
+  return { data, choice, pace }
 }
 
 /** Settings of the serving threads. */

@@ -10,6 +10,7 @@ import { readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
 import type { Seq } from '../../protocol/seq.ts'
+import type { FinalityGate } from '../finality/finality-gate.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import { openCommitQueue } from '../commits/commit-queue.ts'
 import { createDoor } from './door.ts'
@@ -81,8 +82,32 @@ export async function runWriter(
   const leads = (): boolean => carried?.leads() ?? true
   const gate = await openGate(settings, { ...surroundingsOf({ log, queue, clock, state, time }), leads }, say)
   if (gate === undefined) return await end()
+  const door = openDoor(settings, { log, carried, queue, gate, state, asked, say, time })
+  open.door = door
+  carried?.start({
+    queue,
+    onHead({ seq, atMs }, followed) {
+      head.move(seq)
+      writeMark()
+      if (followed > 0 && atMs !== null) say({ is: 'followed', seq, atMs, events: followed })
+    },
+    onOtherLog: state.breakDown,
+  })
+  say({ is: 'listening', port: await listen(door, settings) })
+  await Promise.all([gate?.run(), once(door, 'close')])
+  await end()
+}
+
+/** Opens the private listener. It is not listening yet. */
+function openDoor(
+  settings: WriterSettings,
+  parts: Pick<WriterParts, 'log' | 'state' | 'say' | 'time'> &
+    Pick<Hearing, 'asked'> &
+    Readonly<{ carried: CarriedLog | null; queue: CommitQueue; gate: FinalityGate | null }>,
+): Server {
+  const { log, carried, queue, gate, state, asked, say, time } = parts
   const accepting = (): boolean => state.accepting() && (carried?.isPublishable() ?? true)
-  const door = createDoor({
+  return createDoor({
     log: readIdentity(log.db).id,
     queue,
     lastWords: (tx) => gate?.said(tx) ?? null,
@@ -97,19 +122,6 @@ export async function runWriter(
     },
     ...openReports(settings, { say, random: time.random }),
   })
-  open.door = door
-  carried?.start({
-    queue,
-    onHead({ seq, atMs }, followed) {
-      head.move(seq)
-      writeMark()
-      if (followed > 0 && atMs !== null) say({ is: 'followed', seq, atMs, events: followed })
-    },
-    onOtherLog: state.breakDown,
-  })
-  say({ is: 'listening', port: await listen(door, settings) })
-  await Promise.all([gate?.run(), once(door, 'close')])
-  await end()
 }
 
 /** Opens the writing of the high-water mark, unless the node has served a larger tree. */
