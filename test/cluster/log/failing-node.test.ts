@@ -42,7 +42,9 @@ suite('the disk of a node whose log is on a table', { skip: skipWithout('cc') },
     const made = calls.find(({ call, path }) => call === 'mkdir' && path === 'node/evidence')
     assert.ok(made !== undefined, 'the folder is made')
     assert.ok(
-      calls.some((one) => one.number > made.number && one.call === 'fsync' && one.path === dirname(made.path)),
+      calls.some(
+        (one) => one.number > made.number && one.call === 'fsync' && one.path === dirname(made.path),
+      ),
       'its name is synced',
     )
   })
