@@ -19,4 +19,12 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     part: 50,
     seed: 'all faults at once',
   },
+  'hostile-rows': {
+    file: 'test/cluster/requests/hostile-rows.test.ts',
+    promise: 'No damaged row of a table, and no damaged file of a node on one, is more than a refusal',
+    unit: 'inputs',
+    sizes: { quick: 3_000, hour: 100_000, night: 1_000_000 },
+    part: 100_000,
+    seed: 'damaged rows',
+  },
 }

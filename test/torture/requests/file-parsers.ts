@@ -18,7 +18,7 @@ const MARK = {
   log: 'a'.repeat(32),
   checkpoint: 'daybook.example/log\n9\nAAAA\n\n— daybook.example/log AAAA\n',
   former: [{ id: 'b'.repeat(32), size: 7 }],
-  message: { stream: 1, place: 9, digest: '0'.repeat(64) },
+  place: 9,
 }
 
 /** JSON beside its SHA-256, which is right again after any damage, so that the content itself is read. */

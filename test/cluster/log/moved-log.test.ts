@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { cpSync, rmSync } from 'node:fs'
+import { after, before, suite, test } from 'node:test'
+import { readHighWater } from '../../../src/log/store/high-water.ts'
+import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { until } from '../../processes/other-program.ts'
+import { run } from '../../stage/command-stage.ts'
+import { postDrafts } from '../../stage/manual-node.ts'
+import { skipUnless } from '../../stage/test-needs.ts'
+import { OTHER_KEY } from '../../story/signing.ts'
+import type { StageNode, StageTable, TableStage } from './table-stage.ts'
+import {
+  answersOf,
+  isReady,
+  openTableStage,
+  publishAt,
+  someDeposit,
+  untilHead,
+  untilLeads,
+} from './table-stage.ts'
+
+const PATHS = `summary events?limit=1000 events/2 events/2/details archive log/tile/0/000.p/3 log/tile/entries/000.p/3
+  log/keys log/checkpoint log/proof/2`.split(/\s+/)
+
+suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
+  let stage: TableStage
+  before(async () => {
+    stage = await openTableStage()
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  const move = (name: string, table: StageTable, ...more: readonly string[]): ReturnType<typeof run> =>
+    stage.cluster('move', '--data', stage.pathOf(name), ...table.words, ...more)
+
+  const stopped = (node: StageNode, why: RegExp): Promise<void> =>
+    until(`it stops: ${why}`, async () => /"fact":"log-stopped"/.test(node.said()) && why.test(node.said()))
+
+  test('answers with the same bytes as before, and so does a node that joins it', async () => {
+    stage.makeLog('same')
+    const alone = await stage.start('same', null)
+    const drafts = ['one', 'two', 'three'].map(someDeposit)
+    assert.equal((await postDrafts(alone.service, drafts)).status, 200)
+    const before = await answersOf(alone.url, PATHS)
+    await alone[Symbol.asyncDispose]()
+    const table = await stage.newTable()
+    const moved = await move('same', table)
+    assert.equal(moved.stdout.split(':')[0], 'the log is on the table up to seq 3, in 2 rows', moved.stderr)
+    const [first, second] = [await stage.start('same', table), await stage.start('joined', table)]
+    await untilHead(second, 3)
+    for (const node of [first, second]) assert.deepEqual(await answersOf(node.url, PATHS), before)
+
+    const busy = await move('same', table, '--back')
+    assert.match(busy.stderr, /another process uses this data directory/)
+    await second[Symbol.asyncDispose]()
+    const led = await move('joined', table, '--back')
+    assert.equal(led.code, 2, 'the key of the log is not beside the other directory')
+  })
+
+  test('is refused for a table that has rows, a table that is missing, and a log of other keys', async () => {
+    const table = await stage.movedLog('filled', 1)
+    const bytes = await table.rows()
+    stage.makeLog('other')
+    const filled = await move('other', table)
+    assert.equal(filled.code, 1)
+    assert.match(filled.stderr, /the table public\.daybook_log is not empty: a log is moved onto an empty table/)
+    assert.deepEqual(await table.rows(), bytes)
+    await table.sql('DROP TABLE daybook_log')
+    assert.match((await move('other', table)).stderr, /there is no table public\.daybook_log: .*cluster init/)
+    const fresh = await stage.newTable()
+    const foreign = stage.keyFile('foreign.key', OTHER_KEY)
+    const refused = await move('filled', fresh, '--signing-key-file', foreign)
+    assert.equal(refused.code, 1)
+    // Nothing was noted in either directory.
+    await using alone = await stage.start('other', null)
+    assert.equal(await publishAt(alone, 'one'), 1)
+  })
+
+  test('is refused while a node of it leads, and alone after it was moved', async () => {
+    const table = await stage.movedLog('led', 1)
+    const copy = stage.pathOf('copy')
+    cpSync(stage.pathOf('led'), copy, { recursive: true })
+    cpSync(stage.pathOf('led.key'), `${copy}.key`)
+    const node = await stage.start('led', table)
+    await untilLeads(node)
+    await assert.rejects(stage.start('copy', null), /a table of PostgreSQL carries this log: .*cluster move --back/)
+    assert.match(readHighWater(copy)?.checkpoint ?? '', /daybook\.test\/table/)
+    const rows = await table.rows()
+    await table.sql('TRUNCATE daybook_log')
+    await stopped(node, /the table is empty|lost/)
+    await table.put(rows)
+  })
+
+  test('leaves the table with its last row: the others stop with words, and the node goes on alone', async () => {
+    const table = await stage.movedLog('leaving', 2)
+    const other = await stage.start('staying', table)
+    await untilHead(other, 2)
+    await untilLeads(other)
+    stage.keyFile('staying.key', OTHER_KEY)
+    const refused = await stage.cluster(
+      ...['move', '--back', '--data', stage.pathOf('leaving'), ...table.words],
+    )
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /this node does not come to lead: another node leads; stop all others first/)
+    await other[Symbol.asyncDispose]()
+    const left = await move('leaving', table, '--back')
+    assert.equal(left.code, 0, left.stderr)
+    assert.match(left.stdout, /^the log is off the table at seq 2: serve it without --log-store/)
+    const late = await stage.start('staying', table)
+    await stopped(late, /the log was taken off its table with daybook cluster move --back/)
+    assert.equal(await isReady(late.door), false)
+    assert.equal((await postDrafts(late.service, [someDeposit('late')])).status, 503)
+    await late[Symbol.asyncDispose]()
+    const key = ['--signing-key-file', stage.pathOf('leaving.key')]
+    const ended = await move('staying', table, '--back', ...key)
+    assert.match(ended.stderr, /another node has taken the log off the table: serve it from that one/)
+    await assert.rejects(stage.start('staying', null), /a table of PostgreSQL carries this log/)
+    await using alone = await stage.start('leaving', null)
+    assert.equal(await publishAt(alone, 'alone'), 3)
+    await alone[Symbol.asyncDispose]()
+    assert.match((await move('leaving', table, '--back')).stderr, /no table carries this log/)
+
+    // It can come back, onto an empty table, and the other directory begins anew.
+    assert.match((await move('leaving', table)).stderr, /is not empty/)
+    await table.sql('TRUNCATE daybook_log')
+    assert.equal((await move('leaving', table)).code, 0)
+    rmSync(stage.pathOf('staying'), { recursive: true })
+    await using joined = await stage.start('staying', table)
+    await untilHead(joined, 3)
+  })
+})

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { PassThrough } from 'node:stream'
+import { SERVE_ON_TABLE } from '../../../src/cluster/command/table-options.ts'
+import type { TableSettings } from '../../../src/cluster/log/table-settings.ts'
+import { setupSql } from '../../../src/cluster/table/table-setup.ts'
+import type { TableRow } from '../../../src/cluster/table/log-table.ts'
+import { openMainLines } from '../../../src/command/log-lines/log-lines.ts'
+import type { Service } from '../../../src/command/service/service.ts'
+import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
+import { sentDatabase } from '../../../src/database/sent-database.ts'
+import type { NewLog } from '../../../src/log/store/store.ts'
+import { readyLog } from '../../../src/log/tree/ready-log.ts'
+import type { SigningKey } from '../../../src/log/tree/signer.ts'
+import { msOf } from '../../../src/protocol/moment.ts'
+import type { FinalitySettings } from '../../../src/publish/finality/finality-settings.ts'
+import type { SharedClock } from '../../../src/publish/guards/shared-clock.ts'
+import { openSharedClock } from '../../../src/publish/guards/shared-clock.ts'
+import { startPostgresServer } from '../../outbox/postgres-server.ts'
+import { freePort } from '../../processes/free-ports.ts'
+import { until } from '../../processes/other-program.ts'
+import type { RunResult } from '../../stage/command-stage.ts'
+import { run } from '../../stage/command-stage.ts'
+import { manualWorld, postDrafts, startLocalNode } from '../../stage/manual-node.ts'
+import { TEST_KEY } from '../../story/signing.ts'
+
+/** Identity of the logs of the stage. */
+export const STAGE_LOG: NewLog = { origin: 'daybook.test/table', chain: 'solana', simulated: false }
+
+/** A database with the table of a log, on the server of a stage. Nodes reach it without a standby. */
+export type StageTable = Readonly<{
+  url: string
+  /** Options of a command that uses the table. */
+  words: readonly string[]
+  settings: TableSettings
+  /** Runs statements as an administrator. Returns the rows of the last one. */
+  sql(...statements: readonly string[]): Promise<readonly postgres.Row[]>
+  rows(): Promise<readonly TableRow[]>
+  /** Replaces all rows. */
+  put(rows: readonly TableRow[]): Promise<void>
+  /** Ends all sessions of nodes. */
+  cut(): Promise<void>
+}>
+
+/** A node in this process, and its log lines so far. */
+export type StageNode = AsyncDisposable & Readonly<{ service: Service; url: string; door: string; said(): string }>
+
+type NodeOptions = Readonly<{ keys?: readonly SigningKey[]; clock?: SharedClock; finality?: FinalitySettings }>
+
+/** One server of PostgreSQL without a standby, and a folder for data directories. */
+export type TableStage = AsyncDisposable &
+  Readonly<{
+    folder: string
+    pathOf(name: string): string
+    /** Makes an empty directory. Returns its path. */
+    makeFolder(name: string): string
+    /** Writes the file of a key. Returns its path. */
+    keyFile(name: string, key: SigningKey): string
+    /** Makes a database, and the table in it. */
+    newTable(): Promise<StageTable>
+    /** Makes the empty log of a directory, and its key file. */
+    makeLog(name: string, keys?: readonly SigningKey[]): void
+    /** Starts a node that is alone, or on a table. It ends with the stage. */
+    start(name: string, table: StageTable | null, options?: NodeOptions): Promise<StageNode>
+    /** Runs `cluster` with these words. */
+    cluster(...words: readonly string[]): Promise<RunResult>
+    /** Makes a log, publishes as many deposits, and moves it onto a new table. */
+    movedLog(name: string, deposits: number): Promise<StageTable>
+  }>
+
+export async function openTableStage(): Promise<TableStage> {
+  await using opening = new AsyncDisposableStack()
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-table-'))
+  opening.defer(() => rmSync(folder, { recursive: true, force: true }))
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const server = await startPostgresServer(folder, { port })
+  opening.defer(() => server.end('SIGKILL'))
+  const nodes = opening.use(new AsyncDisposableStack())
+  const pathOf = (name: string): string => join(folder, name)
+  const keyFile = (name: string, key: SigningKey): string => {
+    writeFileSync(pathOf(name), key.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
+    return pathOf(name)
+  }
+  let databases = 0
+  const stage: TableStage = {
+    folder,
+    pathOf,
+    makeFolder(name) {
+      mkdirSync(pathOf(name))
+      return pathOf(name)
+    },
+    keyFile,
+    async newTable() {
+      databases += 1
+      const database = `book_${databases}`
+      await administer(server.host, port, 'postgres', [`CREATE DATABASE ${database}`])
+      const table = tableIn(server.host, port, database)
+      await table.sql(setupSql('daybook', database) ?? '')
+      return table
+    },
+    makeLog(name, keys = [TEST_KEY]) {
+      readyLog(pathOf(name), STAGE_LOG, { keys, acceptNewKey: false, acceptLoss: false })
+      keyFile(`${name}.key`, keys[0] ?? TEST_KEY)
+    },
+    async start(name, table, { keys = [TEST_KEY], clock, finality } = {}) {
+      const node = await startNode(pathOf(name), table, keys, clock ?? presentClock(), finality ?? null)
+      nodes.use(node)
+      return node
+    },
+    cluster: (...words) => run(['cluster', ...words]),
+    async movedLog(name, deposits) {
+      const table = await stage.newTable()
+      stage.makeLog(name)
+      if (deposits > 0) {
+        await using node = await stage.start(name, null)
+        const refs = Array.from({ length: deposits }, (_, index) => `${name}-${index + 1}`)
+        assert.equal((await postDrafts(node.service, refs.map(someDeposit))).status, 200)
+      }
+      const moved = await stage.cluster('move', '--data', pathOf(name), ...table.words)
+      assert.equal(moved.code, 0, moved.stderr)
+      return table
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
+  const open = opening.move()
+  return stage
+}
+
+/** A draft that any log takes. */
+export const someDeposit = (ref: string): object => ({ ref, type: 'treasury', kind: 'deposit', kots: '1' })
+
+/** Publishes a deposit as soon as the node takes drafts. Returns its seq. */
+export async function publishAt({ service }: StageNode, ref: string): Promise<number> {
+  let seq = 0
+  await until(`a node publishes ${ref}`, async () => {
+    const answer = await postDrafts(service, [someDeposit(ref)])
+    const body = (await answer.json()) as { drafts?: readonly { seq: number }[] }
+    seq = body.drafts?.[0]?.seq ?? 0
+    return answer.status === 200
+  })
+  return seq
+}
+
+/** Waits until a node has this many events, and no more. */
+export async function untilHead({ url }: StageNode, seq: number): Promise<void> {
+  await until(`the node has seq ${seq}`, async () => (await jsonAt<Headed>(url, 'status')).head.seq === seq)
+}
+
+type Headed = Readonly<{ head: { seq: number } }>
+
+/** JSON of a path of the public API. */
+export async function jsonAt<Answer>(url: string, path: string): Promise<Answer> {
+  return (await (await fetch(`${url}/api/v1/${path}`)).json()) as Answer
+}
+
+/** Waits until a node takes drafts. */
+export async function untilLeads({ door }: Pick<StageNode, 'door'>): Promise<void> {
+  await until('the node leads', () => isReady(door))
+}
+
+/** Whether a node takes drafts, by its private listener. */
+export async function isReady(door: string): Promise<boolean> {
+  return (await fetch(`${door}/readyz?for=publish`)).status === 200
+}
+
+/** Bytes of answers of a node, in base64. */
+export async function answersOf(url: string, paths: readonly string[]): Promise<readonly string[]> {
+  const answers: string[] = []
+  for (const path of paths) {
+    const response = await fetch(`${url}/api/v1/${path}`, { headers: { 'accept-encoding': 'identity' } })
+    const body = Buffer.from(await response.arrayBuffer()).toString('base64')
+    answers.push(`${path} ${response.status} ${response.headers.get('etag') ?? ''} ${body}`)
+  }
+  return answers
+}
+
+function presentClock(): SharedClock {
+  const clock = openSharedClock()
+  clock.set(msOf(Date.now()))
+  return clock
+}
+
+async function startNode(
+  data: string,
+  table: StageTable | null,
+  keys: readonly SigningKey[],
+  clock: SharedClock,
+  finality: FinalitySettings | null,
+): Promise<StageNode> {
+  let said = ''
+  const stderr = new PassThrough().on('data', (bytes: Buffer) => (said += bytes.toString()))
+  const lines = openMainLines({ ...manualWorld(clock.now), stderr })
+  const given = table === null ? {} : { logStore: table.url, singleDatabase: true }
+  const carrier = SERVE_ON_TABLE.carrierOf(given)
+  const service = await startLocalNode(data, STAGE_LOG, keys, clock, { lines, finality, settings: { carrier } })
+  let isOpen = true
+  return {
+    service,
+    url: `http://127.0.0.1:${service.port}`,
+    door: `http://127.0.0.1:${service.publishPort}`,
+    said: () => said,
+    async [Symbol.asyncDispose]() {
+      if (isOpen) await service[Symbol.asyncDispose]()
+      isOpen = false
+    },
+  }
+}
+
+function tableIn(host: string, port: number, database: string): StageTable {
+  const url = `postgres://daybook@127.0.0.1:${port}/${database}?sslmode=disable`
+  const sql: StageTable['sql'] = (...statements) => administer(host, port, database, statements)
+  return {
+    url,
+    words: ['--log-store', url, '--single-database'],
+    settings: { database: sentDatabase(parseDatabaseUrl(url, null)), isSingle: true },
+    sql,
+    async rows() {
+      const rows = await sql('SELECT place, body FROM daybook_log ORDER BY place')
+      return rows.map((row) => ({ place: Number(row['place']), bytes: new Uint8Array(row['body']) }))
+    },
+    async put(rows) {
+      const values = rows.map(({ place, bytes }) => `(${place}, '\\x${Buffer.from(bytes).toString('hex')}')`)
+      await sql('TRUNCATE daybook_log', ...values.map((value) => `INSERT INTO daybook_log VALUES ${value}`))
+    },
+    async cut() {
+      await sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'daybook' AND datname = current_database()",
+      )
+    },
+  }
+}
+
+async function administer(
+  host: string,
+  port: number,
+  database: string,
+  statements: readonly string[],
+): Promise<readonly postgres.Row[]> {
+  const sql = postgres({ host, port, database, username: 'tester', max: 1, onnotice: () => undefined })
+  try {
+    let rows: readonly postgres.Row[] = []
+    for (const statement of statements) rows = await sql.unsafe(statement)
+    return rows
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
