@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -37,7 +46,8 @@ suite('the project without the log on several nodes', { skip: skipUnless(isCheck
       const compiler = join(ROOT, 'node_modules', '.bin', 'tsc')
       const said = await asked(compiler, ['-p', 'tsconfig.json', '--noEmit'], { cwd: folder }).then(
         () => '',
-        (error: unknown) => (error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error)),
+        (error: unknown) =>
+          error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error),
       )
       assert.equal(said, '')
     } finally {

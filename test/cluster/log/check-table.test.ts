@@ -25,7 +25,8 @@ suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   after(() => stage[Symbol.asyncDispose]())
 
   type Checked = Readonly<{ code: number; stdout: string; stderr: string }>
-  const check = (...more: readonly string[]): Promise<Checked> => stage.cluster('check', ...table.words, ...more)
+  const check = (...more: readonly string[]): Promise<Checked> =>
+    stage.cluster('check', ...table.words, ...more)
 
   /** Checks a table that has these rows, and puts the right ones back. */
   async function checkWith(wrong: readonly TableRow[], ...more: readonly string[]): Promise<Checked> {
@@ -43,7 +44,10 @@ suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   test('says how many rows follow each other, which keys sign, and that a directory agrees', async () => {
     const { code, stdout, stderr } = await check()
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /^5 rows follow each other up to seq 5 of log [0-9a-f]{32}\nsigned with daybook\.test\/table\+\S+\n$/)
+    assert.match(
+      stdout,
+      /^5 rows follow each other up to seq 5 of log [0-9a-f]{32}\nsigned with daybook\.test\/table\+\S+\n$/,
+    )
     const compared = await check(...dataOf('first'))
     assert.equal(compared.code, 0, compared.stderr)
     assert.match(compared.stdout, /, and the store agrees with them\n/)
@@ -54,7 +58,8 @@ suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
     ['a hole', () => without(3), /has row 4, but no row 3/],
     [
       'a row with a changed byte',
-      () => changed(3, (bytes) => bytes.map((byte, index) => (index === bytes.length >> 1 ? byte ^ 1 : byte))),
+      () =>
+        changed(3, (bytes) => bytes.map((byte, index) => (index === bytes.length >> 1 ? byte ^ 1 : byte))),
       /^daybook: place 3: /m,
     ],
     ['a row that is cut', () => changed(4, (bytes) => bytes.subarray(0, -1)), /^daybook: place 4: /m],
@@ -97,7 +102,10 @@ suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
     assert.match(behind.stderr, /the store is 1 events? behind the table/)
     const ahead = await checkWith(without(6), ...dataOf('first'))
     assert.equal(ahead.code, 1)
-    assert.match(ahead.stderr, /the table ends at place 5, and the store at place 6: start this node, and it puts the/)
+    assert.match(
+      ahead.stderr,
+      /the table ends at place 5, and the store at place 6: start this node, and it puts the/,
+    )
   })
 
   test('names a directory of another log, of no table, and one whose kept rows differ', async () => {

@@ -44,7 +44,8 @@ suite('a move that a crash interrupts', { skip: skipUnless(hasPostgres, 'Postgre
       await alone[Symbol.asyncDispose]()
       assert.ok(await killAt('to', data, table, point), 'it comes to the point')
       await until('the server has ended the session', async () => {
-        const sessions = "SELECT FROM pg_stat_activity WHERE usename = 'daybook' AND datname = current_database()"
+        const sessions =
+          "SELECT FROM pg_stat_activity WHERE usename = 'daybook' AND datname = current_database()"
         return (await table.sql(sessions)).length === 0
       })
       assert.equal((await table.rows()).length, rows)

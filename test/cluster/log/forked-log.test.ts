@@ -11,7 +11,15 @@ import { postDrafts } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../stage/test-needs.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 import type { StageNode, StageTable, TableStage } from './table-stage.ts'
-import { isReady, openTableStage, publishAt, someDeposit, STAGE_LOG, untilHead, untilLeads } from './table-stage.ts'
+import {
+  isReady,
+  openTableStage,
+  publishAt,
+  someDeposit,
+  STAGE_LOG,
+  untilHead,
+  untilLeads,
+} from './table-stage.ts'
 
 suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   let stage: TableStage
@@ -34,7 +42,10 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
   test('has no lost drafts, and says so, before a fork', async () => {
     const { code, stderr } = await lost('a')
     assert.equal(code, 1)
-    assert.match(stderr, /this directory has no evidence of a fork: run this in the directory of a node that has stopped/)
+    assert.match(
+      stderr,
+      /this directory has no evidence of a fork: run this in the directory of a node that has stopped/,
+    )
   })
 
   test('stops the node that has the other branch, which keeps both as evidence', async () => {
@@ -99,7 +110,15 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
     const file = stage.pathOf('lost.jsonl')
     writeFileSync(file, stdout)
     await using alone = await stage.start('a', null)
-    assert.equal((await postDrafts(alone.service, drafts.map((line) => JSON.parse(line) as object))).status, 200)
+    assert.equal(
+      (
+        await postDrafts(
+          alone.service,
+          drafts.map((line) => JSON.parse(line) as object),
+        )
+      ).status,
+      200,
+    )
     await untilHead(alone, 6)
     await alone[Symbol.asyncDispose]()
     assert.equal((await lost('a')).stdout, '')

@@ -75,13 +75,19 @@ suite('a directory that joins a table', { skip: skipUnless(hasPostgres, 'Postgre
     const rows = await table.rows()
     await table.sql('DELETE FROM daybook_log WHERE place = 1')
     const joining = join('late')
-    await refused(joining, /^the oldest rows of the table were deleted: .* a backup of another one \(daybook restore\)/)
+    await refused(
+      joining,
+      /^the oldest rows of the table were deleted: .* a backup of another one \(daybook restore\)/,
+    )
     await table.put(rows)
   })
 
   test('is refused when its log is alone, or that of another table', async () => {
     stage.makeLog('alone')
-    await refused(join('alone'), /^no table carries the log of this directory: move it there with daybook cluster move/)
+    await refused(
+      join('alone'),
+      /^no table carries the log of this directory: move it there with daybook cluster move/,
+    )
     const other = await stage.movedLog('other', 1)
     const rows = await other.rows()
     await using node = await stage.start('other', table)

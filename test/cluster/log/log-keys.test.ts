@@ -9,7 +9,15 @@ import { LOCAL_TOKEN } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../stage/test-needs.ts'
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../story/signing.ts'
 import type { StageNode, StageTable, TableStage } from './table-stage.ts'
-import { answersOf, isReady, openTableStage, publishAt, STAGE_LOG, untilHead, untilLeads } from './table-stage.ts'
+import {
+  answersOf,
+  isReady,
+  openTableStage,
+  publishAt,
+  STAGE_LOG,
+  untilHead,
+  untilLeads,
+} from './table-stage.ts'
 
 const [OLD, NEW, THIRD] = [TEST_KEY, OTHER_KEY, signingKeyOf('5'.repeat(64))].map((key) =>
   vkeyOf(key, STAGE_LOG.origin),
@@ -51,7 +59,10 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
   test('is refused for a key that the leader lacks, and when none of the keys signs the log', async () => {
     const missing = await change(OLD, THIRD)
     assert.equal(missing.code, 1)
-    assert.match(missing.stderr, /this node does not hold the key: restart all nodes with its file in --signing-key-file/)
+    assert.match(
+      missing.stderr,
+      /this node does not hold the key: restart all nodes with its file in --signing-key-file/,
+    )
     const foreign = await change(NEW)
     assert.equal(foreign.code, 1)
     assert.match(foreign.stderr, /none of the keys signs the log: give a key that signs it and the new one/)
@@ -74,7 +85,11 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
   test('stops a node that lacks the new key, which says which file it needs', async () => {
     const lacking = nodes[2] ?? assert.fail()
     await until('it stops', async () => lacking.said().includes('"fact":"log-stopped"'))
-    assert.ok(lacking.said().includes(`the log is signed with ${NEW}: give the file of that key with --signing-key-file`))
+    assert.ok(
+      lacking
+        .said()
+        .includes(`the log is signed with ${NEW}: give the file of that key with --signing-key-file`),
+    )
     assert.equal((await fetch(`${lacking.url}/api/v1/events/1`)).status, 200, 'it serves what it has')
     assert.equal(await isReady(lacking.door), false)
     await lacking[Symbol.asyncDispose]()

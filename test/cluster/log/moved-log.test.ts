@@ -19,7 +19,8 @@ import {
   untilLeads,
 } from './table-stage.ts'
 
-const PATHS = `summary events?limit=1000 events/2 events/2/details archive log/tile/0/000.p/3 log/tile/entries/000.p/3
+const PATHS =
+  `summary events?limit=1000 events/2 events/2/details archive log/tile/0/000.p/3 log/tile/entries/000.p/3
   log/keys log/checkpoint log/proof/2`.split(/\s+/)
 
 suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
@@ -62,7 +63,10 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     stage.makeLog('other')
     const filled = await move('other', table)
     assert.equal(filled.code, 1)
-    assert.match(filled.stderr, /the table public\.daybook_log is not empty: a log is moved onto an empty table/)
+    assert.match(
+      filled.stderr,
+      /the table public\.daybook_log is not empty: a log is moved onto an empty table/,
+    )
     assert.deepEqual(await table.rows(), bytes)
     await table.sql('DROP TABLE daybook_log')
     assert.match((await move('other', table)).stderr, /there is no table public\.daybook_log: .*cluster init/)
@@ -82,7 +86,10 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     cpSync(stage.pathOf('led.key'), `${copy}.key`)
     const node = await stage.start('led', table)
     await untilLeads(node)
-    await assert.rejects(stage.start('copy', null), /a table of PostgreSQL carries this log: .*cluster move --back/)
+    await assert.rejects(
+      stage.start('copy', null),
+      /a table of PostgreSQL carries this log: .*cluster move --back/,
+    )
     assert.match(readHighWater(copy)?.checkpoint ?? '', /daybook\.test\/table/)
     const rows = await table.rows()
     await table.sql('TRUNCATE daybook_log')

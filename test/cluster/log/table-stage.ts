@@ -46,9 +46,14 @@ export type StageTable = Readonly<{
 }>
 
 /** A node in this process, and its log lines so far. */
-export type StageNode = AsyncDisposable & Readonly<{ service: Service; url: string; door: string; said(): string }>
+export type StageNode = AsyncDisposable &
+  Readonly<{ service: Service; url: string; door: string; said(): string }>
 
-type NodeOptions = Readonly<{ keys?: readonly SigningKey[]; clock?: SharedClock; finality?: FinalitySettings }>
+type NodeOptions = Readonly<{
+  keys?: readonly SigningKey[]
+  clock?: SharedClock
+  finality?: FinalitySettings
+}>
 
 /** One server of PostgreSQL without a standby, and a folder for data directories. */
 export type TableStage = AsyncDisposable &
@@ -196,7 +201,11 @@ async function startNode(
   const lines = openMainLines({ ...manualWorld(clock.now), stderr })
   const given = table === null ? {} : { logStore: table.url, singleDatabase: true }
   const carrier = SERVE_ON_TABLE.carrierOf(given)
-  const service = await startLocalNode(data, STAGE_LOG, keys, clock, { lines, finality, settings: { carrier } })
+  const service = await startLocalNode(data, STAGE_LOG, keys, clock, {
+    lines,
+    finality,
+    settings: { carrier },
+  })
   let isOpen = true
   return {
     service,

@@ -27,7 +27,8 @@ import {
 /** Near the end of a month. */
 const START = Date.UTC(2026, 0, 31, 23, 50)
 /** Answers that are the same bytes on all nodes at one seq and one moment. */
-const PATHS = `summary contests contests/1 contests/1/ledger payouts schedule flows funds loyalty/runs patterns
+const PATHS =
+  `summary contests contests/1 contests/1/ledger payouts schedule flows funds loyalty/runs patterns
   events?limit=1000 events?limit=1000&format=csv events/3 events/3/corrections events/2/details event-types openapi.json
   archive archive/2026-01.jsonl.gz archive/2026-01.details.jsonl.gz archive/2026-01.json archive/SHA256SUMS
   log/tile/0/000.p/8 log/keys log/checkpoint log/proof/3`.split(/\s+/)
@@ -114,7 +115,9 @@ suite('two nodes of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreS
     assert.deepEqual(await Promise.all([isReady(leader.door), isReady(follower.door)]), [true, false])
     assert.equal((await fetch(`${follower.door}/readyz`)).status, 200)
     await until('both say what they are', async () => {
-      const [one, other] = await Promise.all([leader, follower].map(({ url }) => jsonAt<Status>(url, 'status')))
+      const [one, other] = await Promise.all(
+        [leader, follower].map(({ url }) => jsonAt<Status>(url, 'status')),
+      )
       assert.deepEqual(one?.following, { state: 'leader', behind: 0 })
       assert.deepEqual(other?.following, { state: 'follower', behind: 0 })
       return true
