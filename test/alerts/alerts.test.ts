@@ -9,7 +9,6 @@ import { hasPostgres } from '../outbox/postgres-server.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import { finalityCauses } from './finality-causes.ts'
 import { cosignerCauses } from './cosigner-causes.ts'
-import { clusterCauses } from './cluster-causes.ts'
 import { auditCauses, localCauses } from './local-causes.ts'
 import { mirrorCauses } from './mirror-causes.ts'
 import { nodeCauses } from './node-causes.ts'
@@ -70,6 +69,16 @@ suite('the runbook', () => {
   })
 })
 
+/** Causes that the alerts of options have, from the folders of their tests. */
+async function pluggedCauses(): Promise<readonly Cause[]> {
+  const paths = globSync('test/*/alert-causes.ts', { cwd: ROOT })
+  const causes = paths.map(async (path) => {
+    const { openCauses } = (await import(join(ROOT, path))) as { openCauses(): Promise<readonly Cause[]> }
+    return await openCauses()
+  })
+  return (await Promise.all(causes)).flat()
+}
+
 suite(
   'alerts, dashboard and metrics',
   {
@@ -82,7 +91,7 @@ suite(
       async () => {
         causes.push(...(await localCauses(join(folder, 'local'))))
         // A wrong clock is noticed after 10 s. The other causes are made meanwhile.
-        const cluster = clusterCauses()
+        const plugged = pluggedCauses()
         causes.push(
           ...(await auditCauses(join(folder, 'audits'))),
           ...(await finalityCauses()),
@@ -90,7 +99,7 @@ suite(
           ...(await cosignerCauses(join(folder, 'witness'))),
           ...(await witnessedCauses(join(folder, 'witnessed'))),
           ...(await nodeCauses(folder)),
-          ...(await cluster),
+          ...(await plugged),
         )
         series = causes.flatMap(({ healthy, ailing }) =>
           [healthy, ...ailing].flatMap((one) => one.series ?? []),

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storePath } from '../../src/log/store/store.ts'
-import { openServerPair, type ServerPair, type Slot } from '../cluster/campaign/server-pair.ts'
-import { DATABASE, makeTable, ROLE } from '../cluster/campaign/table-form.ts'
+import { openServerPair, type ServerPair, type Slot } from './campaign/server-pair.ts'
+import { DATABASE, makeTable, ROLE } from './campaign/table-form.ts'
 import { until } from '../processes/other-program.ts'
 import { run } from '../stage/command-stage.ts'
 import { type NodeProcess, startNode } from '../stage/node-process.ts'
 import { ROOT } from '../stage/places.ts'
 import { type FaultRelay, openFaultRelay } from '../torture/history/fault-relay.ts'
-import type { Cause } from './rule-test.ts'
-import { type Scrape, scrape } from './scrape.ts'
+import type { Cause } from '../alerts/rule-test.ts'
+import { type Scrape, scrape } from '../alerts/scrape.ts'
 
 /** Time between two scrapes. */
 const SCRAPE_MS = 200
@@ -38,7 +38,7 @@ type Pair = Readonly<{
 }>
 
 /** Causes that two nodes of a log meet. They reach the servers of their database through relays. */
-export async function clusterCauses(): Promise<readonly Cause[]> {
+export async function openCauses(): Promise<readonly Cause[]> {
   await using stack = new AsyncDisposableStack()
   // The user of the servers must get at it.
   const folder = mkdtempSync(join(tmpdir(), 'daybook-cluster-'))
