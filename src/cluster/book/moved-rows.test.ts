@@ -47,6 +47,8 @@ function assertMoved(db: DatabaseSync, key: SigningKey): number {
     let book = openTableBook({ db: other, keys: [key], asksChain: true })
     assert.equal(book.checkpoint(), newestCheckpoint(other).checkpoint)
     for (let at = 1; at < rows.length; at = book.applied().place) {
+      const wrong = { place: at + 2, bytes: new Uint8Array(9) }
+      assert.throws(() => book.apply([...rows.slice(at, at + 1), wrong]), { name: 'RowFault', place: at + 2 })
       book.apply(rows.slice(at, at + (at < 12 ? 1 + (at % 3) : 16)))
       assert.equal(book.checkpoint(), newestCheckpoint(other).checkpoint)
       assertStarts(other, key)

@@ -3,13 +3,13 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import type { BookNodes } from '../../../test/cluster/book/book-nodes.ts'
 import { assertSameTables, openBookNodes, rowsOf } from '../../../test/cluster/book/book-nodes.ts'
-import { setDiskFull } from '../../../test/cluster/book/full-disk.ts'
 import { WRONG_ROWS } from '../../../test/cluster/book/wrong-rows.ts'
 import { randomRows } from '../../../test/cluster/row/random-rows.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
 import { RowFault } from '../node/node-book.ts'
+import type { TableBook } from './table-book.ts'
 import type { CommitRow, LogRow } from '../row/log-row.ts'
 import { decodeRow, encodeRow } from '../row/row-frame.ts'
 
@@ -42,6 +42,21 @@ function changed(
   return encodeRow({ ...row, ...change(row) } as LogRow, TEST_KEY)
 }
 
+/** Asserts that an event can be built on the books. Builds it, and undoes it. */
+function assertBuilds({ appender, begin, rollback, row }: TableBook): void {
+  begin()
+  const { seq } = appender.append(
+    tradeDraft('own'),
+    { ref: 'own', digest: ZEROS },
+    msOf(Date.UTC(2026, 5, 1)),
+  )
+  appender.keep()
+  const decoded = decodeRow(row() ?? ZEROS)
+  assert.ok(decoded.ok && decoded.signed.row.is === 'commit')
+  assert.deepEqual([decoded.signed.row.first, decoded.signed.row.lines.length], [seq, 1])
+  rollback()
+}
+
 suite('a row with', () => {
   for (const [name, place, change, reason] of WRONG_ROWS) {
     test(`${name} stops the node at its place, and leaves its books as they were`, async () => {
@@ -52,6 +67,7 @@ suite('a row with', () => {
       const wrong = { place, bytes: changed(cluster, place, change) }
       assert.throws(() => other.book().apply([wrong]), faultWith(place, reason))
       assert.deepEqual(other.book().applied(), before)
+      assertBuilds(other.book())
       cluster.follow(1)
       assertSameTables(one.db(), other.db())
     })
@@ -233,47 +249,6 @@ suite('a row', () => {
       rollback()
       assert.equal(checkpoint(), committed)
     }
-  })
-})
-
-suite('a full disk', () => {
-  /** Bytes that need a further page of the store. */
-  const long = 'x'.repeat(120)
-
-  test('at the commit of a row that the table has leaves the books as they were, and the row is applied later', async () => {
-    using cluster = await openWritten()
-    const { book, db } = cluster.node(0)
-    const before = book().applied()
-    book().begin()
-    for (let index = 0; index < 100; index += 1)
-      book().appender.append(
-        tradeDraft(`${long}${index}`),
-        { ref: `${long}${index}`, digest: ZEROS },
-        msOf(0),
-      )
-    book().appender.keep()
-    const bytes = book().row() ?? ZEROS
-    setDiskFull(db(), true)
-    assert.throws(() => book().commit(bytes), { errcode: 13 })
-    book().rollback()
-    assert.deepEqual([book().applied(), book().appender.head().seq], [before, 3])
-    assert.deepEqual(book().kept(2).map(plain), cluster.rows.slice(1).map(plain))
-    setDiskFull(db(), false)
-    cluster.append({ place: before.place + 1, bytes })
-    for (const index of cluster.nodes.keys()) cluster.follow(index)
-    assertSameTables(db(), cluster.node(1).db())
-  })
-
-  test('is no fault of the row that it does not take, and the books are as they were', async () => {
-    using cluster = await openWritten()
-    const { book, db } = cluster.node(1)
-    const before = book().applied()
-    setDiskFull(db(), true)
-    assert.throws(() => book().apply(cluster.rows.slice(1)), { errcode: 13 })
-    assert.deepEqual([book().applied(), book().appender.head().seq, db().isTransaction], [before, 0, false])
-    setDiskFull(db(), false)
-    cluster.follow(1)
-    assertSameTables(cluster.node(0).db(), db())
   })
 })
 
