@@ -95,7 +95,6 @@ suite('a mistake of the user is reported in one line', () => {
     ['a malformed address of the door', 2, ['publish', line, '--token-file', token, '--to', 'door']],
   ]
   const fresh = ['serve', '--data', at('fresh'), '--development', ...ports]
-  const real = ['serve', '--data', at('real'), ...ports]
   const from = ['publish', '--from', 'postgres://a@127.0.0.1:9/b', '--token-file', token]
   const named: readonly (readonly [option: string, args: readonly string[]])[] = [
     ['--publish-token-file', fresh],
