@@ -21,7 +21,7 @@ type Turn = Readonly<{
 }>
 
 /** A node that takes drafts. `commitsNow` counts its commits. */
-export type AckNode = Readonly<{ node: NodeProcess; commitsNow(): Promise<number> }>
+type AckNode = Readonly<{ node: NodeProcess; commitsNow(): Promise<number> }>
 
 type AckSettings = Readonly<{
   embedded: AckNode
