@@ -1,5 +1,4 @@
 import { Client } from 'pg'
-import { portOf } from '../../test/database/postgres-rig.ts'
 import type { TableLog } from './table-log.ts'
 
 /** Rows of one question of a bare reader: as many as a node applies in one transaction. */
@@ -20,7 +19,7 @@ export async function openBareClient(
   { servers }: TableLog,
   stack: AsyncDisposableStack,
 ): Promise<BareClient> {
-  const address = { host: '127.0.0.1', port: portOf(servers.primary()), database: 'postgres', user: 'tester' }
+  const address = { host: '127.0.0.1', port: servers.primary().port, database: 'postgres', user: 'tester' }
   const client = new Client({ ...address, ssl: false })
   // An error of the connection is told by the statement that waits for it.
   client.on('error', () => undefined)

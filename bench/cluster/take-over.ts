@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Writer } from '../../test/cluster/campaign/leader-faults.ts'
 import { untilLed } from '../../test/cluster/campaign/leader-faults.ts'
-import { portOf } from '../../test/database/postgres-rig.ts'
 import { openFaultRelay } from '../../test/torture/history/fault-relay.ts'
 import { startFaultyNode } from '../../test/torture/history/faulty-node.ts'
 import { share } from '../stage/measure.ts'
@@ -82,7 +81,7 @@ async function startWriter(
   const { servers } = log
   const links = []
   // The servers change their parts, and keep their ports.
-  for (const port of [servers.primary(), servers.standby()].map(portOf))
+  for (const { port } of [servers.primary(), servers.standby()])
     links.push(stack.use(await openFaultRelay(() => port)))
   const hosts = links.map(({ port }) => `127.0.0.1:${port}`).join(',')
   const data = log.dataOf(name)
