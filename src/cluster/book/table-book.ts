@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
 import type { HeldTables } from '../../log/held/held-tables.ts'
+import { StoreError } from '../../log/store/store.ts'
 import { newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -134,7 +135,7 @@ function rethrow(place: number, error: unknown): never {
   if (isOfDisk(error)) throw error
   throw error instanceof UnfitRow
     ? new RowFault(place, error.message, error.isOfOtherBranch)
-    : new RowFault(place, reasonOf(error))
+    : new RowFault(place, error instanceof StoreError ? error.message : reasonOf(error))
 }
 
 /** Gives the signed note of the committed log. Events of an open transaction have no signature. */

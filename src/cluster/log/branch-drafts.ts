@@ -3,6 +3,7 @@ import type { CommitRow } from '../row/log-row.ts'
 import { decodeRow } from '../row/row-frame.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { Draft } from '../../protocol/draft.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 import { draftDigest } from '../../publish/admission/grammar.ts'
 
 /** A draft of one branch of a fork. `seq` is that of its event there, null when it was only held. */
@@ -41,7 +42,7 @@ export function readBranchDrafts(rows: readonly Uint8Array[]): BranchDrafts | nu
     first ??= { logId: row.logId, after: Buffer.from(row.prev).toString('hex') }
     if (row.is !== 'commit') continue
     // A held draft may need an event of the same commit, and never the other way round.
-    for (const published of eventsOf(row)) {
+    for (const published of tryEventsOf(row)) {
       const { ref, seq, line } = published
       lines.set(seq, line)
       refs.set(seq, ref)
@@ -65,6 +66,14 @@ export function readBranchDrafts(rows: readonly Uint8Array[]): BranchDrafts | nu
 }
 
 type PublishedDraft = BranchDraft & Readonly<{ seq: number; line: string }>
+
+function tryEventsOf(row: CommitRow): readonly PublishedDraft[] {
+  try {
+    return eventsOf(row)
+  } catch (cause) {
+    throw new StoreError(`a row of the evidence cannot be read: ${errorMessage(cause)}`, { cause })
+  }
+}
 
 function eventsOf({ first, lines, details, refs }: CommitRow): readonly PublishedDraft[] {
   return lines.flatMap((line, index): readonly PublishedDraft[] => {

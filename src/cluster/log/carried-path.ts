@@ -34,7 +34,9 @@ export function openCarriedPath(settings: PathSettings): CarriedPath {
     }
     node.commit(build).then(
       (answer) => {
-        if (answer.is !== 'committed') return done(failed(CODES[answer.is], answer.reason))
+        // The reason of a stop may have the stack of an error, which is for the operator's log.
+        if (answer.is !== 'committed')
+          return done(failed(CODES[answer.is], answer.reason.replace(/\n[^]*/, '')))
         work.durable()
         done({ is: 'committed', built: answer.value })
       },

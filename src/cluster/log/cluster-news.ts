@@ -29,20 +29,8 @@ export type ClusterNotice =
 
 /** The notice without an error, which cannot be passed. */
 export function noticeOf(notice: NodeNotice): ClusterNotice {
-  switch (notice.is) {
-    case 'stopped': {
-      const { is: why, place, reason } = notice.cause
-      return { is: 'stopped', why, place, reason }
-    }
-    case 'local-failure':
-      return { is: 'local-failure', reason: reasonOf(notice.error) }
-    case 'leads':
-    case 'left':
-    case 'away':
-    case 'changed':
-    case 'put-back':
-    case 'clock':
-    case 'evidence':
-      return notice
-  }
+  if (notice.is === 'local-failure') return { is: 'local-failure', reason: reasonOf(notice.error) }
+  if (notice.is !== 'stopped') return notice
+  const { is: why, place, reason } = notice.cause
+  return { is: 'stopped', why, place, reason }
 }

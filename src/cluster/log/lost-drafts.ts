@@ -73,6 +73,7 @@ function lostInFork(db: DatabaseSync, dataDirectory: string, logId: string): Los
   const isOnTable = logId === id
   if (!isOnTable && !former.some((log) => log.id === logId))
     throw new StoreError(`the evidence of ${logId} is of another log than this directory`)
+  if (table !== null && table.logId !== logId) throw new StoreError(OTHER_TABLE)
   const known = isOnTable ? branchKnown(table) : storeKnown(db)
   // A node that stopped because another one had stopped has one branch, without its beginning.
   const isOne = areSame(evidence.ours[0], evidence.table[0])
@@ -80,6 +81,9 @@ function lostInFork(db: DatabaseSync, dataDirectory: string, logId: string): Los
   const found = branch === null || known.has(branch) ? NOTHING : sortDrafts(branch, known)
   return { ...found, isWhole: !isOne && (ours?.after ?? '') === (table?.after ?? ours?.after) }
 }
+
+const OTHER_TABLE =
+  'the table had another log than this directory: give the node the address of the database that has its log'
 
 const NOTHING = { lost: [], present: [], waiting: 0, ended: 0 } as const
 

@@ -15,6 +15,7 @@ import type { ClusterNode } from '../node/cluster-node.ts'
 import { openClusterNode } from '../node/open-node.ts'
 import { digestOfRow } from '../row/row-frame.ts'
 import { readTablePlace } from '../row/table-position.ts'
+import { SILENCE_MS_MAX } from '../table/log-table.ts'
 import { openLogTable } from '../table/open-table.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
 import { openEvidence } from './evidence-folder.ts'
@@ -23,6 +24,8 @@ import { openStore, optionsOf, refuseLack } from './move-log.ts'
 
 /** Time in which this node must come to lead, in milliseconds: longer than a table that has changed must settle. */
 const LEAD_MS_MAX = 60_000
+/** Time in which the lock of a leader that has died becomes free. Another node that has it for longer lives. */
+const LED_MS_MAX: number = 2 * SILENCE_MS_MAX
 const LOOK_MS = 50
 /** File with the SHA-256 of the last row that this node has offered to its table, in hex. */
 const ENDING_FILE = 'ending'
@@ -106,16 +109,22 @@ async function appendEnd(settings: MoveSettings, db: DatabaseSync, book: TableBo
     onNotice: () => undefined,
   })
   const endMs = monotonicMs() + LEAD_MS_MAX
+  let ledMs = monotonicMs()
   while (!isEndedHere(book, dataDirectory)) {
     if (signal.aborted) throw new StoreError('stopped: the same command goes on')
     const state = node.state()
     if (state.stopped !== null) throw new StoreError(book.isEnded() ? ENDED : state.stopped.reason)
-    if (monotonicMs() > endMs) throw new StoreError(`this node does not come to lead: ${whyNot(state)}`)
+    const nowMs = monotonicMs()
+    if (!state.isLedElsewhere || state.away !== null) ledMs = nowMs
+    if (nowMs > endMs || nowMs > ledMs + LED_MS_MAX)
+      throw new StoreError(`this node does not come to lead: ${whyNot(state)}`)
     if (state.leads) await node.commit(() => book.build({ is: 'end' }))
     else await sleep(LOOK_MS, signal).catch(() => undefined)
   }
 }
 
-function whyNot({ isLedElsewhere, refusal }: ReturnType<ClusterNode['state']>): string {
-  return isLedElsewhere ? 'another node leads; stop all others first' : (refusal ?? 'try again')
+function whyNot({ away, isLedElsewhere, refusal }: ReturnType<ClusterNode['state']>): string {
+  return isLedElsewhere && away === null
+    ? 'another node leads; stop all others first'
+    : (refusal ?? 'try again')
 }

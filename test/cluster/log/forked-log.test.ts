@@ -63,7 +63,7 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
     assert.equal((await postDrafts(other.service, ['of both', 'more of b'].map(someDeposit))).status, 200)
     const stopped = await stage.start('a', table)
     await until('the evidence is kept', async () => stopped.said().includes('"fact":"fork-kept"'))
-    assert.match(stopped.said(), /"fault":"fork","place":3/)
+    assert.match(stopped.said(), /"fault":"fork","place":[34]/)
     assert.equal(await isReady(stopped.door), false)
     await untilHead(stopped, 2)
     assert.equal(await publishAt(other, 'later'), 5)
@@ -90,12 +90,15 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
     assert.match(refused.stderr, /--accept-loss needs --back/)
     const plain = await stage.cluster('move', '--back', ...words)
     assert.equal(plain.code, 1)
-    assert.match(plain.stderr, /the table has another row at place 3/)
-    const before = idOf('a')
+    assert.match(
+      plain.stderr,
+      /the table has another row at place 3|the row at place 4 does not continue the log/,
+    )
+    const former = idOf('a')
     const left = await stage.cluster('move', '--back', '--accept-loss', ...words)
     assert.equal(left.code, 0, left.stderr)
     assert.match(left.stdout, /^a new log goes on from seq 2: serve it without --log-store, announce it/)
-    assert.notEqual(idOf('a'), before)
+    assert.notEqual(idOf('a'), former)
     await using alone = await stage.start('a', null)
     assert.equal(await publishAt(alone, 'of the new log'), 3)
     const contradicted = await verify(alone)

@@ -92,8 +92,15 @@ suite('a directory that joins a table', { skip: skipUnless(hasPostgres, 'Postgre
     const rows = await other.rows()
     await using node = await stage.start('other', table)
     await until('it stops', async () => node.said().includes('"fact":"log-stopped"'))
-    assert.match(node.said(), /"fault":"fault".*of another log/)
+    assert.match(node.said(), /"fault":"fork","place":2/)
     assert.deepEqual(await other.rows(), rows)
+    await until('it keeps evidence', async () => node.said().includes('"fact":"fork-kept"'))
+    const { code, stderr } = await stage.cluster('lost', '--data', stage.pathOf('other'))
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /the table had another log than this directory: give the node the address of the database/,
+    )
   })
 
   test('is refused when its keys are not those of the log', async () => {

@@ -5,7 +5,7 @@ import { vkeyOf } from '../../../src/command/operator/signing-key-file.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import type { RunResult } from '../../stage/command-stage.ts'
-import { LOCAL_TOKEN } from '../../stage/manual-node.ts'
+import { LOCAL_TOKEN, postDrafts } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../stage/test-needs.ts'
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../story/signing.ts'
 import type { StageNode, StageTable, TableStage } from './table-stage.ts'
@@ -14,6 +14,7 @@ import {
   isReady,
   openTableStage,
   publishAt,
+  someDeposit,
   STAGE_LOG,
   untilHead,
   untilLeads,
@@ -39,9 +40,15 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
   })
   after(() => stage[Symbol.asyncDispose]())
 
-  const change = (...vkeys: readonly (string | undefined)[]): Promise<RunResult> => {
-    // The doors of the nodes that follow come first.
-    const to = nodes.toReversed().map(({ door }) => door)
+  /** Asks the leader, and a node that follows before it. */
+  const change = (...vkeys: readonly (string | undefined)[]): Promise<RunResult> =>
+    changeAt([nodes[1], nodes[0]], vkeys)
+
+  const changeAt = (
+    asked: readonly (StageNode | undefined)[],
+    vkeys: readonly (string | undefined)[],
+  ): Promise<RunResult> => {
+    const to = asked.flatMap((node) => node?.door ?? [])
     const words = ['--to', to.join(','), '--token-file', stage.pathOf('token')]
     return stage.cluster('keys', ...words, ...vkeys.map(String))
   }
@@ -62,6 +69,12 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
     assert.match(
       missing.stderr,
       /this node does not hold the key: restart all nodes with its file in --signing-key-file/,
+    )
+    const lacking = await changeAt(nodes.toReversed(), [OLD, NEW])
+    assert.match(
+      lacking.stderr,
+      /this node does not hold the key/,
+      'also by a node that follows, which it would stop',
     )
     const foreign = await change(NEW)
     assert.equal(foreign.code, 1)
@@ -92,6 +105,10 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
     )
     assert.equal((await fetch(`${lacking.url}/api/v1/events/1`)).status, 200, 'it serves what it has')
     assert.equal(await isReady(lacking.door), false)
+    const refused = await postDrafts(lacking.service, [someDeposit('late')])
+    const { code, detail } = (await refused.json()) as { code: string; detail: string }
+    assert.equal(code, 'store-unavailable')
+    assert.match(detail, /--signing-key-file$/, 'without the stack of an error')
     await lacking[Symbol.asyncDispose]()
     const again = await stage.start('lacking', table, { keys: [TEST_KEY, OTHER_KEY] })
     await untilHead(again, 1)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { cpSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { readHighWater } from '../../../src/log/store/high-water.ts'
+import { lockOf } from '../../../src/cluster/table/look-at-table.ts'
+import { openForReading, readIdentity, storePath } from '../../../src/log/store/store.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
@@ -41,14 +42,14 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     const alone = await stage.start('same', null)
     const drafts = ['one', 'two', 'three'].map(someDeposit)
     assert.equal((await postDrafts(alone.service, drafts)).status, 200)
-    const before = await answersOf(alone.url, PATHS)
+    const answers = await answersOf(alone.url, PATHS)
     await alone[Symbol.asyncDispose]()
     const table = await stage.newTable()
     const moved = await move('same', table)
     assert.equal(moved.stdout.split(':')[0], 'the log is on the table up to seq 3, in 2 rows', moved.stderr)
     const [first, second] = [await stage.start('same', table), await stage.start('joined', table)]
     await untilHead(second, 3)
-    for (const node of [first, second]) assert.deepEqual(await answersOf(node.url, PATHS), before)
+    for (const node of [first, second]) assert.deepEqual(await answersOf(node.url, PATHS), answers)
 
     const busy = await move('same', table, '--back')
     assert.match(busy.stderr, /another process uses this data directory/)
@@ -81,20 +82,21 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
 
   test('is refused while a node of it leads, and alone after it was moved', async () => {
     const table = await stage.movedLog('led', 1)
-    const copy = stage.pathOf('copy')
-    cpSync(stage.pathOf('led'), copy, { recursive: true })
-    cpSync(stage.pathOf('led.key'), `${copy}.key`)
-    const node = await stage.start('led', table)
-    await untilLeads(node)
     await assert.rejects(
-      stage.start('copy', null),
+      stage.start('led', null),
       /a table of PostgreSQL carries this log: .*cluster move --back/,
     )
-    assert.match(readHighWater(copy)?.checkpoint ?? '', /daybook\.test\/table/)
-    const rows = await table.rows()
     await table.sql('TRUNCATE daybook_log')
-    await stopped(node, /the table is empty|lost/)
-    await table.put(rows)
+    using db = openForReading(storePath(stage.pathOf('led')))
+    const lock = lockOf(readIdentity(db).id)
+    const holding = table.sql(`SELECT pg_advisory_lock(${lock}), pg_sleep(1)`)
+    await until('the lock is taken', async () => {
+      return (await table.sql("SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted")).length > 0
+    })
+    const refused = await move('led', table)
+    assert.match(refused.stderr, /a node of this log leads: end it first/)
+    await holding
+    assert.equal((await move('led', table)).code, 0)
   })
 
   test('leaves the table with its last row: the others stop with words, and the node goes on alone', async () => {
@@ -103,9 +105,7 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     await untilHead(other, 2)
     await untilLeads(other)
     stage.keyFile('staying.key', OTHER_KEY)
-    const refused = await stage.cluster(
-      ...['move', '--back', '--data', stage.pathOf('leaving'), ...table.words],
-    )
+    const refused = await move('leaving', table, '--back')
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /this node does not come to lead: another node leads; stop all others first/)
     await other[Symbol.asyncDispose]()

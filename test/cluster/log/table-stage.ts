@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { PassThrough } from 'node:stream'
 import { SERVE_ON_TABLE } from '../../../src/cluster/command/table-options.ts'
 import type { TableSettings } from '../../../src/cluster/log/table-settings.ts'
@@ -19,6 +18,9 @@ import { msOf } from '../../../src/protocol/moment.ts'
 import type { FinalitySettings } from '../../../src/publish/finality/finality-settings.ts'
 import type { SharedClock } from '../../../src/publish/guards/shared-clock.ts'
 import { openSharedClock } from '../../../src/publish/guards/shared-clock.ts'
+import type { NamedRow } from '../../outbox/administer.ts'
+import { administer } from '../../outbox/administer.ts'
+import type { PostgresServer } from '../../outbox/postgres-server.ts'
 import { startPostgresServer } from '../../outbox/postgres-server.ts'
 import { freePort } from '../../processes/free-ports.ts'
 import { until } from '../../processes/other-program.ts'
@@ -37,7 +39,7 @@ export type StageTable = Readonly<{
   words: readonly string[]
   settings: TableSettings
   /** Runs statements as an administrator. Returns the rows of the last one. */
-  sql(...statements: readonly string[]): Promise<readonly postgres.Row[]>
+  sql(...statements: readonly string[]): Promise<readonly NamedRow[]>
   rows(): Promise<readonly TableRow[]>
   /** Replaces all rows. */
   put(rows: readonly TableRow[]): Promise<void>
@@ -70,6 +72,8 @@ export type TableStage = AsyncDisposable &
     makeLog(name: string, keys?: readonly SigningKey[]): void
     /** Starts a node that is alone, or on a table. It ends with the stage. */
     start(name: string, table: StageTable | null, options?: NodeOptions): Promise<StageNode>
+    /** Runs psql in a database as an administrator, with SQL as its input. Throws with what it says. */
+    psql(database: string, sql: string): string
     /** Runs `cluster` with these words. */
     cluster(...words: readonly string[]): Promise<RunResult>
     /** Makes a log, publishes as many deposits, and moves it onto a new table. */
@@ -115,6 +119,10 @@ export async function openTableStage(): Promise<TableStage> {
       const node = await startNode(pathOf(name), table, keys, clock ?? presentClock(), finality ?? null)
       nodes.use(node)
       return node
+    },
+    psql(database, sql) {
+      const words = ['-h', server.host, '-p', String(port), '-U', 'tester', '-d', database]
+      return server.run('psql', [...words, '-v', 'ON_ERROR_STOP=1'], sql)
     },
     cluster: (...words) => run(['cluster', ...words]),
     async movedLog(name, deposits) {
@@ -232,29 +240,20 @@ function tableIn(host: string, port: number, database: string): StageTable {
       return rows.map((row) => ({ place: Number(row['place']), bytes: new Uint8Array(row['body']) }))
     },
     async put(rows) {
-      const values = rows.map(({ place, bytes }) => `(${place}, '\\x${Buffer.from(bytes).toString('hex')}')`)
-      await sql('TRUNCATE daybook_log', ...values.map((value) => `INSERT INTO daybook_log VALUES ${value}`))
+      // A node that looks meanwhile never sees an empty table.
+      const kept = rows.map(({ place }) => place).join() || '0'
+      await sql(
+        `DELETE FROM daybook_log WHERE place NOT IN (${kept})`,
+        ...rows.map(({ place, bytes }) => {
+          const body = `'\\x${Buffer.from(bytes).toString('hex')}'`
+          return `INSERT INTO daybook_log VALUES (${place}, ${body}) ON CONFLICT (place) DO UPDATE SET body = ${body}`
+        }),
+      )
     },
     async cut() {
       await sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'daybook' AND datname = current_database()",
       )
     },
-  }
-}
-
-async function administer(
-  host: string,
-  port: number,
-  database: string,
-  statements: readonly string[],
-): Promise<readonly postgres.Row[]> {
-  const sql = postgres({ host, port, database, username: 'tester', max: 1, onnotice: () => undefined })
-  try {
-    let rows: readonly postgres.Row[] = []
-    for (const statement of statements) rows = await sql.unsafe(statement)
-    return rows
-  } finally {
-    await sql.end({ timeout: 1 })
   }
 }
