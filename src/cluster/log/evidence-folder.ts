@@ -12,7 +12,7 @@ const BRANCHES = ['ours', 'table'] as const
 const LENGTH_BYTES = 4
 
 /** Rows of both branches of a fork as bytes, in order. */
-type KeptBranches = Readonly<Record<keyof Branches, readonly Uint8Array[]>>
+export type KeptBranches = Readonly<Record<keyof Branches, readonly Uint8Array[]>>
 
 /**
  * Opens the evidence of a data directory, for forks of the log with this id. Each branch is one file: `ID-ours` has rows of

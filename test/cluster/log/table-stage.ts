@@ -106,8 +106,8 @@ export async function openTableStage(): Promise<TableStage> {
     async newTable() {
       databases += 1
       const database = `book_${databases}`
-      await administer(server.host, port, 'postgres', [`CREATE DATABASE ${database}`])
-      const table = tableIn(server.host, port, database)
+      await administer(server, 'postgres', `CREATE DATABASE ${database}`)
+      const table = tableIn(server, database)
       await table.sql(setupSql('daybook', database) ?? '')
       return table
     },
@@ -227,9 +227,9 @@ async function startNode(
   }
 }
 
-function tableIn(host: string, port: number, database: string): StageTable {
-  const url = `postgres://daybook@127.0.0.1:${port}/${database}?sslmode=disable`
-  const sql: StageTable['sql'] = (...statements) => administer(host, port, database, statements)
+function tableIn(server: PostgresServer, database: string): StageTable {
+  const url = `postgres://daybook@127.0.0.1:${server.port}/${database}?sslmode=disable`
+  const sql: StageTable['sql'] = (...statements) => administer(server, database, ...statements)
   return {
     url,
     words: ['--log-store', url, '--single-database'],
@@ -237,7 +237,10 @@ function tableIn(host: string, port: number, database: string): StageTable {
     sql,
     async rows() {
       const rows = await sql('SELECT place, body FROM daybook_log ORDER BY place')
-      return rows.map((row) => ({ place: Number(row['place']), bytes: new Uint8Array(row['body']) }))
+      return rows.map(({ place, body }) => {
+        assert.ok(body instanceof Uint8Array)
+        return { place: Number(place), bytes: new Uint8Array(body) }
+      })
     },
     async put(rows) {
       // A node that looks meanwhile never sees an empty table.
