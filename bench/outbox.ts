@@ -64,7 +64,7 @@ async function outbox(): Promise<string> {
 async function drainRate(): Promise<number> {
   await using stage = await openOutboxStage()
   const draft = `'{"type":"treasury","kind":"deposit","kots":"1"}'`
-  await stage.sql.unsafe(
+  await stage.sql(
     `INSERT INTO daybook_outbox (draft) SELECT ${draft}::json FROM generate_series(1, ${WAITING})`,
   )
   const beganMs = performance.now()

@@ -33,10 +33,9 @@ const BENCHES: readonly Bench[] = [
   { script: 'store-costs.ts', flags: () => [], when: 'full' },
   { script: 'publish-beside.ts', flags: ({ full }) => (full ? [] : ['--rounds', '1']), when: 'always' },
   { script: 'outbox.ts', flags: () => [], when: 'always' },
-  { script: 'cluster.ts', flags: ({ full }) => (full ? ['--full'] : []), when: 'always' },
+  { script: 'cluster.ts', flags: ({ full }) => (full ? [] : ['--faults', '3']), when: 'always' },
   { script: 'tree.ts', flags: () => [], when: 'always' },
   { script: 'growth.ts', flags: grown, when: 'full' },
-  { script: 'cluster-growth.ts', flags: ({ store }) => ['--store', store], when: 'full' },
   { script: 'import.ts', flags: () => [], when: 'full' },
 ]
 

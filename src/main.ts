@@ -7,7 +7,7 @@ import type { ExitCode, World } from './command/terminal/world.ts'
 import { programWords } from './command/terminal/program-words.ts'
 import { settleSwitches } from './command/terminal/switch-variables.ts'
 import { CommandError, outsideReason } from './command/terminal/world.ts'
-import { OPTIONS } from './options.ts'
+import { OPTIONS } from './plugged-options.ts'
 import { msOf } from './protocol/moment.ts'
 
 /** Longest life of the process after its command has ended, unless a reader of standard output is still waited for. */

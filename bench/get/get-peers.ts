@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Sql } from 'postgres'
+import type { Client } from 'pg'
 import type { EventWire } from '../../src/protocol/event.ts'
 import { freePort } from '../../test/processes/free-ports.ts'
 import { startPostgres } from '../stage/postgres.ts'
@@ -137,7 +137,7 @@ export async function postgresPeer(prepared: readonly Prepared[]): Promise<Peer 
     rmSync(directory, { recursive: true })
     return undefined
   }
-  await fill(server.sql, prepared)
+  await fill(server.client, prepared)
   const app = await node('fastify-postgres', prepared.slice(0, 1), [server.host])
   return {
     name: 'Fastify and PostgreSQL',
@@ -152,19 +152,21 @@ export async function postgresPeer(prepared: readonly Prepared[]): Promise<Peer 
 }
 
 /** Inserts the events of the pages into a table with the index that a page needs. */
-async function fill(sql: Sql, prepared: readonly Prepared[]): Promise<void> {
-  await sql`CREATE TABLE events (seq bigint PRIMARY KEY, type text NOT NULL, kind text NOT NULL,
-    at_ms bigint NOT NULL, contest_id bigint, kots numeric(38, 9), tx text)`
+async function fill(client: Client, prepared: readonly Prepared[]): Promise<void> {
+  await client.query(`CREATE TABLE events (seq bigint PRIMARY KEY, type text NOT NULL, kind text NOT NULL,
+    at_ms bigint NOT NULL, contest_id bigint, kots numeric(38, 9), tx text)`)
   for (const { body } of prepared) {
     const { events } = JSON.parse(body) as { events: readonly EventWire[] }
     const rows = events.map(({ seq, type, kind, atMs, contestId, kots, tx }) => {
       return { seq, type, kind, at_ms: atMs, contest_id: contestId, kots, tx }
     })
-    await sql`INSERT INTO events ${sql(rows)}`
+    await client.query('INSERT INTO events SELECT * FROM json_populate_recordset(NULL::events, $1)', [
+      JSON.stringify(rows),
+    ])
   }
   // Adds an event after the last page, so that this page has a next one.
-  await sql`INSERT INTO events VALUES (9007199254740991, 'end', 'end', 0)`
-  await sql`VACUUM ANALYZE events`
+  await client.query(`INSERT INTO events VALUES (9007199254740991, 'end', 'end', 0)`)
+  await client.query('VACUUM ANALYZE events')
 }
 
 function isInstalled(command: string): boolean {

@@ -98,16 +98,16 @@ const SETTINGS = [
 export async function postgresql(csv: string, directory: string): Promise<SqlPeer | undefined> {
   const server = await startPostgres(directory, SETTINGS)
   if (server === undefined) return undefined
-  const { sql } = server
-  await sql.unsafe(`CREATE TABLE events (seq bigint PRIMARY KEY, at_ms bigint NOT NULL, type text NOT NULL,
+  const { client } = server
+  await client.query(`CREATE TABLE events (seq bigint PRIMARY KEY, at_ms bigint NOT NULL, type text NOT NULL,
     kind text NOT NULL, contest bigint, kots numeric(30, 9), tx text)`)
-  await sql.unsafe(`COPY events FROM '${csv.replaceAll("'", "''")}' (FORMAT csv)`)
-  await sql.unsafe('CREATE INDEX events_at ON events (at_ms)')
-  await sql.unsafe('VACUUM ANALYZE events')
+  await client.query(`COPY events FROM '${csv.replaceAll("'", "''")}' (FORMAT csv)`)
+  await client.query('CREATE INDEX events_at ON events (at_ms)')
+  await client.query('VACUUM ANALYZE events')
   const text = question(`at_ms / ${DAY_MS}`, ['$1', '$2'])
   return {
     name: 'PostgreSQL',
-    ask: async ({ fromMs, toMs }) => daysOf(await sql.unsafe(text, [fromMs, toMs])),
+    ask: async ({ fromMs, toMs }) => daysOf((await client.query<Rows[number]>(text, [fromMs, toMs])).rows),
     cpuMs: server.cpuMs,
     [Symbol.asyncDispose]: server[Symbol.asyncDispose],
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import postgres from 'postgres'
+import { Client } from 'pg'
 import { hasPostgres, startPostgresServer } from '../../test/outbox/postgres-server.ts'
 
 /** Milliseconds of Linux's tick for processor time. */
@@ -8,7 +8,7 @@ const TICK_MS = 10
 /** A server on a Unix socket, with one connection. */
 type MeasuredPostgres = AsyncDisposable &
   Readonly<{
-    sql: postgres.Sql
+    client: Client
     /** Directory of the socket. */
     host: string
     /** Process id of the server, which starts one process per connection. */
@@ -27,17 +27,14 @@ export async function startPostgres(
 ): Promise<MeasuredPostgres | undefined> {
   if (!hasPostgres) return undefined
   const server = await startPostgresServer(directory, { settings: ['fsync=off', ...settings] })
-  const sql = postgres({
-    host: server.host,
-    database: 'postgres',
-    username: 'tester',
-    max: 1,
-    onnotice: () => undefined,
-  })
-  const [row] = await sql`SELECT pg_backend_pid() AS pid`
-  const backend = Number(row?.['pid'])
+  const client = new Client({ connectionString: server.url() })
+  // The question that fails tells of it too.
+  client.on('error', () => undefined)
+  await client.connect()
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const backend = Number(rows[0]?.pid)
   return {
-    sql,
+    client,
     host: server.host,
     pid: server.pid(),
     cpuMs() {
@@ -45,7 +42,7 @@ export async function startPostgres(
       return (Number(fields[11]) + Number(fields[12])) * TICK_MS
     },
     async [Symbol.asyncDispose]() {
-      await sql.end({ timeout: 1 })
+      await client.end()
       await server[Symbol.asyncDispose]()
     },
   }

@@ -108,7 +108,7 @@ export function writeBodies(folder: string): void {
 }
 
 /** Seconds of processor time of a process with all its threads. */
-export function cpuSecondsOf(pid: number): number {
+function cpuSecondsOf(pid: number): number {
   // The program's name may contain spaces and brackets, so the fields are read after its last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND

@@ -1,5 +1,5 @@
-import type { ProgramOption } from '../command/program-option.ts'
-import { room } from '../command/program.ts'
+import type { ProgramOption } from '../command/plug/program-option.ts'
+import { room } from '../command/plug/program-option.ts'
 
 /**
  * The option that keeps a log on several nodes: one leads under a lock of the operator's PostgreSQL, whose table carries

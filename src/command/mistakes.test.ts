@@ -95,16 +95,12 @@ suite('a mistake of the user is reported in one line', () => {
     ['a malformed address of the door', 2, ['publish', line, '--token-file', token, '--to', 'door']],
   ]
   const fresh = ['serve', '--data', at('fresh'), '--development', ...ports]
-  const real = ['serve', '--data', at('real'), ...ports]
   const from = ['publish', '--from', 'postgres://a@127.0.0.1:9/b', '--token-file', token]
-  const nats = [...real, '--log-store', 'nats://127.0.0.1:9']
   const named: readonly (readonly [option: string, args: readonly string[]])[] = [
     ['--publish-token-file', fresh],
     ['--signing-key-file', fresh],
     ['--token-file', ['publish', line]],
     ['--password-file', from],
-    ['--log-store-credentials', nats],
-    ['--log-store-credentials', [...real, '--log-store', 'postgres://a@127.0.0.1:9/b']],
     ['--show', ['keygen']],
   ]
   for (const [name] of BAD_FILES) {
@@ -117,12 +113,6 @@ suite('a mistake of the user is reported in one line', () => {
         assert.doesNotMatch(ended.said, /DECODER|routines|[\0\ufffd]/)
       })
     }
-    test(`for a certificate of --log-store that is ${name}`, async () => {
-      const address = `nats://127.0.0.1:9?ca=${at(name)}`
-      const ended = await daybook(...real, '--log-store', address)
-      assert.equal(ended.code, 2, ended.said)
-      assert.match(ended.said, /it holds no certificate or key in PEM/)
-    })
   }
   for (const [what, code, args] of table) {
     test(`for ${what}`, async () => {

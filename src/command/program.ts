@@ -1,31 +1,14 @@
-import type { Readable } from 'node:stream'
 import { Argument, Command } from 'commander'
-import type { MainLines } from './log-lines/log-lines.ts'
-import type { ProgramOption } from './program-option.ts'
+import type { CommandRoom, ProgramWorld } from './plug/program-option.ts'
+import { room } from './plug/program-option.ts'
 import type { Shell } from './terminal/completion.ts'
 import { VERSION } from './terminal/version.ts'
 import type { ExitCode, World } from './terminal/world.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-/** Surroundings of every command. `done` receives the exit code of a command. */
-export type Surroundings = Readonly<{
-  world: World
-  lines: MainLines
-  input: Readable
-  done: (code: ExitCode) => void
-  /** Options that `main.ts` plugs in. */
-  options: readonly ProgramOption[]
-}>
-
-/** Commands that are loaded together. */
-export type Room = Readonly<{
-  commands: readonly string[]
-  add(program: Command, surroundings: Surroundings): Promise<unknown>
-}>
-
 /** All commands of the core except `completion`, in the order of the help. A start loads the room of its command only. */
-const ROOMS: readonly Room[] = [
+const ROOMS: readonly CommandRoom[] = [
   room('serve', async ({ world, lines, done, options }) =>
     (await import('./operator/serve-program.ts')).serveCommand(world, lines, done, options),
   ),
@@ -80,21 +63,11 @@ const ROOMS: readonly Room[] = [
   ),
 ]
 
-/** Room of one command. */
-export function room(command: string, load: (surroundings: Surroundings) => Promise<Command>): Room {
-  return {
-    commands: [command],
-    async add(program, surroundings) {
-      program.addCommand(await load(surroundings))
-    },
-  }
-}
-
 /**
  * Builds the command line: commands with their options and limits. When the first word is a command, the program has only
  * the commands that are loaded with it; without such a word it has all.
  */
-export async function openProgram(surroundings: Surroundings, words: readonly string[]): Promise<Command> {
+export async function openProgram(surroundings: ProgramWorld, words: readonly string[]): Promise<Command> {
   const { world, done, options } = surroundings
   const rooms = [...ROOMS, ...options.flatMap((option) => option.rooms)]
   const program = new Command('daybook')

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
-import { NATS_NEEDED, NATS_SERVER } from '../engine/nats-program.ts'
+import { hasPostgres } from '../outbox/postgres-server.ts'
 import { skipUnless, skipWithout } from '../stage/test-needs.ts'
 import { finalityCauses } from './finality-causes.ts'
 import { cosignerCauses } from './cosigner-causes.ts'
-import { clusterCauses } from './cluster-causes.ts'
 import { auditCauses, localCauses } from './local-causes.ts'
 import { mirrorCauses } from './mirror-causes.ts'
 import { nodeCauses } from './node-causes.ts'
@@ -70,11 +69,20 @@ suite('the runbook', () => {
   })
 })
 
+/** Causes that the alerts of options have, from the folders of their tests. */
+async function pluggedCauses(): Promise<readonly Cause[]> {
+  const paths = globSync('test/*/alert-causes.ts', { cwd: ROOT })
+  const causes = paths.map(async (path) => {
+    const { openCauses } = (await import(join(ROOT, path))) as { openCauses(): Promise<readonly Cause[]> }
+    return await openCauses()
+  })
+  return (await Promise.all(causes)).flat()
+}
+
 suite(
   'alerts, dashboard and metrics',
   {
-    skip:
-      skipUnless(NATS_SERVER !== undefined, NATS_NEEDED) || skipWithout('promtool', 'prlimit', 'fallocate'),
+    skip: skipUnless(hasPostgres, 'postgresql') || skipWithout('promtool', 'prlimit', 'fallocate'),
   },
   () => {
     const causes: Cause[] = []
@@ -82,8 +90,8 @@ suite(
     before(
       async () => {
         causes.push(...(await localCauses(join(folder, 'local'))))
-        // A silent writer is noticed after 20 s. The other causes are made meanwhile.
-        const cluster = clusterCauses()
+        // A wrong clock is noticed after 10 s. The other causes are made meanwhile.
+        const plugged = pluggedCauses()
         causes.push(
           ...(await auditCauses(join(folder, 'audits'))),
           ...(await finalityCauses()),
@@ -91,7 +99,7 @@ suite(
           ...(await cosignerCauses(join(folder, 'witness'))),
           ...(await witnessedCauses(join(folder, 'witnessed'))),
           ...(await nodeCauses(folder)),
-          ...(await cluster),
+          ...(await plugged),
         )
         series = causes.flatMap(({ healthy, ailing }) =>
           [healthy, ...ailing].flatMap((one) => one.series ?? []),

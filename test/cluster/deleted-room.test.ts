@@ -31,7 +31,7 @@ async function copyWithout(folder: string): Promise<void> {
     copyFileSync(join(ROOT, path), join(folder, path))
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  const options = join(folder, 'src', 'options.ts')
+  const options = join(folder, 'src', 'plugged-options.ts')
   const plugged = readFileSync(options, 'utf8')
   const unplugged = plugged.replace(/^import \{ CLUSTER \}.*\n/m, '').replace('[CLUSTER]', '[]')
   assert.doesNotMatch(unplugged.replaceAll(/\/\*\*.*?\*\//g, ''), /CLUSTER/)
@@ -39,7 +39,7 @@ async function copyWithout(folder: string): Promise<void> {
 }
 
 suite('the project without the log on several nodes', { skip: skipUnless(isCheckout, 'git') }, () => {
-  test('compiles after its folders and its line in src/options.ts are deleted', async () => {
+  test('compiles after its folders and its line in src/plugged-options.ts are deleted', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-without-'))
     try {
       await copyWithout(folder)

@@ -14,9 +14,6 @@ function keepAll(root: string): string {
   return `
     const { ContradictionError, keepEvidence } = await import(${of('mirror/proof/contradiction.ts')})
     keepEvidence(${data('mirror')}, new ContradictionError('another tree', { 'one.note': 'one' }), 0)
-    const { openEvidence } = await import(${of('publish/stream/evidence-folder.ts')})
-    const message = (text) => ({ bytes: Buffer.from(text) })
-    openEvidence(${data('writer')}, 1).keep({ ours: [message('one')], engine: [message('two')] })
     const { keepContradiction } = await import(${of('witness/cosigner/kept-evidence.ts')})
     keepContradiction(${data('witness')}, { originHash: 'ab', size: 1, first: 'one', second: 'two' })
     const { openStateFile } = await import(${of('witness/cosigner/state-file.ts')})
@@ -27,7 +24,7 @@ suite('evidence, and the state of a witness', { skip: skipWithout('cc') }, () =>
   test('have folders whose names are on the disk', () => {
     using folder = openFolder()
     const [root, report] = [join(folder.path, 'root'), join(folder.path, 'report')]
-    for (const name of ['mirror', 'writer', 'witness']) mkdirSync(join(root, name), { recursive: true })
+    for (const name of ['mirror', 'witness']) mkdirSync(join(root, name), { recursive: true })
     const wish = { root, calls: ['mkdir', 'rename', 'fsync'], report, reportsAll: true } as const
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', keepAll(root)], {
       encoding: 'utf8',
@@ -36,7 +33,7 @@ suite('evidence, and the state of a witness', { skip: skipWithout('cc') }, () =>
     assert.equal(status, 0, stderr)
     const calls = countedCalls(report)
     const made = calls.filter(({ call }) => call === 'mkdir')
-    for (const name of ['mirror/evidence', 'writer/evidence', 'witness/evidence', 'state'])
+    for (const name of ['mirror/evidence', 'witness/evidence', 'state'])
       assert.ok(
         made.some(({ path }) => path === name),
         `${name} is made`,

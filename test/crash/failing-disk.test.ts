@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +9,6 @@ import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { STORE_FILE, storePath } from '../../src/log/store/store.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
-import { MAIN } from '../stage/places.ts'
 import { skipWithout } from '../stage/test-needs.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
@@ -159,19 +157,6 @@ suite('a disk that fails', { skip: skipWithout('cc') }, () => {
       assert.match(said, /^daybook: the names of the files in \S+ cannot be made durable: ENOSPC/m)
       assert.doesNotMatch(said, /crashed|^ +at /m)
     })
-
-  test('gives a start of a node on an engine the code 1 too, and not that of wrong usage', () => {
-    const root = join(folder, 'engine')
-    const data = join(root, 'data')
-    copyTo(data)
-    const fail = { at: 1, error: 'ENOSPC', times: ALL } as const
-    const [program = '', ...shim] = withShim({ root, calls: ['fsync'], files: ['.'], fail })
-    const engine = ['--log-store', 'nats://127.0.0.1:9', '--node-name', 'a']
-    const words = ['serve', '--data', data, '--port', '0', '--publish-port', '0', ...engine]
-    const ended = spawnSync(program, [...shim, process.execPath, MAIN, ...words], { encoding: 'utf8' })
-    assert.match(ended.stderr, /^daybook: the names of the files in \S+ cannot be made durable: ENOSPC/m)
-    assert.equal(ended.status, 1)
-  })
 
   test('gives a stop the code 1 and a reason when the newest mark cannot be synced', async () => {
     const data = join(folder, 'last-sync')

@@ -7,7 +7,7 @@ import type { DatabaseTarget } from '../../src/database/database-target.ts'
 type Refusal = Readonly<{ code: string; message: string }>
 
 /** A server that speaks as much of the protocol of PostgreSQL as a session needs, and has no database. */
-export type FakePostgres = AsyncDisposable &
+type FakePostgres = AsyncDisposable &
   Readonly<{
     target: DatabaseTarget
     /** Connections so far, with those that were refused. */

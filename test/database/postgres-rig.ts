@@ -1,11 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import postgres from 'postgres'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
-import { startPostgresServer } from '../outbox/postgres-server.ts'
 import { freePort } from '../processes/free-ports.ts'
+import type { NamedRow } from '../outbox/administer.ts'
+import { administer } from '../outbox/administer.ts'
+import { configureServer, hasSynchronousStandby, openServerGroup, promoteServer } from './server-group.ts'
 
 const WAIT_MS = 60_000
 const LOOK_MS = 10
@@ -22,7 +23,7 @@ export type PostgresRig = AsyncDisposable &
     /** Address of both servers for a role. */
     url(role?: string): string
     /** Runs statements on a server as an administrator, without waiting for a standby. Returns the rows of the last. */
-    sql(server: PostgresServer, ...statements: readonly string[]): Promise<readonly postgres.Row[]>
+    sql(server: PostgresServer, ...statements: readonly string[]): Promise<readonly NamedRow[]>
     /** Kills the primary and makes the standby the primary. The old primary stays dead. */
     failOver(): Promise<void>
     /** Replaces the dead server by a new standby of the primary. */
@@ -39,27 +40,13 @@ export type PostgresRig = AsyncDisposable &
 
 export async function openPostgresRig(): Promise<PostgresRig> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-engine-'))
-  // The servers run as another user, who must get at their folders.
-  chmodSync(folder, 0o755)
+  const group = openServerGroup(folder)
   const ports = [await freePort(), await freePort()] as const
-  let servers = 0
-  /** Starts a server with an empty cluster or a copy. */
-  const startAt = async (port: number, name: string, standbyOf: string | null): Promise<PostgresServer> => {
-    servers += 1
-    const own = join(folder, String(servers))
-    mkdirSync(own)
-    const quick = ['wal_keep_size=64MB', 'wal_retrieve_retry_interval=100ms']
-    const settings = [`cluster_name=daybook_${name}`, ...quick]
-    const server = await startPostgresServer(own, { port, standbyOf, settings })
-    all.push(server)
-    return server
-  }
   const start = (at: 0 | 1, standbyOf: string | null): Promise<PostgresServer> =>
-    startAt(ports[at], at === 0 ? 'a' : 'b', standbyOf)
-  const all: PostgresServer[] = []
+    group.start(at === 0 ? 'a' : 'b', ports[at], standbyOf)
   let index: 0 | 1 = 0
   let primary = await start(0, null)
-  await configure(primary)
+  await configureServer(primary, readFileSync(CONFIGURATION, 'utf8'))
   let standby = await start(1, primary.url())
   let aside = standby
   const url = (role = ROLE): string =>
@@ -69,10 +56,10 @@ export async function openPostgresRig(): Promise<PostgresRig> {
     primary: () => primary,
     standby: () => standby,
     url,
-    sql: administer,
+    sql: (server, ...statements) => administer(server, 'postgres', ...statements),
     async failOver() {
       await primary.end('SIGKILL')
-      await administer(standby, 'SELECT pg_promote(true, 30)')
+      await promoteServer(standby)
       ;[primary, standby] = [standby, primary]
       index = index === 0 ? 1 : 0
     },
@@ -82,13 +69,13 @@ export async function openPostgresRig(): Promise<PostgresRig> {
       await rig.untilSynchronous()
     },
     async copyAside() {
-      aside = await startAt(await freePort(), 'aside', primary.url())
+      aside = await group.start('aside', await freePort(), primary.url())
       await aside.end('SIGKILL')
     },
     async promoteCopy() {
       await Promise.all([primary.end('SIGKILL'), standby.end('SIGKILL')])
       await aside.start()
-      await administer(aside, 'SELECT pg_promote(true, 30)')
+      await promoteServer(aside)
       primary = aside
       await rig.rebuildStandby()
     },
@@ -97,51 +84,15 @@ export async function openPostgresRig(): Promise<PostgresRig> {
       return standby
     },
     async untilSynchronous() {
-      const question = `SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')`
-      await until(async () => (await administer(primary, question)).length > 0)
+      await until(() => hasSynchronousStandby(primary))
     },
     async [Symbol.asyncDispose]() {
-      for (const server of all) await server.end('SIGKILL')
+      await group[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true, force: true })
     },
   }
   await rig.untilSynchronous()
   return rig
-}
-
-/** Gives a new primary the settings of ops/postgres. Its copies inherit them. */
-async function configure(server: PostgresServer): Promise<void> {
-  const file = join(server.host, 'data', 'postgresql.conf')
-  writeFileSync(file, `${readFileSync(file, 'utf8')}\n${readFileSync(CONFIGURATION, 'utf8')}`)
-  await server.end('SIGINT')
-  await server.start()
-}
-
-/** Port of a server, on the loopback and of its socket. */
-export function portOf(server: PostgresServer): number {
-  return Number(/&port=(\d+)/.exec(server.url())?.[1])
-}
-
-async function administer(
-  server: PostgresServer,
-  ...statements: readonly string[]
-): Promise<readonly postgres.Row[]> {
-  const sql = postgres({
-    host: server.host,
-    port: portOf(server),
-    database: 'postgres',
-    username: 'tester',
-    max: 1,
-    onnotice: () => undefined,
-    connection: { synchronous_commit: 'local' },
-  })
-  try {
-    let rows: readonly postgres.Row[] = []
-    for (const statement of statements) rows = await sql.unsafe(statement)
-    return rows
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {

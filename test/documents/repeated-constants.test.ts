@@ -31,15 +31,15 @@ const SENTENCES: readonly (readonly [
   ],
   [
     'docs/clusters.md',
-    (value) => `Publishers get 503 \`outcome-unknown\` after ${value / 1000} seconds`,
-    'src/publish/replica/commit-jobs.ts',
-    'ANSWER_MS_MAX',
+    (value) => `PostgreSQL ends the session of a leader that is silent for ${value / 1000} seconds`,
+    'src/cluster/table/log-table.ts',
+    'SILENCE_MS_MAX',
   ],
   [
     'docs/errors.md',
-    (value) => `differ from the clock of the engine by ${value / 1000} seconds`,
-    'src/publish/replica/engine-guard.ts',
-    'OFFSET_MS_MAX',
+    (value) => `differ from the clock of the database by ${value / 1000} seconds`,
+    'src/cluster/node/lead-commits.ts',
+    'CLOCK_MS_MAX',
   ],
   [
     'docs/pages.md',

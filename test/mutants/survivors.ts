@@ -74,12 +74,6 @@ export const KNOWN_SURVIVORS: Readonly<Record<string, string>> = {
   'src/log/books/unpaid-reader.ts whole number: 1 → 2': 'the level of the whole has one bucket only',
   'src/log/event-runs.ts cursors relation: > → >=':
     'a run without seqs gives none, and leaves the heap when it is taken',
-  'src/log/message/message-frame.ts readFrame relation: < → <=':
-    'a frame of just this length has an empty head, which is no JSON: it is undecodable both ways',
-  'src/log/message/message-frame.ts content number: 0 → 1':
-    'every section of the format is read before, so the value for an absent one is never used',
-  'src/log/message/read-seal.ts readSeal early exit dropped: if (readPosition(db)?.place !== 0) return null → ;':
-    'the newest kept message is a seal only at place 0, and a log on no engine keeps no messages: the exit saves a decoding',
   'src/log/store/high-water.ts FORMER_MAX number: 16 → 17':
     'the number is chosen: one more former log fits the place too',
   'src/log/store/high-water.ts end place moved: CRC_BYTES → CRC_BYTES + 1':
@@ -88,8 +82,6 @@ export const KNOWN_SURVIVORS: Readonly<Record<string, string>> = {
   'src/log/store/store.ts refusalOf relation: > → >=': 'no caller asks for the refusal of the present schema',
   'src/log/store/store.ts place number: 1 → 2':
     'the number stands for no place, and is only asked whether it is below zero',
-  'src/log/stream/kept-messages.ts openKeptMessages number: 0 → 1 (2)':
-    'the value is set from the table before it is read',
   'src/log/tree/signing-keys.ts readKeys relation: < → <=':
     'the vkey is the primary key of the table, so no two are equal',
   'src/log/tree/signing-keys.ts listKeys number: 1 → 2': 'the count of changes is only compared with zero',

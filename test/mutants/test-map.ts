@@ -32,7 +32,6 @@ const COSTLY = [
   'alerts',
   'cluster',
   'documents',
-  'engine',
   'image',
   'log-lines',
   'mutants',
@@ -40,18 +39,16 @@ const COSTLY = [
   'outbox',
   'previews',
   'release',
-  'replica',
   'torture',
   'versions',
   'web',
-  'writers',
 ]
 
 /** Test files of the project that are measured. */
 export const MEASURED: readonly string[] = SOURCES.filter(
   (path) =>
     path.endsWith('.test.ts') &&
-    !/^(?:src\/web|src\/engine|bench)\//.test(path) &&
+    !/^(?:src\/web|bench)\//.test(path) &&
     !COSTLY.some((folder) => path.startsWith(`test/${folder}/`)),
 )
 

@@ -43,7 +43,7 @@ async function restoreFromDump(
 }
 
 async function waiting({ sql }: OutboxStage): Promise<number> {
-  const [row] = await sql`SELECT count(*)::int AS waiting FROM daybook_outbox WHERE drained_at IS NULL`
+  const [row] = await sql(`SELECT count(*)::int AS waiting FROM daybook_outbox WHERE drained_at IS NULL`)
   return Number(row?.['waiting'])
 }
 
@@ -53,7 +53,7 @@ const drained = (stage: OutboxStage): Promise<void> =>
 /** Waits until the drainer has marked a row that is waiting now. */
 async function progress({ sql }: OutboxStage): Promise<void> {
   const drainedRows = async (): Promise<number> => {
-    const [row] = await sql`SELECT count(drained_at)::int AS count FROM daybook_outbox`
+    const [row] = await sql(`SELECT count(drained_at)::int AS count FROM daybook_outbox`)
     return Number(row?.['count'])
   }
   const earlier = await drainedRows()
@@ -62,7 +62,7 @@ async function progress({ sql }: OutboxStage): Promise<void> {
 
 /** Rows that were sent again after the log had taken them. */
 async function sentTwice({ sql }: OutboxStage): Promise<number> {
-  const [row] = await sql`SELECT count(*)::int AS count FROM daybook_outbox WHERE status = 'duplicate'`
+  const [row] = await sql(`SELECT count(*)::int AS count FROM daybook_outbox WHERE status = 'duplicate'`)
   return Number(row?.['count'])
 }
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
+import { escapeLiteral } from 'pg'
 import { outboxSql, parseOutboxTable } from '../../src/command/outbox/outbox-sql.ts'
+import type { NamedRow } from './administer.ts'
+import { administer } from './administer.ts'
 import type { RunResult } from '../stage/command-stage.ts'
 import { run } from '../stage/command-stage.ts'
 import type { PostgresServer } from './postgres-server.ts'
@@ -13,6 +15,7 @@ import { startService } from '../stage/service.ts'
 
 const WAIT_MS = 30_000
 const LOOK_MS = 10
+const ROWS = 'SELECT *, draft::text AS draft FROM daybook_outbox ORDER BY pos'
 
 /** A row of the outbox, as the platform reads it. */
 type OutboxRow = Readonly<{
@@ -32,8 +35,8 @@ export type OutboxStage = AsyncDisposable &
     server: PostgresServer
     service: Service
     tokenFile: string
-    /** Connections of the platform, as the user who may do everything. */
-    sql: postgres.Sql
+    /** Runs statements on one connection, as the user who may do everything. Returns the rows of the last one. */
+    sql(...statements: readonly string[]): Promise<readonly NamedRow[]>
     /** Words of the command that drains the outbox. */
     words: readonly string[]
     /** Inserts drafts in one transaction. */
@@ -59,7 +62,6 @@ export async function openOutboxStage(): Promise<OutboxStage> {
     [server.url(), '-q', '-v', 'ON_ERROR_STOP=1'],
     outboxSql(parseOutboxTable('daybook_outbox')),
   )
-  const sql = connectTester(server)
   const token = ['--token-file', tokenFile] as const
   const words = [
     'publish',
@@ -74,16 +76,12 @@ export async function openOutboxStage(): Promise<OutboxStage> {
     server,
     service,
     tokenFile,
-    sql,
+    sql: (...statements) => administer(server, 'postgres', ...statements),
     words,
     async insert(...drafts) {
-      await sql.begin(async (transaction) => {
-        for (const draft of drafts) {
-          await transaction`INSERT INTO daybook_outbox (draft) VALUES (${JSON.stringify(draft)}::text::json)`
-        }
-      })
+      await administer(server, 'postgres', 'BEGIN', ...drafts.map(insertionOf), 'COMMIT')
     },
-    rows: () => sql<OutboxRow[]>`SELECT *, draft::text AS draft FROM daybook_outbox ORDER BY pos`,
+    rows: () => administer<OutboxRow>(server, 'postgres', ROWS),
     drain: (...more) => run([...words, '--once', ...more]),
     async events() {
       const { events } = (await (await fetch(`${service.url}/api/v1/events?limit=10000`)).json()) as {
@@ -92,7 +90,6 @@ export async function openOutboxStage(): Promise<OutboxStage> {
       return events.map(({ kind, kots }) => `${kind} ${kots}`)
     },
     async [Symbol.asyncDispose]() {
-      await sql.end({ timeout: 1 })
       await server[Symbol.asyncDispose]()
       await service[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true, force: true })
@@ -100,16 +97,9 @@ export async function openOutboxStage(): Promise<OutboxStage> {
   }
 }
 
-/** Connections of the user who may do everything. */
-function connectTester({ host }: PostgresServer, connections = 4): postgres.Sql {
-  return postgres({
-    host,
-    username: 'tester',
-    database: 'postgres',
-    max: connections,
-    connect_timeout: 30,
-    onnotice: () => undefined,
-  })
+/** Statement that inserts a draft. */
+function insertionOf(draft: object): string {
+  return `INSERT INTO daybook_outbox (draft) VALUES (${escapeLiteral(JSON.stringify(draft))})`
 }
 
 /** Waits until a condition holds. */

@@ -24,7 +24,7 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
   after(() => stage?.[Symbol.asyncDispose]())
 
   /** Empties the table, so that each test begins with its own rows. */
-  const clear = (): Promise<unknown> => stage.sql`TRUNCATE daybook_outbox`
+  const clear = (): Promise<unknown> => stage.sql(`TRUNCATE daybook_outbox`)
   const statuses = async (): Promise<readonly (string | null)[]> =>
     (await stage.rows()).map(({ status }) => status)
 
@@ -53,7 +53,7 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     const earlier = await stage.events()
     await stage.insert(deposit('4'), deposit('5', { ref: 'fifth' }))
     await stage.drain()
-    await stage.sql`UPDATE daybook_outbox SET drained_at = NULL, status = NULL, seq = NULL`
+    await stage.sql(`UPDATE daybook_outbox SET drained_at = NULL, status = NULL, seq = NULL`)
     assert.equal((await stage.drain()).stdout, '0 published, 2 duplicates skipped, 0 held\n')
     assert.equal((await stage.events()).length, earlier.length + 2)
     assert.deepEqual(await statuses(), ['duplicate', 'duplicate'])
@@ -61,12 +61,12 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
 
   test('sends the text of a draft as it was inserted', async () => {
     await clear()
-    await stage.sql.unsafe(`INSERT INTO daybook_outbox (draft) VALUES ('{
+    await stage.sql(`INSERT INTO daybook_outbox (draft) VALUES ('{
       "type": "treasury", "kind": "deposit",
       "kots": "100000000000000000.000000001" }')`)
     assert.equal((await stage.drain()).code, 0)
     assert.equal((await stage.events()).at(-1), 'deposit 100000000000000000.000000001')
-    await stage.sql.unsafe(
+    await stage.sql(
       `INSERT INTO daybook_outbox (draft) VALUES ('{"type":"treasury","kind":"deposit","kots":"1","kots":"2"}')`,
     )
     const { code, stderr } = await stage.drain()
@@ -92,7 +92,9 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
       'deposit 6.000000000',
       'deposit 7.000000000',
     ])
-    await stage.sql`UPDATE daybook_outbox SET drained_at = now(), status = 'skipped' WHERE id = ${refused?.id ?? ''}`
+    await stage.sql(
+      `UPDATE daybook_outbox SET drained_at = now(), status = 'skipped' WHERE id = '${refused?.id ?? ''}'`,
+    )
     assert.equal((await stage.drain()).stdout, '1 published, 0 duplicates skipped, 0 held\n')
   })
 
@@ -157,13 +159,9 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
 
   test('needs only the right to insert, and gives its other columns to nobody', async () => {
     await clear()
-    await stage.sql`CREATE ROLE platform`
-    await stage.sql`GRANT INSERT (draft) ON daybook_outbox TO platform`
-    const as = (text: string): Promise<unknown> =>
-      stage.sql.begin(async (transaction) => {
-        await transaction`SET LOCAL ROLE platform`
-        await transaction.unsafe(text)
-      })
+    await stage.sql(`CREATE ROLE platform`)
+    await stage.sql(`GRANT INSERT (draft) ON daybook_outbox TO platform`)
+    const as = (text: string): Promise<unknown> => stage.sql('SET ROLE platform', text)
     await as(`INSERT INTO daybook_outbox (draft) VALUES ('${JSON.stringify(deposit('0.05'))}')`)
     assert.deepEqual(
       (await stage.rows()).map(({ pos }) => pos === null),
@@ -177,7 +175,7 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     ]) {
       await assert.rejects(as(statement), /permission denied/, statement)
     }
-    await assert.rejects(stage.sql`INSERT INTO daybook_outbox (draft) VALUES ('[]')`, /check constraint/)
+    await assert.rejects(stage.sql(`INSERT INTO daybook_outbox (draft) VALUES ('[]')`), /check constraint/)
   })
 
   test('takes rows under the longest names that --table accepts', async () => {
@@ -197,23 +195,24 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
 
   test('makes a commit durable that its transaction would not have waited for', async () => {
     await clear()
-    const [found] = await stage.sql.begin(async (transaction) => {
-      await transaction`SET LOCAL synchronous_commit = off`
-      await transaction`INSERT INTO daybook_outbox (draft) VALUES (${JSON.stringify(deposit('0.06'))}::text::json)`
-      await transaction`SET CONSTRAINTS ALL IMMEDIATE`
-      return transaction`SHOW synchronous_commit`
-    })
+    const [found] = await stage.sql(
+      'BEGIN',
+      'SET LOCAL synchronous_commit = off',
+      `INSERT INTO daybook_outbox (draft) VALUES ('${JSON.stringify(deposit('0.06'))}')`,
+      'SET CONSTRAINTS ALL IMMEDIATE',
+      'SHOW synchronous_commit',
+    )
     assert.equal(found?.['synchronous_commit'], 'on')
   })
 
   test('is not drained while a row has no position or the trigger is off', async () => {
     await clear()
-    await stage.sql`ALTER TABLE daybook_outbox DISABLE TRIGGER daybook_outbox_place`
+    await stage.sql(`ALTER TABLE daybook_outbox DISABLE TRIGGER daybook_outbox_place`)
     await stage.insert(deposit('0.07'))
     const off = await stage.drain()
     assert.equal(off.code, 1)
     assert.match(off.stderr, /no enabled deferred trigger daybook_outbox_place; publish --sql --table public/)
-    await stage.sql`ALTER TABLE daybook_outbox ENABLE TRIGGER daybook_outbox_place`
+    await stage.sql(`ALTER TABLE daybook_outbox ENABLE TRIGGER daybook_outbox_place`)
     await stage.insert(deposit('0.08'))
     const { code, stderr } = await stage.drain()
     assert.equal(code, 1)
@@ -229,16 +228,18 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     await stage.insert(deposit('0.09'))
     await stage.drain()
     const [row] = await stage.rows()
-    await stage.sql`UPDATE daybook_outbox SET log = 'former-log'`
+    await stage.sql(`UPDATE daybook_outbox SET log = 'former-log'`)
     // A row that no log took says nothing about the log, although it is marked later.
     await stage.insert(deposit('0.091'))
-    await stage.sql`UPDATE daybook_outbox SET drained_at = now(), status = 'skipped' WHERE drained_at IS NULL`
+    await stage.sql(
+      `UPDATE daybook_outbox SET drained_at = now(), status = 'skipped' WHERE drained_at IS NULL`,
+    )
     await stage.insert(deposit('0.10'))
     const refused = await stage.drain()
     assert.equal(refused.code, 1)
     const statement = `UPDATE "public"."daybook_outbox" SET drained_at = NULL WHERE log <> '${row?.log}'`
     assert.ok(refused.stderr.includes(`send that log every row with: ${statement}\n`), refused.stderr)
-    await stage.sql.unsafe(statement)
+    await stage.sql(statement)
     assert.equal((await stage.drain()).stdout, '1 published, 1 duplicate skipped, 0 held\n')
     assert.deepEqual(await statuses(), ['duplicate', 'skipped', 'published'])
   })

@@ -5,7 +5,7 @@ import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync } f
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import postgres from 'postgres'
+import { administer } from './administer.ts'
 import { spawnTied } from '../processes/other-program.ts'
 
 const WAIT_MS = 30_000
@@ -25,6 +25,8 @@ export type PostgresServer = AsyncDisposable &
     url(database?: string): string
     /** Directory of the socket. Its folder `data` has the cluster. */
     host: string
+    /** Port on the loopback, if it has one, and of the socket. */
+    port: number
     /** Process id of the running server. */
     pid(): number
     /** Starts the server, and waits until it takes connections. */
@@ -49,7 +51,7 @@ type ServerOptions = Readonly<{
 /** Makes a cluster in `folder/postgres`, and starts it. */
 export async function startPostgresServer(
   folder: string,
-  { port = null, settings = [], standbyOf = null }: ServerOptions = {},
+  { port: given = null, settings = [], standbyOf = null }: ServerOptions = {},
 ): Promise<PostgresServer> {
   const home = join(folder, 'postgres')
   const as = ordinaryUser()
@@ -73,13 +75,16 @@ export async function startPostgresServer(
     cwd: home,
   })
   let child: ChildProcess | null = null
-  const given = port === null ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`]
-  const flags = [...SETTINGS, ...given, ...settings].flatMap((setting) => ['-c', setting])
+  const port = given ?? PORT_DEFAULT
+  const address = given === null ? '' : '127.0.0.1'
+  const listening = [`listen_addresses=${address}`, `port=${port}`]
+  const flags = [...SETTINGS, ...listening, ...settings].flatMap((setting) => ['-c', setting])
   const url = (database = 'postgres'): string =>
-    `postgres://tester@/${database}?host=${encodeURIComponent(home)}&port=${port ?? PORT_DEFAULT}&sslmode=disable`
+    `postgres://tester@/${database}?host=${encodeURIComponent(home)}&port=${port}&sslmode=disable`
   const server: PostgresServer = {
     url,
     host: home,
+    port,
     run,
     pid() {
       if (child?.pid === undefined) throw new Error('PostgreSQL does not run')
@@ -93,7 +98,7 @@ export async function startPostgresServer(
           cwd: home,
           stdio: 'ignore',
         })
-        if (await answers(home, port ?? PORT_DEFAULT)) return
+        if (await answers(server)) return
         // A crashed server is refused a start while its processes still end.
         if (child.exitCode !== null || child.signalCode !== null) child = null
         if (performance.now() > endMs) throw new Error('PostgreSQL does not start')
@@ -144,23 +149,12 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function answers(host: string, port: number): Promise<boolean> {
-  const sql = postgres({
-    host,
-    port,
-    database: 'postgres',
-    username: 'tester',
-    max: 1,
-    connect_timeout: 30,
-    onnotice: () => undefined,
-  })
+async function answers(server: PostgresServer): Promise<boolean> {
   try {
-    await sql`SELECT 1`
+    await administer(server, 'postgres', 'SELECT 1')
     return true
   } catch {
     return false
-  } finally {
-    await sql.end({ timeout: 1 })
   }
 }
 

@@ -14,7 +14,7 @@ export async function injectFault(pid: number, fault: Fault): Promise<AsyncDispo
 }
 
 /** Attaches `strace` to a process until the result is disposed. `said` is all that it has written so far. */
-export async function attachTracer(
+async function attachTracer(
   pid: number,
   words: readonly string[],
 ): Promise<AsyncDisposable & Readonly<{ said(): string }>> {

@@ -148,32 +148,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 4, hour: 30, night: 300 },
     seed: 'however it is read',
   },
-  'node-model': {
-    file: 'test/cluster/model/node-model.test.ts',
-    promise:
-      'Three nodes of a log on a table lose, double and sign nothing twice in virtual time, even when the tail is lost',
-    unit: 'schedules of each of three kinds',
-    sizes: { quick: 20, hour: 600, night: 10_000 },
-    part: 1_000,
-    seed: 'one node leads',
-  },
-  'replica-model': {
-    file: 'test/replica/replica-model.test.ts',
-    promise:
-      'Three writers of a log lose, double and sign nothing twice in virtual time, even when the tail is lost',
-    unit: 'schedules of each of three kinds',
-    sizes: { quick: 6, hour: 300, night: 5_000 },
-    part: 500,
-    seed: '1',
-  },
-  'replica-store': {
-    file: 'test/replica/replica-store.test.ts',
-    promise: 'Three writers with real stores end with the same rows and the same signed tree',
-    unit: 'schedules',
-    sizes: { quick: 3, hour: 60, night: 600 },
-    part: 100,
-    seed: '1',
-  },
   'cluster-single': {
     file: 'test/torture/history/single-cluster.test.ts',
     promise: 'A node that is killed, paused and cut off loses and repeats nothing, and keeps the order',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { CHAIN, openHeldStage } from '../../../test/held/held-stage.ts'
 import { openBookNodes, rowsOf } from '../../../test/cluster/book/book-nodes.ts'
 import { randomOutput } from '../../../test/story/random-output.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
+import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { readChainId } from '../../log/held/chain-id.ts'
 import { openAudit } from '../../log/audit-store.ts'
 import { newLogId, openForWriting, readIdentity, storePath, writeIdentity } from '../../log/store/store.ts'
@@ -17,11 +19,16 @@ import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import { listKeys } from '../../log/tree/signing-keys.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { openSignedTrees } from '../../log/tree/signed-trees.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import type { Month } from '../../protocol/moment.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
+import { readTablePlace } from '../row/table-position.ts'
+import type { TableRow } from '../table/log-table.ts'
 import { createStoreFromRow } from '../row/begin-row.ts'
-import { enterTable, movedRows } from './moved-rows.ts'
+import { enterTable, leaveTable, movedRows } from './moved-rows.ts'
+import type { TableBook } from './table-book.ts'
 import { openTableBook } from './table-book.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
@@ -40,16 +47,14 @@ function assertMoved(db: DatabaseSync, key: SigningKey): number {
     let book = openTableBook({ db: other, keys: [key], asksChain: true })
     assert.equal(book.checkpoint(), newestCheckpoint(other).checkpoint)
     for (let at = 1; at < rows.length; at = book.applied().place) {
+      const wrong = { place: at + 2, bytes: new Uint8Array(9) }
+      assert.throws(() => book.apply([...rows.slice(at, at + 1), wrong]), { name: 'RowFault', place: at + 2 })
       book.apply(rows.slice(at, at + (at < 12 ? 1 + (at % 3) : 16)))
       assert.equal(book.checkpoint(), newestCheckpoint(other).checkpoint)
       assertStarts(other, key)
       book = openTableBook({ db: other, keys: [key], asksChain: true })
     }
-    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
-    for (const { name } of tables) {
-      if (!NOT_CARRIED.has(String(name)))
-        assert.deepEqual(rowsOf(other, String(name)), rowsOf(db, String(name)), String(name))
-    }
+    assertCarried(db, other)
     assert.equal(faultAtStart(other, null), null)
     assert.equal(readChainId(other), readChainId(db))
     assert.equal(openSignedTrees(other).firstWrong(), null)
@@ -58,11 +63,38 @@ function assertMoved(db: DatabaseSync, key: SigningKey): number {
     inTransaction(db, () => enterTable(db, newest, [key]))
     const mover = openTableBook({ db, keys: [key], asksChain: true })
     assert.deepEqual(mover.applied(), book.applied())
+    book.apply([publish(mover)])
+    assertCarried(db, other)
     return rows.length
   } finally {
     other.close()
     rmSync(directory, { recursive: true })
   }
+}
+
+function assertCarried(from: DatabaseSync, to: DatabaseSync): void {
+  const tables = from.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
+  for (const { name } of tables) {
+    if (!NOT_CARRIED.has(String(name)))
+      assert.deepEqual(rowsOf(to, String(name)), rowsOf(from, String(name)), String(name))
+  }
+}
+
+/** Publishes an event. Returns its row. */
+function publish({ appender, applied, begin, commit, row }: TableBook): TableRow {
+  begin()
+  appender.append(tradeDraft('next'), { ref: 'next', digest: new Uint8Array(16) }, msOf(NOW))
+  appender.keep()
+  const next = { place: applied().place + 1, bytes: row() ?? assert.fail() }
+  commit(next.bytes)
+  return next
+}
+
+/** A draft with details of random text, of which a segment nearly fills a row. */
+function shortOutput(ref: string): Draft {
+  const url = `https://daybook.test/${randomBytes(870).toString('base64url')}`
+  const details = { month: '2026-05' as Month, digest: `sha256:${'0'.repeat(64)}`, recipients: 1, url }
+  return { ...randomOutput(ref), details }
 }
 
 /** Begins another log with the events of this one, as after an accepted loss. */
@@ -125,8 +157,26 @@ suite('a log that is moved to a table', () => {
     try {
       assert.equal(assertMoved(db, TEST_KEY), 3)
       assert.equal(readChainId(db), CHAIN)
+      inTransaction(db, () => leaveTable(db))
+      assert.equal(readTablePlace(db), null)
+      assert.equal([...movedRows(db, TEST_KEY)].length, 3, 'it can be moved again')
     } finally {
       db.close()
     }
+  })
+
+  test('keeps a compressed segment that leaves little room in its row', async () => {
+    using cluster = openBookNodes({ nodes: 1, asksChain: false, balances: 'report', now: () => msOf(NOW) })
+    const { queue, db } = cluster.node(0)
+    const send = async (from: number, to: number): Promise<void> => {
+      const drafts = Array.from({ length: to - from }, (_, index) => shortOutput(`${from + index}`))
+      assert.ok((await queue().submit(drafts)).ok)
+    }
+    for (let at = 0; at < 4_095; at += 1_365) await send(at, at + 1_365)
+    await send(4_095, 4_096)
+    const [size] = db().prepare('SELECT max(length(bytes)) AS bytes FROM segments').all()
+    const bytes = Number(size?.['bytes'])
+    assert.ok(bytes > 3.25 * 1024 * 1024 && bytes < 4 * 1024 * 1024, `${bytes} bytes`)
+    assert.ok(assertMoved(db(), TEST_KEY) > 3)
   })
 })

@@ -9,6 +9,7 @@ import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
 import { RowFault } from '../node/node-book.ts'
+import type { TableBook } from './table-book.ts'
 import type { CommitRow, LogRow } from '../row/log-row.ts'
 import { decodeRow, encodeRow } from '../row/row-frame.ts'
 
@@ -41,6 +42,21 @@ function changed(
   return encodeRow({ ...row, ...change(row) } as LogRow, TEST_KEY)
 }
 
+/** Asserts that an event can be built on the books. Builds it, and undoes it. */
+function assertBuilds({ appender, begin, rollback, row }: TableBook): void {
+  begin()
+  const { seq } = appender.append(
+    tradeDraft('own'),
+    { ref: 'own', digest: ZEROS },
+    msOf(Date.UTC(2026, 5, 1)),
+  )
+  appender.keep()
+  const decoded = decodeRow(row() ?? ZEROS)
+  assert.ok(decoded.ok && decoded.signed.row.is === 'commit')
+  assert.deepEqual([decoded.signed.row.first, decoded.signed.row.lines.length], [seq, 1])
+  rollback()
+}
+
 suite('a row with', () => {
   for (const [name, place, change, reason] of WRONG_ROWS) {
     test(`${name} stops the node at its place, and leaves its books as they were`, async () => {
@@ -51,6 +67,7 @@ suite('a row with', () => {
       const wrong = { place, bytes: changed(cluster, place, change) }
       assert.throws(() => other.book().apply([wrong]), faultWith(place, reason))
       assert.deepEqual(other.book().applied(), before)
+      assertBuilds(other.book())
       cluster.follow(1)
       assertSameTables(one.db(), other.db())
     })

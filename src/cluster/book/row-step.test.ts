@@ -7,6 +7,7 @@ import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { StoreError } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { msOf } from '../../protocol/moment.ts'
@@ -104,6 +105,30 @@ suite('a change of keys on a table', () => {
       /^RowFault: no key of the log has signed it$/,
     )
     assertEqual(cluster)
+  })
+
+  test('is in the checkpoint at once, on the node that made it and on the others', async () => {
+    using cluster = openNodes([TEST_KEY, OTHER_KEY])
+    await publish(cluster, 'a')
+    cluster.follow(1)
+    take(cluster, { is: 'keys', keys: [OTHER_KEY] })
+    cluster.follow(1)
+    for (const { book, db } of cluster.nodes)
+      assert.equal(book().checkpoint(), newestCheckpoint(db()).checkpoint)
+  })
+
+  test('is undone with a wrong row after it in the same transaction', () => {
+    using cluster = openNodes([TEST_KEY, OTHER_KEY])
+    const { book } = cluster.node(1)
+    for (const step of [{ is: 'keys', keys: [OTHER_KEY] }, { is: 'end' }] as const) {
+      const bytes = builtStep(cluster, step)
+      const wrong = [
+        { place: 2, bytes },
+        { place: 3, bytes },
+      ]
+      assert.throws(() => book().apply(wrong), { name: 'RowFault', place: 3 })
+      assert.deepEqual([book().keys().signing.length, book().isEnded()], [2, false])
+    }
   })
 
   test('stops a node that has not the new key', () => {

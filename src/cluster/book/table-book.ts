@@ -96,11 +96,8 @@ export function openTableBook(settings: TableBookSettings): TableBook {
     build: (operatorStep) =>
       void (step = rowOfStep(settings.db, operatorStep, settings.keys, parts.present())),
     row() {
-      const body = bodyOf(log, step)
-      isUnchanged = body === null
-      const [key] = keys().signing
-      assert(key !== undefined, 'a key signs the log')
-      built = body === null ? null : encodeRow({ ...rows.next(), ...body }, key)
+      built = encodeBuilt(parts, step)
+      isUnchanged = built === null
       return built
     },
     commit(bytes) {
@@ -219,6 +216,16 @@ function openParts({ db, keys: own, asksChain }: TableBookSettings): BookParts {
       standIn.reload()
     },
   }
+}
+
+/** Bytes of the row of what was built; null when nothing changed. */
+function encodeBuilt({ log, rows, keys }: BookParts, step: StepRow | null): Uint8Array | null {
+  const body = bodyOf(log, step)
+  if (body === null) return null
+  // A change of keys is built, but not applied yet, so that a key of before signs it.
+  const [key] = keys().signing
+  assert(key !== undefined, 'a key signs the log')
+  return encodeRow({ ...rows.next(), ...body }, key)
 }
 
 /** Content of the row of what was built; null when nothing changed. */

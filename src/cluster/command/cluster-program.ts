@@ -4,7 +4,7 @@ import { directoryOption, requireLog } from '../../command/operator/log-options.
 import { openDoor } from '../../command/operator/publish-door.ts'
 import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
 import { refuseOtherOwner } from '../../command/terminal/directory-owner.ts'
-import { keyFiles, optionOf } from '../../command/terminal/options.ts'
+import { keyFiles, option, optionOf } from '../../command/terminal/options.ts'
 import { printable } from '../../command/terminal/output.ts'
 import type { ExitCode, World } from '../../command/terminal/world.ts'
 import { CommandError, takeDirectory, tell } from '../../command/terminal/world.ts'
@@ -29,11 +29,10 @@ export function clusterCommand(world: World, done: Done): Command {
 }
 
 function initCommand(world: World, done: Done): Command {
-  const option = optionOf('cluster')
   return new Command('init')
     .description('print the SQL that makes the table of a log, and the role of its nodes')
     .argument('<database>', 'name of the database in which it runs')
-    .addOption(option('--role <name>', 'role with which the nodes run').default('daybook'))
+    .addOption(optionOf('cluster')('--role <name>', 'role with which the nodes run').default('daybook'))
     .addHelpText('after', '\nExample: daybook cluster init book | psql -d book -v ON_ERROR_STOP=1')
     .action((database: string, { role }: Readonly<{ role: string }>) => {
       const sql = setupSql(role, database)
@@ -104,10 +103,7 @@ function checkCommand(world: World, done: Done): Command {
   const command = new Command('check')
     .description('read the table of a log: settings, places, signatures and roots')
     .addOption(
-      optionOf('cluster')(
-        '--data <dir>',
-        'data directory to compare with the table; no process may use the directory',
-      ),
+      option('--data <dir>', 'data directory to compare with the table; no process may use the directory'),
     )
     .addHelpText(
       'after',
@@ -146,14 +142,14 @@ async function check({ data, ...options }: CheckOptions, world: World): Promise<
 type KeysOptions = Readonly<{ to: string; tokenFile: string }>
 
 function keysCommand(world: World, done: Done): Command {
-  const option = optionOf('cluster_keys')
+  const own = optionOf('cluster_keys')
   return new Command('keys')
     .description('change the keys that sign a log, on all nodes at once; every node must hold them')
     .argument('<vkeys...>', 'vkeys of all keys that sign from now on, one or two (keygen --show)')
     .addOption(
-      option('--to <urls>', 'addresses of the publish doors of the nodes').default('http://127.0.0.1:8081'),
+      own('--to <urls>', 'addresses of the publish doors of the nodes').default('http://127.0.0.1:8081'),
     )
-    .addOption(option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
+    .addOption(own('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
     .addHelpText(
       'after',
       `

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
-import type { ServeOption } from '../../command/program-option.ts'
+import type { ServeOption } from '../../command/plug/program-option.ts'
 import { parseDatabaseUrl } from '../../command/terminal/database-url.ts'
 import { option } from '../../command/terminal/options.ts'
 import { CommandError } from '../../command/terminal/world.ts'

@@ -23,7 +23,7 @@ type CheckSettings = Readonly<{
 }>
 
 /** Findings in a table. */
-export type CheckedTable = Readonly<{
+type CheckedTable = Readonly<{
   /** Faults, one sentence each. The first fault of the rows ends the reading. */
   faults: readonly string[]
   /** Remarks that are no faults, one sentence each. */

@@ -1,5 +1,6 @@
 import { databaseOf } from '../../database/sent-database.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
+import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { readIdentity } from '../../log/store/store.ts'
 import { lacksRoom } from '../../publish/commits/commit-failure.ts'
 import type { CarriedListeners, CarriedLog, CarriedWorld } from '../../publish/door/carried-log.ts'
@@ -124,9 +125,10 @@ function startNode(settings: ClusterSettings, world: CarriedWorld, parts: NodePa
     timers: { now: monotonicMs, sleep },
     primary: openPrimaryFile(dataDirectory).read(),
     mayRetry(error) {
-      const passes = lacksRoom(error, 0, isDiskFull)
-      if (passes) onFull()
-      return passes
+      const isFull = lacksRoom(error, 0, isDiskFull)
+      if (isFull) onFull()
+      // Another program may have locked the store, or taken the last file descriptor.
+      return isFull || isPassingFault(error)
     },
   })
 }

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
-import type { CarrierTools } from '../../command/service/log-carrier.ts'
+import type { CarrierTools } from '../../command/plug/log-carrier.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { ClusterNews, ClusterNotice, ClusterReport } from './cluster-news.ts'
 

@@ -2,11 +2,15 @@ import type { DatabaseSync } from 'node:sqlite'
 import { databaseOf } from '../../database/sent-database.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
+import { refuseMirror } from '../../log/store/mirror-meta.ts'
 import { openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import { changeKeys, newestCheckpoint, proveLog } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
+import { isSame } from '../../tlog/hash.ts'
 import { enterTable, movedRows } from '../book/moved-rows.ts'
+import type { NewestRow } from '../node/node-book.ts'
+import { digestOfRow } from '../row/row-frame.ts'
 import { openRowKeys } from '../row/row-keys.ts'
 import { readTablePlace } from '../row/table-position.ts'
 import type { TableRow } from '../table/log-table.ts'
@@ -41,13 +45,14 @@ export type MoveSettings = Readonly<{
 export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ head: number; rows: number }>> {
   const { dataDirectory, keys, table, signal, onProgress } = settings
   using db = openStore(dataDirectory)
+  refuseMirror(db)
   const before = readTablePlace(db)
   if (before === null) {
     proveLog(db, readHighWater(dataDirectory), { keys, acceptLoss: false, acceptNewKey: false })
     changeKeys(db, { keys, acceptNewKey: false })
   } else refuseLack(db, settings)
   const options = optionsOf(settings, db)
-  if (before !== null && (await isThere(settings, options, before.place))) {
+  if (before !== null && (await isThere(settings, options, before))) {
     return { head: headOf(db), rows: before.place }
   }
   const [key] = openRowKeys(db, keys).signing
@@ -73,15 +78,22 @@ export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ he
 }
 
 /** Whether the table has the rows of this store already. Throws when it has others. */
-async function isThere({ table }: MoveSettings, options: TableOptions, place: number): Promise<boolean> {
+async function isThere(
+  { table }: MoveSettings,
+  options: TableOptions,
+  { place, digest }: NewestRow,
+): Promise<boolean> {
   await using open = openLogTable(databaseOf(table.database), options)
-  const { last } = await open.look(Number.MAX_SAFE_INTEGER, 1, place)
+  const { last, rows } = await open.look(place, 1, place)
   if (last === 0) return false
-  if (last >= place) return true
-  throw new StoreError(
-    `the table ends at place ${last}, and this store at place ${place}: start this node, and it puts the missing rows back`,
-  )
+  if (last < place)
+    throw new StoreError(`the table ends at place ${last}, and this store at place ${place}: ${PUT_BACK}`)
+  const [own] = rows
+  if (own !== undefined && isSame(digestOfRow(own.bytes), digest)) return true
+  throw new StoreError(`the table has another row at place ${place} than this store`)
 }
+
+const PUT_BACK = 'start this node, and it puts the missing rows back'
 
 /** Opens the store of a data directory. */
 export function openStore(dataDirectory: string): DatabaseSync {

@@ -29,8 +29,12 @@ type Machine = {
   readonly watch: TableWatch
   readonly leading: Leadership
   stopped: NodeStop | null
-  /** Reasons for which the table could not be read, and this node not take over, the last time; null when they could. */
+  /**
+   * Reasons for which the table could not be read the last time, the database could not be led, and this node not take over;
+   * null when they could.
+   */
   away: string | null
+  barred: string | null
   unfit: string | null
   /** Whether the disk of this node failed the last time. */
   isFailing: boolean
@@ -54,6 +58,7 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
     leading: openLeadership(settings, bell, watch),
     stopped: null,
     away: null,
+    barred: null,
     unfit: null,
     isFailing: false,
     putBackTotal: 0,
@@ -85,7 +90,7 @@ async function run(machine: Machine): Promise<void> {
     try {
       refuseEnded(machine)
       await follow(machine)
-      if (settings.accepts() && watch.refusalToTry(book.applied().place) === null) await takeOver(machine)
+      if (settings.accepts() && watch.refusalToTry(book.applied().place) === null) await tryToLead(machine)
     } catch (error) {
       fail(machine, error)
     }
@@ -134,6 +139,18 @@ function apply(machine: Machine, rows: readonly TableRow[]): void {
   onBooks('applied')
   machine.bell.told(book.applied().place)
   refuseEnded(machine)
+}
+
+/** Tries to lead. A database that cannot be led may be followed: it is told once, and not again after each look. */
+async function tryToLead(machine: Machine): Promise<void> {
+  try {
+    await takeOver(machine)
+    machine.barred = null
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error
+    if (machine.barred !== error.message) machine.settings.onNotice({ is: 'away', reason: error.message })
+    machine.barred = error.message
+  }
 }
 
 /** Takes the lock, meets the table, and leads. A node that finds newer rows of another one gives the lock back. */
@@ -207,9 +224,10 @@ async function reachEnd({ bell, leading, settings, stopped }: Machine): Promise<
 }
 
 function stateOf(machine: Machine): ClusterNodeState {
-  const { away, leading, putBackTotal, settings, stopped, unfit, watch } = machine
+  const { barred, leading, putBackTotal, settings, stopped, unfit, watch } = machine
   const end = settings.book.applied()
   const leads = leading.session !== null
+  const away = machine.away ?? (leads || watch.isLed() ? null : barred)
   const waiting = watch.isLed() ? null : unfit
   const following =
     away ?? waiting ?? watch.refusalToTry(end.place) ?? 'no node leads: this one is taking over'

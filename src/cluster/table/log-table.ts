@@ -35,7 +35,7 @@ export type Look = Readonly<{
 export type AppendAnswer = 'appended' | 'refused' | 'unknown'
 
 /** Difference between the clock of the database and ours, in milliseconds. */
-export type ClockOffset = Readonly<{
+type ClockOffset = Readonly<{
   /** The database's clock minus ours. */
   offsetMs: number
   /** Half of the round trip of the question: the offset may be wrong by so much in either direction. */

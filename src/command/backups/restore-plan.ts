@@ -18,7 +18,7 @@ import {
   StoreError,
   storePath,
 } from '../../log/store/store.ts'
-import { carriedPlace } from '../../log/store/carried-log.ts'
+import { carriedPlace } from '../../log/tree/carried-place.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import type { Diagnosis } from '../doctor/diagnosis.ts'
 import { note, ok, warn, wrong } from '../doctor/diagnosis.ts'

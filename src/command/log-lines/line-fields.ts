@@ -47,7 +47,7 @@ export const LINE_FIELDS = {
   node: { form: 'word', meaning: 'version of Node' },
   of: { form: 'word', meaning: 'the log, fact, event, draft or listener that the line is about' },
   openFiles: { form: 'number', meaning: 'files that the process may open' },
-  place: { form: 'number', meaning: 'place of a message in its stream' },
+  place: { form: 'number', meaning: 'place of a row in the table of the log' },
   port: { form: 'number', meaning: 'port of the public listener' },
   publishPort: { form: 'number', meaning: 'port of the private listener' },
   reason: { form: 'text', meaning: 'reason in words' },

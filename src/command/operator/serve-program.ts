@@ -10,8 +10,8 @@ import type { FinalityOptions } from './finality-options.ts'
 import { finalityOf, finalityOptions } from './finality-options.ts'
 import type { LogOptions } from './log-options.ts'
 import { logOptions, newLogOf } from './log-options.ts'
-import type { ProgramOption } from '../program-option.ts'
-import type { LogCarrier } from '../service/log-carrier.ts'
+import type { ProgramOption } from '../plug/program-option.ts'
+import type { LogCarrier } from '../plug/log-carrier.ts'
 import type { FeedOptions } from '../feed/feed-options.ts'
 import { feedChoiceOf, feedOptions } from '../feed/feed-options.ts'
 import type { LineOptions } from '../log-lines/line-options.ts'
@@ -50,7 +50,7 @@ export async function serveCommand(
   done: (code: ExitCode) => void,
   plugged: readonly ProgramOption[],
 ): Promise<Command> {
-  const carriers = await Promise.all(plugged.map((option) => option.serve()))
+  const carriers = await Promise.all(plugged.map(({ serve: load }) => load()))
   const serveAlone = serveOptions(new Command('serve').description('serve the log of a data directory'))
   return carriers
     .reduce((command, { add }) => add(command), serveAlone)

@@ -23,7 +23,7 @@ export type NodeSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'> &
   }>
 
 /** Number of serving threads, settings of each, and the memory that they share. */
-export type ThreadPlan = Readonly<{
+type ThreadPlan = Readonly<{
   workers: number
   shared: Omit<FrontSettings, 'reusePort'>
   memory: FrontMemory

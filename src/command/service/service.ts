@@ -17,15 +17,16 @@ import type { WriterLines } from '../log-lines/writer-lines.ts'
 import { openWriterLines } from '../log-lines/writer-lines.ts'
 import type { AuditPace } from './background-audit.ts'
 import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
-import { answerBarriers } from './barrier-answers.ts'
+import { answerBarriers } from '../nodes/barrier-answers.ts'
 import { openCrowdedReport } from './crowded-report.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
 import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
-import type { LogCarrier } from './log-carrier.ts'
-import { openReportCell } from './report-cell.ts'
+import type { LogCarrier } from '../plug/log-carrier.ts'
+import { openReportCell } from '../nodes/report-cell.ts'
+import type { FrontMemory } from './front-memory.ts'
 import { sayStopping, sayWrong } from './front-memory.ts'
-import type { NodeSettings, ThreadPlan } from './node-threads.ts'
+import type { NodeSettings } from './node-threads.ts'
 import { drainThreads, openMainFront, planThreads, startThreads } from './node-threads.ts'
 import type { Serving } from './node-report.ts'
 import { openNodeRegistry, openNodeReport, watchNode } from './node-report.ts'
@@ -84,8 +85,7 @@ export async function startService(
   stack.use(takeDirectory(settings.data))
   const audits = openAuditLines(lines, world.monotonicMs)
   await readyStore(settings, world, audits)
-  const asked = { asksChain: settings.finality !== null, following: settings.carrier !== null }
-  const plan = planThreads({ ...settings, ...asked, mirrorOf: null }, world, lines)
+  const plan = planThreads(threadSettings(settings), world, lines)
   const { memory } = plan
   const registry = openNodeRegistry(settings)
   const tools = { world, lines, registry }
@@ -98,7 +98,7 @@ export async function startService(
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners = {
     ...whatIsTold({ ...tools, metrics }, stack),
-    onCarrier: hearCarrier(settings, plan, tools),
+    onCarrier: hearCarrier(settings, memory, tools),
     onFinality: openFinalityMetrics(registry, lines, world.now),
     onReplaced,
     onBroken: broken.resolve,
@@ -107,8 +107,8 @@ export async function startService(
       return report.answer(path, accepting)
     },
   }
-  const ends = { stop: world.stop, ...(settings.carrier !== null && { thread: settings.carrier.thread }) }
-  const writing = startWriter(writerSettings(settings, memory.head, lines), listeners, ends)
+  const own = writerSettings(settings, memory.head, lines)
+  const writing = startWriter(own, listeners, threadOf(settings, world))
   const writer = await orRefused(orTaken('--publish-port', writing), world)
   stack.use(writer)
   stack.use(answerBarriers(memory.barrier, writer))
@@ -120,8 +120,7 @@ export async function startService(
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(settings.data, lines))
-  const feed = { data: settings.data, choice: settings.witnesses, pace: settings.feedPace }
-  stack.use(startFeed(feed, front.reader, tools))
+  stack.use(startFeed(feedSettings(settings), front.reader, tools))
   const pace = { ...(settings.auditPace ?? AUDIT_PACE), keys: settings.signing.keys }
   stack.use(
     startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {
@@ -160,14 +159,30 @@ function watchHeldDrafts(
   if (finality === null && held > 0) lines.say('held-unasked', { held })
 }
 
+/** Settings of the questions to witnesses. */
+function feedSettings({ data, witnesses: choice, feedPace: pace }: ServiceSettings): FeedSettings {
+  return { data, choice, pace }
+}
+
+/** Settings of the serving threads. */
+function threadSettings(settings: ServiceSettings): NodeSettings {
+  const { finality, carrier } = settings
+  return { ...settings, asksChain: finality !== null, following: carrier !== null, mirrorOf: null }
+}
+
+/** Thread of the writer, and what stops its start. */
+function threadOf({ carrier }: ServiceSettings, { stop }: World): Parameters<typeof startWriter>[2] {
+  return carrier === null ? { stop } : { stop, thread: carrier.thread }
+}
+
 /** Receiver of news of the machines that carry the log. */
 function hearCarrier(
   { carrier }: ServiceSettings,
-  { memory }: ThreadPlan,
+  { following }: FrontMemory,
   { registry, lines, world }: FrontTools & Readonly<{ world: World }>,
 ): WriterListeners['onCarrier'] {
   if (carrier === null) return () => undefined
-  const show = openReportCell<Status['following']>(memory.following).write
+  const show = openReportCell<Status['following']>(following).write
   return carrier.hear({ registry, lines, monotonicMs: world.monotonicMs, show }).told
 }
 

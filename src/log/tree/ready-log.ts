@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { base64 } from '@scure/base'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
-import { carriedPlace, refuseCarriedLog } from '../store/carried-log.ts'
+import { carriedPlace, refuseCarriedLog } from './carried-place.ts'
 import type { HighWater } from '../store/high-water.ts'
 import { markHighWater, readHighWater } from '../store/high-water.ts'
 import { refuseMirror } from '../store/mirror-meta.ts'

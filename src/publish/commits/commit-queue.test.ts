@@ -18,7 +18,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { WRONG_CLOCK } from './commit-failure.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
-import { QUIET_QUEUE } from '../../../test/story/quiet-queue.ts'
+import { QUIET_QUEUE } from '../../../test/commits/quiet-queue.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 

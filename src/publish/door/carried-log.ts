@@ -1,10 +1,9 @@
 import type { Seq } from '../../protocol/seq.ts'
 import type { Head } from '../../project/fold/books.ts'
-import type { FailedOutcome } from '../admission/outcome.ts'
 import type { CommitFailureSettings } from '../commits/commit-failure.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import type { WriterLog } from './writer-log.ts'
-import type { PlacedRequest } from './door-replies.ts'
+import type { DoorSteps } from './door-replies.ts'
 import type { WriterSettings } from './writer-messages.ts'
 
 // The port of the writer to machines that carry the log. An option fills it: how a commit becomes durable, who leads, and
@@ -25,12 +24,6 @@ export type CarriedLog = AsyncDisposable &
     /** Further paths of the private listener, each for POST: steps of the operator. */
     steps: DoorSteps
   }>
-
-/** Steps of the operator on the private listener, by path. */
-export type DoorSteps = ReadonlyMap<
-  string,
-  (request: PlacedRequest) => Promise<Readonly<{ ok: true; answer: object }> | FailedOutcome>
->
 
 /** Listeners to the books of a carried log, which commits of all nodes change. */
 export type CarriedListeners = Readonly<{

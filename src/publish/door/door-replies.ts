@@ -63,6 +63,12 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** A request with a valid token, and its place. */
 export type PlacedRequest = Readonly<{ request: IncomingMessage; place: RequestPlace }>
 
+/** Steps of the operator on the private listener, by path. */
+export type DoorSteps = ReadonlyMap<
+  string,
+  (request: PlacedRequest) => Promise<Readonly<{ ok: true; answer: object }> | FailedOutcome>
+>
+
 /** Refuses a request that has lost its place. */
 export const PLACE_LOST: FailedOutcome = doorRefusal(
   'not-ready',

@@ -9,23 +9,21 @@ import { isOfMachine } from '../../log/store/sqlite-error.ts'
 import { readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { openClockGuard } from '../guards/clock-guard.ts'
-import type { ClockGuard } from '../guards/clock-guard.ts'
+import type { FinalityGate } from '../finality/finality-gate.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
 import { openCommitQueue } from '../commits/commit-queue.ts'
 import { createDoor } from './door.ts'
 import type { OperationsAnswer } from './operations.ts'
 import { openOperations } from './operations.ts'
 import { openQuestions } from './questions.ts'
-import { openSharedClock } from '../guards/shared-clock.ts'
 import type { CarriedLog, OpenCarriedLog, WriterTime } from './carried-log.ts'
 import type { WriterLog } from './writer-log.ts'
 import { filesHeldOpen, openOwnLog } from './writer-log.ts'
 import { openReports } from './writer-reports.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+import type { WriterClock } from './writer-clock.ts'
+import { openWriterClock } from './writer-clock.ts'
 import type { WriterState } from './writer-state.ts'
 import { openGate } from './writer-gate.ts'
 import { openWriterState } from './writer-state.ts'
@@ -48,7 +46,12 @@ export async function runWriter(
   const say = (message: FromWriter): void => port.postMessage(message)
   const own = openCarried === null ? openOwn(settings, say) : null
   const open: OpenParts = { door: null, carried: null }
-  const clock = openClock(settings, time, () => (own ?? open.carried)?.appender.head().atMs ?? null, say)
+  const clock = openWriterClock(
+    settings,
+    time,
+    () => (own ?? open.carried)?.appender.head().atMs ?? null,
+    say,
+  )
   const state = openWriterState(settings.dataDirectory, clock.guard, say)
   time.onUnhandled((error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
@@ -64,10 +67,7 @@ export async function runWriter(
   state.watch(filesHeldOpen(settings.dataDirectory), storePath(settings.dataDirectory))
   const head = openHeadCell(settings.head)
   head.move(log.appender.head().seq)
-  const writeMark = (): void => {
-    const mark = log.mark()
-    if (mark !== null) highWater.write(mark)
-  }
+  const writeMark = openMarking(log, highWater)
   // Every thread sees the new head, and what is held, from here on. The head of a carried log moves at `onHead`, whoever
   // has published.
   const seen = carried === null ? { onDurable: head.move, onPublic: writeMark } : SEEN_AT_HEAD
@@ -82,8 +82,32 @@ export async function runWriter(
   const leads = (): boolean => carried?.leads() ?? true
   const gate = await openGate(settings, { ...surroundingsOf({ log, queue, clock, state, time }), leads }, say)
   if (gate === undefined) return await end()
+  const door = openDoor(settings, { log, carried, queue, gate, state, asked, say, time })
+  open.door = door
+  carried?.start({
+    queue,
+    onHead({ seq, atMs }, followed) {
+      head.move(seq)
+      writeMark()
+      if (followed > 0 && atMs !== null) say({ is: 'followed', seq, atMs, events: followed })
+    },
+    onOtherLog: state.breakDown,
+  })
+  say({ is: 'listening', port: await listen(door, settings) })
+  await Promise.all([gate?.run(), once(door, 'close')])
+  await end()
+}
+
+/** Opens the private listener. It is not listening yet. */
+function openDoor(
+  settings: WriterSettings,
+  parts: Pick<WriterParts, 'log' | 'state' | 'say' | 'time'> &
+    Pick<Hearing, 'asked'> &
+    Readonly<{ carried: CarriedLog | null; queue: CommitQueue; gate: FinalityGate | null }>,
+): Server {
+  const { log, carried, queue, gate, state, asked, say, time } = parts
   const accepting = (): boolean => state.accepting() && (carried?.isPublishable() ?? true)
-  const door = createDoor({
+  return createDoor({
     log: readIdentity(log.db).id,
     queue,
     lastWords: (tx) => gate?.said(tx) ?? null,
@@ -98,19 +122,14 @@ export async function runWriter(
     },
     ...openReports(settings, { say, random: time.random }),
   })
-  open.door = door
-  carried?.start({
-    queue,
-    onHead({ seq, atMs }, followed) {
-      head.move(seq)
-      writeMark()
-      if (followed > 0 && atMs !== null) say({ is: 'followed', seq, atMs, events: followed })
-    },
-    onOtherLog: state.breakDown,
-  })
-  say({ is: 'listening', port: await listen(door, settings) })
-  await Promise.all([gate?.run(), once(door, 'close')])
-  await end()
+}
+
+/** Opens the writing of the high-water mark, unless the node has served a larger tree. */
+function openMarking(log: WriterLog, highWater: ReturnType<typeof openHighWater>): () => void {
+  return () => {
+    const mark = log.mark()
+    if (mark !== null) highWater.write(mark)
+  }
 }
 
 /**
@@ -267,27 +286,6 @@ function surroundingsOf({
     defer: (work: () => void) => void setImmediate(work),
     signal: state.stopped,
   }
-}
-
-type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>
-
-/** The machine's clock with its guard, or the shared clock of a test without one. */
-function openClock(
-  { clock, acceptClock }: WriterSettings,
-  { nowMs, monotonicMs }: WriterTime,
-  headAtMs: () => Ms | null,
-  say: (message: FromWriter) => void,
-): WriterClock {
-  if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
-  const now = (): Ms => msOf(nowMs())
-  const guard = openClockGuard({
-    now,
-    monotonicMs,
-    headAtMs,
-    accepted: acceptClock,
-    onChange: (fault) => say({ is: 'clock', fault }),
-  })
-  return { now, guard }
 }
 
 /** Closes the listener, answers the requests in progress, and cuts connections that are left after `CLOSE_MS`. */

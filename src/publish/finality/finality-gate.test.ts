@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { QUIET_QUEUE } from '../../../test/story/quiet-queue.ts'
+import { QUIET_QUEUE } from '../../../test/commits/quiet-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'

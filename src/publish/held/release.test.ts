@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { QUIET_QUEUE } from '../../../test/story/quiet-queue.ts'
+import { QUIET_QUEUE } from '../../../test/commits/quiet-queue.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'

@@ -190,7 +190,8 @@ export const status: z.ZodType<resources.Status> = z
           .enum(['leader', 'follower'])
           .describe('Whether this node writes the log; otherwise it follows'),
         behind: numberSchema.meta({
-          description: 'Events that this node knows to exist and lacks, at least',
+          description:
+            'What this node knows to exist and lacks: events of the origin of a mirror, commits of a log on several nodes',
           'x-unit': 'events',
         }),
       })

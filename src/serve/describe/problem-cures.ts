@@ -166,7 +166,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   clock: {
     meaning:
-      'The clock of the node was set by a minute or more, or the newest event is ahead of it. With several nodes, it may also differ from the clock of their database by 5 seconds or more. Nothing is published.',
+      'The clock of the node was set by a minute or more, or the newest event is ahead of it. With several nodes, it may also differ from the clock of the database by 5 seconds or more. Nothing is published.',
     cure: 'Set the clock of the machine. If the clock is right now, start `serve` again, with `--accept-clock` where the newest event is ahead. A difference from the database ends by itself when the clocks agree, and the option does nothing about it.',
   },
   'store-full': {
@@ -183,7 +183,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Read the log of the service, and run `daybook check`. Afterwards send the same request with the same refs.',
   },
   'not-leading': {
-    meaning: 'The log has several nodes, and this one does not lead it now. Nothing of the request is published.',
+    meaning:
+      'The log has several nodes, and this one does not lead it now. Nothing of the request is published.',
     cure: 'Send the same request to another node at once; `daybook publish --to A,B,C` does. When none leads, one takes over within ten seconds: try again after `Retry-After`.',
   },
   'outcome-unknown': {

@@ -19,7 +19,7 @@ import type { CommitQueue } from '../../../src/publish/commits/commit-queue.ts'
 import type { CommitPath } from '../../../src/publish/commits/commit-path.ts'
 import { openCommitQueue } from '../../../src/publish/commits/commit-queue.ts'
 import { openHeldDrafts } from '../../../src/publish/held/held-drafts.ts'
-import { QUIET_QUEUE } from '../../story/quiet-queue.ts'
+import { QUIET_QUEUE } from '../../commits/quiet-queue.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 
 /** A node: a store, its book, and the queue of commits on it, which is opened when the node begins to write. */

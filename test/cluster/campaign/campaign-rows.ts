@@ -27,4 +27,13 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     part: 100_000,
     seed: 'damaged rows',
   },
+  'node-model': {
+    file: 'test/cluster/model/node-model.test.ts',
+    promise:
+      'Three nodes of a log on a table lose, double and sign nothing twice in virtual time, even when the tail is lost',
+    unit: 'schedules of each of three kinds',
+    sizes: { quick: 20, hour: 600, night: 10_000 },
+    part: 1_000,
+    seed: 'one node leads',
+  },
 }

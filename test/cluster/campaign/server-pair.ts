@@ -1,15 +1,18 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import postgres from 'postgres'
+import type { NamedRow } from '../../outbox/administer.ts'
+import { administer } from '../../outbox/administer.ts'
+import {
+  configureServer,
+  hasSynchronousStandby,
+  openServerGroup,
+  promoteServer,
+} from '../../database/server-group.ts'
 import type { PostgresServer } from '../../outbox/postgres-server.ts'
-import { startPostgresServer } from '../../outbox/postgres-server.ts'
 import { freePort } from '../../processes/free-ports.ts'
 import { until } from '../../processes/other-program.ts'
 import type { FaultRelay } from '../../torture/history/fault-relay.ts'
 import { openFaultRelay } from '../../torture/history/fault-relay.ts'
 
-const PROMOTE_SECONDS_MAX = 30
-const SETTINGS = ['wal_keep_size=64MB', 'wal_retrieve_retry_interval=100ms', 'max_connections=80']
+const SETTINGS = ['max_connections=80']
 /** Each server names both, so that each can become the primary. */
 const REPLICATED = `
 synchronous_standby_names = 'ANY 1 (daybook_0, daybook_1)'
@@ -32,9 +35,9 @@ export type ServerPair = AsyncDisposable &
     /** Relay between a standby and its primary. */
     replication: FaultRelay
     /** Runs statements as an administrator, without waiting for a standby. Returns the rows of the last one. */
-    sql(server: PostgresServer, ...statements: readonly string[]): Promise<readonly postgres.Row[]>
+    sql(server: PostgresServer, ...statements: readonly string[]): Promise<readonly NamedRow[]>
     /** Runs statements in a database of the primary, as `sql` does. */
-    sqlIn(database: string, ...statements: readonly string[]): Promise<readonly postgres.Row[]>
+    sqlIn(database: string, ...statements: readonly string[]): Promise<readonly NamedRow[]>
     /** Makes the standby the primary. The old primary goes on, unless it was ended before. */
     promote(): Promise<void>
     /** Ends the server that is not the primary, and makes a new standby in its place. */
@@ -49,44 +52,31 @@ export type ServerPair = AsyncDisposable &
 
 export async function openServerPair(folder: string): Promise<ServerPair> {
   await using opening = new AsyncDisposableStack()
-  // The servers run as another user, who must get at their folders.
-  chmodSync(folder, 0o755)
-  const ports = new Map<PostgresServer, number>()
-  const start = async (name: string, standbyOf: string | null): Promise<PostgresServer> => {
-    const own = join(folder, `postgres-${ports.size}`)
-    mkdirSync(own)
-    const port = await freePort()
-    const settings = [`cluster_name=daybook_${name}`, ...SETTINGS]
-    const server = await startPostgresServer(own, { port, standbyOf, settings })
-    ports.set(server, port)
-    return server
-  }
-  opening.defer(async () => void (await Promise.all(ports.keys().map((server) => server.end('SIGKILL')))))
-  const portOf = (server: PostgresServer | undefined): number => (server && ports.get(server)) ?? 0
+  const group = opening.use(openServerGroup(folder, SETTINGS))
+  const start = async (name: string, standbyOf: string | null): Promise<PostgresServer> =>
+    await group.start(name, await freePort(), standbyOf)
 
   const slots: PostgresServer[] = []
   let leading: Slot = 0
   const other = (): Slot => (leading === 0 ? 1 : 0)
   const primary = (): PostgresServer => slots[leading] as PostgresServer
   const standby = (): PostgresServer => slots[other()] as PostgresServer
-  const replication = opening.use(await openFaultRelay(() => portOf(primary())))
+  const replication = opening.use(await openFaultRelay(() => slots[leading]?.port ?? 0))
   const origin = `postgres://tester@127.0.0.1:${replication.port}/postgres?sslmode=disable`
   slots[0] = await start('0', null)
-  await configure(slots[0])
+  await configureServer(slots[0], REPLICATED)
   slots[1] = await start('1', origin)
 
-  const sql: ServerPair['sql'] = (server, ...statements) =>
-    administer(server, portOf(server), 'postgres', statements)
   const pair: ServerPair = {
     primary,
     standby,
-    port: (slot) => portOf(slots[slot]),
-    primaryPort: () => portOf(primary()),
+    port: (slot) => slots[slot]?.port ?? 0,
+    primaryPort: () => primary().port,
     replication,
-    sql,
-    sqlIn: (database, ...statements) => administer(primary(), portOf(primary()), database, statements),
+    sql: (server, ...statements) => administer(server, 'postgres', ...statements),
+    sqlIn: (database, ...statements) => administer(primary(), database, ...statements),
     async promote() {
-      await sql(standby(), `SELECT pg_promote(true, ${PROMOTE_SECONDS_MAX})`)
+      await promoteServer(standby())
       leading = other()
       // The former primary never follows by the same address: it is ended and made anew.
       replication.cut()
@@ -104,50 +94,14 @@ export async function openServerPair(folder: string): Promise<ServerPair> {
     async promoteCopy(copy) {
       await Promise.all(slots.map((server) => server.end('SIGKILL')))
       await copy.start()
-      await sql(copy, `SELECT pg_promote(true, ${PROMOTE_SECONDS_MAX})`)
+      await promoteServer(copy)
       slots[leading] = copy
       await pair.rebuildStandby()
     },
-    untilSynchronous: () =>
-      until('a synchronous standby streams', async () => {
-        const question = `SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')`
-        return (await sql(primary(), question)).length > 0
-      }),
+    untilSynchronous: () => until('a synchronous standby streams', () => hasSynchronousStandby(primary())),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
   await pair.untilSynchronous()
   const kept = opening.move()
   return pair
-}
-
-/** Gives a new primary its settings. Copies inherit them. */
-async function configure(server: PostgresServer): Promise<void> {
-  const file = join(server.host, 'data', 'postgresql.conf')
-  writeFileSync(file, `${readFileSync(file, 'utf8')}\n${REPLICATED}`)
-  await server.end('SIGINT')
-  await server.start()
-}
-
-async function administer(
-  server: PostgresServer,
-  port: number,
-  database: string,
-  statements: readonly string[],
-): Promise<readonly postgres.Row[]> {
-  const sql = postgres({
-    host: server.host,
-    port,
-    database,
-    username: 'tester',
-    max: 1,
-    onnotice: () => undefined,
-    connection: { synchronous_commit: 'local' },
-  })
-  try {
-    let rows: readonly postgres.Row[] = []
-    for (const statement of statements) rows = await sql.unsafe(statement)
-    return rows
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { PassThrough } from 'node:stream'
 import { SERVE_ON_TABLE } from '../../../src/cluster/command/table-options.ts'
 import type { TableSettings } from '../../../src/cluster/log/table-settings.ts'
@@ -19,6 +18,9 @@ import { msOf } from '../../../src/protocol/moment.ts'
 import type { FinalitySettings } from '../../../src/publish/finality/finality-settings.ts'
 import type { SharedClock } from '../../../src/publish/guards/shared-clock.ts'
 import { openSharedClock } from '../../../src/publish/guards/shared-clock.ts'
+import type { NamedRow } from '../../outbox/administer.ts'
+import { administer } from '../../outbox/administer.ts'
+import type { PostgresServer } from '../../outbox/postgres-server.ts'
 import { startPostgresServer } from '../../outbox/postgres-server.ts'
 import { freePort } from '../../processes/free-ports.ts'
 import { until } from '../../processes/other-program.ts'
@@ -37,7 +39,7 @@ export type StageTable = Readonly<{
   words: readonly string[]
   settings: TableSettings
   /** Runs statements as an administrator. Returns the rows of the last one. */
-  sql(...statements: readonly string[]): Promise<readonly postgres.Row[]>
+  sql(...statements: readonly string[]): Promise<readonly NamedRow[]>
   rows(): Promise<readonly TableRow[]>
   /** Replaces all rows. */
   put(rows: readonly TableRow[]): Promise<void>
@@ -104,8 +106,8 @@ export async function openTableStage(): Promise<TableStage> {
     async newTable() {
       databases += 1
       const database = `book_${databases}`
-      await administer(server.host, port, 'postgres', [`CREATE DATABASE ${database}`])
-      const table = tableIn(server.host, port, database)
+      await administer(server, 'postgres', `CREATE DATABASE ${database}`)
+      const table = tableIn(server, database)
       await table.sql(setupSql('daybook', database) ?? '')
       return table
     },
@@ -225,9 +227,9 @@ async function startNode(
   }
 }
 
-function tableIn(host: string, port: number, database: string): StageTable {
-  const url = `postgres://daybook@127.0.0.1:${port}/${database}?sslmode=disable`
-  const sql: StageTable['sql'] = (...statements) => administer(host, port, database, statements)
+function tableIn(server: PostgresServer, database: string): StageTable {
+  const url = `postgres://daybook@127.0.0.1:${server.port}/${database}?sslmode=disable`
+  const sql: StageTable['sql'] = (...statements) => administer(server, database, ...statements)
   return {
     url,
     words: ['--log-store', url, '--single-database'],
@@ -235,7 +237,10 @@ function tableIn(host: string, port: number, database: string): StageTable {
     sql,
     async rows() {
       const rows = await sql('SELECT place, body FROM daybook_log ORDER BY place')
-      return rows.map((row) => ({ place: Number(row['place']), bytes: new Uint8Array(row['body']) }))
+      return rows.map(({ place, body }) => {
+        assert.ok(body instanceof Uint8Array)
+        return { place: Number(place), bytes: new Uint8Array(body) }
+      })
     },
     async put(rows) {
       // A node that looks meanwhile never sees an empty table.
@@ -253,21 +258,5 @@ function tableIn(host: string, port: number, database: string): StageTable {
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'daybook' AND datname = current_database()",
       )
     },
-  }
-}
-
-async function administer(
-  host: string,
-  port: number,
-  database: string,
-  statements: readonly string[],
-): Promise<readonly postgres.Row[]> {
-  const sql = postgres({ host, port, database, username: 'tester', max: 1, onnotice: () => undefined })
-  try {
-    let rows: readonly postgres.Row[] = []
-    for (const statement of statements) rows = await sql.unsafe(statement)
-    return rows
-  } finally {
-    await sql.end({ timeout: 1 })
   }
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openCampaign } from '../../torture/campaign.ts'
+import { CAMPAIGNS } from '../campaign/campaign-rows.ts'
 import type { ScheduleKind } from './model-faults.ts'
 import { runSchedule } from './model-schedule.ts'
 import { LOSS_MUTANTS, MUTANTS, NO_MUTANT } from './mutant.ts'
 
-const CAMPAIGN = openCampaign('node-model')
+const CAMPAIGN = openCampaign('node-model', CAMPAIGNS)
 /** Schedules of each kind. A failure names its schedule. */
 const SCHEDULES = CAMPAIGN.size
 /** Number of the first schedule. No two seeds share a schedule. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import postgres from 'postgres'
 import { ROW_BYTES_MAX } from '../../../src/cluster/table/log-table.ts'
-import { portOf } from '../../database/postgres-rig.ts'
+import { askAt } from '../../outbox/administer.ts'
 import { skipUnless } from '../../stage/test-needs.ts'
 import { hasPooler, startPooler } from '../campaign/pooler.ts'
 import type { PostgresTableRig } from './postgres-table-rig.ts'
@@ -14,7 +13,7 @@ export function testTablePooler(openRig: () => Promise<PostgresTableRig>, skip: 
     test('gives two nodes one lock, which the second of them tells', async () => {
       const rig = await openRig()
       await rig.reset()
-      await using pooler = await startPooler(rig.servers.folder, portOf(rig.servers.primary()), 'daybook')
+      await using pooler = await startPooler(rig.servers.folder, rig.servers.primary().port, 'daybook')
       const url = `postgres://daybook@127.0.0.1:${pooler.port}/postgres?sslmode=disable`
       await using table = rig.open({ url })
       await using other = rig.open({ url })
@@ -26,21 +25,16 @@ export function testTablePooler(openRig: () => Promise<PostgresTableRig>, skip: 
     test('takes no row of a leader whose session another node has taken over', async () => {
       const rig = await openRig()
       await rig.reset()
-      await using pooler = await startPooler(rig.servers.folder, portOf(rig.servers.primary()), 'daybook')
+      await using pooler = await startPooler(rig.servers.folder, rig.servers.primary().port, 'daybook')
       const url = `postgres://daybook@127.0.0.1:${pooler.port}/postgres?sslmode=disable`
       await using table = rig.open({ url })
       await using lead = await table.lead(0)
       assert.ok(lead !== null)
-      const sql = postgres(url, { max: 1, fetch_types: false, prepare: false, onnotice: () => undefined })
-      try {
-        // A node that did not look would do the same: the server lets it.
-        const [taken] = await sql.unsafe(
-          "SELECT current_setting('daybook.session') <> '' AS shared, set_config('daybook.session', 'other', false)",
-        )
-        assert.equal(taken?.['shared'], true, 'the session is the same')
-      } finally {
-        await sql.end({ timeout: 1 })
-      }
+      // A node that did not look would do the same: the server lets it.
+      const [taken] = await askAt(url, [
+        "SELECT current_setting('daybook.session') <> '' AS shared, set_config('daybook.session', 'other', false)",
+      ])
+      assert.equal(taken?.['shared'], true, 'the session is the same')
       assert.notEqual(await lead.append(1, new TextEncoder().encode('row 1')), 'appended')
       await lead.lost
       await using direct = rig.open()

@@ -6,7 +6,6 @@ import type { AppendAnswer, LeadSession, PrimaryIdentity } from '../../../src/cl
 import { ROW_BYTES_MAX, TableError } from '../../../src/cluster/table/log-table.ts'
 import { moveRows } from '../../../src/cluster/table/move-rows.ts'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
-import { portOf } from '../../database/postgres-rig.ts'
 import { openFakePostgres } from '../../database/fake-postgres.ts'
 import { openFaultRelay } from '../../torture/history/fault-relay.ts'
 import { startHolder } from './lock-holder.ts'
@@ -138,7 +137,7 @@ async function keepsLock(rig: PostgresTableRig): Promise<void> {
 }
 
 async function isSilent(rig: PostgresTableRig): Promise<void> {
-  await using relay = await openFaultRelay(() => portOf(rig.servers.primary()))
+  await using relay = await openFaultRelay(() => rig.servers.primary().port)
   const url = `postgres://daybook@127.0.0.1:${relay.port}/postgres?sslmode=disable`
   await using table = rig.open({ url })
   await using other = rig.open()
@@ -171,7 +170,7 @@ async function isStopped(rig: PostgresTableRig): Promise<void> {
 }
 
 async function isStandby(rig: PostgresTableRig): Promise<void> {
-  const port = portOf(rig.servers.standby())
+  const port = rig.servers.standby().port
   await using table = rig.open({ url: `postgres://daybook@127.0.0.1:${port}/postgres?sslmode=disable` })
   await assert.rejects(table.lead(0), /is a standby or takes no writes/)
   await assert.rejects(table.look(1, ROW_BYTES_MAX, 0), TableError)
@@ -222,7 +221,7 @@ async function isAsynchronous(rig: PostgresTableRig): Promise<void> {
   assert.equal(await lead.append(2, bytesOf('row 2')), 'appended')
   await rig.servers.promoteCopy()
   await lead.lost
-  const port = portOf(rig.servers.primary())
+  const port = rig.servers.primary().port
   await using after = rig.open({ url: `postgres://daybook@127.0.0.1:${port}/postgres?sslmode=disable` })
   const look = await after.look(1, ROW_BYTES_MAX, 2)
   assert.deepEqual([look.last, look.isProved, look.server.systemId], [1, true, server.systemId])

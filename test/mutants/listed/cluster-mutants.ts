@@ -1,6 +1,7 @@
 import type { ListedMutant } from './listed-mutant.ts'
 
 const NODE = 'src/cluster/node'
+const ROW = 'src/cluster/row'
 const tests = ['test/cluster/model/node-stories.test.ts', 'test/cluster/model/node-model.test.ts']
 
 /** Bugs of a node whose log is on a table. */
@@ -156,5 +157,45 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
     to: 'if (book.applied().place >= 0) return',
     promise: 'A log that was taken off its table is not led there',
     tests,
+  },
+  {
+    id: 'chain-of-rows-unchecked',
+    file: `${ROW}/row-chain.ts`,
+    from: 'Object.assign(state, { place, prev: digestOfRow(bytes), isEnded',
+    to: 'Object.assign(state, { place, prev: null, isEnded',
+    promise: 'Each row names the digest of the one before it',
+    tests: [`${ROW}/row-chain.test.ts`],
+  },
+  {
+    id: 'row-root-believed',
+    file: `${ROW}/row-chain.ts`,
+    from: "return tree === null || isSame(rootOf(HASHER, tree), root) ? null : 'its root is not that of its events'",
+    to: 'return null',
+    promise: 'A commit of the table has the root of its events',
+    tests: [`${ROW}/row-chain.test.ts`],
+  },
+  {
+    id: 'row-signed-without-context',
+    file: `${ROW}/row-signature.ts`,
+    from: "const CONTEXT = Buffer.from('daybook/commit/v1\\n')",
+    to: 'const CONTEXT = Buffer.alloc(0)',
+    promise: 'The signature of a row says that it is one',
+    tests: [`${ROW}/row-frame.test.ts`],
+  },
+  {
+    id: 'move-noted-after-commit',
+    file: 'src/cluster/table/move-rows.ts',
+    from: '    beforeCommit()\n    isCommitting = true\n',
+    to: '    isCommitting = true\n',
+    promise: 'A store never goes on alone beside the table that it was moved to',
+    tests: ['test/cluster/log/crashed-move.test.ts'],
+  },
+  {
+    id: 'door-open-while-following',
+    file: 'src/cluster/log/cluster-log.ts',
+    from: 'isPublishable: () => leads() && served.isReached()',
+    to: 'isPublishable: () => served.isReached()',
+    promise: 'Only the leader is ready for drafts',
+    tests: ['test/cluster/log/two-nodes.test.ts'],
   },
 ]

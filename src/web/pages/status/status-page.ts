@@ -27,9 +27,7 @@ export const statusPage: EndpointPage<'status'> = {
     const witnesses = witnessFact(await askEndpoint(view, 'logWitnesses'), status.head.seq, view)
     return html`${waitingOf(status, view)}
       <div class="two">
-        <section>
-          ${factsOf(status, witnesses, view)} ${mirrorOf(status, view)}
-        </section>
+        <section>${factsOf(status, witnesses, view)} ${mirrorOf(status, view)}</section>
         ${asideOf(status, view)}
       </div>`
   },

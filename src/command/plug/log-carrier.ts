@@ -16,7 +16,7 @@ export type LogCarrier = Readonly<{
 }>
 
 /** Receiver of what the thread passes to `CarriedWorld.tell`. */
-export type CarrierHearing = Readonly<{ told(news: object): void }>
+type CarrierHearing = Readonly<{ told(news: object): void }>
 
 /** Metrics and log lines of the node, and what its serving threads show. */
 export type CarrierTools = Readonly<{

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { text } from './codec.ts'
-import { CARRIED } from './identity-rows.ts'
-import { StoreError } from './store.ts'
+import { text } from '../store/codec.ts'
+import { CARRIED } from '../store/identity-rows.ts'
+import { StoreError } from '../store/store.ts'
 
 const COUNT = /^(0|[1-9]\d{0,15})$/
 
