@@ -27,8 +27,8 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
 class UrlFault extends Error {}
 
 /**
- * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the option that gave the URL,
- * and never repeat it.
+ * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the option that gave the URL, or
+ * the one that gave the file, and never repeat the URL.
  */
 export function parseDatabaseUrl(
   url: string,
@@ -36,14 +36,14 @@ export function parseDatabaseUrl(
   option = '--from',
 ): DatabaseTarget {
   try {
-    return targetOf(url, passwordFile)
+    return targetOf(url, passwordFile, option === '--from' ? '--password-file' : `${option}-credentials`)
   } catch (cause) {
     if (!(cause instanceof UrlFault)) throw cause
     throw new CommandError(2, `${option}: ${cause.message}`, { cause: cause.cause })
   }
 }
 
-function targetOf(url: string, passwordFile: string | null): DatabaseTarget {
+function targetOf(url: string, passwordFile: string | null, passwordOption: string): DatabaseTarget {
   const {
     user = '',
     password = '',
@@ -63,7 +63,7 @@ function targetOf(url: string, passwordFile: string | null): DatabaseTarget {
     password:
       passwordFile === null
         ? (given.get('password') ?? textOrNull(decoded(password)))
-        : firstLine(passwordFile, '--password-file'),
+        : firstLine(passwordFile, passwordOption),
     database: textOrNull(name),
     tls: isSocket ? false : tlsOf(given),
     connectSeconds: Number(seconds) || CONNECT_SECONDS,

@@ -51,7 +51,7 @@ suite('bad input of a command that uses the table of a log', () => {
     test(`is refused by ${name} with words that repeat no address`, async () => {
       for (const url of WRONG_URLS) await refused([...words, '--log-store', url], /--log-store: /)
       const missing = ['--log-store-credentials', join(folder, 'no-such-file')]
-      await refused([...words, '--log-store', AWAY, ...missing], /cannot be read/)
+      await refused([...words, '--log-store', AWAY, ...missing], /--log-store-credentials: .* cannot be read/)
       await refused([...words, '--single-database'], /need --log-store/)
       await refused([...words, ...missing], /need --log-store/)
       if (name !== 'serve') await refused(words, /give the address of the database with --log-store/)
