@@ -24,19 +24,22 @@ import {
 suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   let stage: TableStage
   let table: StageTable
-  let saved: string
+  let ofA: string
+  let ofB: string
   before(async () => {
     stage = await openTableStage()
     table = await stage.movedLog('a', 1)
     stage.keyFile('b.key', TEST_KEY)
-    saved = stage.makeFolder('saved')
+    ofA = stage.makeFolder('auditor of a')
+    ofB = stage.makeFolder('auditor of b')
   })
   after(() => stage[Symbol.asyncDispose]())
 
   const lost = (name: string, ...more: readonly string[]): Promise<RunResult> =>
     stage.cluster('lost', '--data', stage.pathOf(name), ...more)
 
-  const verify = (node: StageNode): Promise<RunResult> =>
+  /** Verifies a node as an auditor who has saved checkpoints in a folder. */
+  const verify = (node: StageNode, saved: string): Promise<RunResult> =>
     run(['verify', node.url, '--key', vkeyOf(TEST_KEY, STAGE_LOG.origin), '--save', saved])
 
   test('has no lost drafts, and says so, before a fork', async () => {
@@ -55,11 +58,12 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
     await untilHead(b, 1)
     await b[Symbol.asyncDispose]()
     await publishAt(a, 'of a')
-    assert.equal((await verify(a)).code, 0)
+    assert.equal((await verify(a, ofA)).code, 0)
     await a[Symbol.asyncDispose]()
     await table.sql('DELETE FROM daybook_log WHERE place = 3')
     const other = await stage.start('b', table)
     await publishAt(other, 'of b')
+    assert.equal((await verify(other, ofB)).code, 0)
     assert.equal((await postDrafts(other.service, ['of both', 'more of b'].map(someDeposit))).status, 200)
     const stopped = await stage.start('a', table)
     await until('the evidence is kept', async () => stopped.said().includes('"fact":"fork-kept"'))
@@ -67,8 +71,8 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
     assert.equal(await isReady(stopped.door), false)
     await untilHead(stopped, 2)
     assert.equal(await publishAt(other, 'later'), 5)
-    const contradicted = await verify(other)
-    assert.notEqual(contradicted.code, 0, contradicted.stdout)
+    const contradicted = await verify(other, ofA)
+    assert.equal(contradicted.code, 1, contradicted.stdout)
     await stopped[Symbol.asyncDispose]()
     await other[Symbol.asyncDispose]()
   })
@@ -101,8 +105,10 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
     assert.notEqual(idOf('a'), former)
     await using alone = await stage.start('a', null)
     assert.equal(await publishAt(alone, 'of the new log'), 3)
-    const contradicted = await verify(alone)
-    assert.match(contradicted.stdout + contradicted.stderr, /log/)
+    assert.equal((await verify(alone, ofA)).code, 0, 'it grew from what this branch has shown')
+    const contradicted = await verify(alone, ofB)
+    assert.equal(contradicted.code, 1, contradicted.stdout)
+    assert.match(contradicted.stdout + contradicted.stderr, /consistency/)
   })
 
   test('prints the drafts of the table in the directory that has left it', async () => {

@@ -105,6 +105,9 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
     )
     assert.equal((await fetch(`${lacking.url}/api/v1/events/1`)).status, 200, 'it serves what it has')
     assert.equal(await isReady(lacking.door), false)
+    await until('the metric is reported', async () => {
+      return /^daybook_log_stopped 1$/m.test(await (await fetch(`${lacking.door}/metrics`)).text())
+    })
     const refused = await postDrafts(lacking.service, [someDeposit('late')])
     const { code, detail } = (await refused.json()) as { code: string; detail: string }
     assert.equal(code, 'store-unavailable')

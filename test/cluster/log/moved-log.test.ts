@@ -134,4 +134,30 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     await using joined = await stage.start('staying', table)
     await untilHead(joined, 3)
   })
+
+  test('is put on the table of another database when the former one is lost, and not on one that lost rows', async () => {
+    const table = await stage.movedLog('lost', 2)
+    const node = await stage.start('lost', table)
+    assert.equal(await publishAt(node, 'three'), 3)
+    await node[Symbol.asyncDispose]()
+    await table.put((await table.rows()).slice(0, -1))
+    const short = await move('lost', table)
+    assert.equal(short.code, 1)
+    assert.match(
+      short.stderr,
+      /the table ends at place 2, and this store at place 3: start this node, and it puts the/,
+    )
+    const other = await stage.newTable()
+    const moved = await move('lost', other)
+    assert.equal(moved.code, 0, moved.stderr)
+    assert.match(moved.stdout, /^the log is on the table up to seq 3, in 2 rows:/)
+    const again = await stage.start('lost', other)
+    assert.equal(await publishAt(again, 'four'), 4)
+    assert.equal(await publishAt(again, 'three'), 3, 'its ref is known')
+    const joined = await stage.start('lost-joined', other)
+    await untilHead(joined, 4)
+    const used = await stage.cluster('check', '--data', stage.pathOf('lost'), ...other.words)
+    assert.match(used.stderr, /another process uses this data directory/)
+    assert.equal((await stage.cluster('check', ...other.words)).code, 0)
+  })
 })
