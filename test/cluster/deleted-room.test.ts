@@ -18,7 +18,7 @@ import { ROOT } from '../stage/places.ts'
 import { skipUnless } from '../stage/test-needs.ts'
 
 const asked = promisify(execFile)
-const CLUSTER = /^(?:src|test)\/cluster\//
+const CLUSTER = /^(?:src|test|bench)\/cluster[/.]/
 const isCheckout = existsSync(join(ROOT, '.git'))
 
 /** Copies the tracked files that are not of the cluster, and unplugs it. */

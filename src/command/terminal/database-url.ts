@@ -27,23 +27,24 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
 class UrlFault extends Error {}
 
 /**
- * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the option that gave the URL,
- * and never repeat it.
+ * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the options that gave the
+ * URL and that file, and never repeat them.
  */
 export function parseDatabaseUrl(
   url: string,
   passwordFile: string | null,
   option = '--from',
+  passwordOption = '--password-file',
 ): DatabaseTarget {
   try {
-    return targetOf(url, passwordFile)
+    return targetOf(url, passwordFile, passwordOption)
   } catch (cause) {
     if (!(cause instanceof UrlFault)) throw cause
     throw new CommandError(2, `${option}: ${cause.message}`, { cause: cause.cause })
   }
 }
 
-function targetOf(url: string, passwordFile: string | null): DatabaseTarget {
+function targetOf(url: string, passwordFile: string | null, passwordOption: string): DatabaseTarget {
   const {
     user = '',
     password = '',
@@ -63,7 +64,7 @@ function targetOf(url: string, passwordFile: string | null): DatabaseTarget {
     password:
       passwordFile === null
         ? (given.get('password') ?? textOrNull(decoded(password)))
-        : firstLine(passwordFile, '--password-file'),
+        : firstLine(passwordFile, passwordOption),
     database: textOrNull(name),
     tls: isSocket ? false : tlsOf(given),
     connectSeconds: Number(seconds) || CONNECT_SECONDS,
