@@ -38,7 +38,12 @@ function tableOf(options: TableOptionValues): TableSettings | null {
   }
   if (!/^postgres(?:ql)?:/i.test(logStore))
     throw new CommandError(2, '--log-store: give an address such as postgres://user@a,b/database')
-  const target = parseDatabaseUrl(logStore, logStoreCredentials ?? null, '--log-store')
+  const target = parseDatabaseUrl(
+    logStore,
+    logStoreCredentials ?? null,
+    '--log-store',
+    '--log-store-credentials',
+  )
   return { database: sentDatabase(target), isSingle: singleDatabase === true }
 }
 

@@ -27,16 +27,17 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
 class UrlFault extends Error {}
 
 /**
- * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the option that gave the URL, or
- * the one that gave the file, and never repeat the URL.
+ * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the options that gave the
+ * URL and that file, and never repeat them.
  */
 export function parseDatabaseUrl(
   url: string,
   passwordFile: string | null,
   option = '--from',
+  passwordOption = '--password-file',
 ): DatabaseTarget {
   try {
-    return targetOf(url, passwordFile, option === '--from' ? '--password-file' : `${option}-credentials`)
+    return targetOf(url, passwordFile, passwordOption)
   } catch (cause) {
     if (!(cause instanceof UrlFault)) throw cause
     throw new CommandError(2, `${option}: ${cause.message}`, { cause: cause.cause })
