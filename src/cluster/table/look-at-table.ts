@@ -4,6 +4,7 @@ import {
   APPEND_MS_MAX,
   type Look,
   LOOK_ROWS_MAX,
+  MissingRow,
   ROW_BYTES_MAX,
   TableError,
   type TableRow,
@@ -100,7 +101,7 @@ function rowsOf(answer: readonly Readonly<Record<string, unknown>>[], from: numb
     .map((row, index) => {
       const place = Number(row['place'])
       if (place > from + index) {
-        throw new TableError(`the table ${TABLE} has row ${place}, but no row ${from + index}`)
+        throw new MissingRow(from + index, place)
       }
       if (place < from + index) throw new TableError(`the table ${TABLE} has row ${place} twice`)
       return { place, bytes: new Uint8Array(Buffer.from(String(row['body']), 'base64')) }
