@@ -120,7 +120,10 @@ suite('a change of keys on a table', () => {
   test('is undone with a wrong row after it in the same transaction', () => {
     using cluster = openNodes([TEST_KEY, OTHER_KEY])
     const { book } = cluster.node(1)
-    for (const step of [{ is: 'keys', keys: [OTHER_KEY] }, { is: 'end' }] as const) {
+    for (const step of [
+      { is: 'keys', keys: [OTHER_KEY] },
+      { is: 'end', nonce: Buffer.alloc(32) },
+    ] as const) {
       const bytes = builtStep(cluster, step)
       const wrong = [
         { place: 2, bytes },
@@ -174,8 +177,8 @@ suite('the last row of a log on a table', () => {
   test('ends it on all nodes, and nothing is built or applied after it, also after a start', async () => {
     using cluster = openNodes()
     await publish(cluster, 'a')
-    const other = builtStep(cluster, { is: 'end' })
-    take(cluster, { is: 'end' })
+    const other = builtStep(cluster, { is: 'end', nonce: Buffer.alloc(32) })
+    take(cluster, { is: 'end', nonce: Buffer.alloc(32) })
     assertEqual(cluster)
     for (const { book, restart } of cluster.nodes) {
       assert.equal(book().isEnded(), true)
@@ -192,7 +195,7 @@ suite('the last row of a log on a table', () => {
 
   test('that was undone ends nothing', async () => {
     using cluster = openNodes()
-    builtStep(cluster, { is: 'end' })
+    builtStep(cluster, { is: 'end', nonce: Buffer.alloc(32) })
     assert.equal(cluster.node(0).book().isEnded(), false)
     await publish(cluster, 'a')
     assertEqual(cluster)
@@ -201,7 +204,7 @@ suite('the last row of a log on a table', () => {
   test('with another head or root stops the node', () => {
     using cluster = openNodes()
     const { book } = cluster.node(1)
-    const step = decoded(builtStep(cluster, { is: 'end' }))
+    const step = decoded(builtStep(cluster, { is: 'end', nonce: Buffer.alloc(32) }))
     assert.ok(step.is === 'end')
     for (const other of [
       { ...step, head: 7 },
@@ -218,7 +221,7 @@ suite('a store whose log left the table', () => {
   test('is on no table, and its log is as it was', async () => {
     using cluster = openNodes()
     await publish(cluster, 'a', 'b')
-    take(cluster, { is: 'end' })
+    take(cluster, { is: 'end', nonce: Buffer.alloc(32) })
     const { db } = cluster.node(0)
     inTransaction(db(), () => leaveTable(db()))
     assert.equal(readTablePlace(db()), null)

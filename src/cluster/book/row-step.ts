@@ -11,9 +11,11 @@ import { UnfitRow } from './followed-row.ts'
  * A step of the operator, in a row of its own.
  *
  * - `keys`: these keys sign the log from now on. Every node must have them before.
- * - `end`: the log leaves the table. Nothing is appended after it.
+ * - `end`: the log leaves the table. Nothing is appended after it. The nonce has 32 random bytes.
  */
-export type RowStep = Readonly<{ is: 'keys'; keys: readonly SigningKey[] }> | Readonly<{ is: 'end' }>
+export type RowStep =
+  | Readonly<{ is: 'keys'; keys: readonly SigningKey[] }>
+  | Readonly<{ is: 'end'; nonce: Uint8Array }>
 
 /** Content of the row of a step. */
 export type StepRow = Extract<RowBody, { is: 'keys' | 'end' }>
@@ -28,7 +30,7 @@ export function rowOfStep(
   own: readonly SigningKey[],
   { head, root }: PresentEnd,
 ): StepRow {
-  if (step.is === 'end') return { is: 'end', head, root }
+  if (step.is === 'end') return { is: 'end', head, root, nonce: step.nonce }
   listKeys(db, { origin: readIdentity(db).origin, size: head, keys: step.keys, acceptNewKey: false })
   // Without one of them this node could not commit its own row.
   openRowKeys(db, own)

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -6,8 +7,9 @@ import { writeDurably } from '../../log/store/durable-rename.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { StoreError } from '../../log/store/store.ts'
-import { headOf } from '../../log/tree/log-fault.ts'
+import { faultAtStart, headOf } from '../../log/tree/log-fault.ts'
 import { beginNewLog, newestCheckpoint } from '../../log/tree/ready-log.ts'
+import { HASH_BYTES } from '../../tlog/hash.ts'
 import { leaveTable } from '../book/moved-rows.ts'
 import type { TableBook } from '../book/table-book.ts'
 import { openTableBook } from '../book/table-book.ts'
@@ -44,29 +46,32 @@ export async function moveBack(settings: MoveSettings): Promise<number> {
     await appendEnd(settings, db, book)
   }
   refuseLack(db, settings)
+  // Before the place is gone: a store without one, beside a mark with one, is taken for an older copy.
+  const { log, checkpoint, former } = newestCheckpoint(db)
+  markHighWater(dataDirectory, { log, checkpoint, former })
   leave(db, dataDirectory, () => undefined)
   return headOf(db)
 }
 
 /**
  * Takes the branch of this node off a table that has another one, or that is lost. It goes on as a new log, because another
- * branch may have been shown under the name of this one. Returns the seq of the newest event. Throws a StoreError.
+ * branch may have been shown under the name of this one, or newer events that this node has lost. Returns the seq of the
+ * newest event. Throws a StoreError.
  */
 export function leaveBranch(settings: MoveSettings): number {
   const { dataDirectory, keys } = settings
   using db = openStore(dataDirectory)
   if (readTablePlace(db) === null) throw new StoreError('no table carries this log')
-  refuseLack(db, settings)
-  leave(db, dataDirectory, () => beginNewLog(db, readHighWater(dataDirectory), keys))
+  const mark = readHighWater(dataDirectory)
+  const fault = faultAtStart(db, mark, keys)
+  if (fault !== null && !fault.lost) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
+  leave(db, dataDirectory, () => beginNewLog(db, mark, keys))
   return headOf(db)
 }
 
 const ENDED = 'another node has taken the log off the table: serve it from that one'
 
 function leave(db: DatabaseSync, dataDirectory: string, change: () => void): void {
-  // Before the place is gone: a store without one, beside a mark with one, is taken for an older copy.
-  const { log, checkpoint, former } = newestCheckpoint(db)
-  markHighWater(dataDirectory, { log, checkpoint, former })
   openPrimaryFile(dataDirectory).forget()
   inTransaction(db, () => {
     change()
@@ -118,8 +123,11 @@ async function appendEnd(settings: MoveSettings, db: DatabaseSync, book: TableBo
     if (!state.isLedElsewhere || state.away !== null) ledMs = nowMs
     if (nowMs > endMs || nowMs > ledMs + LED_MS_MAX)
       throw new StoreError(`this node does not come to lead: ${whyNot(state)}`)
-    if (state.leads) await node.commit(() => book.build({ is: 'end' }))
-    else await sleep(LOOK_MS, signal).catch(() => undefined)
+    if (state.leads) {
+      // After the last row, nobody could put back what this node lacks.
+      refuseLack(db, settings)
+      await node.commit(() => book.build({ is: 'end', nonce: randomBytes(HASH_BYTES) }))
+    } else await sleep(LOOK_MS, signal).catch(() => undefined)
   }
 }
 

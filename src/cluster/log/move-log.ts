@@ -14,6 +14,7 @@ import { digestOfRow } from '../row/row-frame.ts'
 import { openRowKeys } from '../row/row-keys.ts'
 import { readTablePlace } from '../row/table-position.ts'
 import type { TableRow } from '../table/log-table.ts'
+import { TableError } from '../table/log-table.ts'
 import { moveRows } from '../table/move-rows.ts'
 import type { TableOptions } from '../table/open-table.ts'
 import { openLogTable } from '../table/open-table.ts'
@@ -70,7 +71,13 @@ export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ he
   // From the commit on, other nodes may publish: this store must not go on alone, whatever becomes of this process.
   const note = (): void => {
     const last = newest
-    if (last !== null) inTransaction(db, () => enterTable(db, last, keys))
+    if (last === null) return
+    // A log that was on a table before may have fewer rows now. Beside a mark with more, the store is an older copy.
+    if (before !== null) {
+      const place = Math.min(before.place, last.place)
+      markHighWater(dataDirectory, { ...newestCheckpoint(db), place })
+    }
+    inTransaction(db, () => enterTable(db, last, keys))
     markHighWater(dataDirectory, newestCheckpoint(db))
   }
   await moveRows(databaseOf(table.database), sent(), options, note)
@@ -89,7 +96,8 @@ async function isThere(
   if (last < place)
     throw new StoreError(`the table ends at place ${last}, and this store at place ${place}: ${PUT_BACK}`)
   const [own] = rows
-  if (own !== undefined && isSame(digestOfRow(own.bytes), digest)) return true
+  if (own === undefined) throw new TableError(`no synchronous standby confirms the row at place ${place}`)
+  if (isSame(digestOfRow(own.bytes), digest)) return true
   throw new StoreError(`the table has another row at place ${place} than this store`)
 }
 

@@ -1,6 +1,6 @@
 import { sha256 } from '../../log/tree/signer.ts'
 import type { LeadSession, TableRow } from '../table/log-table.ts'
-import { ROW_BYTES_MAX, TableError } from '../table/log-table.ts'
+import { MissingRow, ROW_BYTES_MAX, TableError } from '../table/log-table.ts'
 import type { NodeBook } from './node-book.ts'
 import type { Branches } from './node-settings.ts'
 import { NodeStopped } from './node-settings.ts'
@@ -27,8 +27,8 @@ export async function refuseFork(table: Looks, place: number, digest: Uint8Array
  * many bytes of each.
  */
 export async function readBranches(book: NodeBook, table: Looks): Promise<Branches> {
-  const kept = book.kept(1)
   const newest = book.applied().place
+  const kept = await keptInBoth(book, table)
   const theirs: TableRow[] = []
   let ours = 0
   let size = 0
@@ -48,6 +48,19 @@ export async function readBranches(book: NodeBook, table: Looks): Promise<Branch
     next += rows.length
   }
   return { ours: firstOf(kept.slice(ours)), table: firstOf(theirs) }
+}
+
+/** The kept rows, without the oldest ones that were deleted from the table. The newest one always stays. */
+async function keptInBoth(book: NodeBook, table: Looks): Promise<readonly TableRow[]> {
+  const kept = book.kept(1)
+  const newest = book.applied().place
+  try {
+    await table.look(kept[0]?.place ?? newest, 1, newest)
+    return kept
+  } catch (error) {
+    if (!(error instanceof MissingRow)) throw error
+    return kept.filter(({ place }) => place >= Math.min(error.next, newest))
+  }
 }
 
 /** The first rows that have so many bytes together. */

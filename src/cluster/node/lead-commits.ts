@@ -100,7 +100,7 @@ export async function lead(
     let clockMs = settings.timers.now() + CLOCK_MS
     while (reason === null && settings.accepts() && !signal.aborted) {
       const job = jobs.shift()
-      if (job !== undefined) reason = await commit(leading, session, job)
+      if (job !== undefined) reason = await answered(leading, session, job)
       else if (lost.is) reason = 'the session of the lock was lost'
       else if (settings.timers.now() >= clockMs) {
         reason = await clockRefusal(leading, session)
@@ -128,6 +128,17 @@ async function lookRefusal({ settings, watch }: Leadership, session: LeadSession
   if (look === null) return 'the table cannot be read'
   watch.note(look, place)
   return look.last === place ? null : `the table ends at place ${look.last}, and this node at ${place}`
+}
+
+/** Makes one commit, and answers it also when this node fails meanwhile. */
+async function answered(leading: Leadership, session: LeadSession, job: Job): Promise<string | null> {
+  try {
+    return await commit(leading, session, job)
+  } catch (error) {
+    // An answer that was given before stays.
+    job.refuse(UNKNOWN)
+    throw error
+  }
 }
 
 /** Makes one commit. Returns why this node leads no longer; null when it does. */

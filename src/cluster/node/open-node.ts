@@ -90,7 +90,10 @@ async function run(machine: Machine): Promise<void> {
     try {
       refuseEnded(machine)
       await follow(machine)
-      if (settings.accepts() && watch.refusalToTry(book.applied().place) === null) await tryToLead(machine)
+      const { place } = book.applied()
+      // Others wait until a node that shows rows which the table lacks has put them back. That needs no room on its disk.
+      const mayTry = settings.accepts() || place > watch.last()
+      if (mayTry && watch.refusalToTry(place) === null) await tryToLead(machine)
     } catch (error) {
       fail(machine, error)
     }
@@ -165,6 +168,7 @@ async function takeOver(machine: Machine): Promise<void> {
     if (count > 0) onNotice({ is: 'put-back', rows: count })
     machine.putBackTotal += count
     machine.unfit = watch.refusalToAppend(book.applied().place) ?? (await clockRefusal(leading, session))
+    if (!settings.accepts()) return
     if (machine.unfit !== null || (await lead(leading, session, signal)) !== null) watch.failed()
   } catch (error) {
     watch.failed()

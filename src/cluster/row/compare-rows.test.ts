@@ -114,7 +114,12 @@ suite('the kept rows of a store', () => {
       else assert.match(found ?? '', fault, sql)
     }
     const [, , , fourth = assert.fail()] = log.rows
-    const gap = rowAfter(fourth, 6, { is: 'end', head: 3, root: new Uint8Array(32) })
+    const gap = rowAfter(fourth, 6, {
+      is: 'end',
+      head: 3,
+      root: new Uint8Array(32),
+      nonce: new Uint8Array(32),
+    })
     const found = damaged(log.db, '', () => {
       openKeptRows(log.db).add({ place: 6, bytes: gap })
       writeTablePlace(log.db, { place: 6, digest: digestOfRow(gap) })

@@ -65,5 +65,8 @@ export type RowSignatures = Readonly<{
 /** Change of the keys that sign the log: all keys after it. A key of before signs this row. */
 type KeysRow = Readonly<{ is: 'keys'; head: number; keys: readonly ListedKey[] }>
 
-/** Last row: a node has taken the log off the table, and goes on alone. */
-type EndRow = Readonly<{ is: 'end'; head: number; root: Hash }>
+/**
+ * Last row: a node has taken the log off the table, and goes on alone. The nonce is random: without it, two nodes would
+ * make the same row, and each would take it for its own.
+ */
+type EndRow = Readonly<{ is: 'end'; head: number; root: Hash; nonce: Hash }>

@@ -11,6 +11,7 @@ const endAt = (change: Partial<RowPlace>): LogRow => ({
   is: 'end',
   head: 3,
   root: Buffer.alloc(32),
+  nonce: Buffer.alloc(32),
 })
 
 suite('a row for the next place', () => {
@@ -44,8 +45,11 @@ suite('a row for the next place', () => {
       refusalOfRow({ ...WANT, place, ...body }, place, { ...WANT, place })
     const begin = { is: 'begin', identity, keys: [] } as const
     assert.equal(refusal(1, begin), null)
-    assert.equal(refusal(7, { is: 'end', head: 0, root: WANT.prev }), null)
+    assert.equal(refusal(7, { is: 'end', head: 0, root: WANT.prev, nonce: WANT.prev }), null)
     assert.match(refusal(7, begin) ?? '', /only the first row begins a log/)
-    assert.match(refusal(1, { is: 'end', head: 0, root: WANT.prev }) ?? '', /only the first row begins a log/)
+    assert.match(
+      refusal(1, { is: 'end', head: 0, root: WANT.prev, nonce: WANT.prev }) ?? '',
+      /only the first row begins a log/,
+    )
   })
 })

@@ -35,7 +35,7 @@ const LINES = ['{"seq":1,"of":"a"}', '{"seq":2,"of":"b"}'] as const
 const FIRST = commitOf(LINES.slice(0, 1))
 const SECOND = commitOf(LINES)
 const KEYS: RowBody = { is: 'keys', head: 1, keys: [listedKey(TEST_KEY, 0, 1), listedKey(NEW_KEY, 1)] }
-const END: RowBody = { is: 'end', head: 2, root: SECOND.root }
+const END: RowBody = { is: 'end', head: 2, root: SECOND.root, nonce: SECOND.root }
 
 /** Rows of a log: begin, an event, a change of keys, an event under the new key, and its end. */
 const ROWS: readonly Uint8Array[] = written([
@@ -176,7 +176,10 @@ suite('a chain of rows whose oldest ones were deleted', () => {
     const forged = encodeRow(rowIn(ROWS[3]), OTHER_KEY)
     assert.equal(faultIn(openChain(), [forged], 4), null, 'nobody knows the keys')
     assert.equal(faultIn(openChain(later), [forged], 4), `place 4: ${FOREIGN}`)
-    const retired = encodeRow({ ...rowIn(ROWS[4]), is: 'end', head: 2, root: SECOND.root }, TEST_KEY)
+    const retired = encodeRow(
+      { ...rowIn(ROWS[4]), is: 'end', head: 2, root: SECOND.root, nonce: SECOND.root },
+      TEST_KEY,
+    )
     assert.equal(faultIn(openChain(later), [retired], 5), `place 5: ${FOREIGN}`)
   })
 
@@ -193,7 +196,12 @@ suite('a chain of rows whose oldest ones were deleted', () => {
       assert.equal(faultIn(openRowChain({ treeAt, known: null }), [bytes], 4), fault)
       assert.equal(faultIn(openChain(), [bytes], 4), null, 'nobody knows the tree')
     }
-    const end = rowAfter(fourth, 5, { is: 'end', head: 3, root: new Uint8Array(32) })
+    const end = rowAfter(fourth, 5, {
+      is: 'end',
+      head: 3,
+      root: new Uint8Array(32),
+      nonce: new Uint8Array(32),
+    })
     for (const chain of [openChain(), openRowChain({ treeAt, known: null })])
       assert.match(String(faultIn(chain, [fourth, end], 4)), /place 5: it names another log/)
     assert.match(String(faultIn(openRowChain({ treeAt, known: null }), [end], 5)), /it names another log/)

@@ -38,6 +38,7 @@ const END: LogRow = {
   is: 'end',
   head: 3,
   root: new Uint8Array(32).fill(1),
+  nonce: new Uint8Array(32).fill(2),
 }
 
 test('the sections of a commit that was not moved have no signatures and no notes', () => {
@@ -181,14 +182,14 @@ suite('a row', () => {
 
   test('has these bytes, which no release may change', () => {
     const bytes = Buffer.from(encodeRow(END, TEST_KEY))
-    const head = `{"v":1,"is":"end","logId":"${END.logId}","place":7,"prev":"${'00'.repeat(32)}","head":3,"root":"${'01'.repeat(32)}"}`
+    const head = `{"v":1,"is":"end","logId":"${END.logId}","place":7,"prev":"${'00'.repeat(32)}","head":3,"root":"${'01'.repeat(32)}","nonce":"${'02'.repeat(32)}"}`
     assert.equal(bytes.toString('latin1', 0, 4), 'DBC1')
     assert.equal(bytes.readUInt32BE(4), head.length)
     assert.equal(bytes.toString('utf8', 8, 8 + head.length), head)
     assert.equal(bytes.length, 8 + head.length + ROW_SIGNATURE_BYTES)
     assert.equal(
       Buffer.from(digestOfRow(bytes)).toString('hex'),
-      '759c0d7fa6345c5dfa7bf852e3e95c9b7521eac6b028d7d0c70fb39b0baf27f4',
+      '3ee3d7e16ed003f2d08495cbd77a918a2f46eb79f2548076d1791b9e99eeadce',
     )
   })
 

@@ -65,7 +65,7 @@ function wireOf(head: RowHead): object {
     case 'keys':
       return { head: head.head, keys: keysWire(head.keys) }
     case 'end':
-      return { head: head.head, root: hexOfHash(head.root) }
+      return { head: head.head, root: hexOfHash(head.root), nonce: hexOfHash(head.nonce) }
   }
 }
 
@@ -103,7 +103,7 @@ function readBody(of: RowFields, is: LogRow['is']): CommitRowHead | Exclude<RowB
     case 'keys':
       return { is, head: countField(of, 'head'), keys: readKeysIn(of) }
     case 'end':
-      return { is, head: countField(of, 'head'), root: hashField(of, 'root') }
+      return { is, head: countField(of, 'head'), root: hashField(of, 'root'), nonce: hashField(of, 'nonce') }
   }
 }
 

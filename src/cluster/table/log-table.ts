@@ -91,3 +91,16 @@ export const ROW_BYTES_MAX: number = 4 * 1024 * 1024
 export class TableError extends Error {
   override readonly name = 'TableError'
 }
+
+/** The table has no row at the asked place, and has later ones: its owner has deleted the oldest rows. */
+export class MissingRow extends TableError {
+  /** Place of the first row after it. */
+  readonly next: number
+
+  constructor(place: number, next: number) {
+    super(
+      `the table has row ${next}, but no row ${place}: restore a newer backup of a node, or delete row ${next} if it is none of the log`,
+    )
+    this.next = next
+  }
+}

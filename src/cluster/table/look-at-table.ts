@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
-import { APPEND_MS_MAX, type Look, LOOK_ROWS_MAX, TableError, type TableRow } from './log-table.ts'
+import {
+  APPEND_MS_MAX,
+  type Look,
+  LOOK_ROWS_MAX,
+  MissingRow,
+  ROW_BYTES_MAX,
+  TableError,
+  type TableRow,
+} from './log-table.ts'
 import { TABLE, type TableSession } from './table-session.ts'
 
 /** Time in ms that a look waits for the standbys. */
@@ -40,12 +48,16 @@ const IS_LED = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND gra
 const SHOWN = `(SELECT max(substring(application_name FROM '^daybook ([0-9]{1,15})$')::bigint)
   FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid())`
 
+// Of a larger row, only so much is read that it is seen to be none of ours. A huge one would end this process.
+const BODY = `encode(CASE WHEN octet_length(body) > ${ROW_BYTES_MAX}
+    THEN substring(body FROM 1 FOR ${ROW_BYTES_MAX + 1}) ELSE body END, 'base64')`
+
 const QUESTION = `WITH
   near AS (SELECT place, body, sum(octet_length(body)) OVER (ORDER BY place) AS total
     FROM (SELECT place, body FROM ${TABLE} WHERE place >= $1::bigint ORDER BY place LIMIT ${LOOK_ROWS_MAX}) AS next),
   head AS (SELECT set_config('application_name', $4, false) AS name,
     (SELECT max(place) FROM ${TABLE}) AS last, ${IS_LED} AS led, ${SHOWN} AS shown)
-  SELECT last, led, shown, place, encode(body, 'base64') AS body FROM head
+  SELECT last, led, shown, place, ${BODY} AS body FROM head
     LEFT JOIN near ON total <= $2::bigint OR total = octet_length(body) ORDER BY place`
 
 /** Looks at the table in one session, and shows the place of this node there. Throws. */
@@ -89,7 +101,7 @@ function rowsOf(answer: readonly Readonly<Record<string, unknown>>[], from: numb
     .map((row, index) => {
       const place = Number(row['place'])
       if (place > from + index) {
-        throw new TableError(`the table ${TABLE} has row ${place}, but no row ${from + index}`)
+        throw new MissingRow(from + index, place)
       }
       if (place < from + index) throw new TableError(`the table ${TABLE} has row ${place} twice`)
       return { place, bytes: new Uint8Array(Buffer.from(String(row['body']), 'base64')) }

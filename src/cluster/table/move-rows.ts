@@ -13,6 +13,8 @@ const BATCH_BYTES = 4 * 1024 * 1024
 /** Time limit of one statement, and of the commit with its proof, in ms. */
 const BATCH_MS = 60_000
 const COMMIT_MS = 600_000
+/** Longest time between two statements, in ms: the refs of a large log are sorted before its first events are sent. */
+const PAUSE_MS = 600_000
 
 /**
  * Inserts the rows of a log, from place 1 on, in one transaction. The table must be empty, and no node may lead.
@@ -34,6 +36,7 @@ export async function moveRows(
     const answerMs = BATCH_MS
     await connection.ask('BEGIN', [], { answerMs })
     await connection.ask(`SET LOCAL statement_timeout = ${BATCH_MS}`, [], { answerMs })
+    await connection.ask(`SET LOCAL idle_in_transaction_session_timeout = ${PAUSE_MS}`, [], { answerMs })
     const [state] = await connection.ask(
       `SELECT pg_try_advisory_xact_lock($1::bigint) AS locked, EXISTS (SELECT FROM ${TABLE}) AS filled`,
       [lockOf(logId)],

@@ -113,7 +113,7 @@ const bodies: fc.Arbitrary<RowBody> = fc.oneof(
   { weight: 6, arbitrary: randomLogs.chain(commitsOf) },
   fc.record({ is: fc.constant('begin'), identity: identities, keys }),
   fc.record({ is: fc.constant('keys'), head: counts, keys }),
-  fc.record({ is: fc.constant('end'), head: counts, root: hashes }),
+  fc.record({ is: fc.constant('end'), head: counts, root: hashes, nonce: hashes }),
 ) as fc.Arbitrary<RowBody>
 
 /** Random rows of every kind. Their content need not fit together. */
