@@ -73,7 +73,7 @@ suite('the runbook', () => {
 async function pluggedCauses(): Promise<readonly Cause[]> {
   const paths = globSync('test/*/alert-causes.ts', { cwd: ROOT })
   const causes = paths.map(async (path) => {
-    const { openCauses } = (await import(join(ROOT, path))) as { openCauses(): Promise<readonly Cause[]> }
+    const { openCauses } = (await import(join(ROOT, path))) as { openCauses: () => Promise<readonly Cause[]> }
     return await openCauses()
   })
   return (await Promise.all(causes)).flat()
