@@ -1,7 +1,7 @@
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { LeadSession, TableRow } from '../table/log-table.ts'
 import { TableError } from '../table/log-table.ts'
-import type { ClusterNode, ClusterNodeState, NodeStop } from './cluster-node.ts'
+import type { ClusterNode, ClusterNodeState, CommitAnswer, NodeStop } from './cluster-node.ts'
 import { READ_BYTES_MAX, readBranches, refuseFork } from './fork-branches.ts'
 import type { Leadership } from './lead-commits.ts'
 import { clockRefusal, lead, openLeadership, submit } from './lead-commits.ts'
@@ -71,7 +71,7 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
       // A leader whose clock is right would take the drafts.
       if (leading.session === null && leading.clock !== null && !watch.isLed())
         return { is: 'clock', reason: leading.clock }
-      return await submit(leading, build)
+      return leading.session === null ? notLeading(machine) : await submit(leading, build)
     },
     barrier: () => reachEnd(machine).catch(() => false),
     state: () => stateOf(machine),
@@ -225,6 +225,13 @@ async function reachEnd({ bell, leading, settings, stopped }: Machine): Promise<
   // Rows that the table lacks are put back. Until then its end is not that of the log, and readers have seen more.
   if (last === undefined || last < Math.max(place, look?.shown ?? 0)) return false
   return await bell.reached(last, book.applied().place, BARRIER_MS_MAX)
+}
+
+/** Refusal with the reason why this node does not lead. What the database has said is for the log lines. */
+function notLeading(machine: Machine): CommitAnswer<never> {
+  const { away, refusal } = stateOf(machine)
+  const why = away === null ? refusal : 'the database cannot be used: see its log lines'
+  return { is: 'not-leading', reason: `this node does not lead the log (${why}); nothing was published` }
 }
 
 function stateOf(machine: Machine): ClusterNodeState {

@@ -1,5 +1,6 @@
 import type { DatabaseConnection } from '../../database/database-connection.ts'
 import type { DatabaseTarget } from '../../database/database-target.ts'
+import { StoreError } from '../../log/store/store.ts'
 import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
 import { TableError, type TableRow } from './log-table.ts'
 import { lockOf, timeLeft } from './look-at-table.ts'
@@ -19,7 +20,7 @@ const PAUSE_MS = 600_000
 /**
  * Inserts the rows of a log, from place 1 on, in one transaction. The table must be empty, and no node may lead.
  * `beforeCommit` is called when all rows are inserted: from then on they may be there. Throws a `TableError`, whose message
- * says so when it is the case.
+ * says so when it is the case, or what the making of the rows throws.
  */
 export async function moveRows(
   target: DatabaseTarget,
@@ -57,8 +58,8 @@ export async function moveRows(
       throw new TableError('no synchronous standby confirms the rows')
     }
   } catch (error) {
+    if (!isCommitting) throw error instanceof StoreError ? error : asTableError(error)
     const { message } = asTableError(error)
-    if (!isCommitting) throw asTableError(error)
     throw new TableError(`${message}: the rows may be in the table; \`daybook cluster check\` shows it`, {
       cause: error,
     })

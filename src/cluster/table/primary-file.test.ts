@@ -18,7 +18,7 @@ suite('the file of the newest primary', () => {
     assert.deepEqual(open().read(), { systemId: '7312345678901234567', timeline: 2 })
     for (const text of ['', '7312345678901234567', '7 2', 'x 2\n']) {
       writeFileSync(join(folder.path, 'primary'), text)
-      assert.throws(() => open().read(), { name: 'EngineError', message: /names no primary/ })
+      assert.throws(() => open().read(), { name: 'TableError', message: /names no primary/ })
     }
     open().forget()
     assert.equal(open().read(), null)

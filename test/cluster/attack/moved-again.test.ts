@@ -54,6 +54,24 @@ suite('a log whose table is lost', { skip: skipUnless(hasPostgres, 'PostgreSQL')
     assert.equal(await publishAt(again, 'four'), 4)
   })
 
+  test('is not moved when the operator stops the move, which does not blame the database', async () => {
+    const table = await stage.newTable()
+    stage.makeLog('stopping')
+    const moving = moveToTable({
+      dataDirectory: stage.pathOf('stopping'),
+      keys: [TEST_KEY],
+      table: table.settings,
+      nowMs: Date.now,
+      monotonicMs: () => performance.now(),
+      sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+      signal: AbortSignal.abort(),
+      onProgress: () => undefined,
+    })
+    await assert.rejects(moving, { name: 'StoreError', message: 'stopped' })
+    await using alone = await stage.start('stopping', null)
+    assert.equal(await publishAt(alone, 'one'), 1)
+  })
+
   test('with rows that no standby confirms is not said to have other rows', async () => {
     const table = await stage.movedLog('unsure', 1)
     const { settings, words } = table
