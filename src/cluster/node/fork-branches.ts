@@ -1,6 +1,6 @@
 import { sha256 } from '../../log/tree/signer.ts'
 import type { LeadSession, TableRow } from '../table/log-table.ts'
-import { ROW_BYTES_MAX, TableError } from '../table/log-table.ts'
+import { ROW_BYTES_MAX, TableError, TableHole } from '../table/log-table.ts'
 import type { NodeBook } from './node-book.ts'
 import type { Branches } from './node-settings.ts'
 import { NodeStopped } from './node-settings.ts'
@@ -32,7 +32,9 @@ export async function readBranches(book: NodeBook, table: Looks): Promise<Branch
   const theirs: TableRow[] = []
   let ours = 0
   let size = 0
-  for (let next = kept[0]?.place ?? newest + 1; size <= EVIDENCE_BYTES_MAX;) {
+  const first = await firstShown(table, kept[0]?.place ?? newest + 1, newest)
+  while (ours < kept.length - 1 && (kept[ours]?.place ?? first) < first) ours += 1
+  for (let next = first; size <= EVIDENCE_BYTES_MAX;) {
     const { rows } = await table.look(next, READ_BYTES_MAX, newest)
     if (rows.length === 0) break
     for (const row of rows) {
@@ -48,6 +50,17 @@ export async function readBranches(book: NodeBook, table: Looks): Promise<Branch
     next += rows.length
   }
   return { ours: firstOf(kept.slice(ours)), table: firstOf(theirs) }
+}
+
+/** The place at which reading begins: this one, or that of the oldest row when older ones were deleted. */
+async function firstShown(table: Looks, place: number, applied: number): Promise<number> {
+  try {
+    await table.look(place, 1, applied)
+    return place
+  } catch (error) {
+    if (error instanceof TableHole) return error.place
+    throw error
+  }
 }
 
 /** The first rows that have so many bytes together. */

@@ -89,5 +89,17 @@ export const ROW_BYTES_MAX: number = 4 * 1024 * 1024
 
 /** The database did not do what was asked. The message says what, where, and what to do; it names no password. */
 export class TableError extends Error {
-  override readonly name = 'TableError'
+  override readonly name: string = 'TableError'
+}
+
+/** The table lacks the row at the asked place, and has a later one: its owner may have deleted old rows. */
+export class TableHole extends TableError {
+  override readonly name = 'TableHole'
+  /** Place of the next row. */
+  readonly place: number
+
+  constructor(message: string, place: number) {
+    super(message)
+    this.place = place
+  }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
-import { APPEND_MS_MAX, type Look, LOOK_ROWS_MAX, TableError, type TableRow } from './log-table.ts'
+import { APPEND_MS_MAX, type Look, LOOK_ROWS_MAX, TableError, TableHole, type TableRow } from './log-table.ts'
 import { TABLE, type TableSession } from './table-session.ts'
 
 /** Time in ms that a look waits for the standbys. */
@@ -89,7 +89,8 @@ function rowsOf(answer: readonly Readonly<Record<string, unknown>>[], from: numb
     .map((row, index) => {
       const place = Number(row['place'])
       if (place > from + index) {
-        throw new TableError(`the table ${TABLE} has row ${place}, but no row ${from + index}`)
+        const words = `the table ${TABLE} has row ${place}, but no row ${from + index}: when old rows were deleted, start this node from a newer backup`
+        throw new TableHole(words, place)
       }
       if (place < from + index) throw new TableError(`the table ${TABLE} has row ${place} twice`)
       return { place, bytes: new Uint8Array(Buffer.from(String(row['body']), 'base64')) }
