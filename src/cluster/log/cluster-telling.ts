@@ -4,7 +4,7 @@ import type { CarrierTools } from '../../command/plug/log-carrier.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { ClusterNews, ClusterNotice, ClusterReport } from './cluster-news.ts'
 
-/** Time between two lines about a table that cannot be used. */
+/** Time between two lines about a table that cannot be used for the same reason. */
 const AWAY_LINE_MS = 60_000
 
 /** Opens the metrics and log lines of a node whose log is on a table. */
@@ -87,7 +87,7 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
 
 /** Writes a line about what a node notices. */
 function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
-  let awayMs = Number.NEGATIVE_INFINITY
+  const reasons = new Map<string, number>()
   return (notice) => {
     switch (notice.is) {
       case 'leads':
@@ -95,8 +95,7 @@ function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: C
       case 'left':
         return lines.say('log-left', { reason: notice.reason })
       case 'away':
-        if (monotonicMs() - awayMs < AWAY_LINE_MS) return
-        awayMs = monotonicMs()
+        if (!isNew(reasons, notice.reason, monotonicMs())) return
         return lines.say('table-away', { reason: notice.reason })
       case 'changed':
         return lines.say('table-changed', { reason: notice.reason })
@@ -112,4 +111,12 @@ function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: C
         return lines.say('log-stopped', { fault: notice.why, place: notice.place, reason: notice.reason })
     }
   }
+}
+
+/** Whether this reason was not told within a minute. Notes it. */
+function isNew(reasons: Map<string, number>, reason: string, nowMs: number): boolean {
+  for (const [known, ms] of reasons) if (nowMs - ms >= AWAY_LINE_MS) reasons.delete(known)
+  if (reasons.has(reason)) return false
+  reasons.set(reason, nowMs)
+  return true
 }
