@@ -4,8 +4,9 @@ import type { CarrierTools } from '../../command/plug/log-carrier.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { ClusterNews, ClusterNotice, ClusterReport } from './cluster-news.ts'
 
-/** Time between two lines about a table that cannot be used. */
+/** Time between two lines about a table that cannot be used for one reason, and reasons that are known at a time. */
 const AWAY_LINE_MS = 60_000
+const REASONS_MAX = 100
 
 /** Opens the metrics and log lines of a node whose log is on a table. */
 export function openClusterTelling({
@@ -87,7 +88,17 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
 
 /** Writes a line about what a node notices. */
 function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
-  let awayMs = Number.NEGATIVE_INFINITY
+  const saidMs = new Map<string, number>()
+
+  // A node tells a reason once, when it has another one. So none may be left out because of another.
+  function sayAway(reason: string): void {
+    const ms = monotonicMs()
+    if (ms - (saidMs.get(reason) ?? Number.NEGATIVE_INFINITY) < AWAY_LINE_MS) return
+    if (saidMs.size >= REASONS_MAX) saidMs.clear()
+    saidMs.set(reason, ms)
+    lines.say('table-away', { reason })
+  }
+
   return (notice) => {
     switch (notice.is) {
       case 'leads':
@@ -95,9 +106,7 @@ function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: C
       case 'left':
         return lines.say('log-left', { reason: notice.reason })
       case 'away':
-        if (monotonicMs() - awayMs < AWAY_LINE_MS) return
-        awayMs = monotonicMs()
-        return lines.say('table-away', { reason: notice.reason })
+        return sayAway(notice.reason)
       case 'changed':
         return lines.say('table-changed', { reason: notice.reason })
       case 'put-back':
