@@ -1,7 +1,7 @@
 import { databaseOf } from '../../database/sent-database.ts'
 import type { HighWater } from '../../log/store/high-water.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
-import { readIdentity } from '../../log/store/store.ts'
+import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { lacksRoom } from '../../publish/commits/commit-failure.ts'
 import type { CarriedListeners, CarriedLog, CarriedWorld } from '../../publish/door/carried-log.ts'
 import type { WriterSettings } from '../../publish/door/writer-messages.ts'
@@ -12,6 +12,7 @@ import type { NodeBook } from '../node/node-book.ts'
 import type { NodeNotice } from '../node/node-settings.ts'
 import { openClusterNode } from '../node/open-node.ts'
 import type { LogTable } from '../table/log-table.ts'
+import { TableError } from '../table/log-table.ts'
 import { openLogTable } from '../table/open-table.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
 import { openCarriedPath } from './carried-path.ts'
@@ -36,6 +37,7 @@ export type ClusterSettings = Pick<WriterSettings, 'dataDirectory' | 'keys' | 'f
  */
 export async function openClusterLog(settings: ClusterSettings, world: CarriedWorld): Promise<CarriedLog> {
   const { dataDirectory, keys } = settings
+  refuseDamagedPrimary(dataDirectory)
   const tell = (news: ClusterNews): void => world.tell(news)
   const { db, owed } = await joinTable({
     dataDirectory,
@@ -93,6 +95,15 @@ export async function openClusterLog(settings: ClusterSettings, world: CarriedWo
       clearInterval(reporting)
       await node?.[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Refuses a damaged file of the newest primary while the start can still be refused with words. */
+function refuseDamagedPrimary(dataDirectory: string): void {
+  try {
+    openPrimaryFile(dataDirectory).read()
+  } catch (error) {
+    throw error instanceof TableError ? new StoreError(error.message, { cause: error }) : error
   }
 }
 

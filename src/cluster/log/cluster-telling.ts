@@ -4,8 +4,9 @@ import type { CarrierTools } from '../../command/plug/log-carrier.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { ClusterNews, ClusterNotice, ClusterReport } from './cluster-news.ts'
 
-/** Time between two lines about a table that cannot be used for the same reason. */
+/** Time between two lines about a table that cannot be used for one reason, and reasons that are known at a time. */
 const AWAY_LINE_MS = 60_000
+const REASONS_MAX = 100
 
 /** Opens the metrics and log lines of a node whose log is on a table. */
 export function openClusterTelling({
@@ -87,7 +88,17 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
 
 /** Writes a line about what a node notices. */
 function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
-  const reasons = new Map<string, number>()
+  const saidMs = new Map<string, number>()
+
+  // A node tells a reason once, when it has another one. So none may be left out because of another.
+  function sayAway(reason: string): void {
+    const ms = monotonicMs()
+    if (ms - (saidMs.get(reason) ?? Number.NEGATIVE_INFINITY) < AWAY_LINE_MS) return
+    if (saidMs.size >= REASONS_MAX) saidMs.clear()
+    saidMs.set(reason, ms)
+    lines.say('table-away', { reason })
+  }
+
   return (notice) => {
     switch (notice.is) {
       case 'leads':
@@ -95,8 +106,7 @@ function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: C
       case 'left':
         return lines.say('log-left', { reason: notice.reason })
       case 'away':
-        if (!isNew(reasons, notice.reason, monotonicMs())) return
-        return lines.say('table-away', { reason: notice.reason })
+        return sayAway(notice.reason)
       case 'changed':
         return lines.say('table-changed', { reason: notice.reason })
       case 'put-back':
@@ -111,12 +121,4 @@ function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: C
         return lines.say('log-stopped', { fault: notice.why, place: notice.place, reason: notice.reason })
     }
   }
-}
-
-/** Whether this reason was not told within a minute. Notes it. */
-function isNew(reasons: Map<string, number>, reason: string, nowMs: number): boolean {
-  for (const [known, ms] of reasons) if (nowMs - ms >= AWAY_LINE_MS) reasons.delete(known)
-  if (reasons.has(reason)) return false
-  reasons.set(reason, nowMs)
-  return true
 }

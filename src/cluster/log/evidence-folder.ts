@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolderDurably, renameDurably } from '../../log/store/durable-rename.ts'
+import { decodeRow } from '../row/row-frame.ts'
 import type { Branches, ClusterNodeSettings } from '../node/node-settings.ts'
 
 /** Folder of a data directory with the rows of both branches of a fork. */
@@ -29,7 +30,7 @@ export function openEvidence(dataDirectory: string, logId: string): ClusterNodeS
         const path = join(folder, `${logId}-${branch}`)
         const rows = branches[branch].map(({ bytes }) => bytes)
         const kept = readBranch(path)
-        const isKept = areSame(kept[0], rows[0]) && kept.length >= rows.length
+        const isKept = areSame(kept[0], rows[0]) ? kept.length >= rows.length : begins(kept) < begins(rows)
         if (kept.length === 0 || (differ && !isKept)) writeBranch(path, rows)
       }
     },
@@ -51,6 +52,12 @@ export function forkedLogs(dataDirectory: string): readonly string[] {
   const names = existsSync(folder) ? readdirSync(folder) : []
   const found = names.flatMap((name) => /^([0-9a-f]{32})-(?:ours|table)$/.exec(name)?.[1] ?? [])
   return [...new Set(found)].toSorted()
+}
+
+/** Place of the first row of a branch. A start after rows of the table were deleted finds a later one. */
+function begins([first]: readonly Uint8Array[]): number {
+  const decoded = first === undefined ? null : decodeRow(first)
+  return decoded?.ok === true ? decoded.signed.row.place : 0
 }
 
 const areSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>

@@ -10,6 +10,9 @@ export const READ_BYTES_MAX: number = 2 * ROW_BYTES_MAX
 /** Bytes of the rows of one branch that are kept as evidence. */
 const EVIDENCE_BYTES_MAX: number = 64 * 1024 * 1024
 
+/** Place that a stopped node shows: others wait for one that has more rows than the table, and this one gives none back. */
+const NO_PLACE = 0
+
 type Looks = Pick<LeadSession, 'look'>
 
 /** Stops the node when the table has another row than its own at a place. */
@@ -33,7 +36,7 @@ export async function readBranches(book: NodeBook, table: Looks): Promise<Branch
   let ours = 0
   let size = 0
   for (let next = kept[0]?.place ?? newest + 1; size <= EVIDENCE_BYTES_MAX;) {
-    const { rows } = await table.look(next, READ_BYTES_MAX, newest)
+    const { rows } = await table.look(next, READ_BYTES_MAX, NO_PLACE)
     if (rows.length === 0) break
     for (const row of rows) {
       const own = kept[ours]
@@ -55,7 +58,7 @@ async function keptInBoth(book: NodeBook, table: Looks): Promise<readonly TableR
   const kept = book.kept(1)
   const newest = book.applied().place
   try {
-    await table.look(kept[0]?.place ?? newest, 1, newest)
+    await table.look(kept[0]?.place ?? newest, 1, NO_PLACE)
     return kept
   } catch (error) {
     if (!(error instanceof MissingRow)) throw error

@@ -1,4 +1,4 @@
-import type { LeadSession } from '../table/log-table.ts'
+import type { LeadSession, Look } from '../table/log-table.ts'
 import type { CommitAnswer } from './cluster-node.ts'
 import type { NodeBell } from './node-bell.ts'
 import type { ClusterNodeSettings } from './node-settings.ts'
@@ -124,9 +124,13 @@ async function isIdle({ bell, jobs }: Leadership, signal: AbortSignal): Promise<
 /** Looks whether the table is as this node has left it: an idle leader would not notice otherwise. */
 async function lookRefusal({ settings, watch }: Leadership, session: LeadSession): Promise<string | null> {
   const { place } = settings.book.applied()
-  const look = await session.look(place + 1, 1, place).catch(() => null)
+  const ask = (): Promise<Look | null> => session.look(place + 1, 1, place).catch(() => null)
+  const first = await ask()
+  // A standby may be slow for once. Without one, nothing can be acknowledged, and the server may have been replaced.
+  const look = first?.isProved === false ? await ask() : first
   if (look === null) return 'the table cannot be read'
   watch.note(look, place)
+  if (!look.isProved) return 'no synchronous standby confirms the table'
   return look.last === place ? null : `the table ends at place ${look.last}, and this node at ${place}`
 }
 

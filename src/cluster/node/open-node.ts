@@ -240,8 +240,10 @@ function stateOf(machine: Machine): ClusterNodeState {
   const leads = leading.session !== null
   const away = machine.away ?? (leads || watch.isLed() ? null : barred)
   const waiting = watch.isLed() ? null : unfit
-  const following =
-    away ?? waiting ?? watch.refusalToTry(end.place) ?? 'no node leads: this one is taking over'
+  const ready = settings.accepts()
+    ? 'no node leads: this one is taking over'
+    : 'this node takes no drafts now'
+  const following = away ?? waiting ?? watch.refusalToTry(end.place) ?? ready
   return {
     leads,
     end,

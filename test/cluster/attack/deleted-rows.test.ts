@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { skipUnless } from '../../stage/test-needs.ts'
@@ -36,5 +37,14 @@ suite('a table whose oldest rows were deleted', { skip: skipUnless(hasPostgres, 
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^\{"ref":"of a",[^\n]*\}\n$/)
     assert.doesNotMatch(stderr, /begins after the branches parted/)
+
+    // More rows of the table are deleted, and the node is started again.
+    for (const ref of ['later', 'newest']) await publishAt(other, ref)
+    await table.sql('DELETE FROM daybook_log WHERE place < 6')
+    const again = await stage.start('a', table)
+    await until('it stops again', async () => /"fact":"(?:log-stopped|table-away)"/.test(again.said()))
+    await sleep(3_000)
+    await again[Symbol.asyncDispose]()
+    assert.equal((await stage.cluster('lost', '--data', stage.pathOf('a'))).stdout, stdout)
   })
 })
