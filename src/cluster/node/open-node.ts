@@ -1,6 +1,6 @@
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { LeadSession, TableRow } from '../table/log-table.ts'
-import { TableError } from '../table/log-table.ts'
+import { TableError, UNPROVED } from '../table/log-table.ts'
 import type { ClusterNode, ClusterNodeState, NodeStop } from './cluster-node.ts'
 import { READ_BYTES_MAX, readBranches, refuseFork } from './fork-branches.ts'
 import type { Leadership } from './lead-commits.ts'
@@ -20,7 +20,6 @@ const FOLLOW_MS = 200
 const EVIDENCE_MS = 1_000
 /** Time in which no standby confirms what a node sees, in milliseconds, after which it says so. */
 const UNPROVED_MS = 5_000
-const UNPROVED = 'no synchronous standby confirms the rows of the table'
 /** Longest wait until the books reach the end of the table, in milliseconds. */
 const BARRIER_MS_MAX = 5_000
 
@@ -184,6 +183,7 @@ async function takeOver(machine: Machine): Promise<void> {
   if (session === null) return
   try {
     const count = await meetTable(session, book, (of) => advance(machine, of))
+    noteProof(machine, true)
     if (count > 0) onNotice({ is: 'put-back', rows: count })
     machine.putBackTotal += count
     machine.unfit = watch.refusalToAppend(book.applied().place) ?? (await clockRefusal(leading, session))
