@@ -136,6 +136,28 @@ async function scripted(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent, server }
 }
 
+suite('a command that gives up', () => {
+  test('does not say only that nothing was published when an earlier attempt is in doubt', async () => {
+    const codes = ['outcome-unknown']
+    const detail = 'nothing was published'
+    const server = createServer((_request, response) => {
+      response.writeHead(503, { 'daybook-log': 'one-log', 'retry-after': '0' })
+      response.end(JSON.stringify({ code: codes.shift() ?? 'not-leading', detail }))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const door = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { code, stderr } = await publish(fileOf(60_000, 1), door)
+    server.closeAllConnections()
+    server.close()
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /nothing was published; an earlier attempt may have published them: send the same refs/,
+    )
+  })
+})
+
 suite('the choice of a door', () => {
   test('stays at a fallback, and goes back to the first door after a minute when it is ready', async () => {
     let [now, status] = [0, 503]

@@ -9,7 +9,7 @@ import type { SigningKey } from '../../log/tree/signer.ts'
 import { createStoreFromRow } from '../row/begin-row.ts'
 import { readTablePlace } from '../row/table-position.ts'
 import type { LogTable } from '../table/log-table.ts'
-import { ROW_BYTES_MAX, TableError } from '../table/log-table.ts'
+import { ROW_BYTES_MAX, TableError, UNPROVED } from '../table/log-table.ts'
 
 type JoinSettings = Readonly<{
   dataDirectory: string
@@ -67,7 +67,7 @@ async function firstRow({ open, wait }: JoinSettings): Promise<Uint8Array> {
       const { rows, isProved } = await table.look(1, ROW_BYTES_MAX, 0)
       if (rows[0] !== undefined) return rows[0].bytes
       if (isProved) throw new StoreError(NOTHING_THERE)
-      await wait('no synchronous standby confirms the rows of the table')
+      await wait(UNPROVED)
     } catch (error) {
       if (!(error instanceof TableError)) throw error
       // The table was read once, and then had no row 1.

@@ -1,6 +1,6 @@
 import { sha256 } from '../../log/tree/signer.ts'
 import type { LeadSession, TableRow } from '../table/log-table.ts'
-import { MissingRow, ROW_BYTES_MAX, TableError } from '../table/log-table.ts'
+import { MissingRow, ROW_BYTES_MAX, TableError, UNPROVED } from '../table/log-table.ts'
 import type { NodeBook } from './node-book.ts'
 import type { Branches } from './node-settings.ts'
 import { NodeStopped } from './node-settings.ts'
@@ -17,9 +17,10 @@ type Looks = Pick<LeadSession, 'look'>
 
 /** Stops the node when the table has another row than its own at a place. */
 export async function refuseFork(table: Looks, place: number, digest: Uint8Array): Promise<void> {
-  const { rows } = await table.look(place, 1, place)
+  const { isProved, rows } = await table.look(place, 1, place)
   const [row] = rows
-  if (row?.place !== place) throw new TableError(`the table does not show the row at place ${place}`)
+  if (row?.place !== place)
+    throw new TableError(isProved ? `the table does not show the row at place ${place}` : UNPROVED)
   if (Buffer.compare(sha256(row.bytes), digest) === 0) return
   const reason = `the table has another row at place ${place} than this node has served: this node keeps both as evidence`
   throw new NodeStopped({ is: 'fork', place, reason })

@@ -1,6 +1,6 @@
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { LeadSession, TableRow } from '../table/log-table.ts'
-import { TableError } from '../table/log-table.ts'
+import { TableError, UNPROVED } from '../table/log-table.ts'
 import type { ClusterNode, ClusterNodeState, CommitAnswer, NodeStop } from './cluster-node.ts'
 import { READ_BYTES_MAX, readBranches, refuseFork } from './fork-branches.ts'
 import type { Leadership } from './lead-commits.ts'
@@ -18,6 +18,8 @@ import { meetTable } from './take-over.ts'
 const FOLLOW_MS = 200
 /** Time between two attempts to keep the evidence of a fork, in milliseconds. */
 const EVIDENCE_MS = 1_000
+/** Time in which no standby confirms what a node sees, in milliseconds, after which it says so. */
+const UNPROVED_MS = 5_000
 /** Longest wait until the books reach the end of the table, in milliseconds. */
 const BARRIER_MS_MAX = 5_000
 
@@ -36,6 +38,9 @@ type Machine = {
   away: string | null
   barred: string | null
   unfit: string | null
+  /** Moment since which no standby confirms what this node sees, and whether that is told; null when one does. */
+  unprovedMs: number | null
+  isUnproved: boolean
   /** Whether the disk of this node failed the last time. */
   isFailing: boolean
   putBackTotal: number
@@ -60,6 +65,8 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
     away: null,
     barred: null,
     unfit: null,
+    unprovedMs: null,
+    isUnproved: false,
     isFailing: false,
     putBackTotal: 0,
   }
@@ -121,9 +128,23 @@ async function advance(machine: Machine, from: Pick<LeadSession, 'look'>): Promi
   const { place } = machine.settings.book.applied()
   const look = await from.look(place + 1, READ_BYTES_MAX, place)
   machine.watch.note(look, place)
+  noteProof(machine, look.isProved)
   if (look.rows.length > 0) apply(machine, look.rows)
   else if (look.isProved && look.last > place) throw new NodeStopped(missing(place + 1))
   return look.rows.length
+}
+
+/**
+ * Tells when no standby confirms for some seconds what this node sees. The session of a leader that is gone may wait for the
+ * standby and keep the lock, so that no attempt to lead finds this out.
+ */
+function noteProof(machine: Machine, isProved: boolean): void {
+  const { onNotice, timers } = machine.settings
+  const nowMs = timers.now()
+  machine.unprovedMs = isProved ? null : (machine.unprovedMs ?? nowMs)
+  const isUnproved = machine.unprovedMs !== null && nowMs - machine.unprovedMs >= UNPROVED_MS
+  if (isUnproved && !machine.isUnproved) onNotice({ is: 'away', reason: UNPROVED })
+  machine.isUnproved = isUnproved
 }
 
 function apply(machine: Machine, rows: readonly TableRow[]): void {
@@ -165,6 +186,7 @@ async function takeOver(machine: Machine): Promise<void> {
   if (session === null) return
   try {
     const count = await meetTable(session, book, (of) => advance(machine, of))
+    noteProof(machine, true)
     if (count > 0) onNotice({ is: 'put-back', rows: count })
     machine.putBackTotal += count
     machine.unfit = watch.refusalToAppend(book.applied().place) ?? (await clockRefusal(leading, session))
@@ -238,7 +260,8 @@ function stateOf(machine: Machine): ClusterNodeState {
   const { barred, leading, putBackTotal, settings, stopped, unfit, watch } = machine
   const end = settings.book.applied()
   const leads = leading.session !== null
-  const away = machine.away ?? (leads || watch.isLed() ? null : barred)
+  const unproved = machine.isUnproved ? UNPROVED : null
+  const away = machine.away ?? (leads || watch.isLed() ? unproved : (barred ?? unproved))
   const waiting = watch.isLed() ? null : unfit
   const ready = settings.accepts()
     ? 'no node leads: this one is taking over'

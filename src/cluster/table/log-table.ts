@@ -87,6 +87,9 @@ export const APPEND_MS_MAX = 4_000
 /** Bytes of the largest row. */
 export const ROW_BYTES_MAX: number = 4 * 1024 * 1024
 
+/** Complaint about a database of which nobody can tell whether it is the present primary. */
+export const UNPROVED = 'no synchronous standby confirms the rows of the table'
+
 /** The database did not do what was asked. The message says what, where, and what to do; it names no password. */
 export class TableError extends Error {
   override readonly name = 'TableError'

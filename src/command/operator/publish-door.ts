@@ -37,6 +37,8 @@ export type DoorFailure = Readonly<{
   reason: string
   /** Further bad drafts that the door names, in their order. */
   others: readonly BadDraft[]
+  /** Whether the drafts may be published all the same. */
+  isInDoubt: boolean
   /** HTTP status of the refusal; 408 also when a door was late; null when no whole answer came. */
   status: number | null
   /** Time in milliseconds after which the door asks for a retry; null when it names none. */
@@ -62,13 +64,24 @@ export function openDoor(to: string, tokenFile: string, world: World): DoorAcces
  * or is full. A retry never publishes an event twice.
  */
 export async function sendDrafts(door: DoorAccess, lines: readonly string[]): Promise<DoorAnswer> {
+  let wasInDoubt = false
   for (let attempt = 1; ; attempt++) {
     const answer = await askDoor(door, lines)
-    if (answer.ok || attempt === TRIES_MAX || door.stop.aborted) return answer
-    const { status, retryMs } = answer.failure
-    if (status !== null && ![STOPPED_ON_ITS_WAY, 503, 507].includes(status)) return answer
+    if (answer.ok) return answer
+    const { failure } = answer
+    const { status, retryMs } = failure
+    const mayPass = status === null || [STOPPED_ON_ITS_WAY, 503, 507].includes(status)
+    if (attempt === TRIES_MAX || door.stop.aborted || !mayPass)
+      return wasInDoubt ? { ok: false, failure: doubtful(failure) } : answer
+    wasInDoubt ||= failure.isInDoubt
     await pause(retryMs ?? RETRY_MS, door.stop)
   }
+}
+
+/** The failure of the last attempt, after one of which nobody knows the outcome. */
+function doubtful(failure: DoorFailure): DoorFailure {
+  const reason = `${failure.reason}; an earlier attempt may have published them: send the same refs again`
+  return { ...failure, reason, isInDoubt: true }
 }
 
 /**
@@ -82,14 +95,15 @@ export async function askDoor(door: DoorAccess, lines: readonly string[]): Promi
     const answer = await askOne({ ...door, log, address }, lines)
     return { answer, fault: answer.ok || !concernsNode(answer.failure) ? null : answer.failure.reason }
   })
-  const last = answers.at(-1) ?? failed(null, 'no publish door was asked')
+  const last = answers.at(-1) ?? failed({ status: null, isInDoubt: false }, 'no publish door was asked')
   if (last.ok || answers.length === 1 || !concernsNode(last.failure)) return last
   const failures = answers.flatMap((answer) => (answer.ok ? [] : [answer.failure]))
   const reason = [...new Set(failures.map((failure) => failure.reason))].join('; ')
   // A request that one door gets too slowly must be halved, also when the doors after it are away.
   const isStopped = failures.some(({ status }) => status === STOPPED_ON_ITS_WAY)
   const status = isStopped ? STOPPED_ON_ITS_WAY : last.failure.status
-  return { ok: false, failure: { ...last.failure, reason, status } }
+  const isInDoubt = failures.some((failure) => failure.isInDoubt)
+  return { ok: false, failure: { ...last.failure, reason, status, isInDoubt } }
 }
 
 /** Whether a failure is of one node, so that another may take the drafts. They may be published all the same. */
@@ -102,12 +116,15 @@ type OneDoor = DoorAccess & Readonly<{ address: URL }>
 
 async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnswer> {
   const response = await post(door, lines)
-  if (response === null) return unanswered(door, 'cannot be reached')
+  if (response === null) return unanswered(door, 'cannot be reached', { status: null, isInDoubt: false })
   // Nobody can tell a door that hangs from a link that is too slow for the request.
   if (response === 'late')
-    return unanswered(door, `did not answer within ${ANSWER_MS / 1_000} s`, STOPPED_ON_ITS_WAY)
+    return unanswered(door, `did not answer within ${ANSWER_MS / 1_000} s`, {
+      status: STOPPED_ON_ITS_WAY,
+      isInDoubt: true,
+    })
   const answer = await readDoorAnswer(response)
-  if (answer === undefined) return unanswered(door, 'broke off its answer')
+  if (answer === undefined) return unanswered(door, 'broke off its answer', { status: null, isInDoubt: true })
   const receipts = listIn(answer, 'drafts')
   const log = response.headers.get('daybook-log')
   if (response.ok && receipts.length === lines.length) {
@@ -116,32 +133,38 @@ async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnsw
   // Every site may read the public listener; none the door.
   if (response.headers.has('access-control-allow-origin')) {
     return failed(
-      response.status,
+      { status: response.status, isInDoubt: false },
       `${door.address.host} is the public listener: give --to the address of the publish door`,
     )
   }
   if (response.status === STOPPED_ON_ITS_WAY)
-    return unanswered(door, 'did not get the whole request in time', response.status)
+    return unanswered(door, 'did not get the whole request in time', {
+      status: response.status,
+      isInDoubt: false,
+    })
   if (fieldIn(answer, 'code') === 'another-log') {
     const reason = `${door.address.host} belongs to another log (${printable(log ?? '')}) than the service (${door.log}): check --url and --to`
-    return failed(response.status, reason, log)
+    return failed({ status: response.status, isInDoubt: false }, reason, log)
   }
   return { ok: false, failure: failureOf(response, answer) }
 }
 
-function unanswered({ address, stop }: OneDoor, fault: string, status: number | null = null): DoorAnswer {
+/** End of a request as its status and whether it may have been carried out. */
+type End = Pick<DoorFailure, 'status' | 'isInDoubt'>
+
+function unanswered({ address, stop }: OneDoor, fault: string, end: End): DoorAnswer {
   return failed(
-    status,
+    end,
     stop.aborted
       ? 'stopped; the outcome of the last request is unknown'
       : `the publish door at ${address.host} ${fault}`,
   )
 }
 
-function failed(status: number | null, reason: string, otherLog: string | null = null): DoorAnswer {
+function failed(end: End, reason: string, otherLog: string | null = null): DoorAnswer {
   return {
     ok: false,
-    failure: { draft: null, field: null, reason, others: [], status, retryMs: null, held: 0, otherLog },
+    failure: { draft: null, field: null, reason, others: [], ...end, retryMs: null, held: 0, otherLog },
   }
 }
 
@@ -182,6 +205,7 @@ function failureOf({ status, headers }: Response, answer: unknown): DoorFailure 
   const retrySeconds = headers.get('retry-after') ?? ''
   const common = {
     status,
+    isInDoubt: fieldIn(answer, 'code') === 'outcome-unknown',
     retryMs: /^\d{1,6}$/.test(retrySeconds) ? Number(retrySeconds) * 1_000 : null,
     held: typeof held === 'number' ? held : 0,
     otherLog: null,

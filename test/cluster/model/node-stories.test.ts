@@ -121,6 +121,12 @@ suite('a node of a log on a table', () => {
       table.setStandby(false)
       await sleep(500)
       assert.equal(await others[0].run()?.node.barrier(), false)
+      assert.equal(others[0].run()?.node.state().away, null)
+      await sleep(8_000)
+      assert.match(others[0].run()?.node.state().away ?? '', /^no synchronous standby/)
+      table.setStandby(true)
+      await sleep(3_000)
+      assert.equal(others[0].run()?.node.state().away, null)
     }))
 
   test('knows no end of the log while the table lacks rows that it or another node has', () =>
