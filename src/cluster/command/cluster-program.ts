@@ -54,7 +54,7 @@ function moveCommand(world: World, done: Done): Command {
     .addOption(
       new Option(
         '--accept-loss',
-        'with --back: take the branch of this node off a table that has another one or is lost, as a new log',
+        'move a log whose table is lost; with --back: take the branch of this node off the table, as a new log',
       ),
     )
     .addHelpText(
@@ -75,14 +75,13 @@ function signingKeys(): Option {
 
 async function move(options: MoveOptions, world: World): Promise<ExitCode> {
   const { data: dataDirectory, back, acceptLoss, signingKeyFile } = options
-  if (acceptLoss === true && back !== true) throw new CommandError(2, '--accept-loss needs --back')
   const table = requireTable(options)
   requireLog(dataDirectory)
   refuseOtherOwner(dataDirectory, world)
   using _lock = takeDirectory(dataDirectory)
   const keys = readSharedKeys(signingKeyFile, dataDirectory, world)
   const said = await workOnTable('moving', world, async (work) => {
-    const settings = { ...work, dataDirectory, keys, table }
+    const settings = { ...work, dataDirectory, keys, table, acceptLoss: acceptLoss === true }
     if (back !== true) {
       const { moveToTable } = await import('../log/move-log.ts')
       const { head, rows } = await moveToTable(settings)

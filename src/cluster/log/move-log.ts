@@ -10,7 +10,8 @@ import type { SigningKey } from '../../log/tree/signer.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { enterTable, movedRows } from '../book/moved-rows.ts'
 import type { NewestRow } from '../node/node-book.ts'
-import { digestOfRow } from '../row/row-frame.ts'
+import { openKeptRows } from '../row/kept-rows.ts'
+import { decodeRow, digestOfRow } from '../row/row-frame.ts'
 import { openRowKeys } from '../row/row-keys.ts'
 import { readTablePlace } from '../row/table-position.ts'
 import type { TableRow } from '../table/log-table.ts'
@@ -28,6 +29,8 @@ export type MoveSettings = Readonly<{
   /** Keys that sign the log. */
   keys: readonly SigningKey[]
   table: TableSettings
+  /** Whether the table that carries the log is given up. */
+  acceptLoss: boolean
   nowMs(): number
   monotonicMs(): number
   /** Rejects when the signal is aborted. */
@@ -40,8 +43,8 @@ export type MoveSettings = Readonly<{
 /**
  * Puts the log of a data directory on an empty table, in one transaction of PostgreSQL: every event with its stored
  * signature, and the held drafts. Returns the seq of its newest event and the number of rows. A call that was interrupted
- * is completed by the same call. So is a log that another database carried, which is lost: the other nodes then start with
- * an empty directory. Throws a StoreError or a `TableError`.
+ * is completed by the same call. A log that has gone on in another table is moved only when that one is given up: its other
+ * nodes then start with an empty directory. Throws a StoreError or a `TableError`.
  */
 export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ head: number; rows: number }>> {
   const { dataDirectory, keys, table, signal, onProgress } = settings
@@ -56,6 +59,7 @@ export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ he
   if (before !== null && (await isThere(settings, options, before))) {
     return { head: headOf(db), rows: before.place }
   }
+  if (before !== null && !settings.acceptLoss && hasGoneOn(db)) throw new StoreError(ELSEWHERE)
   const [key] = openRowKeys(db, keys).signing
   if (key === undefined) throw new StoreError('no key signs this log')
   let newest: TableRow | null = null
@@ -83,6 +87,18 @@ export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ he
   await moveRows(databaseOf(table.database), sent(), options, note)
   return { head: headOf(db), rows: readTablePlace(db)?.place ?? 0 }
 }
+
+/** Whether the newest row of a store is none of a move. */
+function hasGoneOn(db: DatabaseSync): boolean {
+  const newest = openKeptRows(db).from(0).at(-1)
+  const decoded = newest === undefined ? null : decodeRow(newest.bytes)
+  if (decoded === null || !decoded.ok) return true
+  const { row } = decoded.signed
+  return row.is === 'commit' ? row.moved === null : row.is !== 'begin'
+}
+
+const ELSEWHERE =
+  'this log has gone on in another table: give the address of that one. When it is lost for good, stop all nodes, and give --accept-loss at the one that is furthest'
 
 /** Whether the table has the rows of this store already. Throws when it has others. */
 async function isThere(

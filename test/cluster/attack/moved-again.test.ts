@@ -31,6 +31,7 @@ suite('a log whose table is lost', { skip: skipUnless(hasPostgres, 'PostgreSQL')
       dataDirectory: data,
       keys: [TEST_KEY],
       table: table.settings,
+      acceptLoss: true,
       nowMs: Date.now,
       monotonicMs: () => performance.now(),
       sleep: (ms, signal) => sleep(ms, undefined, { signal }),
@@ -47,7 +48,7 @@ suite('a log whose table is lost', { skip: skipUnless(hasPostgres, 'PostgreSQL')
     renameSync(`${mark}.away`, mark)
     assert.equal((await table.rows()).length, 0)
 
-    const moved = await stage.cluster('move', '--data', data, ...table.words)
+    const moved = await stage.cluster('move', '--accept-loss', '--data', data, ...table.words)
     assert.equal(moved.code, 0, moved.stderr)
     assert.match(moved.stdout, /up to seq 3, in 2 rows/)
     const again = await stage.start('again', table)
@@ -61,6 +62,7 @@ suite('a log whose table is lost', { skip: skipUnless(hasPostgres, 'PostgreSQL')
       dataDirectory: stage.pathOf('stopping'),
       keys: [TEST_KEY],
       table: table.settings,
+      acceptLoss: true,
       nowMs: Date.now,
       monotonicMs: () => performance.now(),
       sleep: (ms, signal) => sleep(ms, undefined, { signal }),

@@ -113,7 +113,6 @@ suite('bad input of a command that uses the table of a log', () => {
 
   test('is refused by move and its parts: options that need each other, words that are too many', async () => {
     const move = [...(COMMANDS['move'] ?? []), '--log-store', AWAY]
-    await refused([...move, '--accept-loss'], /--accept-loss needs --back/)
     await refused([...move, 'secret'], /too many arguments/)
     await refused(['cluster', 'roll'], /unknown command/)
   })

@@ -64,6 +64,7 @@ function leave(data: string): void {
     dataDirectory: data,
     keys: [TEST_KEY],
     table: { database, isSingle: true },
+    acceptLoss: true,
     nowMs: () => 0,
     monotonicMs: () => 0,
     sleep: () => assert.fail(),

@@ -27,6 +27,7 @@ await (way === 'to' ? moveToTable : moveBack)({
   dataDirectory: data,
   keys: [ed25519Of(keyFile, createPrivateKey(readFileSync(keyFile)))],
   table: { database: sentDatabase(parseDatabaseUrl(url, null)), isSingle: true },
+  acceptLoss: false,
   nowMs: Date.now,
   monotonicMs,
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
