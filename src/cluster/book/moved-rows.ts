@@ -26,6 +26,8 @@ import { bytesOfChange, bytesOfEvent, bytesOfRef, ROW_CHANGES_BYTES_MAX } from '
 
 /** Bytes of the events of one row. They are few, because the segments that end in it have the rest. */
 const EVENTS_BYTES: number = 128 * 1024
+/** Events of one row at most: as many as fit it when they are short, so that few are read in vain. */
+const SLICE_EVENTS = 512
 const SEGMENTS_BYTES: number = ROW_CHANGES_BYTES_MAX - EVENTS_BYTES
 /** A segment from this size on is not carried when each node can make it again. */
 const LARGE_SEGMENT_BYTES: number = 64 * 1024
@@ -90,7 +92,7 @@ function* movedEvents(db: DatabaseSync): Generator<CommitRow, void> {
   const endsOf = openMonthEnds(db)
   for (let [after, head] = [0, headOf(db)]; after < head;) {
     // At most one segment of each file ends in the middle of a month.
-    const slice = sliceOf(rows.all(after, SEGMENT_SEQS - (after % SEGMENT_SEQS)))
+    const slice = sliceOf(rows.all(after, Math.min(SLICE_EVENTS, SEGMENT_SEQS - (after % SEGMENT_SEQS))))
     const last = after + slice.length
     const { segments, notes } = endsOf(after, last)
     const signatures = slice.flatMap((row) =>

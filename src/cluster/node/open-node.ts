@@ -16,6 +16,8 @@ import { meetTable } from './take-over.ts'
 
 /** Time between two looks of a node that follows, in milliseconds. */
 const FOLLOW_MS = 200
+/** Time after an attempt to lead that the database did not allow, in milliseconds: each opens sessions to all servers. */
+const BARRED_MS = 1_000
 /** Time between two attempts to keep the evidence of a fork, in milliseconds. */
 const EVIDENCE_MS = 1_000
 /** Time in which no standby confirms what a node sees, in milliseconds, after which it says so. */
@@ -37,6 +39,8 @@ type Machine = {
    */
   away: string | null
   barred: string | null
+  /** Moment of the monotonic clock before which this node does not try to lead again. */
+  tryMs: number
   unfit: string | null
   /** Moment since which no standby confirms what this node sees, and whether that is told; null when one does. */
   unprovedMs: number | null
@@ -64,6 +68,7 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
     stopped: null,
     away: null,
     barred: null,
+    tryMs: 0,
     unfit: null,
     unprovedMs: null,
     isUnproved: false,
@@ -99,7 +104,8 @@ async function run(machine: Machine): Promise<void> {
       await follow(machine)
       const { place } = book.applied()
       // Others wait until a node that shows rows which the table lacks has put them back. That needs no room on its disk.
-      const mayTry = settings.accepts() || place > watch.last()
+      const wants = settings.accepts() || place > watch.last()
+      const mayTry = wants && settings.timers.now() >= machine.tryMs
       if (mayTry && watch.refusalToTry(place) === null) await tryToLead(machine)
     } catch (error) {
       fail(machine, error)
@@ -174,6 +180,7 @@ async function tryToLead(machine: Machine): Promise<void> {
     if (!(error instanceof TableError)) throw error
     if (machine.barred !== error.message) machine.settings.onNotice({ is: 'away', reason: error.message })
     machine.barred = error.message
+    machine.tryMs = machine.settings.timers.now() + BARRED_MS
   }
 }
 
