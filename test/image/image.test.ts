@@ -97,8 +97,7 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
     const imported = globSync('**/*.js', { cwd: built }).flatMap((path) =>
       [...readFileSync(join(built, path), 'utf8').matchAll(IMPORTED)].map(([, name = '']) => name),
     )
-    // Scripts of an installed package are bundled already.
-    const names = [...new Set(imported)].filter((name) => name !== 'esbuild-wasm')
+    const names = [...new Set(imported)]
     assert.ok(names.includes('pino') && names.includes('pg'), names.join())
     const script = `const { resolve } = require('node:module').createRequire('/${PROGRAM_FOLDER}/dist/src/main.js')
       Promise.all(${JSON.stringify(names)}.map((name) => import(resolve(name)))).then(({ length }) => console.log(length))`

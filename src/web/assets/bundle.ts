@@ -1,0 +1,52 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Script } from './bundle-cache.ts'
+
+/**
+ * Options of the Node that runs the bundler. It runs for a second: optimising its WebAssembly takes five times as long as
+ * bundling with plain code.
+ */
+const NODE_OPTIONS = ['--liftoff-only']
+
+/**
+ * Bundles `islands/island-NAME.ts` of the folder, for each name, to the script `NAME.js`. Only a clone has the bundler. It
+ * runs as a process of its own, because it needs some hundred MiB.
+ */
+export async function bundle(
+  folder: string,
+  names: readonly string[],
+  format: 'iife' | 'esm',
+): Promise<readonly Script[]> {
+  const bundler = createRequire(import.meta.url).resolve('esbuild-wasm/bin/esbuild')
+  const made = mkdtempSync(join(tmpdir(), 'daybook-bundle-'))
+  try {
+    const options = ['--bundle', '--minify', `--format=${format}`, `--outdir=${made}`, '--platform=browser']
+    const child = fork(
+      bundler,
+      [
+        ...names.map((name) => `islands/island-${name}.ts`),
+        ...options,
+        '--target=es2022',
+        '--legal-comments=none',
+        '--log-level=error',
+      ],
+      { cwd: folder, execArgv: NODE_OPTIONS, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
+    )
+    const [faults, [code]] = await Promise.all([
+      child.stderr === null ? '' : text(child.stderr),
+      once(child, 'close'),
+    ])
+    if (code !== 0) throw new Error(`the bundler failed: ${faults}`)
+    return readdirSync(made).map((name) => ({
+      name: name.replace(/^island-/, ''),
+      body: readFileSync(join(made, name)),
+    }))
+  } finally {
+    rmSync(made, { recursive: true, force: true })
+  }
+}
