@@ -9,9 +9,13 @@ import type { Script } from './bundle-cache.ts'
 
 /**
  * Options of the Node that runs the bundler. It runs for a second: optimising its WebAssembly takes five times as long as
- * bundling with plain code.
+ * bundling with plain code. It sends its exit code and is killed, because the end of such a Node sometimes hangs.
  */
-const NODE_OPTIONS = ['--liftoff-only']
+const NODE_OPTIONS = [
+  '--liftoff-only',
+  '--import',
+  'data:text/javascript,process.exit = (code) => process.send(process.exitCode = code)',
+]
 
 /**
  * Bundles `islands/island-NAME.ts` of the folder, for each name, to the script `NAME.js`. Only a clone has the bundler. It
@@ -37,11 +41,10 @@ export async function bundle(
       ],
       { cwd: folder, execArgv: NODE_OPTIONS, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
     )
-    const [faults, [code]] = await Promise.all([
-      child.stderr === null ? '' : text(child.stderr),
-      once(child, 'close'),
-    ])
-    if (code !== 0) throw new Error(`the bundler failed: ${faults}`)
+    const faults = child.stderr === null ? '' : text(child.stderr)
+    const [code] = await Promise.race([once(child, 'message'), once(child, 'exit')])
+    child.kill('SIGKILL')
+    if (code !== 0) throw new Error(`the bundler failed: ${await faults}`)
     return readdirSync(made).map((name) => ({
       name: name.replace(/^island-/, ''),
       body: readFileSync(join(made, name)),
