@@ -79,6 +79,17 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
     assert.deepEqual(special, [])
   })
 
+  test('has of Daybook only what it runs', () => {
+    const own = files().filter(
+      (path) => path.startsWith(`${PROGRAM_FOLDER}/`) && !path.includes('/node_modules/'),
+    )
+    const run = /^[^.]+\/(?:dist\/.+\.(?:js|json|css|ttf|txt)|package\/[a-z]+\.cjs|package\.json|LICENSE)$/
+    assert.deepEqual(
+      own.filter((path) => !run.test(path)),
+      [],
+    )
+  })
+
   test('has the licences of what it contains', () => {
     const paths = new Set(files())
     const debian = ['base-files', 'gcc-12-base', 'libc6'].map((name) => `usr/share/doc/${name}/copyright`)
