@@ -19,7 +19,7 @@ const NODE_OPTIONS = [
 
 /**
  * Bundles `islands/island-NAME.ts` of the folder, for each name, to the script `NAME.js`. Only a clone has the bundler. It
- * runs as a process of its own, because it needs some hundred MiB.
+ * runs as a process of its own, because it needs 120 MiB.
  */
 export async function bundle(
   folder: string,
