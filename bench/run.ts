@@ -19,6 +19,7 @@ type Large = Readonly<{ store: string; events: string; runs: string; full: boole
 const BENCHES: readonly Bench[] = [
   { script: 'answers.ts', flags: sized, when: 'always' },
   { script: 'start.ts', flags: sized, when: 'always' },
+  { script: 'first-page.ts', flags: () => [], when: 'always' },
   { script: 'get.ts', flags: sized, when: 'always' },
   { script: 'stream.ts', flags: ({ full }) => (full ? ['--full'] : []), when: 'always' },
   {

@@ -3,6 +3,7 @@ import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { BUNDLED, bundleIslands } from '../src/web/assets/assets.ts'
 import { writeClientPackage } from './client-package.ts'
+import { reachedFiles } from './reached-files.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
@@ -16,6 +17,7 @@ for (const path of globSync('{src,sim}/**/*.js', { cwd: DIST })) nameThreads(joi
 await addPages()
 writeManifest()
 writeClientPackage(ROOT, DIST)
+removeUnreached()
 
 /** Rewrites the file names of threads from `.ts` to `.js`. The compiler rewrites imports only. */
 function nameThreads(file: string): void {
@@ -37,6 +39,17 @@ async function addPages(): Promise<void> {
     mkdirSync(dirname(to), { recursive: true })
     copyFileSync(join(ROOT, 'src', path), to)
   }
+}
+
+/** Removes modules that only name types, and the types that no entry of the package shows. */
+function removeUnreached(): void {
+  const files = globSync('{src,sim}/**/*.{js,d.ts}', { cwd: DIST })
+  const shown = files.filter((path) =>
+    /^src\/(?:client\/(?:index|event-sums|tabs)|verify\/[^/]+)\./.test(path),
+  )
+  const bundled = files.filter((path) => path.startsWith(join(WEB, BUNDLED)))
+  const kept = new Set([...bundled, ...reachedFiles(DIST, ['src/main.js', ...shown])])
+  for (const path of files) if (!kept.has(path)) rmSync(join(DIST, path))
 }
 
 /** Reduces the manifest that the compiler copied to the fields that the program imports. */

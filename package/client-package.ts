@@ -1,5 +1,6 @@
 import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { reachedFiles } from './reached-files.ts'
 
 /** Entries of the package: import name, and module below `dist/src`. */
 const ENTRIES: Readonly<Record<string, string>> = {
@@ -14,15 +15,8 @@ const NODE_MIN = '20.3'
 /** Writes the package `daybook-client` below `dist`: the built modules that its entries reach, with their types. */
 export function writeClientPackage(root: string, dist: string): void {
   const to = join(dist, 'daybook-client')
-  const reached = Object.values(ENTRIES).flatMap((path) => [`${path}.js`, `${path}.d.ts`])
-  for (const path of reached) {
-    const text = readFileSync(join(dist, 'src', path), 'utf8')
-    const names = [...text.matchAll(/\bfrom '(\.[^']+)\.[jt]s'/g)].map(([, name = '']) => name)
-    const ending = path.endsWith('.d.ts') ? '.d.ts' : '.js'
-    for (const name of names) {
-      const found = `${join(dirname(path), name)}${ending}`
-      if (!reached.includes(found)) reached.push(found)
-    }
+  const entries = Object.values(ENTRIES).flatMap((path) => [`${path}.js`, `${path}.d.ts`])
+  for (const path of reachedFiles(join(dist, 'src'), entries)) {
     mkdirSync(dirname(join(to, path)), { recursive: true })
     copyFileSync(join(dist, 'src', path), join(to, path))
   }

@@ -1,24 +1,19 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Writable } from 'node:stream'
-import { createGzip } from 'node:zlib'
 import type { ImportDraft } from './import-draft.ts'
 
 /** Characters of one write: larger pieces need more memory, smaller ones more calls. */
 const CHUNK_CHARS = 64 * 1024
 
 /**
- * Writes drafts, or finished lines, as JSON lines, with gzip if asked, then ends the stream. It waits for a slow stream,
- * so memory stays at a few chunks. Returns the number of drafts.
+ * Writes drafts, or finished lines, as JSON lines, then ends the stream. It waits for a slow stream, so memory stays at a
+ * few chunks. Returns the number of drafts.
  */
-export async function writeDrafts(
-  stream: Writable,
-  drafts: Iterable<ImportDraft | string>,
-  options: Readonly<{ gzip?: boolean }> = {},
-): Promise<number> {
+export async function writeDrafts(stream: Writable, drafts: Iterable<ImportDraft | string>): Promise<number> {
   const counted = { drafts: 0 }
   const source = Readable.from(chunksOf(drafts, counted), { objectMode: false })
-  await (options.gzip === true ? pipeline(source, createGzip(), stream) : pipeline(source, stream))
+  await pipeline(source, stream)
   return counted.drafts
 }
 

@@ -8,7 +8,7 @@ import { PROGRAM_FOLDER, ROOT } from './facts.ts'
 const LOCKFILE = join(ROOT, 'package-lock.json')
 
 /** Files of packages that a running service never reads: types, sources, maps, tests and documents. */
-const NEVER_READ = /\.(?:[cm]?ts|tsx|map|md|markdown|flow|tsbuildinfo)$|^\.(?!$)/i
+const NEVER_READ = /\.(?:[cm]?ts|tsx|map|md|markdown|flow|tsbuildinfo|test\.[cm]?js)$|^\.(?!$)/i
 const NEVER_READ_FOLDERS = new Set([
   'test',
   'tests',
@@ -18,6 +18,9 @@ const NEVER_READ_FOLDERS = new Set([
   'docs',
   '.github',
 ])
+
+/** Files of Daybook's npm package that the image does not need: types, documents and examples. */
+const LEFT_OUT = ['*.d.ts', '*.md', 'package/docs', 'package/ops', 'package/compose.yaml']
 
 /** A licence is kept under whatever name. */
 const LICENCE = /^(?:licen[cs]e|copying|notice)/i
@@ -42,7 +45,7 @@ export function lockedDependencies(): readonly Dependency[] {
 export function addProgram(root: string, tarball: string): void {
   const to = join(root, PROGRAM_FOLDER)
   mkdirSync(to, { recursive: true })
-  const files = ['--strip-components=1', '--exclude=*.d.ts', '--exclude=*.md', '--exclude=package/docs']
+  const files = ['--strip-components=1', ...LEFT_OUT.map((pattern) => `--exclude=${pattern}`)]
   outputOf('tar', ['--extract', '--file', tarball, '--directory', to, ...files], { cwd: to })
   for (const path of Object.keys(productionPackages(LOCKFILE))) {
     cpSync(join(ROOT, path), join(to, path), { recursive: true, filter: isRead })

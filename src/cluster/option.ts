@@ -8,7 +8,7 @@ import { room } from '../command/plug/program-option.ts'
  */
 export const CLUSTER: ProgramOption = {
   rooms: [
-    room('cluster', async ({ world, done }) =>
+    room('operators', 'cluster', async ({ world, done }) =>
       (await import('./command/cluster-program.ts')).clusterCommand(world, done),
     ),
   ],

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { programOf, run } from '../../test/stage/command-stage.ts'
+import { OPTIONS } from '../plugged-options.ts'
+import { COMMAND_GROUPS } from './plug/program-option.ts'
 
 const whole = await programOf({}, () => undefined)
 
@@ -22,6 +24,24 @@ suite('a command line', () => {
     const { code, stderr } = await run(['kegen'])
     assert.equal(code, 2)
     assert.match(stderr, /Did you mean keygen\?/)
+  })
+
+  test('groups the commands in the help by those who use them', async () => {
+    const { stdout } = await run(['--help'])
+    const [, , , ...groups] = stdout.split(/^(?=\S.*:$)/m)
+    const headings = groups.map((group) => group.split('\n')[0])
+    assert.deepEqual(headings, [...Object.values(COMMAND_GROUPS), 'For everyone:'])
+    const named = groups.map((group) => group.match(/(?<=^ {2})[a-z]+/gm) ?? [])
+    assert.deepEqual(named.at(-1), ['completion', 'help'])
+    assert.equal(named.flat().length, whole.commands.length + 1, 'each command is in one group')
+  })
+
+  test('has the commands of an option in the group that the option names', () => {
+    for (const { group, commands } of OPTIONS.flatMap((option) => option.rooms))
+      for (const name of commands) {
+        const command = whole.commands.find((one) => one.name() === name)
+        assert.equal(command?.helpGroup(), COMMAND_GROUPS[group])
+      }
   })
 
   test('ends each help with the words that start a command in a clone', async () => {

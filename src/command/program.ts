@@ -1,65 +1,66 @@
 import { Argument, Command } from 'commander'
 import type { CommandRoom, ProgramWorld } from './plug/program-option.ts'
-import { room } from './plug/program-option.ts'
+import { COMMAND_GROUPS, room } from './plug/program-option.ts'
 import type { Shell } from './terminal/completion.ts'
 import { VERSION } from './terminal/version.ts'
 import type { ExitCode, World } from './terminal/world.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-/** All commands of the core except `completion`, in the order of the help. A start loads the room of its command only. */
+/** All commands of the core except `completion`. A start loads the room of its command only. */
 const ROOMS: readonly CommandRoom[] = [
-  room('serve', async ({ world, lines, done, options }) =>
-    (await import('./operator/serve-program.ts')).serveCommand(world, lines, done, options),
-  ),
-  room('demo', async ({ world, lines, done }) =>
+  room('trial', 'demo', async ({ world, lines, done }) =>
     (await import('./demo/demo-program.ts')).demoCommand(world, lines, done),
   ),
-  room('mirror', async ({ world, lines, done }) =>
-    (await import('./mirror/mirror-program.ts')).mirrorCommand(world, lines, done),
-  ),
-  room('witness', async ({ world, lines, done }) =>
-    (await import('./witness/witness-program.ts')).witnessCommand(world, lines, done),
-  ),
-  room('import', async ({ world, done }) =>
-    (await import('./operator/import-command.ts')).importCommand(world, done),
-  ),
-  room('publish', async ({ world, input, done }) =>
-    (await import('./outbox/publish-program.ts')).publishCommand(world, input, done),
-  ),
-  room('keygen', async ({ world, done }) =>
-    (await import('./operator/keygen-command.ts')).keygenCommand(world, done),
-  ),
-  room('check', async ({ world, done }) =>
-    (await import('./operator/check-command.ts')).checkCommand(world, done),
-  ),
-  room('backup', async ({ world, done }) =>
-    (await import('./backups/backup-program.ts')).backupCommand(world, done),
-  ),
-  room('restore', async ({ world, done }) =>
-    (await import('./backups/restore-command.ts')).restoreCommand(world, done),
-  ),
   {
+    group: 'readers',
     commands: ['tail', 'get', 'pull', 'export'],
     async add(program, { world, done }) {
       const { addConsumerCommands } = await import('./consumer/consumer-program.ts')
       addConsumerCommands(program, world, done)
     },
   },
-  room('verify', async ({ world, done }) =>
+  room('auditors', 'verify', async ({ world, done }) =>
     (await import('./consumer/verify-command.ts')).verifyCommand(world, done),
   ),
-  room('held', async ({ world, done }) =>
-    (await import('./operator/held-program.ts')).heldCommand(world, done),
+  room('auditors', 'mirror', async ({ world, lines, done }) =>
+    (await import('./mirror/mirror-program.ts')).mirrorCommand(world, lines, done),
   ),
-  room('upgrade', async ({ world, done }) =>
-    (await import('./operator/upgrade-command.ts')).upgradeCommand(world, done),
+  room('auditors', 'witness', async ({ world, lines, done }) =>
+    (await import('./witness/witness-program.ts')).witnessCommand(world, lines, done),
   ),
-  room('correct', async ({ world, done }) =>
+  room('operators', 'serve', async ({ world, lines, done, options }) =>
+    (await import('./operator/serve-program.ts')).serveCommand(world, lines, done, options),
+  ),
+  room('operators', 'import', async ({ world, done }) =>
+    (await import('./operator/import-command.ts')).importCommand(world, done),
+  ),
+  room('operators', 'publish', async ({ world, input, done }) =>
+    (await import('./outbox/publish-program.ts')).publishCommand(world, input, done),
+  ),
+  room('operators', 'correct', async ({ world, done }) =>
     (await import('./operator/correct-program.ts')).correctCommand(world, done),
   ),
-  room('doctor', async ({ world, done }) =>
+  room('operators', 'held', async ({ world, done }) =>
+    (await import('./operator/held-program.ts')).heldCommand(world, done),
+  ),
+  room('operators', 'keygen', async ({ world, done }) =>
+    (await import('./operator/keygen-command.ts')).keygenCommand(world, done),
+  ),
+  room('operators', 'doctor', async ({ world, done }) =>
     (await import('./doctor/doctor-program.ts')).doctorCommand(world, done),
+  ),
+  room('operators', 'check', async ({ world, done }) =>
+    (await import('./operator/check-command.ts')).checkCommand(world, done),
+  ),
+  room('operators', 'backup', async ({ world, done }) =>
+    (await import('./backups/backup-program.ts')).backupCommand(world, done),
+  ),
+  room('operators', 'restore', async ({ world, done }) =>
+    (await import('./backups/restore-command.ts')).restoreCommand(world, done),
+  ),
+  room('operators', 'upgrade', async ({ world, done }) =>
+    (await import('./operator/upgrade-command.ts')).upgradeCommand(world, done),
   ),
 ]
 
@@ -86,16 +87,22 @@ export async function openProgram(surroundings: ProgramWorld, words: readonly st
       writeErr: (text) => void world.stderr.write(text),
     })
   const called = rooms.find(({ commands }) => commands.some((command) => command === words[0]))
-  for (const { add } of called === undefined ? rooms : [called]) await add(program, surroundings)
+  for (const { group, add } of called === undefined ? rooms : [called]) {
+    program.commandsGroup(COMMAND_GROUPS[group])
+    await add(program, surroundings)
+  }
   if (called === undefined) await addCompletion(program, world, done)
   // A command that is added takes over no settings, such as the hint after an error.
   for (const command of program.commands) command.copyInheritedSettings(program)
+  // After that, so that the group of the command `help` is not taken over.
+  if (called === undefined) program.helpCommand(true)
   return program
 }
 
 async function addCompletion(program: Command, world: World, done: (code: ExitCode) => void): Promise<void> {
   const { completionScript, SHELLS } = await import('./terminal/completion.ts')
   program
+    .commandsGroup('For everyone:')
     .command('completion')
     .description('print a script that completes commands and options')
     .addArgument(new Argument('<shell>', 'shell to write the script for').choices(SHELLS))

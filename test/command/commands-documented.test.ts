@@ -52,6 +52,18 @@ suite('the document of the commands', () => {
     assert.deepEqual([...sections.keys()].toSorted(), names.toSorted())
   })
 
+  test('lists the commands in the groups of the help', () => {
+    const [opening = ''] = document.split('\n## ')
+    const told = [...opening.matchAll(/^- \*\*(For .+?|To .+?)\*\* (.+?)\.$/gms)].map(
+      ([, heading = '', names = '']) => [heading, names.match(/(?<=\[)[a-z]+/g) ?? []],
+    )
+    const groups = Map.groupBy(program.commands, (command) => command.helpGroup())
+    assert.deepEqual(
+      told,
+      [...groups].map(([heading, commands]) => [heading, commands.map((command) => command.name())]),
+    )
+  })
+
   for (const command of program.commands) {
     const section = sections.get(command.name()) ?? ''
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failingTxOf, txOf } from '../../sim/import-draft.ts'
@@ -9,6 +10,7 @@ import { randomOf } from '../../sim/random.ts'
 import { openChain } from '../../src/chain/open-chain.ts'
 import { parseAmount } from '../../src/protocol/amount.ts'
 import type { Status } from '../../src/protocol/resources.ts'
+import { run } from '../stage/command-stage.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
@@ -49,6 +51,23 @@ suite('the demonstration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-demo-'))
   const data = join(folder, 'data')
   test.after(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('says on a terminal where to look, and nothing that nobody asked for', async () => {
+    const stop = new AbortController()
+    const stderr = new PassThrough()
+    let said = ''
+    stderr.on('data', (text: Buffer) => {
+      said += text.toString()
+      if (said.includes('Ctrl-C')) stop.abort()
+    })
+    const words = ['demo', '--data', data, '--port', '0', '--publish-port', '0', '--drain', '0']
+    assert.equal((await run(words, { interactive: true, stderr, stop: stop.signal })).code, 0)
+    const [first = '', imported = '', open = '', ...more] = said.trimEnd().split('\n')
+    assert.match(first, /^First start: /)
+    assert.match(imported, /^\d+ events imported in [\d.]+ s$/)
+    assert.match(open, /^Open http:\/\/127\.0\.0\.1:\d+\/ · Ctrl-C stops$/)
+    assert.deepEqual(more, [])
+  })
 
   test('holds payments for some seconds, also over a kill, and knows those of the history', async () => {
     let node = await start(data)

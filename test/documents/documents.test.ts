@@ -63,8 +63,8 @@ suite('every document', () => {
 })
 
 suite('README', () => {
-  test('has 100 lines at most', () => {
-    assert.ok(textOf('README.md').trimEnd().split('\n').length <= 100)
+  test('has 90 lines at most', () => {
+    assert.ok(textOf('README.md').trimEnd().split('\n').length <= 90)
   })
 
   test('links to the index and to the first documents', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { build } from 'esbuild-wasm'
 import { chromium } from 'playwright-core'
@@ -66,9 +66,11 @@ const LIB = 'es2023,dom,dom.iterable,dom.asynciterable'
 const compile = ({ run }: Project, file: string, ...words: readonly string[]): ReturnType<Project['run']> =>
   run(process.execPath, TSC, ...STRICT, LIB, ...words, file)
 
-/** Links of a packed README whose targets are not in the tarball. */
-const deadLinks = (readme: string, files: readonly string[]): readonly string[] =>
-  linksOf(readme).filter((target) => !files.some((path) => path === target || path.startsWith(`${target}/`)))
+/** Links of a packed document whose targets are not in the tarball. */
+const deadLinks = (path: string, text: string, files: readonly string[]): readonly string[] =>
+  linksOf(text)
+    .map((target) => join(dirname(path), target))
+    .filter((target) => !files.some((one) => one === target || one.startsWith(`${target}/`)))
 
 suite('the packages', () => {
   let packed: Packed
@@ -106,7 +108,36 @@ suite('the packages', () => {
       files.filter((path) => path.includes('daybook-client')),
       [],
     )
-    assert.deepEqual(deadLinks(textOf('README.md'), files), [])
+  })
+
+  test('contains nothing that only a clone has', () => {
+    const { files } = packed.whole
+    const foreign =
+      /^(?:docs\/(?:decisions|pictures|style)|ARCHITECTURE|CONTRIBUTING|src|test|bench|sim)|\.map$/
+    assert.deepEqual(
+      files.filter((path) => foreign.test(path)),
+      [],
+    )
+    const shown = /^dist\/src\/(?:chain|client|project|protocol|tlog|verify)\//
+    assert.deepEqual(
+      files.filter((path) => path.endsWith('.d.ts') && !shown.test(path)),
+      [],
+      'only the types of its entries',
+    )
+  })
+
+  test('contains documents of its own, which link to no file of a clone', async () => {
+    const { files } = packed.whole
+    const textIn = (path: string): Promise<string> =>
+      readFile(join(project.folder, 'node_modules', 'daybook', path), 'utf8')
+    for (const path of files.filter((one) => one.endsWith('.md')))
+      assert.deepEqual(deadLinks(path, await textIn(path), files), [], path)
+    const readme = await textIn('README.md')
+    assert.equal(readme, textOf('package/whole/README.md'))
+    const example = blocksOf(readme).find(({ language }) => language === 'ts')
+    await writeFile(join(project.folder, 'example.ts'), example?.text ?? '')
+    const { code, stdout } = await compile(project, 'example.ts', '--module', 'nodenext')
+    assert.equal(code, 0, stdout)
   })
 
   test('contains no Node, and a release does not change the clone', async () => {
@@ -165,7 +196,7 @@ suite('the packages', () => {
       files.filter((path) => !own.test(path)),
       [],
     )
-    assert.deepEqual(deadLinks(textOf('package/client/README.md'), files), [])
+    assert.deepEqual(deadLinks('README.md', textOf('package/client/README.md'), files), [])
     await using reader = await openProject(packed.client)
     await writeFile(join(reader.folder, 'use.js'), USE_CLIENT)
     for (const words of [OLDER, [process.execPath] as const]) {

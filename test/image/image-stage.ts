@@ -18,7 +18,16 @@ const RUN_MS_MAX = 60_000
 /** A moment for files, in seconds since 1970. */
 const SECONDS = 1_700_000_000
 /** Parts of the clone that the package of the image is made of. */
-const PACKED = ['src', 'sim', 'package', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'LICENSE']
+const PACKED = [
+  'src',
+  'sim',
+  'package',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'LICENSE',
+  'README.md',
+]
 
 export type Image = AsyncDisposable &
   Readonly<{

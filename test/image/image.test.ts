@@ -79,6 +79,17 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
     assert.deepEqual(special, [])
   })
 
+  test('has of Daybook only what it runs', () => {
+    const own = files().filter(
+      (path) => path.startsWith(`${PROGRAM_FOLDER}/`) && !path.includes('/node_modules/'),
+    )
+    const run = /^[^.]+\/(?:dist\/.+\.(?:js|json|css|ttf|txt)|package\/[a-z]+\.cjs|package\.json|LICENSE)$/
+    assert.deepEqual(
+      own.filter((path) => !run.test(path)),
+      [],
+    )
+  })
+
   test('has the licences of what it contains', () => {
     const paths = new Set(files())
     const debian = ['base-files', 'gcc-12-base', 'libc6'].map((name) => `usr/share/doc/${name}/copyright`)
@@ -97,8 +108,7 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
     const imported = globSync('**/*.js', { cwd: built }).flatMap((path) =>
       [...readFileSync(join(built, path), 'utf8').matchAll(IMPORTED)].map(([, name = '']) => name),
     )
-    // Scripts of an installed package are bundled already.
-    const names = [...new Set(imported)].filter((name) => name !== 'esbuild-wasm')
+    const names = [...new Set(imported)]
     assert.ok(names.includes('pino') && names.includes('pg'), names.join())
     const script = `const { resolve } = require('node:module').createRequire('/${PROGRAM_FOLDER}/dist/src/main.js')
       Promise.all(${JSON.stringify(names)}.map((name) => import(resolve(name)))).then(({ length }) => console.log(length))`

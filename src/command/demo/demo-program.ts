@@ -1,14 +1,23 @@
 import { Command } from 'commander'
 import { hasStore } from '../../log/store/store.ts'
-import { sayStart } from '../log-lines/begin-lines.ts'
+import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
+import type { FactName } from '../log-lines/facts.ts'
 import type { MainLines } from '../log-lines/log-lines.ts'
+import { openPlainOutput } from '../log-lines/plain-output.ts'
 import type { ServeOptions } from '../operator/serve-program.ts'
-import { worldWithLines, serveOptions, settingsOf } from '../operator/serve-program.ts'
+import { serveOptions, settingsOf } from '../operator/serve-program.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 import { CommandError } from '../terminal/world.ts'
+import type { DemoWorld } from './demo.ts'
 import { demo, holdsRealLog, upgradeDemo } from './demo.ts'
+
+/**
+ * Facts of a demonstration without lines unless asked. The simulator publishes every few seconds. A slow machine and its
+ * limits are the business of operators.
+ */
+const UNASKED: readonly FactName[] = ['published', 'held', 'slow', 'few-files']
 
 /** The command `demo`, with the options of `serve`. */
 export function demoCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
@@ -29,12 +38,25 @@ export function demoCommand(world: World, lines: MainLines, done: (code: ExitCod
         'the simulated platform asks a pretend chain of its own: leave out --finality',
       )
     }
-    const own = worldWithLines(options, command, { world, lines })
-    refuseOtherOwner(options.data, own)
+    const own = demoWorld(options, command, { world, lines })
+    refuseOtherOwner(options.data, own.shown)
     refuseMirrorDirectory(options.data)
-    if (hasStore(options.data)) await upgradeDemo(options.data, own)
-    const settings = settingsOf(options, { simulated: true, carrier: null }, own)
+    if (hasStore(options.data)) await upgradeDemo(options.data, own.shown)
+    const settings = settingsOf(options, { simulated: true, carrier: null }, own.aside)
     sayStart(lines, command)
     done(await demo(settings, own, lines))
   })
+}
+
+/** On a terminal, only graver lines than `info` are shown unless `--log-level` is given. Asides are lines of `info`. */
+function demoWorld(
+  options: ServeOptions,
+  command: Command,
+  tools: Readonly<{ world: World; lines: MainLines }>,
+): DemoWorld {
+  const isAsked = command.getOptionValueSource('logLevel') !== 'default'
+  const isQuiet = !isAsked && tools.world.interactive
+  const lineOptions = isQuiet ? { ...options, logLevel: 'warn' as const } : options
+  const shown = beginLines(lineOptions, isAsked ? [] : UNASKED, tools)
+  return { shown, aside: isQuiet ? { ...shown, stderr: openPlainOutput(tools.lines) } : shown }
 }

@@ -1,8 +1,8 @@
-import { createWriteStream, existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { writeDrafts } from '../../../sim/draft-file.ts'
-import { history, HISTORY_MS } from '../../../sim/history.ts'
+import { writeHistory } from '../../../sim/history-file.ts'
+import { HISTORY_MS } from '../../../sim/history.ts'
 import type { PublishDraft } from '../../../sim/import-draft.ts'
 import { numberOf, refOf, REFS_FROM, REFS_TO } from '../../../sim/import-draft.ts'
 import { publishOnTime, liveDrafts } from '../../../sim/live.ts'
@@ -29,11 +29,18 @@ const SEED = 'daybook'
 /** Payouts for each one that fails on the pretend chain and is sent again. */
 const FAILED_ONE_IN = 100
 
+/** Surroundings of a demonstration: for what everyone sees, and for what few people want to know. */
+export type DemoWorld = Readonly<{ shown: World; aside: World }>
+
 /**
  * Serves a simulated platform: three months of history at the first start, then live events every few seconds. Its
  * payments are held until a pretend chain says that they are final.
  */
-export async function demo(settings: ServiceSettings, world: World, lines: LogLines): Promise<ExitCode> {
+export async function demo(
+  settings: ServiceSettings,
+  { shown: world, aside }: DemoWorld,
+  lines: LogLines,
+): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
     tell(world, 'First start: simulating three months of history of an invented platform.')
     // The bundler works on another core and stores the scripts, so that the first page need not wait for them.
@@ -46,12 +53,13 @@ export async function demo(settings: ServiceSettings, world: World, lines: LogLi
   return await serve({ ...settings, finality: payments.finality }, world, lines, async (service, stop) => {
     payments.know(service.reader)
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
-    tell(world, `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`)
-    tell(world, `ask the pretend chain: ${world.program} verify ${address} --chain solana=${payments.url}`)
-    tell(world, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
+    tell(aside, `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`)
+    tell(aside, `ask the pretend chain: ${world.program} verify ${address} --chain solana=${payments.url}`)
+    tell(aside, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
     // The first page waits for scripts and modules, so it is requested before a user is told to open it.
     // A stop aborts the request, because a drain would wait for it.
-    void fetch(address, { signal: stop })
+    // The simulator begins after it, because it needs the same processor.
+    await fetch(address, { signal: stop })
       .then(async (page) => {
         await page.body?.cancel()
         tell(world, `Open ${address}/ · Ctrl-C stops`)
@@ -59,17 +67,17 @@ export async function demo(settings: ServiceSettings, world: World, lines: LogLi
       .catch((error: unknown) => {
         if (!stop.aborted) lines.say('page-failed', { err: error })
       })
-    await publishLive(service, settings, world, stop, payments.send)
+    await publishLive(service, settings, aside, stop, payments.send)
   })
 }
 
 async function makeHistory(settings: ServiceSettings, world: World): Promise<ExitCode> {
   const to = floorTo(world.now(), MINUTE_MS)
-  const file = join(settings.data, 'history.drafts.jsonl.gz')
+  const file = join(settings.data, 'history.drafts.jsonl')
   try {
-    await writeDrafts(createWriteStream(file), history({ seed: SEED, from: msOf(to - HISTORY_MS), to }), {
-      gzip: true,
-    })
+    const settingsOfHistory = { seed: SEED, from: msOf(to - HISTORY_MS), to }
+    // Another core writes it, while this thread loads the modules of the service.
+    await Promise.all([writeHistory(file, settingsOfHistory, world.stop), import('../service/service.ts')])
     return await runImport(
       {
         files: [file],

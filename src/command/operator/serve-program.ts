@@ -55,7 +55,7 @@ export async function serveCommand(
   return carriers
     .reduce((command, { add }) => add(command), serveAlone)
     .action(async (options: ServeOptions, command: Command) => {
-      const own = worldWithLines(options, command, { world, lines })
+      const own = beginLines(options, [], { world, lines })
       refuseOtherOwner(options.data, own)
       refuseMirrorDirectory(options.data)
       if (options.upgrade === true && hasStore(options.data)) {
@@ -68,16 +68,6 @@ export async function serveCommand(
       sayStart(lines, command)
       done(await serve(settings, own, lines))
     })
-}
-
-/** The log lines of `serve` or `demo`. The simulator publishes every few seconds, so `demo` has no line for that unless asked. */
-export function worldWithLines(
-  options: ServeOptions,
-  command: Command,
-  tools: Readonly<{ world: World; lines: MainLines }>,
-): World {
-  const isQuiet = command.name() === 'demo' && command.getOptionValueSource('logLevel') === 'default'
-  return beginLines(options, isQuiet ? ['published', 'held'] : [], tools)
 }
 
 /** Adds the options of `serve` and `demo`. */

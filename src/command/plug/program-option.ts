@@ -14,15 +14,29 @@ export type ProgramWorld = Readonly<{
   options: readonly ProgramOption[]
 }>
 
-/** Commands that are loaded together. */
+/** Headings of the groups of commands in the help, by those who use them. The help has them in this order. */
+export const COMMAND_GROUPS = {
+  trial: 'To try Daybook:',
+  readers: 'For players, analysts and developers:',
+  auditors: 'For auditors, mirrors and witnesses:',
+  operators: 'For operators:',
+} as const
+
+/** Commands that are loaded together, and the group of the help that has them. */
 export type CommandRoom = Readonly<{
+  group: keyof typeof COMMAND_GROUPS
   commands: readonly string[]
   add(program: Command, surroundings: ProgramWorld): Promise<unknown>
 }>
 
 /** Room of one command. */
-export function room(command: string, load: (surroundings: ProgramWorld) => Promise<Command>): CommandRoom {
+export function room(
+  group: CommandRoom['group'],
+  command: string,
+  load: (surroundings: ProgramWorld) => Promise<Command>,
+): CommandRoom {
   return {
+    group,
     commands: [command],
     async add(program, surroundings) {
       program.addCommand(await load(surroundings))

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { assert } from '../../protocol/brand.ts'
 import type { AnswerRoute } from '../../serve/http/route.ts'
 import { problemReply } from '../../serve/http/route.ts'
 import type { Script } from './bundle-cache.ts'
 import { cachedScripts } from './bundle-cache.ts'
+import { bundle } from './bundle.ts'
 
 /** File that pages load. Its path contains a hash of its content. */
 type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
@@ -128,43 +129,10 @@ function readBundled(folder: string): readonly Script[] | undefined {
   return readdirSync(bundled).map((name) => ({ name, body: readFileSync(join(bundled, name)) }))
 }
 
-/** Bundles each island to one script. Calls run one after another, since each one stops the bundler. */
-export function bundleIslands(folder: string): Promise<readonly Script[]> {
-  const made = bundling.last.then(() => bundle(folder))
-  bundling.last = made.catch(() => undefined)
-  return made
-}
-
-const bundling: { last: Promise<unknown> } = { last: Promise.resolve() }
-
-async function bundle(folder: string): Promise<readonly Script[]> {
-  // Imported here, because only clones that serve pages need it.
-  const { build, stop } = await import('esbuild-wasm')
-  const built = async (names: readonly string[], format: 'iife' | 'esm'): Promise<readonly Script[]> => {
-    const { outputFiles } = await build({
-      absWorkingDir: folder,
-      entryPoints: names.map((name) => `islands/island-${name}.ts`),
-      outdir: folder,
-      bundle: true,
-      minify: true,
-      write: false,
-      format,
-      platform: 'browser',
-      target: 'es2022',
-      legalComments: 'none',
-      logLevel: 'silent',
-    })
-    return outputFiles.map((file) => ({
-      name: basename(file.path).replace(/^island-/, ''),
-      body: file.contents,
-    }))
-  }
-  try {
-    return [...(await built(ISLANDS, 'iife')), ...(await built(MODULES, 'esm'))]
-  } finally {
-    // Its process needs some hundred MiB, and may outlive ours.
-    await stop()
-  }
+/** Bundles each island to one script, and each module that islands import on demand. */
+export async function bundleIslands(folder: string): Promise<readonly Script[]> {
+  const made = await Promise.all([bundle(folder, ISLANDS, 'iife'), bundle(folder, MODULES, 'esm')])
+  return made.flat()
 }
 
 function assetOf(name: string, body: Uint8Array): Asset {
