@@ -12,7 +12,7 @@ import type { ClusterNodeSettings } from './node-settings.ts'
 import { NodeStopped } from './node-settings.ts'
 import type { TableWatch } from './table-watch.ts'
 import { openTableWatch } from './table-watch.ts'
-import { meetTable } from './take-over.ts'
+import { meetTable, missing } from './take-over.ts'
 
 /** Time between two looks of a node that follows, in milliseconds. */
 const FOLLOW_MS = 200
@@ -291,9 +291,6 @@ function stateOf(machine: Machine): ClusterNodeState {
   }
 }
 
-function missing(place: number): NodeStop {
-  const reason = `the table no longer has the row at place ${place}: start this node from a newer backup, or with an empty directory`
-  return { is: 'lost', place, reason }
 }
 
 function refuseEnded({ settings: { book } }: Machine): void {

@@ -2,6 +2,7 @@ import { sha256 } from '../../log/tree/signer.ts'
 import type { LeadSession } from '../table/log-table.ts'
 import { TableError } from '../table/log-table.ts'
 import { refuseFork } from './fork-branches.ts'
+import type { NodeStop } from './cluster-node.ts'
 import type { NodeBook } from './node-book.ts'
 import { NodeStopped } from './node-settings.ts'
 
@@ -47,3 +48,8 @@ async function putBack(session: LeadSession, book: NodeBook, end: number): Promi
   }
   return missing.length
 }
+
+/** Stop of a node whose next row the table has no longer. */
+export function missing(place: number): NodeStop {
+  const reason = `the table no longer has the row at place ${place}: start this node from a newer backup, or with an empty directory`
+  return { is: 'lost', place, reason }
