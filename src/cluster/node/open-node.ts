@@ -12,7 +12,7 @@ import type { ClusterNodeSettings } from './node-settings.ts'
 import { NodeStopped } from './node-settings.ts'
 import type { TableWatch } from './table-watch.ts'
 import { openTableWatch } from './table-watch.ts'
-import { meetTable, missing } from './take-over.ts'
+import { meetTable, missingRow } from './take-over.ts'
 
 /** Time between two looks of a node that follows, in milliseconds. */
 const FOLLOW_MS = 200
@@ -138,7 +138,7 @@ async function advance(machine: Machine, from: Pick<LeadSession, 'look'>): Promi
   if (machine.watch.isLed()) machine.barred = null
   noteProof(machine, look.isProved)
   if (look.rows.length > 0) apply(machine, look.rows)
-  else if (look.isProved && look.last > place) throw new NodeStopped(missing(place + 1))
+  else if (look.isProved && look.last > place) throw new NodeStopped(missingRow(place + 1))
   return look.rows.length
 }
 
@@ -289,8 +289,6 @@ function stateOf(machine: Machine): ClusterNodeState {
     takeoverTotal: leading.takeoverTotal,
     putBackTotal,
   }
-}
-
 }
 
 function refuseEnded({ settings: { book } }: Machine): void {

@@ -50,6 +50,7 @@ async function putBack(session: LeadSession, book: NodeBook, end: number): Promi
 }
 
 /** Stop of a node whose next row the table has no longer. */
-export function missing(place: number): NodeStop {
+export function missingRow(place: number): NodeStop {
   const reason = `the table no longer has the row at place ${place}: start this node from a newer backup, or with an empty directory`
   return { is: 'lost', place, reason }
+}
