@@ -24,8 +24,6 @@ suite('root and the data directory of another user', { skip: skipUnless(isRoot, 
     ['serve', '--data', data, ...ports],
     ['serve', '--data', data, '--upgrade', ...ports],
     ['import', '-', '--data', data],
-    ['cluster', 'move', '--data', data, '--log-store', 'postgres://127.0.0.1:1/daybook'],
-    ['cluster', 'adopt', 'ours', '--data', data, '--log-store', 'postgres://127.0.0.1:1/daybook'],
   ]) {
     test(`are refused by ${words.filter((word) => /^(?:--)?[a-z]+$/.test(word)).join(' ')}`, async () => {
       const before = readdirSync(data)
