@@ -56,7 +56,9 @@ const LONGER = 8
 const SHORT_MS = 1.5
 /** Time for a text of `CHARS` that no linear pattern needs, on any machine. */
 const LONG_MS = 40
-const TRIES = 12
+/** Processor time of many runs, and most runs. */
+const ENOUGH_MS = 20
+const RUNS_MAX = 80
 
 type Pattern = Readonly<{ literal: string; path: string }>
 
@@ -94,18 +96,23 @@ function regexOf(literal: string): RegExp {
   return new RegExp(literal.slice(1, end), literal.slice(end + 1))
 }
 
-/** Shortest processor time of several runs over a text, in milliseconds: other processes would lengthen any other time. */
-function timeOf(regex: RegExp, text: string, tries: number): number {
-  let least = Infinity
-  for (let left = tries; left > 0 && least > SUSPECT_MS; left--) {
-    const begun = process.threadCpuUsage()
-    if (regex.global) text.replace(regex, '')
-    else regex.test(text)
+/**
+ * Time of a run over a text, in milliseconds. A run that seems long is measured again by the processor time of many: the
+ * machine may have given the time to other processes, and the system counts processor time in steps of some milliseconds.
+ */
+function timeOf(regex: RegExp, text: string): number {
+  const run = (): unknown => (regex.global ? text.replace(regex, '') : regex.test(text))
+  const beganMs = performance.now()
+  run()
+  const onceMs = performance.now() - beganMs
+  if (onceMs <= SUSPECT_MS) return onceMs
+  const begun = process.threadCpuUsage()
+  for (let runs = 1; ; runs += 1) {
+    run()
     const { user, system } = process.threadCpuUsage(begun)
-    least = Math.min(least, (user + system) / 1_000)
-    if (least > LONG_MS) break
+    const ms = (user + system) / 1_000
+    if (ms >= ENOUGH_MS || runs === RUNS_MAX) return ms / runs
   }
-  return least
 }
 
 /** A text that makes a pattern do more work than in proportion to its length, as JSON; undefined when none is found. */
@@ -116,10 +123,10 @@ function superlinearText(literal: string): string | undefined {
     for (const start of starts)
       for (const end of ['', '\u0001']) {
         const text = (chars: number): string => start + pump.repeat(Math.ceil(chars / pump.length)) + end
-        if (timeOf(regex, text(FEW_CHARS), TRIES) > SHORT_MS) return JSON.stringify([start, pump, end])
-        const short = timeOf(regex, text(CHARS), TRIES)
+        if (timeOf(regex, text(FEW_CHARS)) > SHORT_MS) return JSON.stringify([start, pump, end])
+        const short = timeOf(regex, text(CHARS))
         if (short <= SUSPECT_MS) continue
-        const long = short > LONG_MS ? Infinity : timeOf(regex, text(CHARS * LONGER), TRIES)
+        const long = short > LONG_MS ? Infinity : timeOf(regex, text(CHARS * LONGER))
         if (long > SHORT_MS && long / short > GROWTH_MAX) return JSON.stringify([start, pump, end])
       }
   return undefined
