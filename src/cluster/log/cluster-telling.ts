@@ -28,61 +28,47 @@ export function openClusterTelling({
   }
 }
 
-/** Registers the metrics, which are read at each collection. */
-function watchCluster(registry: Registry, read: () => ClusterReport | null): void {
-  const number = (of: (report: ClusterReport) => number | boolean, absent = 0) => {
-    return (): number => {
-      const report = read()
-      return report === null ? absent : Number(of(report))
-    }
-  }
-  gauge(
-    registry,
-    'daybook_log_leads',
-    'Whether this node leads the log',
-    number(({ leads }) => leads),
-  )
-  gauge(
-    registry,
-    'daybook_log_lag_rows',
-    'Rows of the table that this node has not applied',
-    number(({ lag }) => lag),
-  )
-  gauge(
-    registry,
-    'daybook_log_table_away',
-    'Whether the table of the log cannot be used',
-    number(({ isAway }) => isAway),
-  )
-  gauge(
-    registry,
+/** A metric: its name, its help, and its value in a report. */
+type Metric = readonly [name: string, help: string, of: (report: ClusterReport) => number | boolean]
+
+const GAUGES: readonly Metric[] = [
+  ['daybook_log_leads', 'Whether this node leads the log', ({ leads }) => leads],
+  ['daybook_log_lag_rows', 'Rows of the table that this node has not applied', ({ lag }) => lag],
+  ['daybook_log_table_away', 'Whether the table of the log cannot be used', ({ isAway }) => isAway],
+  [
     'daybook_log_stopped',
     'Whether this node has stopped until an operator acts',
-    number(({ isStopped }) => isStopped),
-  )
+    ({ isStopped }) => isStopped,
+  ],
+]
+
+const COUNTERS: readonly Metric[] = [
+  ['daybook_log_takeovers_total', 'Times that this node began to lead the log', (of) => of.takeoverTotal],
+  [
+    'daybook_log_append_unknown_total',
+    'Commits of this node whose outcome was not known at once',
+    (of) => of.unknownTotal,
+  ],
+  [
+    'daybook_log_put_back_total',
+    'Rows that this node gave to a table which had lost them',
+    (of) => of.putBackTotal,
+  ],
+]
+
+/** Registers the metrics, which are read at each collection. */
+function watchCluster(registry: Registry, read: () => ClusterReport | null): void {
+  const valueOf = (of: Metric[2]) => (): number => {
+    const report = read()
+    return report === null ? 0 : Number(of(report))
+  }
+  for (const [name, help, of] of GAUGES) gauge(registry, name, help, valueOf(of))
+  for (const [name, help, of] of COUNTERS) copiedCounter(registry, name, help, valueOf(of))
   gauge(
     registry,
     'daybook_log_clock_offset_seconds',
     'Clock of the database minus that of this machine',
-    number(({ offsetMs }) => (offsetMs ?? Number.NaN) / 1_000, Number.NaN),
-  )
-  copiedCounter(
-    registry,
-    'daybook_log_takeovers_total',
-    'Times that this node began to lead the log',
-    number(({ takeoverTotal }) => takeoverTotal),
-  )
-  copiedCounter(
-    registry,
-    'daybook_log_append_unknown_total',
-    'Commits of this node whose outcome was not known at once',
-    number(({ unknownTotal }) => unknownTotal),
-  )
-  copiedCounter(
-    registry,
-    'daybook_log_put_back_total',
-    'Rows that this node gave to a table which had lost them',
-    number(({ putBackTotal }) => putBackTotal),
+    () => (read()?.offsetMs ?? Number.NaN) / 1_000,
   )
 }
 

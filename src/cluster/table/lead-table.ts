@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setInterval } from 'node:timers'
 import { DatabaseError } from '../../database/database-connection.ts'
-import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
+import { askStandbyState, untilFlushed } from './standby-proof.ts'
 import type { AppendAnswer, LeadSession } from './log-table.ts'
 import { APPEND_MS_MAX, TableError } from './log-table.ts'
 import { lookAtTable, type SessionContext, timeLeft } from './look-at-table.ts'

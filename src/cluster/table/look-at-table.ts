@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
+import { askStandbyState, untilFlushed } from './standby-proof.ts'
 import {
   APPEND_MS_MAX,
   type Look,

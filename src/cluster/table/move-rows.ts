@@ -1,7 +1,7 @@
 import type { DatabaseConnection } from '../../database/database-connection.ts'
 import type { DatabaseTarget } from '../../database/database-target.ts'
 import { StoreError } from '../../log/store/store.ts'
-import { askStandbyState, untilFlushed } from './flushed-standbys.ts'
+import { askStandbyState, untilFlushed } from './standby-proof.ts'
 import { TableError, type TableRow } from './log-table.ts'
 import { lockOf, timeLeft } from './look-at-table.ts'
 import type { TableOptions } from './open-table.ts'

@@ -1,16 +1,15 @@
 import type { DatabaseConnection } from '../../database/database-connection.ts'
 
-/** A position of the write-ahead log at which a proof is asked, as SQL. */
-type WalPosition = 'pg_current_wal_flush_lsn()' | 'pg_current_wal_insert_lsn()' | '$1::pg_lsn'
-
 /** Longest wait between two looks at the standbys, in ms. The first look follows at once. */
 const LOOK_MS_MAX = 20
+/** Time for the last answer after the limit, in ms: a late one would say nothing about the position. */
+const GRACE_MS = 400
 
 /**
  * Progress of the standbys at a position. `SyncRep` alone does not tell: an emptied `synchronous_standby_names`
  * releases waiting commits without a warning.
  */
-const standbysAt = (position: WalPosition): string =>
+const standbysAt = (position: 'pg_current_wal_flush_lsn()' | '$1::pg_lsn'): string =>
   `WITH asked AS MATERIALIZED (SELECT ${position} AS lsn)
    SELECT lsn::text AS lsn, current_setting('synchronous_standby_names') AS names,
      pg_current_wal_flush_lsn() >= lsn AS local,
@@ -18,46 +17,38 @@ const standbysAt = (position: WalPosition): string =>
        WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= lsn) AS standbys
    FROM asked`
 
-/** State of the standbys at a position. */
-export type StandbyState = Readonly<{ isProved: boolean; lsn: string }>
-
-/** Limits of a question, and whether the flush of the primary alone counts. */
-type ProofOptions = Readonly<{ isSingle: boolean; answerMs: number }>
+/** Whether a position is on the disks of the primary and of as many synchronous standbys as its settings require. */
+type StandbyState = Readonly<{ isProved: boolean; lsn: string }>
 
 /**
- * Asks whether everything up to a position is on the disks of the primary and of as many synchronous standbys as its
- * settings require.
+ * Asks whether all that this server has flushed is on the standbys too: a row that is visible is below that position.
+ * `lsn` asks for an earlier position again. `isSingle`: the flush of the primary alone counts.
  */
-export async function askStandbys(
+export async function askStandbyState(
   connection: DatabaseConnection,
-  position: WalPosition | Readonly<{ lsn: string }>,
-  { isSingle, answerMs }: ProofOptions,
+  isSingle: boolean,
+  answerMs: number,
+  lsn: string | null = null,
 ): Promise<StandbyState> {
-  const isGiven = typeof position === 'object'
-  const [row] = await connection.ask(
-    standbysAt(isGiven ? '$1::pg_lsn' : position),
-    isGiven ? [position.lsn] : [],
-    {
-      answerMs,
-      prepare: true,
-    },
-  )
+  const sql = standbysAt(lsn === null ? 'pg_current_wal_flush_lsn()' : '$1::pg_lsn')
+  const [row] = await connection.ask(sql, lsn === null ? [] : [lsn], { answerMs, prepare: true })
   const needed = standbysNeeded(String(row?.['names']))
   const isSafe = isSingle || (needed > 0 && Number(row?.['standbys']) >= needed)
   return { isProved: row?.['local'] === true && isSafe, lsn: String(row?.['lsn']) }
 }
 
-/** Looks at the standbys until a position is proved, or `leftMs` has no more time, and `graceMs` more for an answer. */
-export async function waitForStandbys(
+/** Asks again about the same position until it is flushed, or `leftMs` has no more time, and 400 ms more for an answer. */
+export async function untilFlushed(
   connection: DatabaseConnection,
-  first: StandbyState,
-  { isSingle, leftMs, graceMs = 0 }: Readonly<{ isSingle: boolean; leftMs: () => number; graceMs?: number }>,
+  { isProved, lsn }: StandbyState,
+  isSingle: boolean,
+  leftMs: () => number,
 ): Promise<boolean> {
-  let { isProved } = first
-  for (let waitMs = 0; !isProved; waitMs = Math.min(waitMs * 2 + 1, LOOK_MS_MAX)) {
+  let isFlushed = isProved
+  for (let waitMs = 0; !isFlushed; waitMs = Math.min(waitMs * 2 + 1, LOOK_MS_MAX)) {
     if (leftMs() <= waitMs + 1) return false
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
-    isProved = (await askStandbys(connection, first, { isSingle, answerMs: leftMs() + graceMs })).isProved
+    isFlushed = (await askStandbyState(connection, isSingle, leftMs() + GRACE_MS, lsn)).isProved
   }
   return true
 }
