@@ -7,7 +7,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise:
       'Three nodes on PostgreSQL and two mirrors lose and repeat nothing, and answer with the same bytes',
     unit: 'faults',
-    sizes: { quick: 6, hour: 40, night: 200 },
+    sizes: { quick: 4, hour: 40, night: 200 },
     seed: 'three nodes on PostgreSQL',
   },
   everything: {
