@@ -69,7 +69,12 @@ suite('an older store of a log on a table', { skip: skipUnless(hasPostgres, 'Pos
       broken,
       /the table has another log than this node has served|not the one whose checkpoint was published/,
     )
-    assert.equal((await postDrafts(node.service, [someDeposit('late')])).status, 503)
+    // An audit that is first ends the writer, and its door with it.
+    const late = await postDrafts(node.service, [someDeposit('late')]).then(
+      ({ status }) => status,
+      () => null,
+    )
+    assert.ok(late === 503 || late === null, String(late))
   })
 
   test('from before the log was moved is refused, alone and on the table', async () => {
