@@ -182,20 +182,4 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
     promise: 'The signature of a row says that it is one',
     tests: [`${ROW}/row-frame.test.ts`],
   },
-  {
-    id: 'move-noted-after-commit',
-    file: 'src/cluster/table/move-rows.ts',
-    from: '    beforeCommit()\n    isCommitting = true\n',
-    to: '    isCommitting = true\n',
-    promise: 'A store never goes on alone beside the table that it was moved to',
-    tests: ['test/cluster/log/crashed-move.test.ts'],
-  },
-  {
-    id: 'door-open-while-following',
-    file: 'src/cluster/log/cluster-log.ts',
-    from: 'isPublishable: () => leads() && served.isReached()',
-    to: 'isPublishable: () => served.isReached()',
-    promise: 'Only the leader is ready for drafts',
-    tests: ['test/cluster/log/two-nodes.test.ts'],
-  },
 ]
