@@ -134,7 +134,7 @@ async function advance(machine: Machine, from: Pick<LeadSession, 'look'>): Promi
   const { place } = machine.settings.book.applied()
   const look = await from.look(place + 1, READ_BYTES_MAX, place)
   machine.watch.note(look, place)
-  // What kept this node from leading before is over.
+  // The reason that kept this node from leading is over.
   if (machine.watch.isLed()) machine.barred = null
   noteProof(machine, look.isProved)
   if (look.rows.length > 0) apply(machine, look.rows)

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { text } from '../../log/store/codec.ts'
+import { CARRIED } from '../../log/store/identity-rows.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { NewestRow } from '../node/node-book.ts'
 
-const KEYS = { place: 'table_place', digest: 'table_digest' } as const
 const COUNT = /^[1-9]\d{0,15}$/
 const HEX_HASH = /^[0-9a-f]{64}$/
 
@@ -14,7 +14,7 @@ export function readTablePlace(db: DatabaseSync): NewestRow | null {
     const row = select.get(key)
     return row === undefined ? '' : text(row, 'value')
   }
-  const [place, digest] = [value(KEYS.place), value(KEYS.digest)]
+  const [place, digest] = [value(CARRIED.place), value(CARRIED.digest)]
   if (place === '' && digest === '') return null
   if (!COUNT.test(place) || !HEX_HASH.test(digest)) {
     throw new StoreError('the place of the store in its table is damaged: restore the newest backup')
@@ -25,12 +25,12 @@ export function readTablePlace(db: DatabaseSync): NewestRow | null {
 /** Writes the newest row, in the caller's transaction. */
 export function writeTablePlace(db: DatabaseSync, { place, digest }: NewestRow): void {
   const put = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
-  put.run(KEYS.place, String(place))
-  put.run(KEYS.digest, Buffer.from(digest).toString('hex'))
+  put.run(CARRIED.place, String(place))
+  put.run(CARRIED.digest, Buffer.from(digest).toString('hex'))
 }
 
 /** Removes the newest row, in the caller's transaction: the log is on no table then. */
 export function clearTablePlace(db: DatabaseSync): void {
   const remove = db.prepare('DELETE FROM meta WHERE key = ?')
-  for (const key of Object.values(KEYS)) remove.run(key)
+  for (const key of Object.values(CARRIED)) remove.run(key)
 }

@@ -48,7 +48,7 @@ const IS_LED = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND gra
 const SHOWN = `(SELECT max(substring(application_name FROM '^daybook ([0-9]{1,15})$')::bigint)
   FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid())`
 
-// Of a larger row, only so much is read that it is seen to be none of ours. A huge one would end this process.
+// A larger row is none of ours, and only its first bytes are read, enough to see that. A huge one would end this process.
 const BODY = `encode(CASE WHEN octet_length(body) > ${ROW_BYTES_MAX}
     THEN substring(body FROM 1 FOR ${ROW_BYTES_MAX + 1}) ELSE body END, 'base64')`
 

@@ -24,8 +24,6 @@ const OTHERS: readonly string[] = [
   CARRIED.place,
   CARRIED.digest,
   'moved_signature',
-  'table_place',
-  'table_digest',
 ]
 const KNOWN: ReadonlySet<string> = new Set([...IDENTITY, DIGEST, ...OTHERS])
 
