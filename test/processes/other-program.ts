@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathOf } from '../stage/test-needs.ts'
 
 /** A slow machine needs a while: brokers that were just started elect leaders several times before they agree. */
-const READY_MS = Number(process.env['RM'] ?? 60_000)
+const READY_MS = 60_000
 const LOOK_MS = 50
 const TIED = pathOf('setpriv') === undefined ? [] : ['setpriv', '--pdeathsig', 'KILL']
 
