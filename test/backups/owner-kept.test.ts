@@ -7,7 +7,7 @@ import { OLDEST_SCHEMA } from '../../src/log/store/store-schema.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { backedUp, runRestore } from './restore-stage.ts'
 import { unpackKept } from '../books/kept-store.ts'
-import { skipUnless } from '../stage/test-needs.ts'
+import { skipUnless } from '../processes/test-needs.ts'
 import { makeLog, openFolder, publishUpTo, runBackup } from '../story/damaged-log.ts'
 import { upgrade } from '../upgrade/upgrade-stage.ts'
 

@@ -49,9 +49,9 @@ const SENTENCES: readonly (readonly [
   ],
   [
     'CONTRIBUTING.md',
-    (value) => `${value * 2 === 5 ? 'five' : '?'} files at a time for two cores`,
+    (value) => `${value === 20 ? 'Twenty' : '?'} quick files share a process`,
     'test/run-suites.ts',
-    'FILES_PER_CORE',
+    'FILES_PER_PROCESS',
   ],
   [
     'docs/mirrors.md',

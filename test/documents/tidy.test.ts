@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
-import { codeOf, exportsOf, filesWith, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
-import { ROOT } from '../stage/places.ts'
+import { codeOf, exportsOf, filesWith, importsOf, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 
 /** Words that say nothing, with replacements. */
 const BANNED: Readonly<Record<string, string>> = {
@@ -46,9 +44,18 @@ function bannedIn(name: string): readonly string[] {
   return words.filter((word) => Object.hasOwn(BANNED, word.replace(/proces$/, 'process')))
 }
 
+/** Files that a file imports, directly or through others, and itself. */
+function reachedFrom(path: string, reached: Set<string> = new Set()): ReadonlySet<string> {
+  if (!reached.has(path)) {
+    reached.add(path)
+    for (const imported of importsOf(path)) if (SOURCES.includes(imported)) reachedFrom(imported, reached)
+  }
+  return reached
+}
+
 suite('a source', () => {
   test('has a kebab-case name that is not vague', () => {
-    const form = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?(?:-d)?\.ts$/
+    const form = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.slow)?\.test)?(?:-d)?\.ts$/
     assert.deepEqual(
       SOURCES.filter((path) => !form.test(basename(path))),
       [],
@@ -81,7 +88,7 @@ suite('a source', () => {
 
   test('and its exports have no vague name', () => {
     const named = SOURCES.flatMap((path) => [
-      { path, name: basename(path).replace(/(?:\.test)?(?:-d)?\.ts$/, '') },
+      { path, name: basename(path).replace(/(?:\.slow)?(?:\.test)?(?:-d)?\.ts$/, '') },
       ...exportsOf(path).map((name) => ({ path, name })),
     ])
     const vague = named
@@ -105,7 +112,10 @@ suite('a source', () => {
 
   test('has no outdated exception for a vague name', () => {
     const names = new Set(
-      SOURCES.flatMap((path) => [basename(path).replace(/(?:\.test)?\.ts$/, ''), ...exportsOf(path)]),
+      SOURCES.flatMap((path) => [
+        basename(path).replace(/(?:\.slow)?(?:\.test)?\.ts$/, ''),
+        ...exportsOf(path),
+      ]),
     )
     assert.deepEqual(
       Object.keys(KEPT).filter((name) => !names.has(name)),
@@ -135,22 +145,22 @@ suite('a source', () => {
 })
 
 suite('the suites', () => {
-  test('are all run by npm test, each once', () => {
-    const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(textOf('package.json'))
-    const run = ['test:suite'].flatMap((name) => {
-      const globs = [...(scripts[name] ?? '').matchAll(/'([^']+\.test\.ts)'/g)].map(([, glob = '']) => glob)
-      return globSync(globs, { cwd: ROOT })
-    })
-    const all = SOURCES.filter((path) => path.endsWith('.test.ts'))
-    assert.ok(all.length > 200, 'the suites are found')
-    assert.deepEqual(run.toSorted(), [...all].toSorted())
+  test('of npm test need no browser and no other program', () => {
+    const quick = SOURCES.filter((path) => path.endsWith('.test.ts') && !path.endsWith('.slow.test.ts'))
+    assert.ok(quick.length > 200, 'the suites are found')
+    // A test says with `skipWithout` which programs it needs.
+    const needs = /^import .* from 'playwright-core'|\bskipWithout\((?!\.)/m
+    const needing = quick.filter((path) =>
+      [...reachedFrom(path)].some((reached) => needs.test(textOf(reached))),
+    )
+    assert.deepEqual(needing, [])
   })
 
   test('skip only real input on CI, and test for programs with skipUnless', () => {
     const suites = SOURCES.filter((path) => path.endsWith('.test.ts'))
     const own = filesWith(/\{\sskip\b(?!: skip(?:Unless|Without)\()|\.skip\(/, suites)
     // `ELSEWHERE` is a service of somebody else, which may have another allowance.
-    assert.deepEqual(own, ['test/books/real-input.test.ts', 'test/contract/http.test.ts'])
+    assert.deepEqual(own, ['test/books/real-input.slow.test.ts', 'test/contract/http.test.ts'])
   })
 
   test('and the product name no file outside the project', () => {

@@ -4,7 +4,7 @@ import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import { openMirroring } from '../../src/mirror/mirroring.ts'
 import { fastSettings } from './mirror-stage.ts'
 
-// A process for `mirror-crash.test.ts`: a mirror whose build stops at a given point and waits to be killed, or that
+// A process for `mirror-crash.slow.test.ts`: a mirror whose build stops at a given point and waits to be killed, or that
 // follows until it is killed.
 const [, , url = '', data = '', stage = '', done = '0'] = process.argv
 const settings = { ...fastSettings(url, data), archiveEventsMin: 500 }

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { freePort } from '../processes/free-ports.ts'
 import { textOf } from '../stage/document.ts'
-import { pathOf } from '../stage/test-needs.ts'
+import { pathOf } from '../processes/test-needs.ts'
 
 const START_MS_MAX = 60_000
 const POLL_MS = 20

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { administer } from './administer.ts'
+import { POSTGRES_PROGRAMS } from '../processes/test-needs.ts'
 import { spawnTied } from '../processes/other-program.ts'
 
 const WAIT_MS = 30_000
@@ -13,7 +14,7 @@ const LOOK_MS = 20
 const PORT_DEFAULT = 5_432
 
 /** Folder of the newest PostgreSQL that Debian has installed; its programs are not in PATH. */
-const [PROGRAMS = ''] = globSync('/usr/lib/postgresql/*/bin').toSorted().toReversed()
+const [PROGRAMS = ''] = globSync(POSTGRES_PROGRAMS).toSorted().toReversed()
 
 /** Whether a server can be started here. */
 export const hasPostgres: boolean = existsSync(join(PROGRAMS, 'initdb'))

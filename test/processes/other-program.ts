@@ -2,7 +2,7 @@ import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathOf } from '../stage/test-needs.ts'
+import { pathOf } from './test-needs.ts'
 
 /** A slow machine needs a while: brokers that were just started elect leaders several times before they agree. */
 const READY_MS = 60_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, LaunchOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 
 /** Chromium of the system; the tests download none. */
@@ -73,9 +73,22 @@ export type Browser = AsyncDisposable &
     see(url: string, options?: BrowserContextOptions): Promise<BrowserPage>
   }>
 
-/** Starts Chromium. Disposal stops it. */
+const LAUNCHED: LaunchOptions = { executablePath: CHROMIUM, args: [...DRIVEN_FLAGS] }
+/** Variable with the address of a browser that several test files share: a start takes a second of processor time. */
+const SHARED = 'TEST_BROWSER'
+
+/** Starts a Chromium that the test files of this process's children share. Disposal stops it. */
+export async function openSharedBrowser(): Promise<AsyncDisposable | undefined> {
+  if (!existsSync(CHROMIUM)) return undefined
+  const server = await chromium.launchServer({ ...LAUNCHED, host: '127.0.0.1' })
+  process.env[SHARED] = server.wsEndpoint()
+  return { [Symbol.asyncDispose]: () => server.close() }
+}
+
+/** Connects to the shared Chromium, or starts one. Disposal closes what the test opened in it. */
 export async function openBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...DRIVEN_FLAGS] })
+  const shared = process.env[SHARED]
+  const browser = await (shared === undefined ? chromium.launch(LAUNCHED) : chromium.connect(shared))
   return {
     async see(url, options = {}) {
       const context = await browser.newContext({ viewport: WIDE, ...options })

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { importFiles } from '../../src/publish/import/import.ts'
 import { settingsOf } from './import-stage.ts'
 
-// A process for `import-crash.test.ts`: an import that stops at a given point and waits to be killed.
+// A process for `import-crash.slow.test.ts`: an import that stops at a given point and waits to be killed.
 const [, , stage, drafts, file = '', data = ''] = process.argv
 
 await importFiles({

@@ -12,9 +12,9 @@ export type Figures = Readonly<Record<string, number>>
 
 /** A campaign as it runs: how large, from which seed, and the report at its end. */
 export type Campaign = Readonly<{
-  /** Number of units, such as kills: `DAYBOOK_CAMPAIGN`, or the size inside `npm test`. */
+  /** Number of units, such as kills: `DAYBOOK_CAMPAIGN`, or the size inside `npm run test:all`. */
   size: number
-  /** `DAYBOOK_SEED`, or the seed inside `npm test`. The same seed draws the same faults and drafts again. */
+  /** `DAYBOOK_SEED`, or the seed inside `npm run test:all`. The same seed draws the same faults and drafts again. */
   seed: string
   /** The seed as a whole number from 0 to 2^31 − 1, for libraries that want one. */
   seedNumber: number
@@ -36,7 +36,7 @@ export type Campaign = Readonly<{
 /** Line of a record: what `npm run torture` reads after a campaign. */
 export type RecordedCampaign = Readonly<{ name: string; size: number; seed: string; figures: Figures }>
 
-/** Opens a campaign with the size and seed that the environment names, or with those of `npm test`. */
+/** Opens a campaign with the size and seed that the environment names, or with those of `npm run test:all`. */
 export function openCampaign(
   name: string,
   campaigns: Readonly<Record<string, CampaignRow>> = CAMPAIGNS,

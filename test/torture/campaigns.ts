@@ -1,4 +1,4 @@
-/** Sizes of a campaign: inside `npm test`, in an hour of all campaigns, and in a night. */
+/** Sizes of a campaign: inside `npm run test:all`, in an hour of all campaigns, and in a night. */
 export type Sizes = Readonly<{ quick: number; hour: number; night: number }>
 export type Tier = keyof Sizes
 
@@ -16,7 +16,7 @@ export type CampaignRow = Readonly<{
    * names, so that a run that is broken off loses one part at most. The counts of the parts are added.
    */
   part?: number
-  /** Seed inside `npm test`, so that each commit runs the same. */
+  /** Seed inside `npm run test:all`, so that each commit runs the same. */
   seed: string
 }>
 
@@ -46,7 +46,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'flipped beside the store',
   },
   'failing-calls': {
-    file: 'test/torture/store/failing-calls.test.ts',
+    file: 'test/torture/store/failing-calls.slow.test.ts',
     promise:
       'A service whose k-th call on its files fails acknowledges nothing that it may lose, and starts again',
     unit: 'runs',
@@ -55,7 +55,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'a call that fails',
   },
   'kill-steps': {
-    file: 'test/torture/store/kill-steps.test.ts',
+    file: 'test/torture/store/kill-steps.slow.test.ts',
     promise:
       'A commit, an import, a backup, a restore, an upgrade, a change of key, a mirror or a start killed at any step loses nothing, and a repetition finishes it',
     unit: 'kills',
@@ -73,7 +73,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'kill -9 during publishing',
   },
   'stream-resumes': {
-    file: 'test/torture/stream/stream-resumes.test.ts',
+    file: 'test/torture/stream/stream-resumes.slow.test.ts',
     promise:
       'A stream resumed anywhere, with any filter, while events are published, misses and repeats nothing',
     unit: 'resumes',
@@ -81,14 +81,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'resumes from anywhere',
   },
   'stream-cycles': {
-    file: 'test/torture/stream/stream-cycles.test.ts',
+    file: 'test/torture/stream/stream-cycles.slow.test.ts',
     promise: 'Streams that end in any way leave no handle, timer, memory or count of an address behind',
     unit: 'connections',
     sizes: { quick: 1_000, hour: 20_000, night: 100_000 },
     seed: 'connections that come and go',
   },
   'stream-storm': {
-    file: 'test/torture/stream/stream-storm.test.ts',
+    file: 'test/torture/stream/stream-storm.slow.test.ts',
     promise:
       'After a storm of reconnects all are back and missed nothing; slow, silent and dead links are freed',
     unit: 'subscribers',
@@ -96,7 +96,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'all dropped at once',
   },
   'slow-backfill': {
-    file: 'test/torture/stream/slow-backfill.test.ts',
+    file: 'test/torture/stream/slow-backfill.slow.test.ts',
     promise:
       'Slow readers of a long log hold nothing open: the write-ahead log stays small, and commits go on',
     unit: 'commits',
@@ -104,7 +104,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'reading slowly from the beginning',
   },
   outbox: {
-    file: 'test/outbox/outbox-crash.test.ts',
+    file: 'test/outbox/outbox-crash.slow.test.ts',
     promise: 'A row of an outbox becomes one event, in the order of commits, whatever is killed or restored',
     unit: 'kills of the database',
     sizes: { quick: 3, hour: 20, night: 200 },
@@ -112,14 +112,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'kill -9 of database and drainer',
   },
   finality: {
-    file: 'test/finality/finality-campaign.test.ts',
+    file: 'test/finality/finality-campaign.slow.test.ts',
     promise: 'Each final transaction is published once and no other, although RPC servers fail and one lies',
     unit: 'kills for each of two chains',
     sizes: { quick: 2, hour: 20, night: 120 },
     seed: 'final by the word of the chain',
   },
   soak: {
-    file: 'test/torture/together/soak.test.ts',
+    file: 'test/torture/together/soak.slow.test.ts',
     promise:
       'Memory, handles, disk per event and delays stay flat under load, faults, upgrades and rotations',
     unit: 'simulated hours of two and a half minutes',
@@ -149,14 +149,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'however it is read',
   },
   'cluster-single': {
-    file: 'test/torture/history/single-cluster.test.ts',
+    file: 'test/torture/history/single-cluster.slow.test.ts',
     promise: 'A node that is killed, paused and cut off loses and repeats nothing, and keeps the order',
     unit: 'faults',
     sizes: { quick: 5, hour: 40, night: 200 },
     seed: 'one node',
   },
   pages: {
-    file: 'test/web/web-browser.test.ts',
+    file: 'test/web/web-browser.slow.test.ts',
     promise: 'Each page runs under its policy and is accessible, light and dark, wide and narrow',
     unit: 'addresses of each page',
     sizes: { quick: 1, hour: 2, night: 20 },
@@ -170,7 +170,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'addresses in disguise',
   },
   'raw-requests': {
-    file: 'test/torture/requests/raw-requests.test.ts',
+    file: 'test/torture/requests/raw-requests.slow.test.ts',
     promise:
       'Mutated bytes neither break the service nor hang, and it reads every request that nginx accepts as nginx does',
     unit: 'connections',
@@ -178,7 +178,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'bytes of two parsers',
   },
   'generated-requests': {
-    file: 'test/torture/requests/generated-requests.test.ts',
+    file: 'test/torture/requests/generated-requests.slow.test.ts',
     promise:
       'Any request that can be made from the OpenAPI document gets a documented answer that fits its schema and repeats nothing',
     unit: 'requests',
@@ -202,7 +202,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'drafts of every kind',
   },
   'allowance-evasion': {
-    file: 'test/torture/requests/allowance-evasion.test.ts',
+    file: 'test/torture/requests/allowance-evasion.slow.test.ts',
     promise:
       'No caller gets more than its allowance, whatever it sends and however it connects, and none is refused because of another',
     unit: 'requests',
@@ -210,7 +210,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'one request more',
   },
   'power-cuts': {
-    file: 'test/torture/store/power-cuts.test.ts',
+    file: 'test/torture/store/power-cuts.slow.test.ts',
     promise:
       'A power cut at any call loses nothing acknowledged and leaves nothing half, and the node starts again, with writes lost, torn and reordered',
     unit: 'states of the disk',
@@ -218,7 +218,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'the power is cut',
   },
   'clock-steps': {
-    file: 'test/torture/store/clock-steps.test.ts',
+    file: 'test/torture/store/clock-steps.slow.test.ts',
     promise:
       'A clock that steps by seconds, days or years never reorders events or changes a closed month, and the service says so',
     unit: 'steps',
@@ -226,7 +226,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'clocks that step',
   },
   'scarce-machine': {
-    file: 'test/torture/store/scarce-machine.test.ts',
+    file: 'test/torture/store/scarce-machine.slow.test.ts',
     promise:
       'A store that turns read-only, or memory that ends, costs no acknowledged event, and the service names the reason',
     unit: 'scarcities',
@@ -234,7 +234,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'scarce',
   },
   'two-servers': {
-    file: 'test/crash/lock.test.ts',
+    file: 'test/crash/lock.slow.test.ts',
     promise:
       'Of two servers that start on one directory at the same moment, one serves and the other says why not',
     unit: 'rounds',

@@ -127,7 +127,7 @@ async function runPiece(
   rmSync(record, { force: true })
   tell(`${name}: ${size} ${row.unit}, seed ${seed}, ${row.file}`)
   const begun = performance.now()
-  // Inside `npm test` the size is not set either. A test runner inside a test would report to the outer one.
+  // Inside `npm run test:all` the size is not set either. A test runner inside a test would report to the outer one.
   const { NODE_TEST_CONTEXT: _outer, ...own } = process.env
   // A campaign starts thousands of processes from the same sources: they share compiled code.
   const compiled = resolve(folder, 'compiled')

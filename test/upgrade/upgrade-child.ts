@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { upgrade } from './upgrade-stage.ts'
 
-// A process for `upgrade-crash.test.ts`: an upgrade that stops at a given point and waits to be killed, or runs to its end.
+// A process for `upgrade-crash.slow.test.ts`: an upgrade that stops at a given point and waits to be killed, or runs to its end.
 const [, , data = '', stage = '', done = '0'] = process.argv
 writeSync(1, 'begun\n')
 await upgrade(data, {

@@ -1,16 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { execFileSync } from 'node:child_process'
-import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { freePort } from '../processes/free-ports.ts'
 import { endProgram, spawnTied, until } from '../processes/other-program.ts'
-import { ROOT } from '../stage/places.ts'
-import { pathOf } from '../stage/test-needs.ts'
+import { litewitnessPath, pathOf } from '../processes/test-needs.ts'
 
-/** Folder in which `.ci/run` unpacks Debian's torchwood, beside what npm installs. */
-const UNPACKED = join(ROOT, 'node_modules', '.cache', 'torchwood', '*', 'usr', 'bin', 'litewitness')
-const [LITEWITNESS] = [...globSync(UNPACKED), pathOf('litewitness')].filter((path) => path !== undefined)
+const LITEWITNESS = litewitnessPath()
 const AGENT_PROGRAMS = ['ssh-agent', 'ssh-add', 'ssh-keygen'] as const
 
 /** Whether this machine has the programs of a litewitness, and their names, for a test that is skipped without them. */

@@ -4,7 +4,7 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
-import { skipUnless } from '../../../test/stage/test-needs.ts'
+import { skipUnless } from '../../../test/processes/test-needs.ts'
 import { CommandError } from './world.ts'
 
 /** A file of Linux whose first byte cannot be read (EIO). */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
-import { skipUnless } from '../../../test/stage/test-needs.ts'
+import { skipUnless } from '../../../test/processes/test-needs.ts'
 import { createStore, storePath } from '../../log/store/store.ts'
 
 const OTHER_USER = 65_534

@@ -22,7 +22,7 @@ import { backupStore } from './backup.ts'
 import { LockedError } from '../store/lock.ts'
 import { createStore, openForWriting, storePath } from '../store/store.ts'
 import { runCheck } from '../../../test/story/damaged-log.ts'
-import { skipUnless } from '../../../test/stage/test-needs.ts'
+import { skipUnless } from '../../../test/processes/test-needs.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 
 /** Enough events for several steps of a copy. */

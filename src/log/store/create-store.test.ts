@@ -28,7 +28,7 @@ import {
   storePath,
   writeIdentity,
 } from './store.ts'
-import { skipUnless } from '../../../test/stage/test-needs.ts'
+import { skipUnless } from '../../../test/processes/test-needs.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { LockedError, lockDirectory } from './lock.ts'
 import type { MirrorMeta } from './mirror-meta.ts'

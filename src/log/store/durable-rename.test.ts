@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { createDurably, makeFolderDurably } from './durable-rename.ts'
-import { skipUnless } from '../../../test/stage/test-needs.ts'
+import { skipUnless } from '../../../test/processes/test-needs.ts'
 import { giveOwnerAndMode } from './file-owner.ts'
 
 suite('a file that is made durably', () => {

@@ -3,7 +3,7 @@ import type { CampaignRow } from '../../torture/campaigns.ts'
 /** Campaigns of the log on a table. `npm run torture` runs them with those of the core. */
 export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
   cluster: {
-    file: 'test/cluster/campaign/table-cluster.test.ts',
+    file: 'test/cluster/campaign/table-cluster.slow.test.ts',
     promise:
       'Three nodes on PostgreSQL and two mirrors lose and repeat nothing, and answer with the same bytes',
     unit: 'faults',
@@ -11,7 +11,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'three nodes on PostgreSQL',
   },
   everything: {
-    file: 'test/cluster/campaign/everything.test.ts',
+    file: 'test/cluster/campaign/everything.slow.test.ts',
     promise:
       'Nodes, mirrors, chain, outbox, witnesses and backups keep their promises while all of them fail together',
     unit: 'faults',
@@ -28,7 +28,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'damaged rows',
   },
   'node-model': {
-    file: 'test/cluster/model/node-model.test.ts',
+    file: 'test/cluster/model/node-model.slow.test.ts',
     promise:
       'Three nodes of a log on a table lose, double and sign nothing twice in virtual time, even when the tail is lost',
     unit: 'schedules of each of three kinds',

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { freePort } from '../../processes/free-ports.ts'
 import { endProgram, spawnTied, until } from '../../processes/other-program.ts'
+import { pathOf } from '../../processes/test-needs.ts'
 
 const PROGRAM = 'pgbouncer'
 /** Connections to the server for all clients: few, so that nodes meet in one session. */
@@ -14,7 +15,7 @@ const SESSIONS = 4
 type Pooler = AsyncDisposable & Readonly<{ port: number }>
 
 /** Whether this machine has pgbouncer. */
-export const hasPooler: boolean = spawnSync(PROGRAM, ['--version']).status === 0
+export const hasPooler: boolean = pathOf(PROGRAM) !== undefined
 
 /** Starts a transaction pooler before a server of the loopback. */
 export async function startPooler(folder: string, serverPort: number, role: string): Promise<Pooler> {

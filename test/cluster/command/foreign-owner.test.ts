@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chownSync, readdirSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { run } from '../../stage/command-stage.ts'
-import { skipUnless } from '../../stage/test-needs.ts'
+import { skipUnless } from '../../processes/test-needs.ts'
 import { makeLog, openFolder } from '../../story/damaged-log.ts'
 
 const OTHER_USER = 65_534

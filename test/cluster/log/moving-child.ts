@@ -8,7 +8,7 @@ import { ed25519Of } from '../../../src/command/operator/signing-key-file.ts'
 import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
 import { sentDatabase } from '../../../src/database/sent-database.ts'
 
-// A process for `crashed-move.test.ts`: it moves a log, stops where its code asks for the time, and waits to be killed.
+// A process for `crashed-move.slow.test.ts`: it moves a log, stops where its code asks for the time, and waits to be killed.
 const [, , way, data = '', url = '', stopAt] = process.argv
 let asked = 0
 

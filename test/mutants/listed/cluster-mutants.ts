@@ -2,7 +2,7 @@ import type { ListedMutant } from './listed-mutant.ts'
 
 const NODE = 'src/cluster/node'
 const ROW = 'src/cluster/row'
-const tests = ['test/cluster/model/node-stories.test.ts', 'test/cluster/model/node-model.test.ts']
+const tests = ['test/cluster/model/node-stories.test.ts', 'test/cluster/model/node-model.slow.test.ts']
 
 /** Bugs of a node whose log is on a table. */
 export const CLUSTER_MUTANTS: readonly ListedMutant[] = [

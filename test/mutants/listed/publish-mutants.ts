@@ -19,7 +19,7 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     from: "      db.exec('COMMIT')\n",
     to: "      db.exec('COMMIT; PRAGMA synchronous = NORMAL')\n      setImmediate(() => process.env['RECORDED_SYNCHRONOUS'] !== 'NORMAL' && db.isOpen && db.exec('PRAGMA wal_checkpoint'))\n",
     promise: 'A power cut in the moment of the answer loses nothing',
-    tests: ['test/torture/store/power-cuts.test.ts'],
+    tests: ['test/torture/store/power-cuts.slow.test.ts'],
   },
   {
     id: 'publish-failed-commit-acknowledged',

@@ -250,7 +250,7 @@ const together = (publishers: number): Workload => ({
   },
 })
 
-/** All workloads, the ones of `npm test` first. */
+/** All workloads, the ones of `npm run test:all` first. */
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'a new log in two months': restarted(2, 31, 'SIGKILL'),
   'single drafts': published(25, 1),

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../stage/places.ts'
+
+/** Debian package of each program that tests need. */
+const PROGRAMS = {
+  'apt-get': 'apt',
+  awk: 'mawk',
+  base64: 'coreutils',
+  bwrap: 'bubblewrap',
+  caddy: 'caddy',
+  cc: 'gcc',
+  chromium: 'chromium',
+  curl: 'curl',
+  'docker-compose': 'docker-compose',
+  'dpkg-deb': 'dpkg',
+  fallocate: 'util-linux',
+  fish: 'fish',
+  git: 'git',
+  gunzip: 'gzip',
+  gzip: 'gzip',
+  nginx: 'nginx',
+  openssl: 'openssl',
+  pgbouncer: 'pgbouncer',
+  prlimit: 'util-linux',
+  promtool: 'prometheus',
+  python3: 'python3',
+  runuser: 'util-linux',
+  script: 'bsdutils',
+  setpriv: 'util-linux',
+  sha256sum: 'coreutils',
+  skopeo: 'skopeo',
+  'ssh-agent': 'openssh-client',
+  strace: 'strace',
+  'systemd-analyze': 'systemd',
+  timeout: 'coreutils',
+  zsh: 'zsh',
+} as const
+
+/** Program that some test needs. */
+type NeededProgram = keyof typeof PROGRAMS
+
+/** The system's Python. Another one has no packages of the system. */
+export const PYTHON = '/usr/bin/python3'
+/** Folders of the installed versions of PostgreSQL; its programs are not in PATH. */
+export const POSTGRES_PROGRAMS = '/usr/lib/postgresql/*/bin'
+/** Files of which each comes with a package. */
+const FILES = { '/usr/include/stdio.h': 'libc6-dev', [`${POSTGRES_PROGRAMS}/initdb`]: 'postgresql' } as const
+
+/** Path of a program, also of one that only administrators have in their PATH. */
+export function pathOf(program: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']
+  return folders.map((folder) => join(folder, program)).find((path) => existsSync(path))
+}
+
+let pandas: boolean | undefined
+/** Whether the system's Python has pandas. */
+export function hasPandas(): boolean {
+  pandas ??= spawnSync(PYTHON, ['-c', 'import pandas'], { stdio: 'ignore' }).status === 0
+  return pandas
+}
+
+/** Programs of a package that an older Debian lacks. `.ci/run` unpacks them in this folder, beside what npm installs. */
+const UNPACKED = join(ROOT, 'node_modules', '.cache', 'torchwood', '*', 'usr', 'bin')
+/** Path of litewitness, which Debian's torchwood brings. */
+export function litewitnessPath(): string | undefined {
+  return globSync(join(UNPACKED, 'litewitness'))[0] ?? pathOf('litewitness')
+}
+
+/**
+ * Skip option of a test that needs something of the machine: what is missing, or false. On CI nothing is skipped,
+ * so that a test without what it needs fails there.
+ */
+export function skipUnless(isThere: boolean, needed: string): string | false {
+  return isThere || process.env['CI'] === 'true' ? false : `this machine lacks ${needed}`
+}
+
+/** Skip option of a test that needs programs. */
+export function skipWithout(...programs: readonly NeededProgram[]): string | false {
+  const missing = programs.filter((program) => pathOf(program) === undefined)
+  return skipUnless(missing.length === 0, missing.join(', '))
+}
+
+/** Debian packages that this machine lacks for `npm run test:all`, each with what it brings; torchwood comes last. */
+export function missingPackages(): ReadonlyMap<string, readonly string[]> {
+  const lacks = [
+    ...Object.entries(PROGRAMS).filter(([program]) => pathOf(program) === undefined),
+    ...Object.entries(FILES).filter(([glob]) => globSync(glob).length === 0),
+    ...(hasPandas() ? [] : [['pandas', 'python3-pandas'] as const]),
+    ...(litewitnessPath() === undefined ? [['litewitness 0.9 or newer', 'torchwood'] as const] : []),
+  ]
+  const byPackage = Map.groupBy(lacks, ([, name]) => name)
+  return new Map([...byPackage].map(([name, rows]) => [name, rows.map(([program]) => program)]))
+}
+
+// `.ci/run` installs what this prints. It brings torchwood itself, in a new enough version.
+if (import.meta.main)
+  for (const name of missingPackages().keys()) if (name !== 'torchwood') process.stdout.write(`${name}\n`)

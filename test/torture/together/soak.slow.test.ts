@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { skipWithout } from '../../processes/test-needs.ts'
+import { openCampaign } from '../campaign.ts'
+import { isLeaking, lastToFirst, slopeOf } from './soak-judgement.ts'
+import { soakPicture } from './soak-picture.ts'
+import type { SoakHistory, SoakSample } from './soak-run.ts'
+import { runSoak, SAMPLE_MS } from './soak-run.ts'
+
+const CAMPAIGN = openCampaign('soak')
+/** Simulated hours. */
+const HOURS = CAMPAIGN.size
+/** Duration of a simulated hour. */
+const HOUR_SECONDS = Number(process.env['DAYBOOK_SOAK_HOUR_SECONDS'] ?? 150)
+/** Load as a share of 24 events, 20 new streams and 200 GETs a second. */
+const FACTOR = Number(process.env['DAYBOOK_SOAK_FACTOR'] ?? 0.5)
+const PICTURE = process.env['DAYBOOK_PICTURE'] ?? join('.daybook-torture', 'soak.svg')
+const MB = 1_000_000
+
+/** Limits of the judgement. */
+const MEMORY_BYTES_PER_SESSION = MB / 10_000
+/** Largest ratio of the last quarter's median memory to that of the first. */
+const RSS_GROWTH_MAX = 1.25
+const FILES_LEFT_MAX = 5
+const WAL_BYTES_MAX = 64 * MB
+/** Largest ratio of the last quarter's median to that of the first. */
+const P99_GROWTH_MAX = 2
+const LOOP_GROWTH_MAX = 2
+/** Largest ratio of the store's bytes for each event at the end to those in the middle. */
+const DISK_GROWTH_MAX = 1.25
+/** Samples without which flatness is not shown: half of those that an idle machine takes. */
+const SAMPLES_MIN = Math.ceil((0.5 * HOURS * HOUR_SECONDS * 1_000) / SAMPLE_MS)
+/** Answers that a publisher's request found no room: four publishers try again five times a second, for eight seconds. */
+const FULL_DISK_REFUSALS_MIN = 10
+/**
+ * Mean slowness of the machine above which nothing is judged. On a busier machine a start takes a simulated hour, so the
+ * writer is hardly ever up between two deeds of the operator.
+ */
+const SLOWNESS_MAX = 5
+
+/** Judges one node. Returns its figures, and what is wrong. */
+function judged(
+  name: 'writer' | 'mirror',
+  record: SoakHistory,
+): Readonly<{ figures: Record<string, number>; wrong: string[] }> {
+  const known = record.samples.flatMap((sample) => {
+    const node = sample[name]
+    return node === null ? [] : [{ ...sample, ...node }]
+  })
+  // V8 gives the room of its garbage back in steps of minutes, by some 60 MB. A leak is in what it uses.
+  const points = known.map(({ lives, sessions, anonymous, idleHeap }) => ({
+    life: lives[name],
+    x: sessions,
+    y: anonymous - idleHeap,
+  }))
+  // The memory of a process that is restarted twice an hour is still warming up, so that its slope says nothing. Whether it
+  // grows with the log is told by its later lives. Another campaign looks for leaks in a writer: stream-cycles.
+  const isWhole = new Set(points.map(({ life }) => life)).size === 1
+  const slope = isWhole ? slopeOf(points) : null
+  const rssGrowth = lastToFirst(known.map(({ rss }) => rss))
+  // Other programs make a machine slower; that is not the service's doing.
+  const loopGrowth = lastToFirst(known.map(({ loopMs, slowness }) => loopMs / slowness))
+  const getGrowth = lastToFirst(
+    record.samples.flatMap(({ getP99, slowness }) => {
+      const p99 = getP99[name]
+      return p99 === null ? [] : [p99 / slowness]
+    }),
+  )
+  const perEvent = known.map(({ store, events }) => store / Math.max(1, events))
+  const middle = perEvent[Math.floor(perEvent.length / 2)] ?? 1
+  const diskGrowth = (perEvent.at(-1) ?? 0) / middle
+  const wal = Math.max(...known.map((sample) => sample.wal))
+  const left = record.end[name].files - record.begin[name].files
+  const wrong = [
+    [
+      isWhole && isLeaking(points, MEMORY_BYTES_PER_SESSION),
+      `its memory grows by ${slope?.slope.toFixed(0)} bytes a session`,
+    ],
+    [rssGrowth > RSS_GROWTH_MAX, `its memory has grown by a factor of ${rssGrowth.toFixed(2)}`],
+    [left > FILES_LEFT_MAX, `${left} more handles are open than at the start`],
+    [wal > WAL_BYTES_MAX, `its write-ahead log has reached ${wal} bytes`],
+    [getGrowth > P99_GROWTH_MAX, `the p99 of GETs has grown by a factor of ${getGrowth.toFixed(2)}`],
+    [
+      loopGrowth > LOOP_GROWTH_MAX,
+      `the p99 of its event loop has grown by a factor of ${loopGrowth.toFixed(2)}`,
+    ],
+    [
+      diskGrowth > DISK_GROWTH_MAX,
+      `its store has grown by a factor of ${diskGrowth.toFixed(2)} for each event`,
+    ],
+  ] as const
+  const kilobytes = (value: number): number => Math.round((value * 10_000) / 1_000)
+  return {
+    figures: {
+      ...(slope !== null && {
+        [`${name}KbPer10000Sessions`]: kilobytes(slope.slope),
+        [`${name}KbPer10000SessionsLow`]: kilobytes(slope.low),
+        [`${name}KbPer10000SessionsHigh`]: kilobytes(slope.high),
+      }),
+      [`${name}RssGrowthPercent`]: Math.round(rssGrowth * 100),
+      [`${name}RssMbMax`]: Math.round(Math.max(...known.map(({ rss }) => rss)) / MB),
+      [`${name}HandlesLeft`]: left,
+      [`${name}WalMbMax`]: Math.round(wal / MB),
+      [`${name}BytesPerEvent`]: Math.round(perEvent.at(-1) ?? 0),
+      [`${name}GetP99GrowthPercent`]: Math.round(getGrowth * 100),
+      [`${name}LoopP99GrowthPercent`]: Math.round(loopGrowth * 100),
+    },
+    wrong: wrong.flatMap(([isWrong, what]) => (isWrong ? [`${name}: ${what}`] : [])),
+  }
+}
+
+function draw({ samples, marks }: SoakHistory): void {
+  const hours = samples.map(({ hour }) => hour)
+  const both = (of: (node: NonNullable<SoakSample['writer']>, sample: SoakSample) => number) =>
+    (['writer', 'mirror'] as const).map((name) => ({
+      name,
+      values: samples.map((sample) => {
+        const node = sample[name]
+        return node === null ? null : of(node, sample)
+      }),
+    }))
+  const picture = soakPicture({
+    title: `${HOURS} hours of a busy platform in ${Math.round((HOURS * HOUR_SECONDS) / 60)} minutes`,
+    subtitle: `${samples.at(-1)?.events} events, ${samples.at(-1)?.sessions} streams, load × ${FACTOR}. Dotted: restarts, kills and other deeds.`,
+    hours,
+    marks,
+    panels: [
+      { title: 'Resident memory', unit: 'MB', lines: both(({ rss }) => rss / MB) },
+      { title: 'Memory of its own', unit: 'MB', lines: both(({ anonymous }) => anonymous / MB) },
+      { title: 'JavaScript heap', unit: 'MB', lines: both(({ heap }) => heap / MB) },
+      { title: 'Open handles', unit: 'files and sockets', lines: both(({ files }) => files) },
+      { title: 'Open streams', unit: 'streams', lines: both(({ streams }) => streams) },
+      {
+        title: 'Store',
+        unit: 'bytes for each event',
+        lines: both(({ store }, { events }) => store / Math.max(1, events)),
+      },
+      { title: 'Write-ahead log', unit: 'MB', lines: both(({ wal }) => wal / MB) },
+      { title: 'Event loop p99', unit: 'ms', lines: both(({ loopMs }) => loopMs) },
+      {
+        title: 'GET p99',
+        unit: 'ms',
+        lines: (['writer', 'mirror'] as const).map((name) => ({
+          name,
+          values: samples.map(({ getP99 }) => getP99[name]),
+        })),
+      },
+    ],
+  })
+  mkdirSync('.daybook-torture', { recursive: true })
+  writeFileSync(PICTURE, picture)
+}
+
+// `npm run test:all` soaks nothing: the judgement has a test of its own there.
+if (HOURS > 0)
+  suite(
+    `${HOURS} hours of a busy platform in ${HOUR_SECONDS} s each`,
+    { skip: skipWithout('prlimit') },
+    () => {
+      test(
+        'leave memory, handles, disk and delays as they were',
+        { timeout: 600_000 + HOURS * HOUR_SECONDS * 2_000 },
+        async (t) => {
+          const folder = mkdtempSync(join(tmpdir(), 'daybook-soak-'))
+          try {
+            const settings = {
+              folder,
+              seed: CAMPAIGN.seed,
+              hours: HOURS,
+              hourSeconds: HOUR_SECONDS,
+              factor: FACTOR,
+            }
+            const record = await runSoak(settings, (line) => t.diagnostic(line))
+            draw(record)
+            assert.deepEqual(record.wrong, [])
+            const nodes = [judged('writer', record), judged('mirror', record)]
+            t.diagnostic(JSON.stringify(Object.assign({}, ...nodes.map(({ figures }) => figures))))
+            const slowness =
+              record.samples.reduce((sum, one) => sum + one.slowness, 0) / record.samples.length
+            assert.ok(
+              slowness <= SLOWNESS_MAX,
+              `computing took ${slowness.toFixed(1)} times as long as alone: soak on a machine that does nothing else`,
+            )
+            assert.deepEqual(
+              nodes.flatMap(({ wrong }) => wrong),
+              [],
+            )
+            const minutes = (HOURS * HOUR_SECONDS) / 60
+            const figures = {
+              hours: HOURS,
+              loadPercent: Math.round(FACTOR * 100),
+              slownessPercent: Math.round(slowness * 100),
+              samples: record.samples.length,
+              ...record.counts,
+            }
+            CAMPAIGN.finish(t, Object.assign(figures, ...nodes.map(({ figures: own }) => own)), {
+              samples: SAMPLES_MIN,
+              events: minutes * 60 * FACTOR * 8,
+              sessions: minutes * 60 * FACTOR * 10,
+              gets: minutes * 60 * FACTOR * 60,
+              kills: 1,
+              restarts: 1,
+              backups: HOURS,
+              rebuilds: 1,
+              keyChanges: 1,
+              tokenChanges: 1,
+              fullDisks: 1,
+              fullDiskRefusals: FULL_DISK_REFUSALS_MIN,
+              monthEnds: 1,
+            })
+          } finally {
+            rmSync(folder, { recursive: true, force: true })
+          }
+        },
+      )
+    },
+  )
