@@ -108,7 +108,10 @@ async function runListed(): Promise<void> {
   const judgements = judgementsOf(STATE, 'listed')
   const alive = listed.filter(({ id }) => !['killed', 'hung'].includes(judgements.get(id)?.verdict ?? ''))
   for (const { id, promise } of alive) process.stdout.write(`ALIVE ${id}: ${promise}\n`)
-  process.stdout.write(`${listed.length - alive.length} of ${listed.length} listed mutants die\n`)
+  const byQuick = listed.filter(({ id }) => judgements.get(id)?.by?.endsWith('.slow.test.ts') === false)
+  process.stdout.write(
+    `${listed.length - alive.length} of ${listed.length} listed mutants die, ${byQuick.length} of them in npm test\n`,
+  )
   if (alive.length > 0) process.exitCode = 1
 }
 

@@ -108,7 +108,7 @@ function orderOf({ file, start, from, to }: Mutant, seen: string): MutantOrder {
 }
 
 /** Sum of what the shell's `times` prints: user and system time of the shell, and of all that it waited for. */
-function sumOfTimes(text: string): number {
+export function sumOfTimes(text: string): number {
   return [...text.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
     (sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds),
     0,
