@@ -13,6 +13,7 @@ import type { TableBook } from './table-book.ts'
 import type { CommitRow, LogRow } from '../row/log-row.ts'
 import { decodeRow, encodeRow } from '../row/row-frame.ts'
 
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 60)
 const ZEROS = new Uint8Array(32)
 
 /** Two nodes; the first has written four rows, of which the third closes a month and the fourth holds a draft. */
@@ -107,9 +108,9 @@ suite('a row of the right place with any content', () => {
           faults += 1
         }
       }),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     )
-    assert.ok(faults > 100, `${faults} faults`)
+    assert.ok(faults > RUNS / 2, `${faults} faults`)
   })
 })
 

@@ -8,6 +8,7 @@ import type { TableBook } from '../../../src/cluster/book/table-book.ts'
 import { openTableBook } from '../../../src/cluster/book/table-book.ts'
 import { createStoreFromRow } from '../../../src/cluster/row/begin-row.ts'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
+import { ROW_BYTES_MAX } from '../../../src/cluster/table/log-table.ts'
 import { openHeldTables } from '../../../src/log/held/held-tables.ts'
 import { inTransaction } from '../../../src/log/store/in-transaction.ts'
 import { createStore, openForWriting } from '../../../src/log/store/store.ts'
@@ -186,6 +187,14 @@ export function assertSameTables(one: DatabaseSync, other: DatabaseSync): void {
   for (const { name } of tables) {
     assert.deepEqual(rowsOf(one, String(name)), rowsOf(other, String(name)), `the rows of ${String(name)}`)
   }
+}
+
+/** Asserts that every row fits, and that the second node has the tables of the first. Returns the number of rows. */
+export function assertCarried(cluster: BookNodes): number {
+  for (const { bytes } of cluster.rows) assert.ok(bytes.length <= ROW_BYTES_MAX, `${bytes.length} bytes`)
+  cluster.follow(1)
+  assertSameTables(cluster.node(0).db(), cluster.node(1).db())
+  return cluster.rows.length - 1
 }
 
 /** All rows of a table. */
