@@ -9,44 +9,40 @@ import { promisify } from 'node:util'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
+import { asyncapi } from '../../src/serve/describe/asyncapi.ts'
 import type { Example } from '../../src/serve/describe/examples.ts'
 import { EXAMPLES } from '../../src/serve/describe/examples.ts'
+import { openapi } from '../../src/serve/describe/openapi.ts'
 import { fetchExample, writeExamples, withoutVariable } from '../stage/captured.ts'
 import { fetchDescribed } from '../stage/described.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
-import { TEST_KEY } from '../story/signing.ts'
-import { cosignNewest } from '../story/witnesses.ts'
-import { ROOT, SAMPLE } from '../stage/places.ts'
+import { sharedSample } from '../sample/imported-node.ts'
+import { ROOT } from '../stage/places.ts'
 
 const LINTER = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
 /** Endpoints whose answers are bytes or descriptions. */
 const WITHOUT_EXAMPLE = new Set(['logTile', 'logEntries', 'openapi', 'asyncapi', 'eventTypes'])
 const OPENAPI_BYTES_MAX = 200 * 1024
+/** The linter wants a licence, which is the operator's. */
+const LICENSED = { version: '0.0.0', licence: 'https://example.org/licence' }
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 const run = promisify(execFile)
 const require = createRequire(import.meta.url)
 
 suite('a description', () => {
-  let service: Service | undefined
+  let base = ''
   let folder = ''
   before(async () => {
-    // The linter wants a licence, which is the operator's.
-    const options = ['--rate-limit', 'off', '--licence', 'https://example.org/licence']
-    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY, options })
+    base = (await sharedSample()).url
     folder = await mkdtemp(join(tmpdir(), 'daybook-descriptions-'))
   })
-  after(async () => {
-    await service?.[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
-  })
-  const textOf = async (path: string): Promise<string> => (await fetch(`${service?.url}${path}`)).text()
+  after(() => rm(folder, { recursive: true, force: true }))
+  const textOf = async (path: string): Promise<string> => (await fetch(`${base}${path}`)).text()
 
   /** Findings of the linter in a document, under its strictest rules except for those named. */
-  async function problemsOf(path: string, without: readonly string[]): Promise<readonly unknown[]> {
-    const file = join(folder, path.split('/').at(-1) ?? '')
-    await writeFile(file, await textOf(path))
+  async function problemsOf(document: object, without: readonly string[]): Promise<readonly unknown[]> {
+    const file = join(folder, 'document.json')
+    await writeFile(file, JSON.stringify(document))
     const skipped = without.flatMap((rule) => ['--skip-rule', rule])
     const words = ['lint', '--extends', 'recommended-strict', '--format', 'json', ...skipped, file]
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
@@ -58,7 +54,7 @@ suite('a description', () => {
 
   test('of the API is an OpenAPI document that passes a linter, with its examples', async () => {
     // The linter ignores extensions, in which the parts of a stream are described.
-    assert.deepEqual(await problemsOf('/api/v1/openapi.json', ['no-unused-components']), [])
+    assert.deepEqual(await problemsOf(openapi(LICENSED), ['no-unused-components']), [])
   })
 
   test('of the API is less than 200 KiB long', async () => {
@@ -68,7 +64,7 @@ suite('a description', () => {
 
   test('of the stream is an AsyncAPI document that passes a linter', async () => {
     // In AsyncAPI the linter cannot distinguish "no key needed" from a missing statement about keys.
-    assert.deepEqual(await problemsOf('/api/v1/asyncapi.json', ['security-defined']), [])
+    assert.deepEqual(await problemsOf(asyncapi(LICENSED), ['security-defined']), [])
   })
 
   test('of the stream passes the parser of the AsyncAPI project', async () => {
@@ -91,15 +87,13 @@ suite('a description', () => {
 })
 
 suite('/llms.txt', () => {
-  let service: Service | undefined
+  let base = ''
   before(async () => {
-    service = await startService({ drafts: SAMPLE, options: [] })
-    await cosignNewest(service)
+    base = (await sharedSample()).url
   })
-  after(async () => service?.[Symbol.asyncDispose]())
 
   test('is plain text that names every endpoint with its parameters, and the terms', async () => {
-    const response = await fetch(`${service?.url}/llms.txt`)
+    const response = await fetch(`${base}/llms.txt`)
     const text = await response.text()
     assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
     assert.match(text, /^# Daybook\n\n> .*informational only: it is not advice, a forecast or an offer/)
@@ -114,11 +108,11 @@ suite('/llms.txt', () => {
   })
 
   test('has no broken link, and names only addresses of the API that exist', async () => {
-    const text = await (await fetch(`${service?.url}/llms.txt`)).text()
+    const text = await (await fetch(`${base}/llms.txt`)).text()
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
     assert.ok(links.length > 15)
     for (const link of links) {
-      const response = await fetchDescribed(`${service?.url}${link}`, { method: 'HEAD' })
+      const response = await fetchDescribed(`${base}${link}`, { method: 'HEAD' })
       assert.equal(response.status, 200, link)
     }
     const named = [...text.matchAll(/\/api\/v1[^\s`)\]?:]*/g)].map(([path]) => path.replace(/[.,]$/, ''))
@@ -128,29 +122,21 @@ suite('/llms.txt', () => {
       [],
     )
   })
-
-  test('does not count against the allowance', async () => {
-    const response = await fetch(`${service?.url}/llms.txt`)
-    assert.equal(response.headers.get('ratelimit'), null)
-    await response.text()
-  })
 })
 
 suite('an example of the OpenAPI document', () => {
-  let service: Service | undefined
+  let base = ''
   const anew: Example[] = []
   before(async () => {
-    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
-    await cosignNewest(service)
+    base = (await sharedSample()).url
   })
-  after(async () => {
-    await service?.[Symbol.asyncDispose]()
+  after(() => {
     if (UPDATES) writeExamples(anew)
   })
 
   for (const example of EXAMPLES) {
     test(`is what ${example.request} answers as ${example.type}`, async () => {
-      const value = await fetchExample(service?.url ?? '', example)
+      const value = await fetchExample(base, example)
       anew.push({ ...example, value })
       if (!UPDATES) assert.deepEqual(withoutVariable(value), withoutVariable(example.value))
     })

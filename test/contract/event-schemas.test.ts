@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { ValidateFunction } from 'ajv'
@@ -8,9 +9,10 @@ import type { EventTypes } from '../../src/protocol/resources.ts'
 import { EVENT_TYPES } from '../../src/protocol/rules.ts'
 import type { PublicEntry, PublicEvent } from '../oracle/book.ts'
 import { download, get } from '../oracle/download.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
-import { GOLDEN, SAMPLE } from '../stage/places.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
+import { sharedSample } from '../sample/imported-node.ts'
+import { GOLDEN } from '../stage/places.ts'
 
 /** Events of every type and every reserved kind, with a correction of each correctable one. */
 const DRAFTS = join(GOLDEN, 'drafts.jsonl')
@@ -58,23 +60,30 @@ async function judgeBy(base: string): Promise<Judge> {
   }
 }
 
-for (const [name, drafts] of [
-  ['the sample', SAMPLE],
-  ['the golden month', DRAFTS],
+let golden: ApiStage | undefined
+after(async () => golden?.[Symbol.asyncDispose]())
+
+async function serveGolden(): Promise<string> {
+  golden = await openApiStage({ story: [], chain: 'solana' })
+  golden.import(readFileSync(DRAFTS, 'utf8').trimEnd().split('\n'))
+  return `http://127.0.0.1:${golden.port}`
+}
+
+for (const [name, serve] of [
+  ['the sample', async () => (await sharedSample()).url],
+  ['the golden month', serveGolden],
 ] as const) {
   suite(`the event schemas of a service of ${name}`, () => {
-    let service: Service | undefined
+    let base = ''
     let judge: Judge
     let entries: readonly PublicEntry[] = []
     before(async () => {
-      service = await startService({ drafts })
-      judge = await judgeBy(service.url)
-      entries = await download(service.url)
+      base = await serve()
+      judge = await judgeBy(base)
+      entries = await download(base)
     })
-    after(async () => service?.[Symbol.asyncDispose]())
 
     test('are at the addresses that the catalogue names', async () => {
-      const base = service?.url ?? ''
       const { types } = await get<EventTypes>(base, '/api/v1/event-types')
       assert.deepEqual(
         types.map(({ type }) => type),

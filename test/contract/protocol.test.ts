@@ -15,10 +15,7 @@ import { fetchExample, withoutVariable } from '../stage/captured.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { Block } from '../stage/document.ts'
 import { blocksOf, formatJson, textOf } from '../stage/document.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
-import { TEST_KEY } from '../story/signing.ts'
-import { cosignNewest } from '../story/witnesses.ts'
+import { sharedSample, startImportedNode } from '../sample/imported-node.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
 const WIDTH = 116
@@ -149,14 +146,12 @@ function shortened(answer: unknown): unknown {
 }
 
 suite('an example of the protocol', () => {
-  let service: Service | undefined
+  let base = ''
   const answers = new Map<string, string>()
   before(async () => {
-    service = await startService({ drafts: SAMPLE, signingKey: TEST_KEY })
-    await cosignNewest(service)
+    base = (await sharedSample()).url
   })
-  after(async () => {
-    await service?.[Symbol.asyncDispose]()
+  after(() => {
     if (UPDATES) writeFileSync(join(ROOT, 'PROTOCOL.md'), updated(answers))
   })
 
@@ -166,8 +161,8 @@ suite('an example of the protocol', () => {
       const isStream = target.startsWith('/api/v1/stream')
       const asked: Example = { of: '', request: target, type: 'text/event-stream', value: null }
       const answer = isStream
-        ? String(await fetchExample(service?.url ?? '', asked))
-        : await (await fetchDescribed(`${service?.url}${target}`)).text()
+        ? String(await fetchExample(base, asked))
+        : await (await fetchDescribed(`${base}${target}`)).text()
       answers.set(target, answer)
       if (UPDATES) return
       if (example.language === 'json') assertLike(JSON.parse(example.text), JSON.parse(answer), 'the answer')
@@ -200,14 +195,14 @@ suite('an example of the protocol', () => {
     )
   })
 
-  // Runs last, because it adds an event to the sample.
   test('of a draft is published, and gets the shown answer every time it is sent', async () => {
     const at = blocks.findIndex(({ before: line }) => line === '`POST /publish`')
     const [draft, answer] = [blocks[at]?.text ?? '', blocks[at + 1]?.text ?? '']
+    await using service = await startImportedNode({ drafts: SAMPLE })
     for (const status of ['published', 'duplicate']) {
-      const response = await fetch(`${service?.door}/publish`, {
+      const response = await fetch(`${service.door}/publish`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${service?.token}`, 'content-type': 'application/x-ndjson' },
+        headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/x-ndjson' },
         body: draft,
       })
       assert.equal(await response.text(), answer.replace('published', status))

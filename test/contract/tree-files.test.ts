@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 import { parseEntries, parseEntry, tilesOf } from '../tlog/bundle.ts'
 import { openReceipt } from '../tlog/open-receipt.ts'
 import type { ArchiveManifest } from '../../src/protocol/resources.ts'
@@ -13,11 +13,10 @@ import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import type { Hash } from '../../src/tlog/hash.ts'
 import { parseReceipt } from '../../src/tlog/receipt.ts'
 import { formatBundlePath, formatTilePath } from '../../src/tlog/tile.ts'
+import { sharedSample, startImportedNode } from '../sample/imported-node.ts'
 import { bytesOf, checkpointOf, entriesOf, getOf, problemOf, trustedBy } from '../stage/public-tree.ts'
 import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
 import { grow, hasher, naiveRoot, verifyEd25519 } from '../tlog/example.ts'
-import { SAMPLE } from '../stage/places.ts'
 
 // These tests use public answers and the pure functions of `tlog`, and nothing of the store.
 
@@ -25,18 +24,17 @@ const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'
 
 suite('the files of the tree', () => {
-  let service: Service | undefined
+  let service: Service
   let log: TrustedLog
   let entries: readonly Uint8Array[] = []
   let leaves: readonly Hash[] = []
-  const get = getOf(() => service ?? assert.fail())
+  const get = getOf(() => service)
   before(async () => {
-    service = await startService({ drafts: SAMPLE })
+    service = await sharedSample()
     log = await trustedBy(get)
     entries = await entriesOf(get)
     leaves = entries.map((entry) => hasher.leaf(entry))
   })
-  after(async () => service?.[Symbol.asyncDispose]())
 
   test('are those of the lines that /events shows, with their details', async () => {
     const { checkpoint } = await checkpointOf(get, log)
@@ -61,7 +59,7 @@ suite('the files of the tree', () => {
   })
 
   test('are signed by a listed key at every size, and grow with the log', async () => {
-    await using own = await startService({ chain: 'opaque' })
+    await using own = await startImportedNode({ chain: 'opaque' })
     const ask = getOf(() => own)
     const trusted = await trustedBy(ask)
     const { checkpoint: empty } = await checkpointOf(ask, trusted)
@@ -243,30 +241,6 @@ suite('the files of the tree', () => {
       Buffer.from(manifest.root, 'base64'),
       Buffer.from(naiveRoot(leaves.slice(0, manifest.size))),
     )
-  })
-})
-
-suite('the allowance of the tiles', () => {
-  let service: Service | undefined
-  const get = getOf(() => service ?? assert.fail())
-  before(async () => {
-    service = await startService({ drafts: SAMPLE, options: [] })
-  })
-  after(async () => service?.[Symbol.asyncDispose]())
-
-  test('is 600 separate requests, and a missing tile counts too', async () => {
-    for (let asked = 0; asked < 600; asked++) {
-      const response = await get(asked % 2 === 0 ? '/log/tile/0/000' : '/log/tile/0/999')
-      assert.equal(response.status, asked % 2 === 0 ? 200 : 404)
-      await response.arrayBuffer()
-    }
-    const refused = await get('/log/tile/0/000')
-    assert.equal(refused.status, 429)
-    assert.equal(await problemOf(refused), 'rate-limited')
-    const other = await get('/log/checkpoint')
-    assert.equal(other.status, 200)
-    assert.match(other.headers.get('ratelimit') ?? '', /^"default";r=59;/)
-    await other.arrayBuffer()
   })
 })
 

@@ -159,8 +159,7 @@ suite('the suites', () => {
   test('skip only real input on CI, and test for programs with skipUnless', () => {
     const suites = SOURCES.filter((path) => path.endsWith('.test.ts'))
     const own = filesWith(/\{\sskip\b(?!: skip(?:Unless|Without)\()|\.skip\(/, suites)
-    // `ELSEWHERE` is a service of somebody else, which may have another allowance.
-    assert.deepEqual(own, ['test/books/real-input.slow.test.ts', 'test/contract/http.test.ts'])
+    assert.deepEqual(own, ['test/books/real-input.slow.test.ts'])
   })
 
   test('and the product name no file outside the project', () => {
