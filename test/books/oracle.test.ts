@@ -1,49 +1,49 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import type { Trial } from '../oracle/trial.ts'
 import { testAgainstOracle } from '../oracle/comparison.ts'
 import { diceOf } from '../oracle/trial.ts'
-import { CORNERS, cornerDrafts } from '../oracle/corners.ts'
+import { CORNER_DRAFTS, CORNERS } from '../oracle/corners.ts'
 import { download } from '../oracle/download.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import type { ApiStage } from '../stage/api-stage.ts'
+import { openApiStage } from '../stage/api-stage.ts'
 import { SAMPLE } from '../stage/places.ts'
 
 const SEED = Number(process.env['ORACLE_SEED'] ?? 20_261_121)
 
-suite(`the service agrees with the oracle about the sample (seed ${SEED})`, () => {
-  const trial: Trial = { base: '', book: [], rounds: 16, dice: diceOf(SEED) }
-  let service: Service | undefined
+/** Opens a stage before the tests of a suite, and closes it after them. Returns the stage of a running test. */
+function openStage(): () => ApiStage {
+  let stage: ApiStage | undefined
   before(async () => {
-    service = await startService({ drafts: SAMPLE })
-    trial.base = service.url
-    trial.book = await download(service.url)
+    stage = await openApiStage({ story: [], chain: 'solana' })
   })
-  after(async () => service?.[Symbol.asyncDispose]())
+  after(async () => stage?.[Symbol.asyncDispose]())
+  return () => stage ?? assert.fail('the stage is open')
+}
 
-  test('the archive has every event', () => assert.ok(trial.book.length > 100))
+/** Imports the drafts before the tests of a suite, and compares every answer with the oracle's. */
+function testAfter(drafts: readonly string[], stage: () => ApiStage, rounds: number, events: number): void {
+  const trial: Trial = { base: '', book: [], rounds, dice: diceOf(SEED) }
+  before(async () => {
+    stage().import(drafts)
+    trial.base = `http://127.0.0.1:${stage().port}`
+    trial.book = await download(trial.base)
+  })
+  test('the archive has every event', () => assert.equal(trial.book.length, events))
   testAgainstOracle(trial)
+}
+
+suite(`the service agrees with the oracle about the sample (seed ${SEED})`, () => {
+  const drafts = readFileSync(SAMPLE, 'utf8').trimEnd().split('\n')
+  testAfter(drafts, openStage(), 5, drafts.length)
 })
 
-for (const rows of CORNERS) {
-  suite(`the service agrees with the oracle about ${rows} rare events (seed ${SEED})`, () => {
-    const trial: Trial = { base: '', book: [], rounds: 5, dice: diceOf(SEED) }
-    let service: Service | undefined
-    before(async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'daybook-corners-'))
-      const drafts = join(folder, 'corners.jsonl')
-      await writeFile(drafts, cornerDrafts(rows))
-      service = await startService({ drafts })
-      await rm(folder, { recursive: true, force: true })
-      trial.base = service.url
-      trial.book = await download(service.url)
+suite('one service agrees with the oracle', () => {
+  const stage = openStage()
+  for (const [index, rows] of CORNERS.entries()) {
+    suite(`about ${rows} rare events (seed ${SEED})`, () => {
+      testAfter(CORNER_DRAFTS.slice(CORNERS[index - 1] ?? 0, rows), stage, 5, rows)
     })
-    after(async () => service?.[Symbol.asyncDispose]())
-
-    test('the archive has every event', () => assert.equal(trial.book.length, rows))
-    testAgainstOracle(trial)
-  })
-}
+  }
+})

@@ -86,24 +86,21 @@ const ROWS: readonly Row[] = [
 const transaction = (index: number): string =>
   '1'.repeat(63) + '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'.charAt(index % 32)
 
-/** Drafts of the rows up to one, in the form of `daybook import`. */
-export function cornerDrafts(rows: number = ROWS.length): string {
-  return ROWS.slice(0, rows)
-    .map(([minute, name, contestId, kots, details], index) => {
-      const [type, kind] = name.split('/')
-      const draft = {
-        at: on(minute),
-        type,
-        kind,
-        ...(contestId === null ? {} : { contestId }),
-        ...(kots === null ? {} : { kots }),
-        ...(type === 'payout' ? { tx: transaction(index) } : {}),
-        ...(details === undefined ? {} : { details }),
-      }
-      return `${JSON.stringify(draft)}\n`
+/** Drafts of the rows, each a line in the form of `daybook import`. */
+export const CORNER_DRAFTS: readonly string[] = ROWS.map(
+  ([minute, name, contestId, kots, details], index) => {
+    const [type, kind] = name.split('/')
+    return JSON.stringify({
+      at: on(minute),
+      type,
+      kind,
+      ...(contestId === null ? {} : { contestId }),
+      ...(kots === null ? {} : { kots }),
+      ...(type === 'payout' ? { tx: transaction(index) } : {}),
+      ...(details === undefined ? {} : { details }),
     })
-    .join('')
-}
+  },
+)
 
 /**
  * Rows after which the service is compared: a payout is corrected, a prize is corrected, a prize is overpaid, less so,

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AnswerReport } from '../../src/serve/exchange/answer-report.ts'
 import { openRequestIds } from '../../src/serve/http/request-ids.ts'
@@ -14,6 +15,8 @@ import type { Draft } from '../../src/protocol/draft.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import { DAY_MS, floorTo, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Problem } from '../../src/protocol/problem.ts'
+import type { Chain } from '../../src/protocol/tx.ts'
+import { parseDraft } from '../../src/publish/admission/grammar.ts'
 import { openAnswerCache } from '../../src/serve/http/answer-cache.ts'
 import { openPictureDrawing } from '../../src/command/service/picture-drawing.ts'
 import { openPictures } from '../../src/serve/exchange/pictures.ts'
@@ -67,6 +70,8 @@ export type ApiStage = AsyncDisposable &
     trade(count: number): void
     /** Appends events, a minute apart, in one commit. */
     append(events: readonly StoryEvent[]): void
+    /** Appends valid drafts at their own moments, in one commit. Each is a line, as in a file of `daybook import`. */
+    import(lines: readonly string[]): void
     /** Changes the tables of held drafts in one commit. */
     held(change: (tables: HeldTables) => void): void
     /** Moves the wall clock of the service. */
@@ -86,6 +91,8 @@ type ApiStageSettings = Readonly<{
   apartMs?: number
   /** Events of the log; `API_STORY` by default. */
   story?: readonly StoryEvent[]
+  /** Chain of the log; opaque by default. */
+  chain?: Chain
   /** Wraps the reader, for example so that a read fails. */
   reader?: (reader: LogReader) => LogReader
   /** Limits of whole CSV files. */
@@ -102,7 +109,8 @@ type ApiStageSettings = Readonly<{
 
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-api-'))
-  createStore(storePath(directory), { origin: 'daybook.test/api', chain: 'opaque', simulated: true })
+  const { chain = 'opaque' } = settings
+  createStore(storePath(directory), { origin: 'daybook.test/api', chain, simulated: true })
   const db = openForWriting(storePath(directory))
   const appender = openAppender(db, testSigner(db))
   const tables = openHeldTables(db)
@@ -110,8 +118,8 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const append = (drafts: readonly Draft[]): void => {
     appender.begin()
     for (const draft of drafts) {
-      appender.append(draft, null, at)
-      at = msOf(at + (settings.apartMs ?? MINUTE_MS))
+      appender.append(draft, null, draft.atMs ?? at)
+      if (draft.atMs === null) at = msOf(at + (settings.apartMs ?? MINUTE_MS))
     }
     appender.keep()
     appender.commit()
@@ -235,6 +243,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     trade: (count) =>
       append(Array.from({ length: count }, () => storyDraft({ type: 'trade', kind: 'buy', kots: '1' }))),
     append: (events) => append(events.map(storyDraft)),
+    import: (lines) => append(lines.map((line) => importedDraft(line, chain))),
     held(change) {
       db.exec('BEGIN')
       change(tables)
@@ -259,4 +268,10 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       rmSync(directory, { recursive: true })
     },
   }
+}
+
+function importedDraft(line: string, chain: Chain): Draft {
+  const parsed = parseDraft(JSON.parse(line), { chain, mode: 'import' })
+  assert.ok(parsed.ok, line)
+  return parsed.draft
 }
