@@ -64,7 +64,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     seed: 'kill -9 at each step',
   },
   'kill-publishing': {
-    file: 'test/crash/crash.test.ts',
+    file: 'test/crash/crash.slow.test.ts',
     promise:
       'A service killed at any moment keeps what it acknowledged, and a retry of the rest doubles nothing',
     unit: 'kills',
