@@ -7,6 +7,8 @@ import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { FINAL_MS, openChainStage } from '../../test/chain/chain-stage.ts'
 import type { RpcFault } from './rpc/rpc-failure.ts'
 
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 16)
+
 type Case = Readonly<{ faults: Faults; fault: RpcFault; only?: ChainKind }>
 
 /** Faults of a server after which it gives no vote about anything. */
@@ -50,7 +52,7 @@ const ONE_FAULTY: readonly Faults[] = [
 ]
 
 /** Time limit of an answer, where the fault is that none comes, and elsewhere: a slow machine needs more. */
-const TIMEOUT_MS = { waited: 2_000, other: 30_000 }
+const TIMEOUT_MS = { waited: 800, other: 30_000 }
 
 const isFaulty = async (kind: ChainKind, { faults, fault }: Case): Promise<void> => {
   const timeoutMs = fault === 'timeout' ? TIMEOUT_MS.waited : TIMEOUT_MS.other
@@ -209,14 +211,14 @@ suite('three servers of which one lies and all may be faulty', () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: RUNS },
     )
   })
 })
 
 suite('a server that answers each request just in time', () => {
   test('delays no verdict of two others for long, and is asked again when it has answered', async () => {
-    const slow = { slowMs: 150, batchMax: 1 }
+    const slow = { slowMs: 60, batchMax: 1 }
     await using stage = await openChainStage('evm', [{}, {}, slow], { timeoutMs: 300 })
     const { chain, client, servers, step } = stage
     const txs = Array.from({ length: 50 }, (_, index) => chain.txOf(index))

@@ -199,7 +199,7 @@ suite('the public listener', () => {
 
   test('writes no second answer into an answer in progress', async () => {
     const begun = line('/waiting', [host])
-    const { text } = await sendRaw(stage.port, begun, { text: 'garbage\r\n\r\n', everyMs: 50, waitMs: 3_000 })
+    const { text } = await sendRaw(stage.port, begun, { text: 'garbage\r\n\r\n', everyMs: 50, waitMs: 1_000 })
     assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
     assert.match(text, /^HTTP\/1\.1 200 [^]*first/)
   })
@@ -263,16 +263,6 @@ suite('the public listener', () => {
     const [first, second, third] = ['{"seq":1,', '{"asOf":', '{"seq":2,'].map((body) => text.indexOf(body))
     assert.ok(first !== undefined && second !== undefined && third !== undefined)
     assert.ok(0 < first && first < second && second < third)
-  })
-
-  test('closes a connection that is silent or too slow', async () => {
-    const [silent, slow] = await Promise.all([
-      sendRaw(stage.port, ''),
-      sendRaw(stage.port, 'GET /api/v1/summary HTTP/1.1\r\nX-A: ', { text: 'x', everyMs: 200 }),
-    ])
-    assert.equal(silent.text, '')
-    assert.match(slow.text, /^HTTP\/1\.1 408 .*\r\nAccess-Control-Allow-Origin: \*/)
-    for (const { closedMs } of [silent, slow]) assert.ok(closedMs < 7_000, `closed after ${closedMs} ms`)
   })
 
   test('counts answers by the template of their route', async () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { openRequestIds } from '../../src/serve/http/request-ids.ts'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Registry } from 'prom-client'
+import type { Appender } from '../../src/log/append.ts'
 import { openAppender } from '../../src/log/append.ts'
 import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { openReader } from '../../src/log/open-reader.ts'
@@ -46,6 +47,8 @@ export type Stage = AsyncDisposable &
   }>
 
 type StageSettings = Readonly<{
+  /** Events that are published before the listener starts. Stages with the same number share the work. */
+  events?: number
   limits?: Partial<StreamLimits>
   slotsPerCaller?: number
   slotsPerNode?: number
@@ -75,12 +78,43 @@ export function draftOf(seq: number): Draft {
   return { ...blank, type: 'trade', kind: seq % 2 === 0 ? 'buy' : 'sell', kots: billionths(BigInt(seq)) }
 }
 
-export async function openStage(settings: StageSettings = {}): Promise<Stage> {
+/** Stores of this process, by their number of events. */
+const stores = new Map<number, Uint8Array>()
+
+/** A store with events, as the bytes of its file. */
+function storeOf(events: number): Uint8Array {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-stream-'))
-  createStore(storePath(directory), { origin: 'daybook.test/stream', chain: 'opaque', simulated: false })
+  const path = storePath(directory)
+  createStore(path, { origin: 'daybook.test/stream', chain: 'opaque', simulated: false })
+  const db = openForWriting(path)
+  append(openAppender(db, testSigner(db)), events)
+  db.close()
+  const bytes = readFileSync(path)
+  rmSync(directory, { recursive: true })
+  return bytes
+}
+
+function append(appender: Appender, count: number): void {
+  appender.begin()
+  const first = appender.head().seq + 1
+  for (let seq = first; seq < first + count; seq += 1) {
+    appender.append(draftOf(seq), null, msOf(LAUNCH_MS + seq))
+  }
+  appender.keep()
+  appender.commit()
+}
+
+export async function openStage(settings: StageSettings = {}): Promise<Stage> {
+  const { events = 0 } = settings
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-stream-'))
+  const bytes = stores.get(events) ?? storeOf(events)
+  stores.set(events, bytes)
+  mkdirSync(dirname(storePath(directory)), { recursive: true })
+  writeFileSync(storePath(directory), bytes)
   const db = openForWriting(storePath(directory))
   const appender = openAppender(db, testSigner(db))
   const cell = openHeadCell()
+  cell.move(appender.head().seq)
   const reader = openReader(directory, cell)
   const slots = countSlots({
     perCaller: settings.slotsPerCaller ?? 1_000,
@@ -113,26 +147,16 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
     collaborators(reader, streams, reported, callers),
   )
 
-  function publishElsewhere(count: number): void {
-    appender.begin()
-    const first = appender.head().seq + 1
-    for (let seq = first; seq < first + count; seq += 1) {
-      appender.append(draftOf(seq), null, msOf(LAUNCH_MS + seq))
-    }
-    appender.keep()
-    appender.commit()
-  }
-
   return {
     port: server.port,
     reader,
     streams,
     publish(count) {
-      publishElsewhere(count)
+      append(appender, count)
       cell.move(appender.head().seq)
       reader.head()
     },
-    publishElsewhere,
+    publishElsewhere: (count) => append(appender, count),
     line(seq) {
       const line = reader.snapshot((snapshot) => snapshot.line(seqOf(seq)))
       assert.ok(line !== undefined, `event ${seq} is in the log`)

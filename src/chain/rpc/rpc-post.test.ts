@@ -8,7 +8,10 @@ import { RpcFailure } from './rpc-failure.ts'
 import { postJson } from './rpc-post.ts'
 
 /** Posts to a server that answers in this way. Returns the status and length, or the fault. */
-async function post(answer: (response: ServerResponse, request: IncomingMessage) => void): Promise<unknown> {
+async function post(
+  answer: (response: ServerResponse, request: IncomingMessage) => void,
+  timeoutMs = 30_000,
+): Promise<unknown> {
   await using server = new AsyncDisposableStack()
   const http: Server = createServer((request, response) => answer(response, request))
   server.defer(() => {
@@ -22,7 +25,7 @@ async function post(answer: (response: ServerResponse, request: IncomingMessage)
     chain: 'evm',
     urls: [],
     signal: AbortSignal.any([]),
-    timeoutMs: 2_000,
+    timeoutMs,
     now: () => 0,
   } as const
   try {
@@ -72,9 +75,9 @@ suite('an answer to a POST request', () => {
   test('that trickles is ended after the time for the whole', async () => {
     const started = performance.now()
     const slow = await post((response) => {
-      const timer = setInterval(() => response.write(' '), 50)
+      const timer = setInterval(() => response.write(' '), 20)
       response.on('close', () => clearInterval(timer))
-    })
+    }, 300)
     assert.equal(slow, 'timeout')
     assert.ok(performance.now() - started < 10_000)
   })

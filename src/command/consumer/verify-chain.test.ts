@@ -1,85 +1,44 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { openPretendChain } from '../../../sim/chain/pretend-chain.ts'
 import type { RpcServer } from '../../../sim/chain/rpc-server.ts'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
-import type { RunResult } from '../../../test/stage/command-stage.ts'
-import { run, worldOf } from '../../../test/stage/command-stage.ts'
-import { paidLog } from '../../../test/story/paid-log.ts'
-import type { PublicLog } from '../../../test/story/public-log.ts'
-import { publicLog } from '../../../test/story/public-log.ts'
+import { worldOf } from '../../../test/stage/command-stage.ts'
 import { openChainQuestions } from './verify-chain.ts'
 
-const NOW = Date.UTC(2026, 5, 1)
-const KEY = 'secret-key'
-
-const names = openPretendChain({ kind: 'evm', seed: 'command', now: () => NOW })
-const account = { payer: names.addressOf('payer'), token: names.addressOf('token') }
-const chain = openPretendChain({
-  kind: 'evm',
-  seed: 'command',
-  now: () => NOW,
-  startedAt: NOW - 7_200_000,
-  tokens: { [account.token]: 6 },
-})
-const transfers = [{ ...account, payee: chain.addressOf('player'), units: 5_000_000n }]
-const payments = [0, 1, 2, 3].map((number) => ({ tx: chain.txOf(number), tokens: 5 }))
-for (const { tx } of payments) chain.send(tx, { sentAt: NOW - 3_600_000, transfers })
-
-const honest = publicLog(paidLog(payments))
-const lying = publicLog(paidLog([...payments, { tx: chain.txOf(9), tokens: 5 }]))
+import {
+  account,
+  chain,
+  EVM,
+  FAILED,
+  honest,
+  KEY,
+  lyingWith,
+  NOW,
+  verify,
+  verifyServed,
+} from '../../../test/tamper/verify-chain-stage.ts'
 
 let rpc: RpcServer
 let other: RpcServer
+let solana: RpcServer
 let folder: string
 before(async () => {
   rpc = await openRpcServer({ chain, path: `/${KEY}` })
   other = await openRpcServer({ chain: openPretendChain({ kind: 'evm', seed: 'other', now: () => NOW }) })
+  solana = await openRpcServer({ chain: openPretendChain({ kind: 'solana', seed: 'other', now: () => NOW }) })
   folder = mkdtempSync(join(tmpdir(), 'daybook-verify-chain-'))
 })
 after(async () => {
   await rpc.close()
   await other.close()
+  await solana.close()
   rmSync(folder, { recursive: true })
 })
 
-/** A service that answers with the files of a log, and with this status. */
-async function serve(log: PublicLog, status: unknown): Promise<Readonly<{ url: string }> & AsyncDisposable> {
-  const server = createServer((request, response) => {
-    const path = (request.url ?? '').slice('/api/v1/'.length)
-    const body = path === 'status' ? Buffer.from(JSON.stringify(status)) : log.body(path)
-    response.writeHead(body === undefined ? 404 : 200).end(body)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = async (): Promise<void> => {
-    server.closeAllConnections()
-    server.close()
-  }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, [Symbol.asyncDispose]: close }
-}
-
-function verify(log: PublicLog, target: string, ...words: readonly string[]): Promise<RunResult> {
-  return run(['verify', target, '--key', log.key.vkey, ...words], { now: () => log.now })
-}
-
-/** Verifies a served log. */
-async function verifyServed(
-  log: PublicLog,
-  status: unknown,
-  ...words: readonly string[]
-): Promise<RunResult> {
-  await using service = await serve(log, status)
-  return await verify(log, service.url, ...words)
-}
-
-const EVM = { chain: 'evm', simulated: false }
 const asked = (): readonly string[] => ['--chain', `evm=${rpc.url}`]
 
 suite('daybook verify --chain', () => {
@@ -94,9 +53,9 @@ suite('daybook verify --chain', () => {
     assert.equal(code, 0)
   })
 
-  test('exits with 1 when a transaction is unknown, and names its seq', async () => {
-    const { code, stdout } = await verifyServed(lying, EVM, ...asked())
-    assert.match(stdout, /^WRONG chain +seq 11: no server that was asked knows its transaction$/m)
+  test('exits with 1 when a transaction failed, and names its seq', async () => {
+    const { code, stdout } = await verifyServed(lyingWith(FAILED), EVM, ...asked())
+    assert.match(stdout, /^WRONG chain +seq 11: its transaction failed on the chain/m)
     assert.doesNotMatch(stdout, /would miss/, 'the chance to find none says nothing once one is found')
     assert.equal(code, 1)
   })
@@ -131,16 +90,9 @@ suite('daybook verify --chain', () => {
     const { code, stdout } = await verify(honest, folder, ...asked())
     assert.match(stdout, /^ok {4}chain +4 of 4 transactions are final$/m)
     assert.equal(code, 0)
-    const { stdout: wrong, code: failed } = await verify(honest, folder, '--chain', `solana=${rpc.url}`)
+    const { stdout: wrong, code: failed } = await verify(honest, folder, '--chain', `solana=${solana.url}`)
     assert.match(wrong, /chain +seq 7: names no transaction of solana/)
     assert.equal(failed, 1)
-  })
-
-  test('exits with 1 when no server answers, because nothing was checked', async () => {
-    const { code, stdout } = await verifyServed(honest, EVM, '--chain', 'evm=http://127.0.0.1:9/')
-    assert.match(stdout, /^- {5}chain +not checked: too few RPC servers answered$/m)
-    assert.match(stdout, /^NOT VERIFIED;/m)
-    assert.equal(code, 1)
   })
 
   const refusals: readonly (readonly [

@@ -5,10 +5,14 @@ import { openClient, until } from '../../../test/stage/stream-client.ts'
 import { openStage } from '../../../test/stage/stream-stage.ts'
 import { STREAM_LIMITS } from './limits.ts'
 
+/** More than the kernel buffers. */
+const EVENTS = 40_000
+/** Bytes that a slow reader takes in a millisecond. */
+const BYTES_A_MS = 2_000
+
 suite('a stream of a slow reader', () => {
   test('does not slow the others, holds one write at most, and continues where it was', async () => {
-    await using stage = await openStage({ limits: { stallMs: 20_000 } })
-    stage.publish(40_000)
+    await using stage = await openStage({ events: EVENTS, limits: { stallMs: 20_000 } })
     using slow = await openClient(stage.port, { path: '?after=0', paused: true })
     using quick = await openClient(stage.port, { path: '?after=39990' })
     await quick.until(() => quick.seqs().length === 10)
@@ -39,8 +43,7 @@ suite('a stream of a slow reader', () => {
   })
 
   test('is closed when the client reads nothing', async () => {
-    await using stage = await openStage({ limits: { stallMs: 60 } })
-    stage.publish(40_000)
+    await using stage = await openStage({ events: EVENTS, limits: { stallMs: 60 } })
     using stalled = await openClient(stage.port, { path: '?after=0', paused: true })
     using healthy = await openClient(stage.port)
     await until(() => stage.streams.counts().closed.slow === 1)
@@ -50,14 +53,12 @@ suite('a stream of a slow reader', () => {
   })
 
   test('is not closed while the client takes a little all the time', async () => {
-    await using stage = await openStage({ limits: { stallMs: 6_000 } })
-    stage.publish(40_000)
+    await using stage = await openStage({ events: EVENTS, limits: { stallMs: 600 } })
     using slow = await openClient(stage.port, { path: '?after=0', paused: true })
     const started = performance.now()
     // Far less in the time limit than the kernel buffers.
-    while (performance.now() - started < 10_000) {
-      slow.socket.read(20_000)
-      await sleep(100)
+    for (let taken = 0; performance.now() - started < 1_000; await sleep(10)) {
+      for (; taken < (performance.now() - started) * BYTES_A_MS; taken += 20_000) slow.socket.read(20_000)
     }
     assert.deepEqual([stage.streams.counts().clients, stage.streams.behind()], [1, 1])
   })
