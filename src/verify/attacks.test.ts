@@ -8,6 +8,7 @@ import { checkpointOver, publicLog } from '../../test/story/public-log.ts'
 import { monthOf } from '../protocol/moment.ts'
 import { isVerified } from './report.ts'
 
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 25)
 const log = publicLog(RICH_LOG)
 const months = [...new Set(RICH_LOG.map(({ event }) => monthOf(event.atMs)))]
 const [closed = '', open = ''] = [months[0], months.at(-1)]
@@ -157,7 +158,7 @@ suite('an attack is found when a service', () => {
           assert.ok(!isVerified(found), `bit ${bit} of byte ${at % (log.body(path)?.length ?? 1)} of ${path}`)
         },
       ),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     )
   })
 

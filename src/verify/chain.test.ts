@@ -106,7 +106,7 @@ for (const kind of KINDS) {
 
     test('is wrong when a large payment is false, whatever the sample is', async () => {
       const change = [...payments, { tx: chain.txOf(99), tokens: 1_000 }]
-      for (let key = 0; key < 5; key++) {
+      for (let key = 0; key < 3; key++) {
         const drawKey = (): Uint8Array => createHash('sha256').update(String(key)).digest()
         const found = await auditedPayments(stage, { change, sample: 1, largest: 1, drawKey, account: null })
         assert.deepEqual(findingLines(found), [
@@ -136,7 +136,9 @@ for (const kind of KINDS) {
       ['names other blocks than the other', [{}, { blockShift: 1 }]],
       ['has lost its history, and the other has not', [{}, { historyMs: 3_000_000 }]],
     ]
-    for (const [what, faults, says] of troubles) {
+    // What a server says at all does not depend on the chain: each kind has every second such trouble.
+    const own = troubles.filter(([, faults], at) => faults.length > 1 || at % 2 === KINDS.indexOf(kind))
+    for (const [what, faults, says] of own) {
       test(`is neither right nor wrong when a server ${what}`, async () => {
         const found = await auditedPayments(stage, { faults })
         assert.deepEqual(findingLines(found), [])

@@ -17,6 +17,7 @@ import type { Audit } from './audit.ts'
 import { isVerified } from './report.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
 
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
 const key = newKey()
 const size = RICH_LOG.length
 const log = publicLog(RICH_LOG, key)
@@ -172,7 +173,7 @@ suite('a history that was rewritten and signed with the same key', () => {
           else if (isOther) assert.match(said, /^consistency \| saved-\d+: FORK/)
           else assert.equal(said, '')
         }),
-        { numRuns: 15 },
+        { numRuns: RUNS },
       )
     })
   }
