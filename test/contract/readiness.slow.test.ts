@@ -12,6 +12,7 @@ import { skipWithout } from '../processes/test-needs.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
+import { isRunning } from '../stage/started-daybook.ts'
 
 /** Time limit within which a change of state is reported. */
 const REPORT_MS_MAX = 1_000
@@ -65,7 +66,7 @@ async function openFailingNode(options: readonly string[]): Promise<FailingNode>
     node,
     fail: (fault) => writeFileSync(join(faults, fault), ''),
     async [Symbol.asyncDispose]() {
-      if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+      if (isRunning(node.child)) await node.end('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -238,7 +239,7 @@ suite('a service with few open files', () => {
         for (const socket of sockets) socket.destroy()
         assert.equal((await node.end('SIGTERM')).code, 0)
       } finally {
-        if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+        if (isRunning(node.child)) await node.end('SIGKILL')
         rmSync(folder, { recursive: true, force: true })
       }
     },

@@ -6,6 +6,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
+import { isRunning } from '../stage/started-daybook.ts'
 
 const FAULTS = join(import.meta.dirname, '..', 'crash', 'faults.ts')
 const LOOK_MS = 20
@@ -35,7 +36,7 @@ function openStage(): Stage {
     clock: (change) => writeFileSync(join(faults, `${change}-writer`), ''),
     async [Symbol.asyncDispose]() {
       for (const { child, end } of nodes) {
-        if (child.exitCode === null && child.signalCode === null) await end('SIGKILL')
+        if (isRunning(child)) await end('SIGKILL')
       }
       rmSync(folder, { recursive: true, force: true })
     },

@@ -11,6 +11,7 @@ import { assertConsistent } from '../stage/door-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
+import { isRunning } from '../stage/started-daybook.ts'
 
 /** A way to give a process little disk space, and then more. */
 type Scarcity = Readonly<{
@@ -158,7 +159,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
     assert.equal((await node.end('SIGTERM')).code, 0, node.stderr())
     assert.equal(assertConsistent(storePath(data)), all)
   } finally {
-    if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+    if (isRunning(node.child)) await node.end('SIGKILL')
   }
 }
 

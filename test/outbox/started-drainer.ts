@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { MAIN } from '../stage/places.ts'
+import { startDaybook, type StartedDaybook } from '../stage/started-daybook.ts'
 
 /** A drainer in a process of its own, started again after each kill. */
 export type Drainer = Readonly<{
@@ -17,30 +14,18 @@ export type Drainer = Readonly<{
 /** Starts `daybook publish --from` with these words. */
 export function startDrainer(words: readonly string[]): Drainer {
   let said = ''
-  const start = (): ChildProcess => {
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')),
-    )
-    const started = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
-    started.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
-    return started
-  }
-  let child = start()
-  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-    const closed = once(child, 'close')
-    child.kill(signal)
-    await closed
-    return child.exitCode
-  }
+  const start = (): StartedDaybook =>
+    startDaybook(words, { stdio: ['ignore', 'ignore', 'pipe'], onStderr: (text) => (said += text) })
+  let running = start()
   return {
     async kill() {
-      assert.equal(await end('SIGKILL'), null, `the drainer runs until it is killed:\n${said}`)
-      child = start()
+      const { code } = await running.end('SIGKILL')
+      assert.equal(code, null, `the drainer runs until it is killed:\n${said}`)
+      running = start()
     },
-    freeze: () => void child.kill('SIGSTOP'),
-    thaw: () => void child.kill('SIGCONT'),
-    end: () => end('SIGTERM'),
+    freeze: () => void running.child.kill('SIGSTOP'),
+    thaw: () => void running.child.kill('SIGCONT'),
+    end: async () => (await running.end('SIGTERM')).code,
     said: () => said,
   }
 }

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from '../stage/places.ts'
 
 /** Debian package of each program that tests need. */
 const PROGRAMS = {
@@ -62,7 +61,7 @@ export function hasPandas(): boolean {
 }
 
 /** Programs of a package that an older Debian lacks. `.ci/run` unpacks them in this folder, beside what npm installs. */
-const UNPACKED = join(ROOT, 'node_modules', '.cache', 'torchwood', '*', 'usr', 'bin')
+const UNPACKED = join(import.meta.dirname, '../../node_modules/.cache/torchwood/*/usr/bin')
 /** Path of litewitness, which Debian's torchwood brings. */
 export function litewitnessPath(): string | undefined {
   return globSync(join(UNPACKED, 'litewitness'))[0] ?? pathOf('litewitness')

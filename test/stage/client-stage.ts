@@ -12,7 +12,7 @@ export const LAUNCH_MS: number = Date.UTC(2026, 4, 1, 12)
 /** Factor by which waits are shorter, so that a restart takes no seconds. */
 const SPEEDUP = 20
 
-type ClientStage = Readonly<{
+export type ClientStage = Readonly<{
   service: ModelService
   model: LogModel
   daybook: Daybook

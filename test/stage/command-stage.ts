@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer, request as ask } from 'node:http'
@@ -14,8 +12,8 @@ import { openProgram } from '../../src/command/program.ts'
 import type { World } from '../../src/command/terminal/world.ts'
 import { CommandError } from '../../src/command/terminal/world.ts'
 import { msOf } from '../../src/protocol/moment.ts'
+import { startDaybook, type StartedDaybook } from './started-daybook.ts'
 import type { Service } from './service.ts'
-import { MAIN } from './places.ts'
 
 const POLL_MS = 10
 
@@ -95,36 +93,16 @@ async function gather(stream: PassThrough): Promise<string> {
 }
 
 /** A command in a child process. */
-type Child = Readonly<{
-  child: ChildProcess
-  /** Waits until stdout or stderr matches. */
-  says(pattern: RegExp): Promise<void>
-  ended(): Promise<RunResult>
-}>
+type Child = Pick<StartedDaybook, 'child' | 'says'> & Readonly<{ ended(): Promise<RunResult> }>
 
 export function start(words: readonly string[], cwd?: string): Child {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
-  const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env, cwd })
-  const closed = once(child, 'close')
-  let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const { child, says, stdout, stderr, ended } = startDaybook(words, { cwd })
   return {
     child,
-    async says(pattern) {
-      while (!pattern.test(stdout + stderr)) {
-        const what = await Promise.race([
-          once(child.stdout, 'data'),
-          once(child.stderr, 'data'),
-          closed.then(() => 'closed' as const),
-        ])
-        if (what === 'closed' && !pattern.test(stdout + stderr))
-          throw new Error(`it ended:\n${stdout}${stderr}`)
-      }
-    },
+    says,
     async ended() {
-      await closed
-      return { code: child.exitCode ?? -1, stdout, stderr }
+      const { code } = await ended()
+      return { code: code ?? -1, stdout: stdout(), stderr: stderr() }
     },
   }
 }

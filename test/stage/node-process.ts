@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { fetchDescribed } from './described.ts'
-import { MAIN } from './places.ts'
+import { startDaybook, type Ended } from './started-daybook.ts'
 
-const START_MS_MAX = 60_000
-const END_MS_MAX = 30_000
 /** Time limit of a request. */
 const ANSWER_MS_MAX = 30_000
 const TOKEN = 'a-token-of-the-process-that-is-long-enough-0123456789'
@@ -39,7 +35,7 @@ export type NodeProcess = Readonly<{
   stderr(): string
   publish(drafts: readonly object[], signal?: AbortSignal): Promise<DoorAnswer>
   /** Sends a signal and waits for the end. */
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Readonly<{ code: number | null; signal: string | null }>>
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ended>
 }>
 
 /** Starts the service. `wrapper` is a command before it, such as one that sets a limit. `own` is the command of Daybook. */
@@ -55,37 +51,17 @@ export async function startNode(
   const words = [own === 'cluster' ? 'serve' : own, ...log, '--port', '0', '--publish-port', '0']
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
   // The last of two equal options counts, so `options` override the fixed ones.
-  const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words, ...fixed, ...options]
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
-  const child = spawn(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], env })
-  const closed = once(child, 'close')
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
-  const addressOf = (name: string): string | undefined =>
-    new RegExp(`${name} on (http://127\\.0\\.0\\.1:\\d+)`).exec(said)?.[1]
-  while (addressOf('publish door') === undefined) {
-    const what = await Promise.race([once(child.stderr, 'data'), closed.then(() => 'closed' as const)])
-    if (what === 'closed') break
-  }
-  clearTimeout(late)
-  const url = addressOf('listening')
-  const door = addressOf('publish door')
-  assert.ok(url !== undefined && door !== undefined, `the service did not start:\n${said}`)
+  const stdio = ['ignore', 'ignore', 'pipe'] as const
+  const daybook = startDaybook([...words, ...fixed, ...options], { before: wrapper, stdio: [...stdio] })
+  const { url, door } = await daybook.addresses()
   return {
     url,
     door,
     token: TOKEN,
-    child,
-    stderr: () => said,
+    child: daybook.child,
+    stderr: daybook.stderr,
     publish: (drafts, signal) => publish(door, drafts, signal),
-    async end(signal) {
-      const tooLate = setTimeout(() => child.kill('SIGKILL'), END_MS_MAX)
-      child.kill(signal)
-      await closed
-      clearTimeout(tooLate)
-      return { code: child.exitCode, signal: child.signalCode }
-    },
+    end: daybook.end,
   }
 }
 

@@ -1,15 +1,8 @@
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
-import { MAIN } from './places.ts'
-
-const START_MS_MAX = 60_000
-const STOP_MS_MAX = 60_000
+import { startDaybook } from './started-daybook.ts'
 
 /** A service in its own process. Disposal stops it and removes its data directory. */
 export type Service = Readonly<{
@@ -24,55 +17,11 @@ export type Service = Readonly<{
 
 type Finished = Readonly<{ code: number | null; stdout: string; stderr: string }>
 
-/** The environment without `DAYBOOK_` variables, which would change the service. */
-function environment(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
-}
-
 /** Runs a command to its end. */
 export async function daybook(...words: readonly string[]): Promise<Finished> {
-  const child = spawn(process.execPath, [MAIN, ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: environment(),
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  await once(child, 'close')
-  return { code: child.exitCode, stdout, stderr }
-}
-
-const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
-const DOOR = /publish door on (http:\/\/127\.0\.0\.1:\d+)/
-
-/** Waits until the process has printed its two URLs. Throws with its output when it ends or is late. */
-async function addresses(child: ChildProcess): Promise<Readonly<{ url: string; door: string }>> {
-  if (child.stderr === null) throw new Error('the service has no stderr')
-  const lines: string[] = []
-  let url: string | undefined
-  let door: string | undefined
-  const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
-  try {
-    for await (const line of createInterface({ input: child.stderr })) {
-      lines.push(line)
-      url ??= PUBLIC.exec(line)?.[1]
-      door ??= DOOR.exec(line)?.[1]
-      if (url !== undefined && door !== undefined) return { url, door }
-    }
-  } finally {
-    clearTimeout(late)
-  }
-  throw new Error(`the service did not start:\n${lines.join('\n')}`)
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const closed = once(child, 'close')
-  const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
-  child.kill('SIGTERM')
-  await closed
-  clearTimeout(late)
+  const own = startDaybook(words)
+  const { code } = await own.ended()
+  return { code, stdout: own.stdout(), stderr: own.stderr() }
 }
 
 /** Settings of a service: a file of drafts to import first, the chain, and further options of `serve`. */
@@ -108,23 +57,15 @@ export async function startService({
     }
     const log = ['--data', data, '--chain', chain, '--development']
     const words = ['serve', ...log, '--port', '0', '--publish-port', '0']
-    const child = spawn(process.execPath, [MAIN, ...words, '--publish-token-file', tokenFile, ...options], {
+    const own = startDaybook([...words, '--publish-token-file', tokenFile, ...options], {
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: environment(),
     })
+    const { url, door } = await own.addresses()
     const close = async (): Promise<void> => {
-      await stop(child)
+      await own.end('SIGTERM')
       await clean()
     }
-    try {
-      const { url, door } = await addresses(child)
-      // Drains stderr, so that a full pipe never blocks the process.
-      child.stderr?.resume()
-      return { url, door, token, data, [Symbol.asyncDispose]: close }
-    } catch (error) {
-      await stop(child)
-      throw error
-    }
+    return { url, door, token, data, [Symbol.asyncDispose]: close }
   } catch (error) {
     await clean()
     throw error

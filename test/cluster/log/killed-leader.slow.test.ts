@@ -8,6 +8,7 @@ import { skipUnless } from '../../processes/test-needs.ts'
 import { openRelay } from '../../stage/relay.ts'
 import type { StageTable, TableStage } from './table-stage.ts'
 import { answersOf, isReady, openTableStage, someDeposit } from './table-stage.ts'
+import { isRunning } from '../../stage/started-daybook.ts'
 
 /** Longest wait for another leader. */
 const TAKEOVER_MS = 10_000
@@ -27,7 +28,7 @@ suite('a leader of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreSQ
     const words = ['--log-store', url, '--single-database', ...key]
     const node = await startNode(stage.pathOf(name), words, [], 'cluster')
     stack.defer(async () => {
-      if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+      if (isRunning(node.child)) await node.end('SIGKILL')
     })
     return node
   }

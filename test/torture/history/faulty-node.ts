@@ -1,22 +1,20 @@
-import assert from 'node:assert/strict'
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { spawnTied } from '../../processes/other-program.ts'
-import { MAIN } from '../../stage/places.ts'
+import {
+  isRunning,
+  plainEnvironment,
+  startDaybook,
+  type StartedDaybook,
+} from '../../stage/started-daybook.ts'
 import type { ClusterFault, ClusterNode, FiredFault } from './cluster.ts'
 import type { FaultRelay } from './fault-relay.ts'
 import { openFaultRelay } from './fault-relay.ts'
 import { relayFaults } from './relay-faults.ts'
 
-const START_MS_MAX = 60_000
-const STOP_MS_MAX = 20_000
 const SAID_CHARACTERS_MAX = 20_000
 const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
 const DOOR = /publish door on http:\/\/127\.0\.0\.1:(\d+)/
 
 type Running = Readonly<{
-  child: ChildProcess
-  closed: Promise<unknown>
+  daybook: StartedDaybook
   url: string
   doorPort: number | null
 }>
@@ -57,39 +55,22 @@ export async function startFaultyNode({
 }: Settings): Promise<FaultyNode> {
   let said = ''
   let running: Running | null = null
-  const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_'))
-  const env = { ...Object.fromEntries(inherited), ...own }
-
   const start = async (): Promise<void> => {
-    if (running !== null && running.child.exitCode === null && running.child.signalCode === null) return
-    const child = spawnTied(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
-    const closed = once(child, 'close')
-    const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
-    let text = ''
-    const { promise: ready, resolve } = Promise.withResolvers<string>()
-    child.stderr?.setEncoding('utf8').on('data', (more: string) => {
-      if (text.length < SAID_CHARACTERS_MAX) text += more
-      said = (said + more).slice(-SAID_CHARACTERS_MAX)
-      const url = PUBLIC.exec(text)?.[1]
-      if (url !== undefined) resolve(url)
+    if (running !== null && isRunning(running.daybook.child)) return
+    const daybook = startDaybook(words, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...plainEnvironment(), ...own },
+      onStderr: (text) => (said = (said + text).slice(-SAID_CHARACTERS_MAX)),
     })
-    const url = await Promise.race([ready, closed.then(() => undefined)])
-    clearTimeout(late)
-    assert.ok(url !== undefined, `${name} did not start:\n${said}`)
-    const doorPort = DOOR.exec(text)?.[1]
-    running = { child, closed, url, doorPort: doorPort === undefined ? null : Number(doorPort) }
+    const [, url = ''] = await daybook.says(PUBLIC)
+    const doorPort = DOOR.exec(daybook.stderr())?.[1]
+    running = { daybook, url, doorPort: doorPort === undefined ? null : Number(doorPort) }
   }
 
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
-    if (running === null) return null
-    const { child, closed } = running
+    const daybook = running?.daybook
     running = null
-    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
-    child.kill('SIGCONT')
-    child.kill(signal)
-    await closed
-    clearTimeout(late)
-    return child.exitCode
+    return daybook === undefined ? null : (await daybook.end(signal)).code
   }
 
   await start()
@@ -108,7 +89,7 @@ export async function startFaultyNode({
     return { heal: start }
   }
   const pause = async (): Promise<FiredFault | null> => {
-    const child = running?.child
+    const child = running?.daybook.child
     if (child?.kill('SIGSTOP') !== true) return null
     return { heal: async () => void child.kill('SIGCONT') }
   }
@@ -121,7 +102,7 @@ export async function startFaultyNode({
       ...relayFaults(`link of ${name}`, links),
     ],
     start,
-    pid: () => running?.child.pid ?? null,
+    pid: () => running?.daybook.child.pid ?? null,
     stop: (signal = 'SIGTERM') => end(signal),
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')

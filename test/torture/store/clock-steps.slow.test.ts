@@ -9,6 +9,7 @@ import type { NodeProcess } from '../../stage/node-process.ts'
 import { readLines, startNode } from '../../stage/node-process.ts'
 import { openClient, until } from '../../stage/stream-client.ts'
 import { openCampaign } from '../campaign.ts'
+import { isRunning } from '../../stage/started-daybook.ts'
 
 const CAMPAIGN = openCampaign('clock-steps')
 const { random } = CAMPAIGN
@@ -220,7 +221,7 @@ suite(`a service whose clock steps, ${CAMPAIGN.size} times`, () => {
         const checked = await run(['check', '--data', data], { now: () => msOf(now(clock)) })
         assert.equal(checked.code, 0, checked.stderr)
       } finally {
-        if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+        if (isRunning(node.child)) await node.end('SIGKILL')
       }
       const { size } = CAMPAIGN
       const floors = {

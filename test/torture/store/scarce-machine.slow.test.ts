@@ -12,6 +12,7 @@ import type { NodeProcess } from '../../stage/node-process.ts'
 import { readLines, startNode } from '../../stage/node-process.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
+import { isRunning } from '../../stage/started-daybook.ts'
 
 const CAMPAIGN = openCampaign('scarce-machine')
 const { random } = CAMPAIGN
@@ -60,8 +61,7 @@ async function publish(node: NodeProcess, known: Known, count: number): Promise<
 
 /** Waits for the end of a process that must end. */
 async function ended({ child }: NodeProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null)
-    await once(child, 'close', { signal: AbortSignal.timeout(END_MS_MAX) })
+  if (isRunning(child)) await once(child, 'close', { signal: AbortSignal.timeout(END_MS_MAX) })
 }
 
 /** Lets every write of the store fail as on a file system that became read-only. The service ends, with the reason. */
@@ -180,7 +180,7 @@ suite(
             assertFull(full)
             seen.fullFolder += 1
           } finally {
-            if (node.child.exitCode === null && node.child.signalCode === null) await node.end('SIGKILL')
+            if (isRunning(node.child)) await node.end('SIGKILL')
           }
           if (unit % 20 === 19) t.diagnostic(`${unit + 1} times`)
         }

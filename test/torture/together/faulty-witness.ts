@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import type { ChildProcess } from 'node:child_process'
 import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../processes/free-ports.ts'
-import { spawnTied } from '../../processes/other-program.ts'
-import { MAIN } from '../../stage/places.ts'
+import { startDaybook, type StartedDaybook } from '../../stage/started-daybook.ts'
 
-const START_MS_MAX = 60_000
 const SAID_CHARACTERS = 2_000
 
 /** A witness of any author, in a process of its own. */
@@ -33,37 +29,27 @@ export async function startOwnWitness(folder: string, name: string, logVkey: str
   const port = await freePort()
   const ports = ['--port', String(port), '--ops-port', '0']
   const words = ['witness', '--data', data, '--name', name, '--log', logVkey, '--log-rate', '6000', ...ports]
-  let child: ChildProcess | null = null
+  let running: StartedDaybook | null = null
   let said = ''
   /** Resolves with whether it serves. It ends at once when it does not. */
   const tryStart = async (): Promise<boolean> => {
-    const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_')))
-    const own = spawnTied(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'], env })
-    const closed = once(own, 'close').then(() => false)
-    const late = setTimeout(() => own.kill('SIGKILL'), START_MS_MAX)
-    let text = ''
-    const { promise: serves, resolve } = Promise.withResolvers<boolean>()
-    own.stderr?.setEncoding('utf8').on('data', (more: string) => {
-      text += more
-      said = (said + more).slice(-SAID_CHARACTERS * 10)
-      if (text.includes('"fact":"witnessing"')) resolve(true)
+    const own = startDaybook(words, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      onStderr: (text) => (said = (said + text).slice(-SAID_CHARACTERS * 10)),
     })
-    const does = await Promise.race([serves, closed])
-    clearTimeout(late)
-    if (does) child = own
+    const does = await own.says(/"fact":"witnessing"/).then(
+      () => true,
+      () => false,
+    )
+    if (does) running = own
     return does
   }
   const start = async (): Promise<void> =>
     assert.ok(await tryStart(), `${name} did not start:\n${said.slice(-SAID_CHARACTERS)}`)
   const stop = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
-    const own = child
-    child = null
-    if (own === null || own.exitCode !== null || own.signalCode !== null) return own?.exitCode ?? null
-    const closed = once(own, 'close')
-    own.kill('SIGCONT')
-    own.kill(signal)
-    await closed
-    return own.exitCode
+    const own = running
+    running = null
+    return own === null ? null : (await own.end(signal)).code
   }
   await start()
   return {

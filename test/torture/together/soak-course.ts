@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../stage/command-stage.ts'
-import { MAIN } from '../../stage/places.ts'
+import { startDaybook } from '../../stage/started-daybook.ts'
 import { SOAK_ORIGIN } from './soak-history.ts'
 import type { SoakNode } from './soak-node.ts'
 
@@ -61,11 +60,9 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
     counts[how === 'SIGTERM' ? 'restarts' : 'kills'] += 1
   }
   const daybook = async (...words: readonly string[]): Promise<void> => {
-    const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'] })
-    let said = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-    await once(child, 'close')
-    assert.equal(child.exitCode, 0, `${words[0]}: ${said.slice(-SAID_CHARACTERS)}`)
+    const own = startDaybook(words, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const { code } = await own.ended()
+    assert.equal(code, 0, `${words[0]}: ${own.stderr().slice(-SAID_CHARACTERS)}`)
   }
   const restart = async (
     how: 'SIGTERM' | 'SIGKILL',

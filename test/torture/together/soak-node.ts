@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePorts } from '../../processes/free-ports.ts'
-import { MAIN } from '../../stage/places.ts'
+import { plainEnvironment, startDaybook, type StartedDaybook } from '../../stage/started-daybook.ts'
 
-const START_MS_MAX = 120_000
-const STOP_MS_MAX = 60_000
 const ASK_MS_MAX = 10_000
 const SAID_CHARACTERS_MAX = 50_000
 const STEPPED_CLOCK = join(import.meta.dirname, 'stepped-clock.ts')
@@ -49,10 +44,8 @@ export type SoakNode = AsyncDisposable &
   }>
 
 /** The environment of a process whose clock is off by the milliseconds in a file. */
-export function clockEnvironment(clockFile: string): Record<string, string | undefined> {
-  const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_'))
-  const clock = { STEPPED_CLOCK: clockFile, NODE_OPTIONS: `--import=${STEPPED_CLOCK}` }
-  return { ...Object.fromEntries(inherited), ...clock }
+export function clockEnvironment(clockFile: string): NodeJS.ProcessEnv {
+  return { ...plainEnvironment(), STEPPED_CLOCK: clockFile, NODE_OPTIONS: `--import=${STEPPED_CLOCK}` }
 }
 
 export async function openSoakNode(
@@ -62,20 +55,13 @@ export async function openSoakNode(
 ): Promise<SoakNode> {
   const [port = 0, opsPort = 0] = await freePorts(2)
   const [url, ops] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${opsPort}`]
-  let child: ChildProcess | null = null
+  let running: StartedDaybook | null = null
   let said = ''
   let lives = 0
   const end: SoakNode['end'] = async (signal) => {
-    const own = child
-    child = null
-    if (own === null) return null
-    if (own.exitCode !== null || own.signalCode !== null) return own.exitCode
-    const closed = once(own, 'close')
-    const late = setTimeout(() => own.kill('SIGKILL'), STOP_MS_MAX)
-    own.kill(signal)
-    await closed
-    clearTimeout(late)
-    return own.exitCode
+    const own = running
+    running = null
+    return own === null ? null : (await own.end(signal)).code
   }
   const metrics = async (): Promise<(name: string) => number> => {
     const answer = await fetch(`${ops}/metrics`, { signal: AbortSignal.timeout(ASK_MS_MAX) })
@@ -86,31 +72,23 @@ export async function openSoakNode(
     url,
     ops,
     data,
-    pid: () => child?.pid ?? null,
+    pid: () => running?.child.pid ?? null,
     lives: () => lives,
     async start(words) {
       const ports = ['--port', String(port), opsOption, String(opsPort)]
-      const own = spawn(process.execPath, [MAIN, ...words, '--data', data, ...ports], {
+      const own = startDaybook([...words, '--data', data, ...ports], {
         stdio: ['ignore', 'ignore', 'pipe'],
         env: clockEnvironment(clockFile),
+        onStderr: (text) => (said = (said + text).slice(-SAID_CHARACTERS_MAX)),
       })
-      const closed = once(own, 'close').then(() => false)
-      const late = setTimeout(() => own.kill('SIGKILL'), START_MS_MAX)
-      const { promise: serves, resolve } = Promise.withResolvers<boolean>()
-      let text = ''
-      own.stderr.setEncoding('utf8').on('data', (more: string) => {
-        if (text.length < SAID_CHARACTERS_MAX) text += more
-        said = (said + more).slice(-SAID_CHARACTERS_MAX)
-        if (/listening on http/.test(text)) resolve(true)
-      })
-      assert.ok(await Promise.race([serves, closed]), `${data} did not start:\n${said.slice(-3_000)}`)
-      clearTimeout(late)
-      child = own
+      await own.says(/listening on http/)
+      running = own
       lives += 1
     },
     end,
     async sample() {
-      if (child === null) return null
+      const child = running?.child
+      if (child === undefined) return null
       try {
         const metric = await metrics()
         const heap = metric('nodejs_heap_size_used_bytes')

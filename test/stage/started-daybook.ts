@@ -1,0 +1,118 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { spawnTied } from '../processes/other-program.ts'
+import { MAIN } from './places.ts'
+
+/** Time limit for a start, on a busy machine. */
+const START_MS_MAX = 60_000
+/** Time limit for an end after a signal. */
+const END_MS_MAX = 60_000
+/** Characters of the output that are kept, the newest of them. */
+const SAID_CHARACTERS_MAX = 1_000_000
+const PIPED: StdioOptions = ['ignore', 'pipe', 'pipe']
+
+const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
+const DOOR = /publish door on (http:\/\/127\.0\.0\.1:\d+)/
+
+export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>
+
+/** Daybook's program in a child process. It ends with this process. */
+export type StartedDaybook = Readonly<{
+  child: ChildProcess
+  /** Standard output so far. */
+  stdout(): string
+  /** Standard error so far. */
+  stderr(): string
+  /** Waits until the pattern is in the output. Kills a process that is late, and throws with its output when it ends before. */
+  says(pattern: RegExp): Promise<RegExpExecArray>
+  /** Waits until a service serves. Returns the base URLs of its public and its private listener. */
+  addresses(): Promise<Readonly<{ url: string; door: string }>>
+  /** Waits for the end and for the whole output. */
+  ended(): Promise<Ended>
+  /** Sends a signal, and SIGKILL to a process that is late, and waits for the end. A paused process goes on first. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ended>
+}>
+
+/** Environment of this process without variables that are options of Daybook. */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DAYBOOK_')))
+}
+
+/**
+ * Starts the program with the words of a command line. `before` is a command that runs it, such as one that sets a limit;
+ * `nodeWords` are options of Node.
+ */
+export function startDaybook(
+  words: readonly string[],
+  options: Readonly<{
+    before?: readonly string[]
+    nodeWords?: readonly string[]
+    env?: NodeJS.ProcessEnv
+    cwd?: string | undefined
+    stdio?: StdioOptions
+    /** Is told each part of standard error, such as to keep what several processes say, one after another. */
+    onStderr?: (text: string) => void
+  }> = {},
+): StartedDaybook {
+  const { before = [], nodeWords = [], env = plainEnvironment(), cwd, stdio = PIPED, onStderr } = options
+  const [program = '', ...rest] = [...before, process.execPath, ...nodeWords, MAIN, ...words]
+  const child = spawnTied(program, rest, { stdio, env, cwd })
+  let isClosed = false
+  const closed = once(child, 'close').then(() => void (isClosed = true))
+  let [stdout, stderr] = ['', '']
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout = kept(stdout + text)))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = kept(stderr + text)
+    onStderr?.(text)
+  })
+  const ended = async (): Promise<Ended> => {
+    await closed
+    return { code: child.exitCode, signal: child.signalCode }
+  }
+  const inTime = async <Value>(limitMs: number, wait: Promise<Value>): Promise<Value> => {
+    const late = setTimeout(() => child.kill('SIGKILL'), limitMs)
+    try {
+      return await wait
+    } finally {
+      clearTimeout(late)
+    }
+  }
+  const heard = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const isOver = isClosed
+      const found = pattern.exec(stderr) ?? pattern.exec(stdout)
+      if (found !== null) return found
+      if (isOver) break
+      await Promise.race([...outputs(child).map((stream) => once(stream, 'data')), closed])
+    }
+    throw new Error(`the program ended without ${pattern}:\n${stdout}${stderr}`)
+  }
+  const says: StartedDaybook['says'] = (pattern) => inTime(START_MS_MAX, heard(pattern))
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    says,
+    async addresses() {
+      const [[, url = ''], [, door = '']] = await Promise.all([says(PUBLIC), says(DOOR)])
+      return { url, door }
+    },
+    ended,
+    async end(signal) {
+      // A paused process takes no other signal but SIGKILL.
+      child.kill('SIGCONT')
+      child.kill(signal)
+      return inTime(END_MS_MAX, ended())
+    },
+  }
+}
+
+const outputs = (child: ChildProcess): readonly NodeJS.ReadableStream[] =>
+  [child.stdout, child.stderr].filter((stream) => stream !== null)
+
+const kept = (text: string): string => text.slice(-SAID_CHARACTERS_MAX)
+
+/** Whether a child process has not ended yet. */
+export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null
+}
