@@ -15,11 +15,11 @@ import type { EventWire } from '../../src/protocol/event.ts'
 import { openVirtualClock } from '../stage/virtual-clock.ts'
 
 /** Random steps of the peer over all runs in memory, where waits take no time. */
-const STEPS = Number(process.env['CLIENT_MODEL_STEPS'] ?? 40_000)
+const STEPS = Number(process.env['CLIENT_MODEL_STEPS'] ?? 16_000)
 const RUNS = 10
 /** Random steps of the same peer behind a real server, with shorter waits. */
-const HTTP_STEPS = 1_500
-const HASTE = 400
+const HTTP_STEPS = 500
+const HASTE = 1_000
 const SEED = process.env['CLIENT_MODEL_SEED']
 
 type World = Readonly<{ peer: HostilePeer; random: Random; around: Surroundings; base: string }>

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import type { Daybook } from '../../src/client/daybook.ts'
 import type { StreamStatus } from '../../src/client/stream.ts'
 import type { SharedAsked } from '../../src/client/tabs.ts'
 import { sharedStream } from '../../src/client/tabs.ts'
+import type { ClientStage } from '../stage/client-stage.ts'
 import { LAUNCH_MS, linesOf, openStage } from '../stage/client-stage.ts'
 import { openModelService } from '../stage/model-service.ts'
 import { until } from '../stage/stream-client.ts'
@@ -38,9 +39,15 @@ function openTab(daybook: Daybook, asked: SharedAsked = {}): Tab {
 }
 
 suite('the tabs of a browser', () => {
+  let stage: ClientStage | undefined
+  before(async () => {
+    stage = await openStage(await openModelService(LAUNCH_MS))
+  })
+  after(async () => stage?.service[Symbol.asyncDispose]())
+  const stageOf = (): ClientStage => stage ?? assert.fail('the service runs')
+
   test('share one connection, and each has every event once', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model, streams } = await openStage(service)
+    const { daybook, publish, model, streams } = stageOf()
     await publish(60)
     const head = model.head()
     const tabs = [openTab(daybook), openTab(daybook), openTab(daybook, { after: 10 }), openTab(daybook)]
@@ -56,8 +63,7 @@ suite('the tabs of a browser', () => {
   })
 
   test('begin at their own moments, as a stream does', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model } = await openStage(service)
+    const { service, daybook, publish, model } = stageOf()
     await publish(20)
     const before = model.head()
     await publish(20, 60_000)
@@ -78,8 +84,7 @@ suite('the tabs of a browser', () => {
   })
 
   test('lose no event when the leading tab closes, again and again', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model, streams } = await openStage(service)
+    const { daybook, publish, model, streams } = stageOf()
     await publish(10)
     const head = model.head()
     const tabs = Array.from({ length: 4 }, () => openTab(daybook))
@@ -94,8 +99,7 @@ suite('the tabs of a browser', () => {
   })
 
   test('filter independently, and survive a restart', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model } = await openStage(service)
+    const { service, daybook, publish, model } = stageOf()
     await publish(10)
     const head = model.head()
     const [all, votes] = [openTab(daybook), openTab(daybook, { type: ['play'], kind: 'vote' })]
@@ -112,9 +116,9 @@ suite('the tabs of a browser', () => {
   })
 
   test('take over from a frozen tab', async () => {
-    await using service = await openModelService(LAUNCH_MS)
+    const { service, model } = stageOf()
     // Even shorter waits, because a tab counts as frozen after 75 seconds of silence.
-    const { daybook, publish, model } = await openStage(service, { haste: 300 })
+    const { daybook, publish } = await openStage(service, { haste: 300, model })
     const frozen = new AbortController()
     const taken = assert.rejects(
       navigator.locks.request('daybook http://daybook.test', async () => {
@@ -132,8 +136,7 @@ suite('the tabs of a browser', () => {
   })
 
   test('hear of no end when the leading tab loses its lock', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model, streams } = await openStage(service)
+    const { daybook, publish, model, streams } = stageOf()
     await publish(10)
     const tabs = [openTab(daybook, { after: 0 }), openTab(daybook, { after: 0 })]
     await until(() => tabs.every(({ isLive }) => isLive()))

@@ -1,20 +1,32 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import type { DetailedEvent } from '../../src/client/event-details.ts'
 import type { EventFilter } from '../../src/client/filter.ts'
 import { isWanted } from '../../src/client/filter.ts'
 import type { StreamStatus } from '../../src/client/stream.ts'
 import { DAY_MS } from '../../src/protocol/moment.ts'
+import type { ClientStage } from '../stage/client-stage.ts'
 import { LAUNCH_MS, linesOf, openStage } from '../stage/client-stage.ts'
+import type { ModelService } from '../stage/model-service.ts'
 import { openModelService } from '../stage/model-service.ts'
 import { until } from '../stage/stream-client.ts'
 
 suite('the client, from a real service,', () => {
+  /** Events of the first month. */
+  let first = 0
+  let opened: Readonly<{ service: ModelService; stage: ClientStage }> | undefined
+  before(async () => {
+    const service = await openModelService(LAUNCH_MS)
+    opened = { service, stage: await openStage(service) }
+    await opened.stage.publish(300)
+    first = opened.stage.model.head()
+    await opened.stage.publish(60, 40 * DAY_MS)
+  })
+  after(async () => opened?.service[Symbol.asyncDispose]())
+  const stageOf = (): ClientStage => opened?.stage ?? assert.fail('the service runs')
+
   test('has a method for every endpoint, which returns its answer', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model } = await openStage(service)
-    await publish(300)
-    await publish(50, 40 * DAY_MS)
+    const { daybook, model } = stageOf()
     const head = model.head()
     assert.equal((await daybook.summary()).asOf.seq, head)
     assert.equal((await daybook.summary({ at: LAUNCH_MS })).asOf.seq, 0)
@@ -49,10 +61,7 @@ suite('the client, from a real service,', () => {
   })
 
   test('reads the log line for line, from pages, files and both', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model } = await openStage(service)
-    await publish(280)
-    await publish(290, 40 * DAY_MS)
+    const { daybook, model } = stageOf()
     const events = await Array.fromAsync(daybook.events({ limit: 37 }))
     assert.deepEqual(linesOf(events), model.lines)
     const back = await Array.fromAsync(daybook.events({ limit: 100, order: 'desc' }))
@@ -66,9 +75,7 @@ suite('the client, from a real service,', () => {
   })
 
   test('filters the log as the service does', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish } = await openStage(service)
-    await publish(300)
+    const { daybook } = stageOf()
     const all = await Array.fromAsync(daybook.events())
     const filters: readonly EventFilter[] = [
       { type: ['play'] },
@@ -89,11 +96,18 @@ suite('the client, from a real service,', () => {
     }
   })
 
+  test('starts to follow at a month or a moment', async () => {
+    const { daybook, model } = stageOf()
+    for (const from of ['2026-06', new Date(Date.UTC(2026, 5, 1)), Date.UTC(2026, 5, 1)]) {
+      for await (const event of daybook.follow({ from })) {
+        assert.equal(JSON.stringify(event), model.lines[first])
+        break
+      }
+    }
+  })
+
   test('yields each event with its details, from pages, files and streams, across a restart', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model } = await openStage(service)
-    await publish(120)
-    await publish(40, 40 * DAY_MS)
+    const { service, daybook, publish, model } = stageOf()
     const stop = new AbortController()
     const { signal } = stop
     const streamed: DetailedEvent[] = []
@@ -134,9 +148,7 @@ suite('the client, from a real service,', () => {
   })
 
   test('follows the log across restarts, each event once and in order', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model } = await openStage(service)
-    await publish(120)
+    const { service, daybook, publish, model } = stageOf()
     const statuses: StreamStatus[] = []
     const [all, live]: string[][] = [[], []]
     const stop = new AbortController()
@@ -151,7 +163,7 @@ suite('the client, from a real service,', () => {
         for await (const event of daybook.stream({ after: 100, signal })) live?.push(JSON.stringify(event))
       })(),
     ]
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       await until(() => isLive() && all?.length === model.head())
       await publish(40)
       await until(() => all?.length === model.head())
@@ -165,19 +177,5 @@ suite('the client, from a real service,', () => {
     assert.deepEqual(all, model.lines)
     assert.deepEqual(live, model.lines.slice(100))
     assert.equal(statuses.at(-1)?.state, 'ended')
-  })
-
-  test('starts to follow at a month or a moment', async () => {
-    await using service = await openModelService(LAUNCH_MS)
-    const { daybook, publish, model } = await openStage(service)
-    await publish(50)
-    const first = model.head()
-    await publish(20, 40 * DAY_MS)
-    for (const from of ['2026-06', new Date(Date.UTC(2026, 5, 1)), Date.UTC(2026, 5, 1)]) {
-      for await (const event of daybook.follow({ from })) {
-        assert.equal(JSON.stringify(event), model.lines[first])
-        break
-      }
-    }
   })
 })

@@ -21,12 +21,11 @@ export type ClientStage = Readonly<{
   streams: () => number
 }>
 
-/** Opens a client of a service in this process, with a model of its log. */
+/** Opens a client of a service in this process. `model` is that of its log, which is empty by default. */
 export async function openStage(
   service: ModelService,
-  { haste = SPEEDUP }: Readonly<{ haste?: number }> = {},
+  { haste = SPEEDUP, model = openLogModel() }: Readonly<{ haste?: number; model?: LogModel }> = {},
 ): Promise<ClientStage> {
-  const model = openLogModel()
   const random = randomOf('client')
   let streams = 0
   return {
