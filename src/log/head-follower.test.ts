@@ -10,8 +10,10 @@ import { createStore, storePath } from './store/store.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { followHead } from './head-follower.ts'
 
+const TURNS = 1_000
+
 suite('a thread that follows the head', () => {
-  test('reports an unreadable store once for each move, and does not block the thread', async (t) => {
+  test('reports an unreadable store, and waits before it reads again', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'daybook-head-'))
     t.after(() => rmSync(directory, { recursive: true }))
     createStore(storePath(directory), { origin: 'daybook.test/head', chain: 'opaque', simulated: false })
@@ -22,11 +24,12 @@ suite('a thread that follows the head', () => {
     const stop = new AbortController()
     let reports = 0
     const followed = followHead(reader, cell, stop.signal, () => void (reports += 1))
-    for (let turns = 0; turns < 10; turns++) await turn()
+    for (let turns = 0; turns < TURNS; turns++) await turn()
     stop.abort()
     cell.move(seqOf(2))
     await followed
-    assert.equal(reports, 1)
+    // It reads again after a move or a second, which a busy process may need for some turns of its loop.
+    assert.ok(reports >= 1 && reports < TURNS, `${reports} reports in ${TURNS} turns`)
   })
 })
 
