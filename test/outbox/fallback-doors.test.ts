@@ -12,17 +12,18 @@ import { openDoorChoice } from '../../src/command/operator/door-choice.ts'
 import { askDoor } from '../../src/command/operator/publish-door.ts'
 import { run, startProxy, worldOf } from '../stage/command-stage.ts'
 import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { startImportedNode } from '../sample/imported-node.ts'
 
 /** Nothing listens on the discard port. */
 const AWAY = 'http://127.0.0.1:9'
 const folder = mkdtempSync(join(tmpdir(), 'daybook-fallback-'))
 const tokenFile = join(folder, 'token')
-let [service, other]: Service[] = []
+let service: Service | undefined
+let other: Service | undefined
 
 before(async () => {
-  const options = { chain: 'opaque', options: ['--rate-limit', 'off', '--drain', '0'] } as const
-  ;[service, other] = await Promise.all([startService(options), startService(options)])
+  service = await startImportedNode({ chain: 'opaque' })
+  other = await startImportedNode({ chain: 'opaque' })
   writeFileSync(tokenFile, service.token)
 })
 after(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from './outbox-stage.ts'
 import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { startImportedNode } from '../sample/imported-node.ts'
 
 /** A service, and lines for it, each with a deposit of its own amount. */
 export type InputStage = AsyncDisposable &
@@ -25,7 +25,7 @@ export type InputStage = AsyncDisposable &
 export async function openInputStage(): Promise<InputStage> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-input-'))
   const tokenFile = join(folder, 'token')
-  const service = await startService({ chain: 'opaque', options: ['--rate-limit', 'off', '--drain', '0'] })
+  const service = await startImportedNode({ chain: 'opaque' })
   writeFileSync(tokenFile, service.token)
   let number = 0
   const amounts = async (): Promise<readonly number[]> => {

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { publishInput } from '../../src/command/outbox/publish-input.ts'
 import { openDoor } from '../../src/command/operator/publish-door.ts'
 import { run, worldOf } from '../stage/command-stage.ts'
-import { MAIN } from '../stage/places.ts'
 import type { InputStage } from './input-stage.ts'
 import { openInputStage } from './input-stage.ts'
 import { until } from './outbox-stage.ts'
@@ -21,8 +20,12 @@ before(async () => {
 after(() => stage?.[Symbol.asyncDispose]())
 
 /** Publishes an input to the door of the service, with what the command says. */
-function publishing(door = stage.service.door, stop = new AbortController()) {
-  const [input, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+function publishing<Input extends Readable>({
+  door = stage.service.door,
+  input,
+}: Readonly<{ door?: string; input: Input }>) {
+  const stop = new AbortController()
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const said = { out: '', err: '' }
   stdout.setEncoding('utf8').on('data', (part: string) => (said.out += part))
   stderr.setEncoding('utf8').on('data', (part: string) => (said.err += part))
@@ -33,7 +36,7 @@ function publishing(door = stage.service.door, stop = new AbortController()) {
 
 suite('an input of publish', () => {
   test('is published as its lines arrive, and counts at its end what was new and what was there', async () => {
-    const { input, said, ended } = publishing()
+    const { input, said, ended } = publishing({ input: new PassThrough() })
     const first = stage.line()
     input.write(first)
     await stage.published()
@@ -46,7 +49,7 @@ suite('an input of publish', () => {
   })
 
   test('waits for a door that is away, and says so', async () => {
-    const { input, said, ended, stop } = publishing('http://127.0.0.1:9')
+    const { input, said, ended, stop } = publishing({ door: 'http://127.0.0.1:9', input: new PassThrough() })
     input.write(stage.line())
     stage.forgetLine()
     await until(() => said.err.includes('cannot be reached; trying again'), 'it waits')
@@ -56,7 +59,7 @@ suite('an input of publish', () => {
   })
 
   test('names a refused line, after those before it are published', async () => {
-    const { input, said, ended } = publishing()
+    const { input, said, ended } = publishing({ input: new PassThrough() })
     input.write(`${stage.line()}{"ref":"bad","type":"treasury","kind":"deposit","kots":1}\n${stage.line()}`)
     stage.forgetLine()
     assert.equal(await ended, 1)
@@ -66,7 +69,7 @@ suite('an input of publish', () => {
   })
 
   test('ends with its error when it cannot be read, after the lines that came', async () => {
-    const { input, ended } = publishing()
+    const { input, ended } = publishing({ input: new PassThrough() })
     input.write(stage.line())
     await stage.published()
     input.write(`${stage.line()}${stage.line().slice(0, 20)}`)
@@ -78,7 +81,7 @@ suite('an input of publish', () => {
   })
 
   test('stops at a line that is not UTF-8, after the lines before it', async () => {
-    const { input, ended } = publishing()
+    const { input, ended } = publishing({ input: new PassThrough() })
     input.write(stage.line() + stage.line())
     input.write(Uint8Array.of(0x22, 0xe9, 0x22, 10))
     await assert.rejects(ended, { message: 'line 3 is not UTF-8', exitCode: 1 })
@@ -100,20 +103,14 @@ suite('an input of publish', () => {
 
   test('may be a growing file that tail follows, also when the file is rotated and the pipe starts again', async (context) => {
     const file = join(stage.folder, 'drafts.jsonl')
-    const door = ['--to', stage.service.door, '--token-file', stage.tokenFile]
     const begin = (): (() => Promise<string>) => {
-      const words = ['-c', 'tail -n +1 -F "$0" | "$@"', file, process.execPath, MAIN, 'publish', '-', ...door]
-      const child = spawn('sh', words)
-      const said = text(child.stdout)
-      // The input ends with tail, and the command has the answers to all lines.
-      const endTail = (): void => {
-        const [tail = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ')
-        process.kill(Number(tail))
-      }
-      context.after(() => (child.exitCode === null ? endTail() : undefined))
+      const tail = spawn('tail', ['-n', '+1', '-F', file], { stdio: ['ignore', 'pipe', 'ignore'] })
+      context.after(() => tail.kill())
+      const { said, ended } = publishing({ input: tail.stdout })
       return async () => {
-        endTail()
-        return said
+        tail.kill()
+        assert.equal(await ended, 0)
+        return said.out
       }
     }
     writeFileSync(file, stage.line() + stage.line())
@@ -132,7 +129,14 @@ suite('an input of publish', () => {
     assert.match(await endSecond(), /^1 published, 2 duplicates skipped, 0 held$/m)
     // tail does not read what a writer puts into the renamed file.
     appendFileSync(`${file}.1`, stage.line())
-    const { stdout } = await run(['publish', `${file}.1`, ...door])
+    const { stdout } = await run([
+      'publish',
+      `${file}.1`,
+      '--to',
+      stage.service.door,
+      '--token-file',
+      stage.tokenFile,
+    ])
     assert.equal(stdout, '1 published, 3 duplicates skipped, 0 held\n')
     await stage.published()
   })

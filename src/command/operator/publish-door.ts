@@ -8,7 +8,7 @@ import { pause } from '../terminal/pause.ts'
 /** Most attempts of one request while the door cannot be reached or is full, and the wait between them. */
 const TRIES_MAX = 5
 const RETRY_MS = 1_000
-/** Time in which a door with a fallback must answer. A node that hangs would keep the drafts from the next one. */
+/** Time for the answer of a door with a fallback. A node that hangs would keep the drafts from the next one. */
 const ANSWER_MS = 15_000
 /** Status by which the server of a door gives up a request that stops on its way. A door that is late counts as one. */
 export const STOPPED_ON_ITS_WAY = 408
@@ -22,6 +22,8 @@ export type DoorAccess = Readonly<{
   token: string
   log: string | null
   stop: AbortSignal
+  /** Time in which a door with a fallback must answer; `ANSWER_MS` if absent. */
+  answerMs?: number
 }>
 
 /** Outcome of one draft. */
@@ -119,7 +121,7 @@ async function askOne(door: OneDoor, lines: readonly string[]): Promise<DoorAnsw
   if (response === null) return unanswered(door, 'cannot be reached', { status: null, isInDoubt: false })
   // Nobody can tell a door that hangs from a link that is too slow for the request.
   if (response === 'late')
-    return unanswered(door, `did not answer within ${ANSWER_MS / 1_000} s`, {
+    return unanswered(door, `did not answer within ${(door.answerMs ?? ANSWER_MS) / 1_000} s`, {
       status: STOPPED_ON_ITS_WAY,
       isInDoubt: true,
     })
@@ -170,10 +172,10 @@ function failed(end: End, reason: string, otherLog: string | null = null): DoorA
 
 /** Sends one request; null when nothing answers, and `late` when a door with a fallback took too long. */
 async function post(
-  { address, doors, token, log, stop }: OneDoor,
+  { address, doors, token, log, stop, answerMs = ANSWER_MS }: OneDoor,
   lines: readonly string[],
 ): Promise<Response | 'late' | null> {
-  const limit = doors.hasFallback ? AbortSignal.timeout(ANSWER_MS) : null
+  const limit = doors.hasFallback ? AbortSignal.timeout(answerMs) : null
   try {
     return await fetch(new URL('/publish', address), {
       method: 'POST',

@@ -32,7 +32,12 @@ type SendEnd = Readonly<
 >
 
 /** Door that is asked until it answers. `door.log` is the log of the first answer, and of every later one. */
-export type DraftSender = { door: DoorAccess; readonly trouble: TroubleReport }
+export type DraftSender = {
+  door: DoorAccess
+  readonly trouble: TroubleReport
+  /** Waits between two attempts, unless or until the command is stopped; `pause` if absent. */
+  readonly wait?: typeof pause
+}
 
 /**
  * Sends rows in order. When one is refused, those before it are sent and then it alone. A refusal that can pass by itself
@@ -45,6 +50,7 @@ export async function sendRows<Row extends DraftRow>(
 ): Promise<SendEnd> {
   /** First row that is not settled; index of the row that is sent alone; most rows of a request. */
   let [from, alone, most] = [0, -1, REQUEST_DRAFTS]
+  const { wait = pause } = sender
   let waitMs = RETRY_MS_MIN
   /** Rows that the door refused with an earlier one, and the reason of each. */
   const bad = new Map<number, string>()
@@ -78,7 +84,7 @@ export async function sendRows<Row extends DraftRow>(
       const limit = failure.held > 0 ? HELD_RETRY_MS_MAX : RETRY_MS_MAX
       sender.trouble.lasts(waitReason(row, failure))
       const askedMs = Math.min(failure.retryMs ?? 0, ASKED_MS_MAX)
-      await pause(Math.max(Math.min(waitMs, limit), askedMs), sender.door.stop)
+      await wait(Math.max(Math.min(waitMs, limit), askedMs), sender.door.stop)
       if (sender.door.stop.aborted) return { is: 'stopped' }
       waitMs = Math.min(waitMs * 2, limit)
     } else {
