@@ -65,20 +65,20 @@ suite('the tabs of a browser', () => {
   test('begin at their own moments, as a stream does', async () => {
     const { service, daybook, publish, model } = stageOf()
     await publish(20)
-    const before = model.head()
+    const earlier = model.head()
     await publish(20, 60_000)
     const [from, head] = [service.nowMs(), model.head()]
-    const [first, second] = [openTab(daybook, { from }), openTab(daybook, { from, after: before + 10 })]
+    const [first, second] = [openTab(daybook, { from }), openTab(daybook, { from, after: earlier + 10 })]
     const third = openTab(daybook, { from, after: 'head' })
     await until(() => [first, second, third].every(({ isLive }) => isLive()))
     await publish(10)
-    for (const [tab, after] of [
-      [first, before],
-      [second, before + 10],
+    for (const [tab, begin] of [
+      [first, earlier],
+      [second, earlier + 10],
       [third, head],
     ] as const) {
-      await until(() => tab.seen.length === model.head() - after)
-      assert.deepEqual(tab.seen, model.lines.slice(after))
+      await until(() => tab.seen.length === model.head() - begin)
+      assert.deepEqual(tab.seen, model.lines.slice(begin))
       await tab.close()
     }
   })
