@@ -5,6 +5,9 @@ import * as fc from 'fast-check'
 import { DISGUISES, provenAddresses, PUBLISHED, segwitAddresses } from '../../test/story/addresses.ts'
 import { findsAddress } from './address-guard.ts'
 
+/** Samples are so many times as large in a campaign. */
+const SCALE = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 1)
+
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const hex = (length: number) => bytes(length).map((each) => Buffer.from(each).toString('hex'))
 const keys = bytes(32).map((key) => base58.encode(key))
@@ -22,12 +25,12 @@ suite('the address guard', () => {
     assert.deepEqual(missed, [])
   })
 
-  test('detects every address under any disguise: 20,000 attempts', () => {
+  test('detects every address under any disguise', () => {
     fc.assert(
       fc.property(fc.oneof(provenAddresses, keys), fc.constantFrom(...DISGUISES), (address, [, dress]) =>
         findsAddress(dress(address), 'prose'),
       ),
-      { numRuns: 20_000 },
+      { numRuns: 2_000 * SCALE },
     )
   })
 
@@ -43,7 +46,7 @@ suite('the address guard', () => {
       fc.property(segwitAddresses, letters, letters, (address, before, after) =>
         findsAddress(before + address + after, 'prose'),
       ),
-      { numRuns: 2_000 },
+      { numRuns: 300 * SCALE },
     )
     const mix = (text: string) =>
       text.replaceAll(/.{2}/g, (pair) => pair.slice(0, 1).toUpperCase() + pair.slice(1))
@@ -68,6 +71,7 @@ suite('the address guard', () => {
   })
 
   test('accepts every digest of 64 hex digits, with or without 0x, even with a base58 run of 32 bytes', () => {
+    const digests = 10_000 * SCALE
     let hidden = 0
     fc.assert(
       fc.property(
@@ -81,10 +85,10 @@ suite('the address guard', () => {
           return (['prose', 'url', 'tx'] as const).every((place) => !findsAddress(before + digest, place))
         },
       ),
-      { numRuns: 100_000, seed: 4 },
+      { numRuns: digests, seed: 4 },
     )
     // Without the rule for digests, this many would be refused.
-    assert.ok(hidden > 500, `${hidden} of 100,000 digests hold a run that decodes to 32 bytes`)
+    assert.ok(hidden > digests / 200, `${hidden} of ${digests} digests hold a run that decodes to 32 bytes`)
   })
 
   test('accepts every digest before a word that begins with x', () => {
@@ -93,7 +97,7 @@ suite('the address guard', () => {
         const digest = `${digits.slice(0, -1)}0${after}`
         return (['prose', 'url', 'tx'] as const).every((place) => !findsAddress(digest, place))
       }),
-      { numRuns: 5_000, seed: 8 },
+      { numRuns: 500 * SCALE, seed: 8 },
     )
   })
 
@@ -107,7 +111,7 @@ suite('the address guard', () => {
           !findsAddress(`0x ${parts}`, 'prose')
         )
       }),
-      { numRuns: 3_000, seed: 9 },
+      { numRuns: 300 * SCALE, seed: 9 },
     )
   })
 
@@ -118,7 +122,7 @@ suite('the address guard', () => {
         signatures,
         (tx) => !findsAddress(tx, 'tx') && !findsAddress(`https://x.example/${tx}`, 'url'),
       ),
-      { numRuns: 3_000, seed: 5 },
+      { numRuns: 300 * SCALE, seed: 5 },
     )
   })
 
@@ -142,7 +146,7 @@ suite('the address guard', () => {
     ]
     fc.assert(
       fc.property(ids, fc.constantFrom(...places), (id, place) => !findsAddress(place(id), 'url')),
-      { numRuns: 10_000, seed: 3 },
+      { numRuns: 1_000 * SCALE, seed: 3 },
     )
   })
 
@@ -167,7 +171,7 @@ suite('the address guard', () => {
       `transaction-${account}-`.padEnd(88, 'x'),
     ])
     const refused = fc
-      .sample(ids, { numRuns: 3_000, seed: 2 })
+      .sample(ids, { numRuns: 150 * SCALE, seed: 2 })
       .flat()
       .filter((id) => findsAddress(id, 'tx'))
     assert.deepEqual(refused, [])
@@ -181,7 +185,7 @@ suite('the address guard', () => {
     fc.assert(
       fc.property(contents, (id) => !findsAddress(`https://files.example/${id}`, 'url')),
       {
-        numRuns: 2_000,
+        numRuns: 200 * SCALE,
         seed: 7,
       },
     )
@@ -193,6 +197,7 @@ suite('the address guard', () => {
         fc.string({ unit: 'binary', maxLength: 300 }),
         (text) => typeof findsAddress(text, 'prose') === 'boolean',
       ),
+      { numRuns: 30 * SCALE },
     )
     const odd = ['\ud800', '%', '%c3%28', '%ff'.repeat(50), '\udfff%41', '&#x110000;', '&#0;', '&', BASE58]
     for (const text of odd) findsAddress(text, 'prose')

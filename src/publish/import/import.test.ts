@@ -245,7 +245,7 @@ suite('an import', () => {
     await stage.begin(opening())
     const before = stage.contents()
     const aborting = new AbortController()
-    const outcome = stage.import([stage.file('long.jsonl', jsonl(plays(20_000)))], {
+    const outcome = stage.import([stage.file('long.jsonl', jsonl(plays(5_000)))], {
       signal: aborting.signal,
       onProgress: () => aborting.abort(new Error('enough')),
     })

@@ -19,7 +19,7 @@ suite('the allowance', () => {
     return { api: counter, tiles: counter, pages: pagesCounter() }
   }
   function pagesCounter(): Counter {
-    const wide = { name: 'pages', requests: 600, windowMs: 60_000 }
+    const wide = { name: 'pages', requests: 100, windowMs: 60_000 }
     const allowance = openAllowance(allocateAllowance(wide, 'a secret of this test', 100))
     return { policy: wide, decide: (caller, units) => allowance.decide(caller, nowMs, units) }
   }
@@ -57,18 +57,18 @@ suite('the allowance', () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     const mine = { 'X-Forwarded-For': '192.0.2.7' }
     const mixed = ['/status', '/nothing', '/flows.svg', '/events/1', '/feed.atom', '/contests/1.svg']
-    for (let index = 0; index < 600; index += 1) {
+    for (let index = 0; index < 100; index += 1) {
       const response = await stage.get(mixed[index % mixed.length] ?? '', mine, 'HEAD')
       assert.notEqual(response.status, 429)
       await response.arrayBuffer()
     }
     const refused = await stage.get('/status', mine)
     assert.equal(refused.status, 429)
-    assert.equal(refused.headers.get('ratelimit-policy'), '"pages";q=600;w=60')
+    assert.equal(refused.headers.get('ratelimit-policy'), '"pages";q=100;w=60')
     assert.equal(refused.headers.get('cache-control'), 'no-store')
     const wait = refused.headers.get('retry-after') ?? ''
     const page = await refused.text()
-    assert.match(page, /600 requests are allowed in any 60 seconds/)
+    assert.match(page, /100 requests are allowed in any 60 seconds/)
     assert.ok(page.includes(`<meta http-equiv="refresh" content="${wait}" />`))
     assert.ok(page.includes(`Pages are available again in <b>${wait} s</b>, at <time `))
     assert.doesNotMatch(page, /JSON of this error/)
@@ -90,10 +90,10 @@ suite('the allowance', () => {
       const response = await stage.get(path, { 'X-Forwarded-For': caller })
       return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
     }
-    assert.equal(await left('/events/10.png', '192.0.2.20'), 590)
-    assert.equal(await left('/events/10.png', '192.0.2.20'), 589)
-    assert.equal(await left('/events/9.png', '192.0.2.20'), 579)
-    assert.equal(await left('/events/10.png', '192.0.2.21'), 599)
+    assert.equal(await left('/events/10.png', '192.0.2.20'), 90)
+    assert.equal(await left('/events/10.png', '192.0.2.20'), 89)
+    assert.equal(await left('/events/9.png', '192.0.2.20'), 79)
+    assert.equal(await left('/events/10.png', '192.0.2.21'), 99)
   })
 
   test('of pages counts one more for each 1,000 rows or buckets that a page reads, cached or not', async () => {
@@ -105,11 +105,11 @@ suite('the allowance', () => {
       return Number(/;r=(\d+);/.exec(response.headers.get('ratelimit') ?? '')?.[1])
     }
     const minutes = '/flows?bucket=minute&from=2026-10-01&to=2026-10-02'
-    assert.equal(await left('/flows'), 599)
-    assert.equal(await left(minutes), 597)
-    assert.equal(await left(minutes), 595)
-    assert.equal(await left(minutes.replace('/flows', '/flows.svg')), 593)
-    assert.equal(await left('/status'), 592)
+    assert.equal(await left('/flows'), 99)
+    assert.equal(await left(minutes), 97)
+    assert.equal(await left(minutes), 95)
+    assert.equal(await left(minutes.replace('/flows', '/flows.svg')), 93)
+    assert.equal(await left('/status'), 92)
     // The API counts requests only.
     assert.equal(await left(`/api/v1${minutes}`), 59)
   })
@@ -118,7 +118,7 @@ suite('the allowance', () => {
     await using stage = await openApiStage({ counters: counters(), callerOf })
     const mine = { 'X-Forwarded-For': '192.0.2.10' }
     const minutes = '/flows?bucket=minute&from=2026-10-01&to=2026-10-02'
-    for (let index = 0; index < 599; index += 1) await (await stage.get('/icon.svg', mine)).arrayBuffer()
+    for (let index = 0; index < 99; index += 1) await (await stage.get('/icon.svg', mine)).arrayBuffer()
     const last = await stage.get(minutes, mine)
     assert.equal(last.status, 200)
     assert.match(last.headers.get('ratelimit') ?? '', /;r=0;/)
