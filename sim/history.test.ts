@@ -11,12 +11,14 @@ import type { ImportDraft } from './import-draft.ts'
 
 const TO = Date.UTC(2026, 10, 21, 9, 17, 3, 250)
 const MONTHS: HistorySettings = { seed: 'kots', from: msOf(TO - HISTORY_MS), to: msOf(TO) }
+/** Seeds of three months each. A campaign has more. */
+const SEEDS = process.env['DAYBOOK_CAMPAIGN'] === undefined ? ['kots'] : ['kots', 'a', 'b', 'c', '2026']
 const drafts: readonly ImportDraft[] = [...history(MONTHS)]
 const billionths = (draft: ImportDraft): bigint => BigInt((draft.kots ?? '0').replace('.', ''))
 
-function audited(settings: HistorySettings): Auditor {
+function audited(taken: Iterable<ImportDraft>): Auditor {
   const auditor = openAuditor()
-  for (const draft of history(settings)) auditor.take(draft)
+  for (const draft of taken) auditor.take(draft)
   return auditor
 }
 
@@ -42,9 +44,9 @@ suite('the history of the simulated platform', () => {
     assert.ok(drafts.length > 40_000 && drafts.length < 80_000, `${drafts.length} drafts`)
   })
 
-  for (const seed of ['kots', 'a', 'b', 'c', '2026']) {
+  for (const seed of SEEDS) {
     test(`keeps every rule of the log and has every kind of event within three months (seed ${seed})`, () => {
-      const { counts, balances } = audited({ ...MONTHS, seed })
+      const { counts, balances } = audited(seed === MONTHS.seed ? drafts : history({ ...MONTHS, seed }))
       for (const type of EVENT_TYPES) {
         assert.ok(
           [...counts.keys()].some((name) => name.startsWith(`${type}/`)),
@@ -70,12 +72,12 @@ suite('the history of the simulated platform', () => {
 
   for (const [scale, days] of [
     [0.01, 60],
-    [0.3, 40],
-    [4, 20],
-    [60, 3],
+    [0.3, 20],
+    [4, 5],
+    [60, 1],
   ] as const) {
     test(`keeps every rule at scale ${scale}`, () => {
-      audited({ ...MONTHS, seed: 'scale', to: msOf(MONTHS.from + days * DAY_MS), scale })
+      audited(history({ ...MONTHS, seed: 'scale', to: msOf(MONTHS.from + days * DAY_MS), scale }))
     })
   }
 

@@ -15,6 +15,8 @@ const TO = FROM + 14 * DAY_MS
 const PAST: HistorySettings = { seed: 'live', from: msOf(FROM), to: msOf(TO) }
 /** Delay with which the timer of the test wakes. */
 const LATE_MS = 7 * SECOND_MS
+/** Drafts after the history that are audited. */
+const DRAFTS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 20_000)
 const published = [...history(PAST)].length
 
 function take(dues: Iterable<ScheduledDraft>, count: number): ScheduledDraft[] {
@@ -36,7 +38,7 @@ suite('live drafts', () => {
   })
 
   test('come every few seconds', () => {
-    const dues = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 20_000).slice(1000)
+    const dues = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 8_000).slice(1000)
     const mean = ((dues.at(-1)?.dueAt ?? 0) - (dues[0]?.dueAt ?? 0)) / dues.length
     assert.ok(mean > SECOND_MS && mean < 10 * SECOND_MS, `one in ${mean} ms`)
   })
@@ -62,7 +64,7 @@ suite('live drafts', () => {
     let count = 0
     for (const draft of endlessDrafts(PAST)) {
       auditor.take(draft)
-      if (++count === published + 100_000) break
+      if (++count === published + DRAFTS) break
     }
     assert.ok((auditor.counts.get('correction/play') ?? 0) > 0)
   })
@@ -98,7 +100,7 @@ suite('live drafts', () => {
           ? { ref: draft.ref, at: draft.at, type: 'trade', kind: 'buy', kots: '1.000000000', tx }
           : draft,
       )
-      if (++count === published + 100_000) break
+      if (++count === published + DRAFTS) break
     }
     assert.ok(failures > 5, `${failures} payouts failed`)
     assert.equal(sentAgain, failures - failed.size)
@@ -121,8 +123,8 @@ suite('live drafts', () => {
 
   test('move to later moments after a long stop, with the moments in their details', () => {
     const stop = 2 * DAY_MS + 3 * HOUR_MS
-    const planned = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 30_000)
-    const moved = take(liveDrafts({ ...PAST, published, now: () => msOf(TO + stop) }), 30_000)
+    const planned = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), 8_000)
+    const moved = take(liveDrafts({ ...PAST, published, now: () => msOf(TO + stop) }), 8_000)
     const shift = (moved[0]?.dueAt ?? 0) - (planned[0]?.dueAt ?? 0)
     assert.equal(shift % MINUTE_MS, 0)
     const wait = (moved[0]?.dueAt ?? 0) - (TO + stop)

@@ -25,8 +25,22 @@ const detailsLines = (after: number, last: number): string[] =>
     return details === null ? [] : [JSON.stringify({ seq, details })]
   })
 
-const lines = (after: number, last: number): string[] =>
-  Array.from({ length: last - after }, (_, index) => lineOf(after + index + 1))
+const LINES: readonly string[] = Array.from({ length: LAST }, (_, index) => lineOf(index + 1))
+const lines = (after: number, last: number): readonly string[] => LINES.slice(after, last)
+
+/** Month files of a correct service, which most tests read. */
+const files = new Map<string, Uint8Array<ArrayBuffer>>()
+
+function monthFile(month: string, isDetails: boolean): Uint8Array<ArrayBuffer> {
+  const names = Object.keys(MONTHS)
+  const after = MONTHS[names[names.indexOf(month) - 1] ?? ''] ?? 0
+  const linesOf = isDetails ? detailsLines : lines
+  return gzipSync(
+    linesOf(after, MONTHS[month] ?? 0)
+      .map((line) => `${line}\n`)
+      .join(''),
+  )
+}
 
 type Wrong = Readonly<Record<string, () => Response>>
 
@@ -45,16 +59,14 @@ function clientOf(wrong: Wrong = {}): Readonly<{ daybook: Daybook; asked: string
       asked.push(path + search)
       const other = wrong[path]
       if (other !== undefined) return other()
-      const [, month, isDetails] = /^\/archive\/([\d-]*)(\.details)?\.jsonl\.gz$/.exec(path) ?? []
-      const names = Object.keys(MONTHS)
-      if (month !== undefined) {
-        const after = MONTHS[names[names.indexOf(month) - 1] ?? ''] ?? 0
-        const linesOf = isDetails === undefined ? lines : detailsLines
-        const file = linesOf(after, MONTHS[month] ?? 0).map((line) => `${line}\n`)
-        return answer(gzipSync(file.join('')), 'application/gzip')
+      const [file, month = '', isOfDetails] = /^\/archive\/([\d-]*)(\.details)?\.jsonl\.gz$/.exec(path) ?? []
+      if (file !== undefined) {
+        const bytes = files.get(file) ?? monthFile(month, isOfDetails !== undefined)
+        files.set(file, bytes)
+        return answer(bytes, 'application/gzip')
       }
       if (path === '/archive') {
-        const months = names.map((name) => ({
+        const months = Object.keys(MONTHS).map((name) => ({
           month: name,
           lastSeq: MONTHS[name] === 0 ? null : MONTHS[name],
         }))

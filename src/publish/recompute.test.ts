@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { priced, month, logOf, correcting } from '../../test/story/story.ts'
@@ -90,11 +91,20 @@ function recomputed(directory: string): Recomputed {
   return step.value
 }
 
-function openStory(): ReturnType<typeof openDirectory> {
-  const directory = openDirectory()
+/** The file of a store with the story. */
+function storyStore(): Uint8Array {
+  using directory = openDirectory()
   const step = { noise: 0, keptNoise: 0, undo: 'drop', aheadDays: 0, reopens: false } as const
   const pieces = [{ events: 5, droppedBefore: 0 }]
   for (const _done of write(directory.path, logOf(STORY).entries(), [{ ...step, pieces }], 'durable'));
+  return readFileSync(storePath(directory.path))
+}
+
+const STORE = storyStore()
+
+function openStory(): ReturnType<typeof openDirectory> {
+  const directory = openDirectory()
+  writeFileSync(storePath(directory.path), STORE)
   return directory
 }
 

@@ -27,6 +27,8 @@ const searches = fc.record({
   examinedMax: fc.integer({ min: 1, max: 30 }),
 })
 
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
+
 type Find = (search: ContestSearch, examinedMax: number) => ReturnType<Books['findContests']>
 
 /** Reads the store as a serving thread does. `find` has another bound on the contests that a search examines. */
@@ -83,7 +85,7 @@ suite('a search for contests in the store', () => {
           }
         })
       }),
-      { numRuns: 16 },
+      { numRuns: RUNS },
     )
   })
 
@@ -100,7 +102,7 @@ suite('a search for contests in the store', () => {
           }
         })
       }),
-      { numRuns: 12 },
+      { numRuns: RUNS },
     )
   })
 
