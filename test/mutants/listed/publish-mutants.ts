@@ -91,7 +91,7 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
     from: 'if (held.size() >= HELD_DRAFTS_MAX) return HELD_FULL\n',
     to: '',
     promise: 'At most 50,000 drafts are held',
-    tests: [`${HELD}/held-limits.test.ts`],
+    tests: [`${HELD}/held-limits.slow.test.ts`],
   },
   {
     id: 'held-refused-books-unseen',
