@@ -26,7 +26,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     file: 'test/crash/torn-log.test.ts',
     promise: 'A write-ahead log cut at any byte or with any bit flipped leaves whole commits, in every table',
     unit: 'cuts, and a fifth as many states of a longer log, cut or with a bit flipped',
-    sizes: { quick: 250, hour: 5_000, night: 125_000 },
+    sizes: { quick: 100, hour: 5_000, night: 125_000 },
     part: 25_000,
     seed: 'a torn log',
   },
@@ -34,7 +34,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     file: 'test/tamper/flipped-store.test.ts',
     promise: 'A bit flipped in the store, its high-water mark or its key is never damage in silence',
     unit: 'states of each kind',
-    sizes: { quick: 25, hour: 1_000, night: 20_000 },
+    sizes: { quick: 15, hour: 1_000, night: 20_000 },
     seed: 'no silent damage',
   },
   'flipped-files': {
@@ -130,7 +130,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     file: 'test/held/held-model.test.ts',
     promise: 'Drafts are held, published and refused as the model of the specification says',
     unit: 'runs',
-    sizes: { quick: 20, hour: 400, night: 6_000 },
+    sizes: { quick: 6, hour: 400, night: 6_000 },
     part: 1_000,
     seed: '20261123',
   },
@@ -138,14 +138,14 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     file: 'test/books/holds.test.ts',
     promise: 'A review hold moves only what is unpaid, however the events are divided into commits',
     unit: 'runs of each property',
-    sizes: { quick: 25, hour: 200, night: 2_000 },
+    sizes: { quick: 8, hour: 200, night: 2_000 },
     seed: '20261123',
   },
   'log-model': {
     file: 'test/books/model.test.ts',
     promise: 'The log is the same however it is read, across restarts and ends of months',
     unit: 'runs',
-    sizes: { quick: 4, hour: 30, night: 300 },
+    sizes: { quick: 1, hour: 30, night: 300 },
     seed: 'however it is read',
   },
   'cluster-single': {
@@ -190,7 +190,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise:
       'A parser makes of any bytes a value or a named refusal, changes no prototype, and writes what it accepts as it was',
     unit: 'inputs',
-    sizes: { quick: 6_000, hour: 100_000, night: 1_000_000 },
+    sizes: { quick: 3_000, hour: 100_000, night: 1_000_000 },
     seed: 'damaged bytes',
   },
   'generated-drafts': {
