@@ -109,29 +109,19 @@ export function publicLog(
   const log = openMemoryLog()
   for (const entry of entries) log.add(entry)
   const books = log.books()
-  const files = archiveFiles(entries, key)
   const checkpoint = checkpointOver(entries, entries.length, key)
-  const fixed = new Map<string, string>([
-    ['log/keys', keyList(ORIGIN, [keyRow(key)])],
-    ['log/checkpoint', checkpoint],
-  ])
   const compute: PublicLog['body'] = (path) => {
-    const file = files.get(path)
-    if (file !== undefined) return file
     const tile = parseTilePath(path.replace(/^log\//, ''))
     if (tile !== undefined) return tileOver(entries, tile)
-    const text =
-      fixed.get(path) ??
-      receiptOf(entries, path, checkpoint) ??
-      pageOf(entries, path) ??
-      answerOf(books, path, now)
+    const text = receiptOf(entries, path, checkpoint) ?? pageOf(entries, path) ?? answerOf(books, path, now)
     return text === undefined ? undefined : Buffer.from(text)
   }
-  // An audit asks for most of them again.
-  const computed = new Map<string, Uint8Array | undefined>()
+  const bodies = new Map<string, Uint8Array | undefined>(archiveFiles(entries, key))
+  bodies.set('log/keys', Buffer.from(keyList(ORIGIN, [keyRow(key)])))
+  bodies.set('log/checkpoint', Buffer.from(checkpoint))
   const body: PublicLog['body'] = (path) => {
-    if (!computed.has(path)) computed.set(path, compute(path))
-    return computed.get(path)
+    if (!bodies.has(path)) bodies.set(path, compute(path))
+    return bodies.get(path)
   }
   return { key, now, body, source: (change) => sourceOf(body, change) }
 }

@@ -52,6 +52,12 @@ suite('the cache of bundled scripts', () => {
     })
   }
 
+  test('bundles no second time when a test changes', async () => {
+    await ask()
+    writeFileSync(join(root, 'src/below/b.test.ts'), 'another')
+    assert.deepEqual(await ask(), ['a.js: bundle 1'])
+  })
+
   test('has one file after two processes bundled at the same time', async () => {
     const both = await Promise.all([ask(), ask()])
     assert.deepEqual(both, [['a.js: bundle 1'], ['a.js: bundle 2']])

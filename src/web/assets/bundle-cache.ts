@@ -27,13 +27,13 @@ export async function cachedScripts(
   return made
 }
 
-/** Hash of everything below `src`, `tsconfig.json` and the locked packages; undefined if one cannot be read. */
+/** Hash of the sources below `src`, `tsconfig.json` and the locked packages; undefined if one cannot be read. */
 function keyOf(root: string): string | undefined {
   const hash = createHash('sha256')
   try {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     const names = ['package-lock.json', 'tsconfig.json', ...sources.map((name) => join('src', name))]
-    for (const name of names.filter((one) => /\.(?:ts|json)$/.test(one)).toSorted()) {
+    for (const name of names.filter(isSource).toSorted()) {
       const body = readFileSync(join(root, name))
       hash.update(`${name} ${body.length}\n`).update(body)
     }
@@ -41,6 +41,11 @@ function keyOf(root: string): string | undefined {
     return undefined
   }
   return hash.digest('hex').slice(0, KEY_CHARS)
+}
+
+/** Whether a script may depend on a file. No script imports a test. */
+function isSource(name: string): boolean {
+  return /\.(?:ts|json)$/.test(name) && !name.endsWith('.test.ts')
 }
 
 /** Scripts by name, in base64. */
