@@ -107,6 +107,9 @@ type ApiStageSettings = Readonly<{
   /** Report of the node about the writers of its log. */
 }>
 
+/** Made once for all stages of a process. */
+const ASSETS = openAssets(openScripts())
+
 export async function openApiStage(settings: ApiStageSettings = {}): Promise<ApiStage> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-api-'))
   const { chain = 'opaque' } = settings
@@ -149,7 +152,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const web = openWeb(api, {
     identity: reader.identity,
     site,
-    assets: openAssets(openScripts()),
+    assets: ASSETS,
     present: (ms) => `${reader.version()} ${floorTo(ms, MINUTE_MS)}`,
     inOneSnapshot: reader.inOneSnapshot,
   })
