@@ -86,7 +86,7 @@ function openPlatform() {
         seed: 'held',
         from: msOf(START),
         to: msOf(START),
-        scale: 0.02,
+        scale: 0.012,
         failedOneIn: 5,
         published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
         now: door.now,

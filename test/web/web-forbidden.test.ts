@@ -71,10 +71,12 @@ const NAMES = [
 ]
 
 suite('a wallet address in a query', () => {
-  for (const path of ASKED) {
+  for (const [index, path] of ASKED.entries()) {
     test(`is refused and not repeated: ${path}`, async () => {
       // Some chains have transaction ids of 32 bytes, like addresses.
-      const queries = NAMES.flatMap((name) =>
+      // A third of the names for each path, so that each name is asked of a third of the paths.
+      const names = NAMES.filter((_, at) => (at + index) % 3 === 0)
+      const queries = names.flatMap((name) =>
         ADDRESSES.filter((address) => name !== 'tx' || address !== SOLANA).map((one) => [
           one,
           `${name}=${one}`,
