@@ -193,7 +193,9 @@ suite('a whole CSV of /events', () => {
   })
 
   test('leaves its connection open for the next request', async () => {
-    const asked = [WHOLE, '/api/v1/events/1'].map((path) => `GET ${path} HTTP/1.1\r\nHost: daybook.test\r\n`)
+    const asked = [`${WHOLE}&after=${HEAD - 5_000}`, '/api/v1/events/1'].map(
+      (path) => `GET ${path} HTTP/1.1\r\nHost: daybook.test\r\n`,
+    )
     const { text } = await sendRaw(stage.port, `${asked[0]}\r\n${asked[1]}Connection: close\r\n\r\n`)
     assert.match(text, /\r\n0\r\n\r\nHTTP\/1\.1 200 OK/)
     assert.match(text, /\{"seq":1,[^\n]+\}$/)
