@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
+import { codePoints } from '../../test/story/code-points.ts'
 import { keyOfSeed, LOG_SEED, sha256, verifyEd25519 } from '../../test/tlog/example.ts'
 import { cosignText } from './cosignature.ts'
 import type { Note } from './note.ts'
@@ -27,13 +28,13 @@ const KEY_TYPES = [
   ['ml-dsa-44-cosignature', 1_312, 0x06],
 ] as const
 
-const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).filter(isKeyName)
+const names = fc.string({ unit: codePoints, minLength: 1, maxLength: 30 }).filter(isKeyName)
 const bytes = (minLength: number, maxLength: number) => fc.uint8Array({ minLength, maxLength })
 const signatures = fc
   .tuple(names, bytes(4, 4), bytes(1, 100))
   .map(([name, id, signature]) => ({ name, keyId: Buffer.from(id).toString('hex'), signature }))
 const texts = fc
-  .array(fc.string({ unit: 'binary', maxLength: 30 }).filter(isLine), { minLength: 1, maxLength: 6 })
+  .array(fc.string({ unit: codePoints, maxLength: 30 }).filter(isLine), { minLength: 1, maxLength: 6 })
   .map((lines) => lines.map((line) => `${line}\n`).join(''))
 const notes: fc.Arbitrary<Note> = fc
   .tuple(texts, fc.array(signatures, { minLength: 1, maxLength: 20 }))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
+import { codePoints } from '../../../test/story/code-points.ts'
 import { readLines } from './import-lines.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-lines-'))
@@ -29,7 +30,7 @@ suite('the lines of a file', () => {
   test('are those of its text, wherever its chunks end', async () => {
     const line = fc.oneof(
       fc
-        .string({ unit: 'binary', maxLength: 40 })
+        .string({ unit: codePoints, maxLength: 40 })
         .map((text) => text.replaceAll('\n', '').replaceAll('\uFEFF', '')),
       fc.integer({ min: 0, max: 60_000 }).map((length) => 'ä'.repeat(length / 2)),
     )

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
+import { codePoints } from '../../../test/story/code-points.ts'
 import { nearest } from './nearest.ts'
 
 const NAMES = ['after', 'before', 'from', 'to', 'type', 'kind', 'contestId', 'nonzero', 'limit']
@@ -26,7 +27,7 @@ suite('the nearest name', () => {
 
   test('of any text is a name of the list or none', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: codePoints }), (text) => {
         const found = nearest(text, NAMES)
         return found === undefined || NAMES.includes(found)
       }),

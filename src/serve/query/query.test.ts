@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
+import { codePoints } from '../../../test/story/code-points.ts'
 import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
@@ -250,7 +251,7 @@ suite('a query', () => {
   test('of any text is parsed or refused without an exception', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: codePoints }),
         fc.constantFrom(EVENTS, FILTERS, RANGE, []),
         (raw, table) => {
           const read = parseQuery(raw, table)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
+import { codePoints } from '../../../test/story/code-points.ts'
 import { canonicalQuery } from './form-query.ts'
 import { html, jsonBlock } from './html.ts'
 import { formatCsv } from '../../serve/http/csv.ts'
@@ -18,7 +19,7 @@ const read = (text: string): string =>
 suite('a template', () => {
   test('escapes any text between tags or in an attribute, and loses none of it', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: codePoints }), (text) => {
         const { markup } = html`<p title="${text}">${text}</p>`
         const match = /^<p title="([^"<>']*)">([^<>"']*)<\/p>$/s.exec(markup)
         assert.ok(match !== null)
