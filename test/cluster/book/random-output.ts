@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Draft } from '../../src/protocol/draft.ts'
-import type { Month } from '../../src/protocol/moment.ts'
-import { tradeDraft } from './trade-draft.ts'
+import type { Draft } from '../../../src/protocol/draft.ts'
+import type { Month } from '../../../src/protocol/moment.ts'
+import { tradeDraft } from '../../story/trade-draft.ts'
 
 /** A draft with details of random text, which no compression makes smaller. */
 export function randomOutput(ref: string): Draft {
