@@ -182,7 +182,8 @@ suite('the laws', () => {
           assert.equal(one.outcome, isOwed ? 'owing' : expired > 0n ? 'lapsed' : 'paid')
         }
       }),
-      RUNS,
+      // Rarer than other cases: a kind of prize is overpaid while another is unpaid.
+      { numRuns: 150 },
     )
   })
 
