@@ -33,9 +33,10 @@ const WORN = PUBLISHED.flatMap(({ address, proof }) => {
 })
 
 suite('a wallet address in a request', () => {
-  for (const name of [...FORMS.map(({ is }) => is), 'unknown']) {
-    test(`is refused in every disguise, and no part of it is repeated: ${name}`, () => {
-      for (const { name: disguise, address, worn } of WORN) {
+  for (const [index, name] of [...FORMS.map(({ is }) => is), 'unknown'].entries()) {
+    test(`is refused in disguises, and no part of it is repeated: ${name}`, () => {
+      // Each parameter meets a third of the addresses in disguise, so each of these meets three parameters.
+      for (const { name: disguise, address, worn } of WORN.filter((_, at) => (at + index) % 3 === 0)) {
         const outcome = parseQuery(`${name}=${encodeURIComponent(worn)}`, TABLE)
         assert.ok(!outcome.ok, `${disguise}: ${address}`)
         assert.equal(outcome.problem.code, 'address-forbidden', `${disguise}: ${address}`)
@@ -49,11 +50,12 @@ suite('a wallet address in a request', () => {
   }
 
   test('is in no path or query that a page repeats', () => {
-    for (const { name, address, worn } of WORN) {
-      for (const raw of [`/${encodeURIComponent(worn)}`, `/contests?q=${encodeURIComponent(worn)}&x=1`]) {
-        assert.ok(!isRepeatable(raw), `${name}: ${address}`)
-        assert.ok(!isRepeatable(raw.replaceAll('%20', '+')), `${name}: ${address}`)
-      }
+    // Each address in disguise is in one of three places.
+    for (const [at, { name, address, worn }] of WORN.entries()) {
+      const value = encodeURIComponent(worn)
+      const query = `/contests?q=${value}&x=1`
+      const raw = [`/${value}`, query, query.replaceAll('%20', '+')][at % 3] ?? ''
+      assert.ok(!isRepeatable(raw), `${name}: ${address}`)
     }
     for (const raw of [
       '/contests?status=paid&sort=pool',
