@@ -2,15 +2,23 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
+import { HOUR_MS } from '../../src/protocol/moment.ts'
 import type { Status } from '../../src/protocol/resources.ts'
+import type { FinalitySettings } from '../../src/publish/finality/finality-settings.ts'
+import { startImportedNode } from '../sample/imported-node.ts'
 import type { RunResult } from '../stage/command-stage.ts'
 import { run } from '../stage/command-stage.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
 
 /** A chain that never answers, so that each draft with a transaction stays held. */
-const UNREACHABLE = 'solana=http://127.0.0.1:9'
+const UNREACHABLE: FinalitySettings = {
+  chain: 'solana',
+  urls: ['http://127.0.0.1:9'],
+  requestsPerMinute: 60,
+  amounts: null,
+  overdueMs: HOUR_MS,
+}
 /** Transactions in base58, of 64 bytes. */
 const TXS = [
   '4bbxGYQfdi8vinDZbvD1kBWu94Ddr2zFDX8Jh6BerD9sUMdgCJydgLpgCuWf39ohHrJmDejZj9cxFJF4ndKinwrE',
@@ -27,8 +35,7 @@ suite('a service that asks the blockchain', () => {
   let service: Service
   let token = ''
   before(async () => {
-    const options = ['--rate-limit', 'off', '--workers', '2', '--finality', UNREACHABLE]
-    service = await startService({ options })
+    service = await startImportedNode({ settings: { workers: 2, finality: UNREACHABLE } })
     token = join(service.data, 'token-of-the-test')
     writeFileSync(token, `${service.token}\n`)
   })

@@ -67,15 +67,15 @@ suite('daybook mirror', () => {
     const other = join(folder, 'other')
     const witness = ['--witness-name', 'mirror.example/w', '--witness-port', '0']
     const words = ['mirror', url, '--data', other, ...ports, ...witness, '--drain', '0']
-    const ended = run(words, { stop: stop.signal })
-    while (!existsSync(join(other, 'witness', 'witness.db')))
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    const said = new PassThrough().setEncoding('utf8')
+    let stderr = ''
+    said.on('data', (part: string) => (stderr += part))
+    const ended = run(words, { stop: stop.signal, stderr: said })
+    while (!/the witness mirror\.example\/w · listening on/.test(stderr)) await once(said, 'data')
     stop.abort()
-    const { code, stderr } = await ended
+    const { code } = await ended
     assert.equal(code, 0, stderr)
     assert.match(stderr, /the mirror is built and proved: \d+ events/)
-    assert.match(stderr, /the witness mirror\.example\/w · listening on/)
     // The keys are beside the directory, and their vkeys are told.
     for (const name of [`${other}.witness.key`, `${other}.witness.ml-dsa.key`]) {
       assert.ok(existsSync(name) && stderr.includes(name), name)
