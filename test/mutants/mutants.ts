@@ -103,8 +103,11 @@ async function runListed(): Promise<void> {
     tests: () => row.tests.map((file) => ({ file, seconds: 5 })),
   }))
   const settings = { state: STATE, run: 'listed', jobs, tell, stop: stop.signal }
-  const isAgain = again || only.length > 0
-  if (!values.report) await runMutants(settings, candidates, { again: isAgain, judged: () => undefined })
+  if (!values.report) {
+    // Judged each time: a test may have become weaker since.
+    rmSync(join(STATE, 'listed.jsonl'), { force: true })
+    await runMutants(settings, candidates, { again: false, judged: () => undefined })
+  }
   const judgements = judgementsOf(STATE, 'listed')
   const alive = listed.filter(({ id }) => !['killed', 'hung'].includes(judgements.get(id)?.verdict ?? ''))
   for (const { id, promise } of alive) process.stdout.write(`ALIVE ${id}: ${promise}\n`)
