@@ -131,6 +131,8 @@ async function perform(stage: Stage, readers: Reader[], act: Act): Promise<void>
   }
 }
 
+const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 10)
+
 suite('a stream that is cut and resumed at random', () => {
   test('loses, repeats and reorders nothing', async () => {
     await fc.assert(
@@ -158,7 +160,7 @@ suite('a stream that is cut and resumed at random', () => {
           cut(reader)
         }
       }),
-      { numRuns: 25 },
+      { numRuns: RUNS },
     )
   })
 })
