@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { randomOf } from '../../../sim/random.ts'
 import { checkServed, startAgain, writeState } from './cut-check.ts'
 import { continueAfter, serveAfter } from './cut-continued.ts'
-import { digestOfState, drawCut } from './cut-states.ts'
+import { digestOfState, drawCut, durableState, type CutState } from './cut-states.ts'
 import { openPowerDisk } from './power-disk.ts'
 import type { RecordedCall } from './recorded-calls.ts'
 import type { Expected } from './recorded-log.ts'
@@ -42,6 +42,8 @@ export type CutCounts = Readonly<{
 
 /** Passes over the calls without a new state, after which a recording has no more. */
 const IDLE_PASSES = 3
+/** Share of the states that the moments after answers may take. */
+const ANSWERED_SHARE = 0.25
 /** Draws for each moment in one pass. */
 const DRAWS = 4
 /** One of so many states has a node that publishes again and is checked as a whole. */
@@ -58,34 +60,40 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
   const checkedWith = new Map<string, Expected>()
   const count = { drawn: 0, continued: 0, served: 0 }
   const broken: BrokenCut[] = []
+  /** Checks a state, unless the same one was checked with what is expected now. */
+  const check = async (state: CutState, { expected, call }: Moment): Promise<void> => {
+    count.drawn += 1
+    const digest = digestOfState(state)
+    if (checkedWith.get(digest) === expected) return
+    checkedWith.set(digest, expected)
+    writeState(folder, state)
+    try {
+      const keys = await startAgain(folder, expected)
+      checkServed(folder, expected, recording.logs)
+      if (!continues || checkedWith.size % CONTINUED_EVERY !== CONTINUED_EVERY / 2) return
+      count.continued += 1
+      if (count.continued % SERVED_EVERY === SERVED_FIRST) {
+        count.served += 1
+        await serveAfter(folder, expected.start)
+      }
+      await continueAfter(folder, keys)
+    } catch (error) {
+      const reason = errorMessage(error).replaceAll(folder, '')
+      broken.push({ workload, seed, drawn: count.drawn, after: `${call.call} ${call.path}`, reason })
+    }
+  }
   try {
+    // The worst moment for an answer that came too early: right after it, when nothing else is on the disk.
+    for (const moment of momentsOf(recording))
+      if (toldOf(moment.call)?.is === 'answered' && checkedWith.size < states * ANSWERED_SHARE)
+        await check(durableState(moment.disk), moment)
     for (let idle = 0; idle < IDLE_PASSES && checkedWith.size < states;) {
       const before = checkedWith.size
-      for (const { disk, expected, call } of momentsOf(recording)) {
+      for (const moment of momentsOf(recording)) {
         // Each pass begins elsewhere, so that a small number of states is spread over the whole recording.
         if (checkedWith.size >= states || !random.chance(shareOf(states, recording.calls))) continue
-        for (let draw = 0; draw < DRAWS && checkedWith.size < states; draw += 1) {
-          count.drawn += 1
-          const state = drawCut(disk, random)
-          const digest = digestOfState(state)
-          if (checkedWith.get(digest) === expected) continue
-          checkedWith.set(digest, expected)
-          writeState(folder, state)
-          try {
-            const keys = await startAgain(folder, expected)
-            checkServed(folder, expected, recording.logs)
-            if (!continues || checkedWith.size % CONTINUED_EVERY !== CONTINUED_EVERY / 2) continue
-            count.continued += 1
-            if (count.continued % SERVED_EVERY === SERVED_FIRST) {
-              count.served += 1
-              await serveAfter(folder, expected.start)
-            }
-            await continueAfter(folder, keys)
-          } catch (error) {
-            const reason = errorMessage(error).replaceAll(folder, '')
-            broken.push({ workload, seed, drawn: count.drawn, after: `${call.call} ${call.path}`, reason })
-          }
-        }
+        for (let draw = 0; draw < DRAWS && checkedWith.size < states; draw += 1)
+          await check(drawCut(moment.disk, random), moment)
       }
       idle = checkedWith.size > before ? 0 : idle + 1
     }

@@ -170,6 +170,11 @@ export function drawCut(disk: PowerDisk, random: Random): CutState {
   return stateOf(names, contentOf)
 }
 
+/** State in which a power cut loses all that is not durable. */
+export function durableState(disk: PowerDisk): CutState {
+  return stateOf(disk.durableNames, ({ durable }) => durable)
+}
+
 /** The disk as programs see it. */
 export function wholeState(disk: PowerDisk, contentOf: (file: DiskFile) => Uint8Array): CutState {
   return stateOf(disk.names, contentOf)
