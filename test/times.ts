@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { sumOfTimes } from './mutants/run-test-file.ts'
-import { useMemoryFolder } from './processes/memory-folder.ts'
+import { useTemporaryFolder } from './processes/temporary-folder.ts'
 import { ROOT } from './stage/places.ts'
 
 /**
@@ -11,7 +11,7 @@ import { ROOT } from './stage/places.ts'
 const given = process.argv.slice(2)
 const globs = given.length > 0 ? given : ['{sim,src,test}/**/*.test.ts']
 
-useMemoryFolder()
+useTemporaryFolder()
 const rows = globSync(globs, { cwd: ROOT })
   .toSorted()
   .map((file) => {

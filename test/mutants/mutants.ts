@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { useMemoryFolder } from '../processes/memory-folder.ts'
+import { useTemporaryFolder } from '../processes/temporary-folder.ts'
 import { ROOT } from '../stage/places.ts'
 import { openAcceptedMutants } from './accepted-mutants.ts'
 import { drawMutants } from './generated-sample.ts'
@@ -49,7 +49,7 @@ const limit = setTimeout(() => {
   tell(`${RUN_MINUTES_MAX} minutes are over: go on with --seed ${seed}`)
   stop.abort()
 }, RUN_MINUTES_MAX * 60_000)
-useMemoryFolder()
+useTemporaryFolder()
 // The tests start some thousand processes from the same sources: they share compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= join(STATE, 'compiled')
 

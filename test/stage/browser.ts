@@ -80,7 +80,9 @@ const SHARED = 'TEST_BROWSER'
 /** Starts a Chromium that the test files of this process's children share. Disposal stops it. */
 export async function openSharedBrowser(): Promise<AsyncDisposable | undefined> {
   if (!existsSync(CHROMIUM)) return undefined
-  const server = await chromium.launchServer({ ...LAUNCHED, host: '127.0.0.1' })
+  // Otherwise Playwright ends this process at a signal, before the report of the tests.
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
+  const server = await chromium.launchServer({ ...LAUNCHED, ...signals, host: '127.0.0.1' })
   process.env[SHARED] = server.wsEndpoint()
   return { [Symbol.asyncDispose]: () => server.close() }
 }

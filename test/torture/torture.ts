@@ -4,7 +4,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from '../stage/places.ts'
-import { useMemoryFolder } from '../processes/memory-folder.ts'
+import { useTemporaryFolder } from '../processes/temporary-folder.ts'
 import { CAMPAIGNS } from './campaigns.ts'
 import type { TortureSettings } from './run-torture.ts'
 import { listOf, reportOf, runTorture } from './run-torture.ts'
@@ -48,7 +48,7 @@ const settings: TortureSettings = {
 if (values.list) process.stdout.write(listOf(campaigns))
 else if (values.report) process.stdout.write(reportOf(settings))
 else {
-  useMemoryFolder()
+  useTemporaryFolder()
   const tell = (line: string): void => void process.stdout.write(`${line}\n`)
   const { failed } = await runTorture(settings, tell, stop.signal)
   process.stdout.write(`\n${reportOf(settings)}`)
