@@ -17,8 +17,6 @@ import { hasPandas, PYTHON, skipUnless, skipWithout } from '../processes/test-ne
 import { csvRows } from './csv-rows.ts'
 
 const run = promisify(execFile)
-/** Python of the system, for which its packages are installed. */
-
 const blocks = blocksOf(textOf('docs/analysts.md')).map((block) => ({
   ...block,
   is: /^<!-- run: (\w+) -->$/.exec(block.before)?.[1],

@@ -7,7 +7,6 @@ import { tradeDraft } from '../../story/trade-draft.ts'
 import { assertSameTables, openBookNodes } from './book-nodes.ts'
 
 const own = zlib.deflateRawSync
-after(() => useLevel(null))
 
 /** Segments that the other version has compressed to other bytes. */
 let different = 0
@@ -32,6 +31,9 @@ const COMMITS = 6
 const DRAFTS = 300
 
 suite('two nodes with different versions of zlib', () => {
+  // At the end of the suite: further files may share the process.
+  after(() => useLevel(null))
+
   test('keep the same bytes of every closed month, whoever has compressed them', async () => {
     let nowMs = Date.UTC(2026, 0, 1)
     using cluster = openBookNodes({ nodes: 2, asksChain: false, balances: 'report', now: () => msOf(nowMs) })
