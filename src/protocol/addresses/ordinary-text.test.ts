@@ -11,7 +11,7 @@ const WORDS = [...new Set(DOCUMENTS.flatMap((path) => textOf(path).match(/[A-Za-
 /** Random titles: `DAYBOOK_CAMPAIGN=100000` tries more. */
 const TITLES = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8_000)
 /** Most of these titles that may be refused. */
-const CHANCE_MAX = 1 + Math.floor(TITLES / 33_000)
+const CHANCE_MAX = 2 + Math.floor(TITLES / 50_000)
 
 const HONEST: readonly string[] = [
   '',
