@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
+import { SOURCES } from '../stage/source-tree.ts'
 import { openCampaign } from './campaign.ts'
 import { CAMPAIGNS } from './campaigns.ts'
+import { LARGER_SAMPLES } from './larger-samples.ts'
 import { listOf } from './run-torture.ts'
 
 const DOCUMENT = 'docs/reliability.md'
@@ -29,6 +31,14 @@ suite('each campaign', () => {
   test('grows from tier to tier', () => {
     for (const [name, { sizes }] of Object.entries(CAMPAIGNS))
       assert.ok(sizes.quick <= sizes.hour && sizes.hour <= sizes.night && sizes.night > 0, name)
+  })
+
+  test('of larger samples runs every quick test whose sample the environment sets', () => {
+    const quick = SOURCES.filter((path) => /(?<!\.slow)\.test\.ts$/.test(path))
+    assert.deepEqual(
+      quick.filter((path) => /process\.env\['DAYBOOK_CAMPAIGN'\]/.test(textOf(path))).toSorted(),
+      Object.keys(LARGER_SAMPLES).toSorted(),
+    )
   })
 
   test('that runs in parts tries each case in one of them', () => {

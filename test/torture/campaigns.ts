@@ -241,4 +241,11 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 1, hour: 20, night: 100 },
     seed: 'no chance',
   },
+  'larger-samples': {
+    file: 'test/torture/larger-samples.slow.test.ts',
+    promise: 'What holds for the small random samples of `npm test` holds for larger ones',
+    unit: 'times the samples of a first size',
+    sizes: { quick: 0, hour: 1, night: 10 },
+    seed: 'no chance',
+  },
 }

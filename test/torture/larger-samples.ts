@@ -1,0 +1,28 @@
+/**
+ * Quick tests that draw small random samples in `npm test`, and `DAYBOOK_CAMPAIGN` of each for a sample that takes seconds.
+ * What it counts is said in each file.
+ */
+export const LARGER_SAMPLES: Readonly<Record<string, number>> = {
+  'sim/history.test.ts': 1,
+  'sim/live.test.ts': 100_000,
+  'src/chain/faulty-servers.test.ts': 40,
+  'src/cluster/book/row-faults.test.ts': 150,
+  'src/cluster/book/table-book.test.ts': 12,
+  'src/log/archive/archive.test.ts': 12,
+  'src/log/books/contest-search.test.ts': 16,
+  'src/log/detailed-walk.test.ts': 25,
+  'src/log/published-txs.test.ts': 20,
+  'src/log/store/store.test.ts': 25,
+  'src/log/store/tx-index.test.ts': 12,
+  'src/log/walk.test.ts': 25,
+  'src/protocol/address-guard.test.ts': 10,
+  'src/protocol/addresses/forms.test.ts': 30,
+  'src/protocol/addresses/ordinary-text.test.ts': 100_000,
+  'src/publish/commits/commit-queue.test.ts': 40,
+  'src/serve/stream/stream-model.test.ts': 25,
+  'src/tlog/proof.test.ts': 300,
+  'src/verify/attacks.test.ts': 150,
+  'src/verify/audit.test.ts': 40,
+  'src/verify/growing.test.ts': 25,
+  'src/verify/history.test.ts': 15,
+}
