@@ -149,8 +149,8 @@ suite('the suites', () => {
   test('of npm test need no browser and no other program', () => {
     const quick = SOURCES.filter((path) => path.endsWith('.test.ts') && !path.endsWith('.slow.test.ts'))
     assert.ok(quick.length > 200, 'the suites are found')
-    // A test says with `skipWithout` which programs it needs.
-    const needs = /^import .* from 'playwright-core'|\bskipWithout\((?!\.)/m
+    // A test says which programs it needs: with `skipWithout`, or with `skipUnless` and such as `hasPostgres`.
+    const needs = /^import .* from 'playwright-core'|\bskipWithout\((?!\.)|\bskipUnless\((?:has[A-Z]|HAS_)/m
     const needing = withImporters(SOURCES.filter((path) => needs.test(textOf(path))))
     assert.ok(needing.size > 20, 'the slow tests that need them are found')
     assert.deepEqual(
