@@ -10,7 +10,7 @@ import { until } from '../../../test/stage/stream-client.ts'
 /** Events of the log: thirteen of the story, then trades. Their CSV has 15 MB; the kernel buffers up to 10 for a connection. */
 const HEAD = 200_013
 /** Bytes that a slow reader takes in a millisecond. */
-const BYTES_A_MS = 1_500
+const BYTES_A_MS = 500
 const WHOLE = '/api/v1/events?format=csv'
 const HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx'
 
