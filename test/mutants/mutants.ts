@@ -44,7 +44,7 @@ const { seed, again, only } = values
 const jobs = Number(values.jobs)
 const isWhole = !values.listed && values.generated === undefined && only.length === 0
 const stop = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
 const limit = setTimeout(() => {
   tell(`${RUN_MINUTES_MAX} minutes are over: go on with --seed ${seed}`)
   stop.abort()

@@ -45,7 +45,11 @@ export const PYTHON = '/usr/bin/python3'
 /** Folders of the installed versions of PostgreSQL; its programs are not in PATH. */
 export const POSTGRES_PROGRAMS = '/usr/lib/postgresql/*/bin'
 /** Files of which each comes with a package. */
-const FILES = { '/usr/include/stdio.h': 'libc6-dev', [`${POSTGRES_PROGRAMS}/initdb`]: 'postgresql' } as const
+const FILES = {
+  '/usr/lib/python3/dist-packages/yaml': 'python3-yaml',
+  '/usr/include/stdio.h': 'libc6-dev',
+  [`${POSTGRES_PROGRAMS}/initdb`]: 'postgresql',
+} as const
 
 /** Path of a program, also of one that only administrators have in their PATH. */
 export function pathOf(program: string): string | undefined {

@@ -5,6 +5,8 @@ import { MAIN } from './places.ts'
 
 /** Time limit for a start, on a busy machine. */
 const START_MS_MAX = 60_000
+/** Time limit for a command that ends by itself. */
+const RUN_MS_MAX = 300_000
 /** Time limit for an end after a signal. */
 const END_MS_MAX = 60_000
 /** Characters of the output that are kept, the newest of them. */
@@ -27,7 +29,7 @@ export type StartedDaybook = Readonly<{
   says(pattern: RegExp): Promise<RegExpExecArray>
   /** Waits until a service serves. Returns the base URLs of its public and its private listener. */
   addresses(): Promise<Readonly<{ url: string; door: string }>>
-  /** Waits for the end and for the whole output. */
+  /** Waits for the end and for the whole output. Kills a process that is late. */
   ended(): Promise<Ended>
   /** Sends a signal, and SIGKILL to a process that is late, and waits for the end. A paused process goes on first. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ended>
@@ -60,15 +62,20 @@ export function startDaybook(
   let isClosed = false
   const closed = once(child, 'close').then(() => void (isClosed = true))
   let [stdout, stderr] = ['', '']
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout = kept(stdout + text)))
+  let told = Promise.withResolvers<void>()
+  const tell = (): void => {
+    told.resolve()
+    told = Promise.withResolvers()
+  }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout = kept(stdout + text)
+    tell()
+  })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = kept(stderr + text)
     onStderr?.(text)
+    tell()
   })
-  const ended = async (): Promise<Ended> => {
-    await closed
-    return { code: child.exitCode, signal: child.signalCode }
-  }
   const inTime = async <Value>(limitMs: number, wait: Promise<Value>): Promise<Value> => {
     const late = setTimeout(() => child.kill('SIGKILL'), limitMs)
     try {
@@ -77,13 +84,17 @@ export function startDaybook(
       clearTimeout(late)
     }
   }
+  const ended = async (limitMs: number): Promise<Ended> => {
+    await inTime(limitMs, closed)
+    return { code: child.exitCode, signal: child.signalCode }
+  }
   const heard = async (pattern: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
       const isOver = isClosed
       const found = pattern.exec(stderr) ?? pattern.exec(stdout)
       if (found !== null) return found
       if (isOver) break
-      await Promise.race([...outputs(child).map((stream) => once(stream, 'data')), closed])
+      await Promise.race([told.promise, closed])
     }
     throw new Error(`the program ended without ${pattern}:\n${stdout}${stderr}`)
   }
@@ -97,18 +108,15 @@ export function startDaybook(
       const [[, url = ''], [, door = '']] = await Promise.all([says(PUBLIC), says(DOOR)])
       return { url, door }
     },
-    ended,
+    ended: () => ended(RUN_MS_MAX),
     async end(signal) {
       // A paused process takes no other signal but SIGKILL.
       child.kill('SIGCONT')
       child.kill(signal)
-      return inTime(END_MS_MAX, ended())
+      return ended(END_MS_MAX)
     },
   }
 }
-
-const outputs = (child: ChildProcess): readonly NodeJS.ReadableStream[] =>
-  [child.stdout, child.stderr].filter((stream) => stream !== null)
 
 const kept = (text: string): string => text.slice(-SAID_CHARACTERS_MAX)
 

@@ -34,7 +34,7 @@ for (const path of globSync('test/**/campaign-rows.ts', { cwd: ROOT })) {
 for (const name of only) if (!Object.hasOwn(campaigns, name)) throw new Error('--only takes a name of --list')
 
 const stop = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
 const git = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' })
 const commit = git.status === 0 ? git.stdout.trim() : 'an unknown commit'
 const settings: TortureSettings = {
