@@ -58,6 +58,7 @@ suite('a run of the suites', { concurrency: true }, () => {
     assert.equal(code, 0, said)
     assert.match(said, /^✔ \/.*daybook-tests-/m)
     assert.match(said, /^ℹ pass 2$/m)
+    assert.doesNotMatch(said, /unfinished/)
   })
 
   const failing: readonly (readonly [what: string, body: string, says: RegExp])[] = [

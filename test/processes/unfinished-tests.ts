@@ -4,7 +4,8 @@ import type { TestEvent } from 'node:test/reporters'
 export async function* unfinishedTests(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const running = new Map<string, string>()
   for await (const { type, data } of events) {
-    if (type !== 'test:dequeue' && type !== 'test:pass' && type !== 'test:fail') continue
+    // A process that has passed only completes.
+    if (type !== 'test:dequeue' && type !== 'test:complete' && type !== 'test:fail') continue
     const { name, file, line, column } = data
     const place = `${file}:${line}:${column} ${name}`
     if (type !== 'test:dequeue') running.delete(place)

@@ -24,10 +24,16 @@ export const LOCK_FILE = 'lock'
 /** A user who may read the file may also lock it, and then this process gets no lock. */
 const OWNER_ONLY = 0o600
 
+/**
+ * Longest wait for the lock, in milliseconds. SQLite takes it in steps: two that ask at the same moment would each find the
+ * other at its first step, and neither would get it.
+ */
+const LOCK_MS_MAX = 250
+
 /** Locks a file for this process, and makes it empty if it is missing. `refusal` is the message of the LockedError. */
 export function lockFile(path: string, refusal: string): Disposable {
   makePrivate(path)
-  const db = new DatabaseSync(path, { timeout: 0 })
+  const db = new DatabaseSync(path, { timeout: LOCK_MS_MAX })
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (cause) {
