@@ -187,6 +187,7 @@ const NANO: AddressForm = form('nano without its prefix', 32, nanoOf)
 const STACKS_FORMS: readonly AddressForm[] = [
   ...Array.from('PMTN', (letter) => form(`Stacks ${letter}`, 20, (digest) => stacksOf(letter, digest))),
   form('Stacks after zeros', 18, (digest) => stacksOf('P', Uint8Array.from([0, 0, ...digest]))),
+  form('Stacks of 36 characters', 17, (digest) => stacksOf('P', Uint8Array.from([0, 0, 1, ...digest]))),
 ]
 const PRINCIPAL: AddressForm = form('a principal', 28, (digest) => principalOf(digest))
 const CASELESS_FORMS: readonly AddressForm[] = [...KASPA_FORMS, ...CONFLUX_FORMS, NANO]
