@@ -126,8 +126,11 @@ export async function startPostgresServer(
   return server
 }
 
-/** Settings of a small server. */
-const SETTINGS = ['shared_buffers=16MB', 'max_connections=60']
+/**
+ * Settings of a small server. Memory that its processes share is in files of its folder: a killed server would leave it in
+ * /dev/shm otherwise.
+ */
+const SETTINGS = ['shared_buffers=16MB', 'max_connections=60', 'dynamic_shared_memory_type=mmap']
 
 /** Signals a server and its processes, the server first, so that it starts no other one. */
 function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
