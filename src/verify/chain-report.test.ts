@@ -42,6 +42,12 @@ suite('the report of a check against the chain', () => {
     assert.equal(await line(99), 'No event of this log names the transaction of --tx.')
   })
 
+  test('tells no fault of a server when the others were sure of every transaction', async () => {
+    const found = await auditedPayments(stage, { faults: [{}, {}, { down: true }] })
+    assert.ok(isVerified(found))
+    assert.doesNotMatch(formatReport(found, 'plain', '1 s'), /Last fault/)
+  })
+
   test('says that without payer and token it proves existence only', async () => {
     const report = formatReport(await auditedPayments(stage, { account: null }), 'plain', '1 s')
     assert.match(report, /^The sample is complete: 20 transactions\.$/m)
