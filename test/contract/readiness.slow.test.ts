@@ -12,7 +12,7 @@ import { skipWithout } from '../processes/test-needs.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
-import { isRunning } from '../stage/started-daybook.ts'
+import { isRunning } from '../processes/other-program.ts'
 
 /** Time limit within which a change of state is reported. */
 const REPORT_MS_MAX = 1_000

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { startNode } from '../stage/node-process.ts'
-import { isRunning } from '../stage/started-daybook.ts'
+import { isRunning } from '../processes/other-program.ts'
 
 const FAULTS = join(import.meta.dirname, '..', 'crash', 'faults.ts')
 const LOOK_MS = 20

@@ -11,7 +11,7 @@ import { assertConsistent } from '../stage/door-stage.ts'
 import type { NodeProcess } from '../stage/node-process.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
 import { openClient } from '../stage/stream-client.ts'
-import { isRunning } from '../stage/started-daybook.ts'
+import { isRunning } from '../processes/other-program.ts'
 
 /** A way to give a process little disk space, and then more. */
 type Scarcity = Readonly<{

@@ -14,8 +14,7 @@ export type Drainer = Readonly<{
 /** Starts `daybook publish --from` with these words. */
 export function startDrainer(words: readonly string[]): Drainer {
   let said = ''
-  const start = (): StartedDaybook =>
-    startDaybook(words, { stdio: ['ignore', 'ignore', 'pipe'], onStderr: (text) => (said += text) })
+  const start = (): StartedDaybook => startDaybook(words, { onStderr: (text) => (said += text) })
   let running = start()
   return {
     async kill() {

@@ -19,9 +19,14 @@ export function spawnTied(
   return spawn(first, rest, options)
 }
 
+/** Whether a program has not ended yet. */
+export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null
+}
+
 /** Sends a signal to a program that still runs, and waits for its end. */
 export async function endProgram(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (!isRunning(child)) return
   const ended = once(child, 'exit')
   child.kill(signal)
   await ended

@@ -51,8 +51,7 @@ export async function startNode(
   const words = [own === 'cluster' ? 'serve' : own, ...log, '--port', '0', '--publish-port', '0']
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
   // The last of two equal options counts, so `options` override the fixed ones.
-  const stdio = ['ignore', 'ignore', 'pipe'] as const
-  const daybook = startDaybook([...words, ...fixed, ...options], { before: wrapper, stdio: [...stdio] })
+  const daybook = startDaybook([...words, ...fixed, ...options], { before: wrapper })
   const { url, door } = await daybook.addresses()
   return {
     url,

@@ -57,9 +57,7 @@ export async function startService({
     }
     const log = ['--data', data, '--chain', chain, '--development']
     const words = ['serve', ...log, '--port', '0', '--publish-port', '0']
-    const own = startDaybook([...words, '--publish-token-file', tokenFile, ...options], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    const own = startDaybook([...words, '--publish-token-file', tokenFile, ...options])
     const { url, door } = await own.addresses()
     const close = async (): Promise<void> => {
       await own.end('SIGTERM')

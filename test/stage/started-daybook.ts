@@ -1,4 +1,4 @@
-import type { ChildProcess, StdioOptions } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { spawnTied } from '../processes/other-program.ts'
 import { MAIN } from './places.ts'
@@ -11,7 +11,6 @@ const RUN_MS_MAX = 300_000
 const END_MS_MAX = 60_000
 /** Characters of the output that are kept, the newest of them. */
 const SAID_CHARACTERS_MAX = 1_000_000
-const PIPED: StdioOptions = ['ignore', 'pipe', 'pipe']
 
 const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
 const DOOR = /publish door on (http:\/\/127\.0\.0\.1:\d+)/
@@ -25,8 +24,8 @@ export type StartedDaybook = Readonly<{
   stdout(): string
   /** Standard error so far. */
   stderr(): string
-  /** Waits until the pattern is in the output. Kills a process that is late, and throws with its output when it ends before. */
-  says(pattern: RegExp): Promise<RegExpExecArray>
+  /** Waits until the pattern is in the output. Kills a process that is late, and throws with its output if it ends before. */
+  says(pattern: RegExp, limitMs?: number): Promise<RegExpExecArray>
   /** Waits until a service serves. Returns the base URLs of its public and its private listener. */
   addresses(): Promise<Readonly<{ url: string; door: string }>>
   /** Waits for the end and for the whole output. Kills a process that is late. */
@@ -41,24 +40,21 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Starts the program with the words of a command line. `before` is a command that runs it, such as one that sets a limit;
- * `nodeWords` are options of Node.
+ * Starts the program with the words of a command line. `before` is a command that runs it, such as one that sets a limit.
  */
 export function startDaybook(
   words: readonly string[],
   options: Readonly<{
     before?: readonly string[]
-    nodeWords?: readonly string[]
     env?: NodeJS.ProcessEnv
     cwd?: string | undefined
-    stdio?: StdioOptions
     /** Is told each part of standard error, such as to keep what several processes say, one after another. */
     onStderr?: (text: string) => void
   }> = {},
 ): StartedDaybook {
-  const { before = [], nodeWords = [], env = plainEnvironment(), cwd, stdio = PIPED, onStderr } = options
-  const [program = '', ...rest] = [...before, process.execPath, ...nodeWords, MAIN, ...words]
-  const child = spawnTied(program, rest, { stdio, env, cwd })
+  const { before = [], env = plainEnvironment(), cwd, onStderr } = options
+  const [program = '', ...rest] = [...before, process.execPath, MAIN, ...words]
+  const child = spawnTied(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd })
   let isClosed = false
   const closed = once(child, 'close').then(() => void (isClosed = true))
   let [stdout, stderr] = ['', '']
@@ -90,15 +86,14 @@ export function startDaybook(
   }
   const heard = async (pattern: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
-      const isOver = isClosed
       const found = pattern.exec(stderr) ?? pattern.exec(stdout)
       if (found !== null) return found
-      if (isOver) break
+      if (isClosed) break
       await Promise.race([told.promise, closed])
     }
     throw new Error(`the program ended without ${pattern}:\n${stdout}${stderr}`)
   }
-  const says: StartedDaybook['says'] = (pattern) => inTime(START_MS_MAX, heard(pattern))
+  const says: StartedDaybook['says'] = (pattern, limitMs = START_MS_MAX) => inTime(limitMs, heard(pattern))
   return {
     child,
     stdout: () => stdout,
@@ -119,8 +114,3 @@ export function startDaybook(
 }
 
 const kept = (text: string): string => text.slice(-SAID_CHARACTERS_MAX)
-
-/** Whether a child process has not ended yet. */
-export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null
-}

@@ -8,7 +8,7 @@ import { skipUnless } from '../../processes/test-needs.ts'
 import { openRelay } from '../../stage/relay.ts'
 import type { StageTable, TableStage } from './table-stage.ts'
 import { answersOf, isReady, openTableStage, someDeposit } from './table-stage.ts'
-import { isRunning } from '../../stage/started-daybook.ts'
+import { isRunning } from '../../processes/other-program.ts'
 
 /** Longest wait for another leader. */
 const TAKEOVER_MS = 10_000

@@ -1,9 +1,5 @@
-import {
-  isRunning,
-  plainEnvironment,
-  startDaybook,
-  type StartedDaybook,
-} from '../../stage/started-daybook.ts'
+import { isRunning } from '../../processes/other-program.ts'
+import { plainEnvironment, startDaybook, type StartedDaybook } from '../../stage/started-daybook.ts'
 import type { ClusterFault, ClusterNode, FiredFault } from './cluster.ts'
 import type { FaultRelay } from './fault-relay.ts'
 import { openFaultRelay } from './fault-relay.ts'
@@ -58,7 +54,6 @@ export async function startFaultyNode({
   const start = async (): Promise<void> => {
     if (running !== null && isRunning(running.daybook.child)) return
     const daybook = startDaybook(words, {
-      stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...plainEnvironment(), ...own },
       onStderr: (text) => (said = (said + text).slice(-SAID_CHARACTERS_MAX)),
     })

@@ -9,7 +9,7 @@ import type { NodeProcess } from '../../stage/node-process.ts'
 import { readLines, startNode } from '../../stage/node-process.ts'
 import { openClient, until } from '../../stage/stream-client.ts'
 import { openCampaign } from '../campaign.ts'
-import { isRunning } from '../../stage/started-daybook.ts'
+import { isRunning } from '../../processes/other-program.ts'
 
 const CAMPAIGN = openCampaign('clock-steps')
 const { random } = CAMPAIGN

@@ -12,7 +12,7 @@ import type { NodeProcess } from '../../stage/node-process.ts'
 import { readLines, startNode } from '../../stage/node-process.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
-import { isRunning } from '../../stage/started-daybook.ts'
+import { isRunning } from '../../processes/other-program.ts'
 
 const CAMPAIGN = openCampaign('scarce-machine')
 const { random } = CAMPAIGN

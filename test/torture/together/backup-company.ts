@@ -1,6 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +9,7 @@ import type { ClusterNode, Companion } from '../history/cluster.ts'
 import type { AuditFault, RestoredBackup } from '../history/history.ts'
 import { readTree } from '../history/node-answers.ts'
 import { run } from '../../stage/command-stage.ts'
-import { MAIN } from '../../stage/places.ts'
+import { startDaybook } from '../../stage/started-daybook.ts'
 
 /** Mean time between two backups. */
 const PACE_MS = 4_000
@@ -43,20 +41,13 @@ export function openBackupCompany({ folder, seed, keyFile }: Settings): Companio
             ({ size }) => size,
             () => 0,
           )
-    const stdio = ['ignore', 'ignore', 'pipe'] as const
-    const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DAYBOOK_')))
-    const own = spawn(process.execPath, [MAIN, 'backup', '--data', data, '--to', path], {
-      stdio: [...stdio],
-      env,
-    })
-    child = own
-    let said = ''
-    own.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-    await once(own, 'close')
+    const own = startDaybook(['backup', '--data', data, '--to', path])
+    child = own.child
+    const { signal } = await own.ended()
     child = null
     if (existsSync(path)) made.push({ name: `backup ${number} of ${name}`, path, least })
-    else if (own.signalCode === null)
-      faults.push({ node: name, audit: 'backup', output: said.slice(-SAID_CHARACTERS) })
+    else if (signal === null)
+      faults.push({ node: name, audit: 'backup', output: own.stderr().slice(-SAID_CHARACTERS) })
   }
   const backUpAll = async (nodes: readonly ClusterNode[]): Promise<void> => {
     const writers = nodes.filter(({ kind }) => kind === 'writer')

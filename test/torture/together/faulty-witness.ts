@@ -34,7 +34,6 @@ export async function startOwnWitness(folder: string, name: string, logVkey: str
   /** Resolves with whether it serves. It ends at once when it does not. */
   const tryStart = async (): Promise<boolean> => {
     const own = startDaybook(words, {
-      stdio: ['ignore', 'ignore', 'pipe'],
       onStderr: (text) => (said = (said + text).slice(-SAID_CHARACTERS * 10)),
     })
     const does = await own.says(/"fact":"witnessing"/).then(

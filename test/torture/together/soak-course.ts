@@ -60,7 +60,7 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
     counts[how === 'SIGTERM' ? 'restarts' : 'kills'] += 1
   }
   const daybook = async (...words: readonly string[]): Promise<void> => {
-    const own = startDaybook(words, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const own = startDaybook(words)
     const { code } = await own.ended()
     assert.equal(code, 0, `${words[0]}: ${own.stderr().slice(-SAID_CHARACTERS)}`)
   }

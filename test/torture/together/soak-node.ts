@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { freePorts } from '../../processes/free-ports.ts'
 import { plainEnvironment, startDaybook, type StartedDaybook } from '../../stage/started-daybook.ts'
 
+/** Time limit of a start: a long log needs more time than others. */
+const START_MS_MAX = 120_000
 const ASK_MS_MAX = 10_000
 const SAID_CHARACTERS_MAX = 50_000
 const STEPPED_CLOCK = join(import.meta.dirname, 'stepped-clock.ts')
@@ -77,11 +79,10 @@ export async function openSoakNode(
     async start(words) {
       const ports = ['--port', String(port), opsOption, String(opsPort)]
       const own = startDaybook([...words, '--data', data, ...ports], {
-        stdio: ['ignore', 'ignore', 'pipe'],
         env: clockEnvironment(clockFile),
         onStderr: (text) => (said = (said + text).slice(-SAID_CHARACTERS_MAX)),
       })
-      await own.says(/listening on http/)
+      await own.says(/listening on http/, START_MS_MAX)
       running = own
       lives += 1
     },
