@@ -136,7 +136,7 @@ for (const kind of KINDS) {
       ['names other blocks than the other', [{}, { blockShift: 1 }]],
       ['has lost its history, and the other has not', [{}, { historyMs: 3_000_000 }]],
     ]
-    // What a server says at all does not depend on the chain: each kind has every second such trouble.
+    // The words of a server do not depend on the chain: each kind has every second such trouble.
     const own = troubles.filter(([, faults], at) => faults.length > 1 || at % 2 === KINDS.indexOf(kind))
     for (const [what, faults, says] of own) {
       test(`is neither right nor wrong when a server ${what}`, async () => {

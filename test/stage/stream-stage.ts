@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { openRequestIds } from '../../src/serve/http/request-ids.ts'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import type { Appender } from '../../src/log/append.ts'
 import { openAppender } from '../../src/log/append.ts'
@@ -109,7 +109,6 @@ export async function openStage(settings: StageSettings = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-stream-'))
   const bytes = stores.get(events) ?? storeOf(events)
   stores.set(events, bytes)
-  mkdirSync(dirname(storePath(directory)), { recursive: true })
   writeFileSync(storePath(directory), bytes)
   const db = openForWriting(storePath(directory))
   const appender = openAppender(db, testSigner(db))

@@ -1,6 +1,6 @@
 /**
  * Quick tests that draw small random samples in `npm test`, and `DAYBOOK_CAMPAIGN` of each for a sample that takes seconds.
- * What it counts is said in each file.
+ * Each file says in what it counts.
  */
 export const LARGER_SAMPLES: Readonly<Record<string, number>> = {
   'sim/history.test.ts': 1,

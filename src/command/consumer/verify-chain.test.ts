@@ -7,8 +7,6 @@ import { openPretendChain } from '../../../sim/chain/pretend-chain.ts'
 import type { RpcServer } from '../../../sim/chain/rpc-server.ts'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import { worldOf } from '../../../test/stage/command-stage.ts'
-import { openChainQuestions } from './verify-chain.ts'
-
 import {
   account,
   chain,
@@ -21,6 +19,7 @@ import {
   verify,
   verifyServed,
 } from '../../../test/tamper/verify-chain-stage.ts'
+import { openChainQuestions } from './verify-chain.ts'
 
 let rpc: RpcServer
 let other: RpcServer

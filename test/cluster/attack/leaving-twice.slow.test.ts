@@ -33,6 +33,28 @@ suite('a log that leaves its table', { skip: skipUnless(hasPostgres, 'PostgreSQL
   })
   after(() => stage[Symbol.asyncDispose]())
 
+  /**
+   * Moves a log with one event onto a table, and publishes a second one there, whose row is the third. The copy of its
+   * directory lacks the second event, and knows that it was served.
+   */
+  async function publishedAfterCopy(
+    name: string,
+    copyName: string,
+  ): Promise<{ table: StageTable; copy: string }> {
+    const table = await stage.movedLog(name, 1)
+    const copy = stage.pathOf(copyName)
+    cpSync(stage.pathOf(name), copy, { recursive: true })
+    stage.keyFile(`${copyName}.key`, TEST_KEY)
+    const node = await stage.start(name, table)
+    await untilLeads(node)
+    await publishAt(node, 'after the copy')
+    await node[Symbol.asyncDispose]()
+    const db = openForReading(storePath(stage.pathOf(name)))
+    markHighWater(copy, newestCheckpoint(db))
+    db.close()
+    return { table, copy }
+  }
+
   test('leaves it with one node, also when another one had begun to leave', async () => {
     const table = await stage.movedLog('a', 1)
     stage.keyFile('b.key', TEST_KEY)
@@ -50,17 +72,7 @@ suite('a log that leaves its table', { skip: skipUnless(hasPostgres, 'PostgreSQL
   })
 
   test('does not end there when its node lacks what it has served', async () => {
-    const table = await stage.movedLog('owing', 1)
-    const older = stage.pathOf('older')
-    cpSync(stage.pathOf('owing'), older, { recursive: true })
-    stage.keyFile('older.key', TEST_KEY)
-    const node = await stage.start('owing', table)
-    await untilLeads(node)
-    await publishAt(node, 'lost by the table')
-    await node[Symbol.asyncDispose]()
-    const db = openForReading(storePath(stage.pathOf('owing')))
-    markHighWater(older, newestCheckpoint(db))
-    db.close()
+    const { table, copy: older } = await publishedAfterCopy('owing', 'older')
     const lost = (await table.rows()).slice(2)
     await table.sql('DELETE FROM daybook_log WHERE place = 3')
     const refused = await stage.cluster('move', '--back', '--data', older, ...table.words)
@@ -76,17 +88,7 @@ suite('a log that leaves its table', { skip: skipUnless(hasPostgres, 'PostgreSQL
   })
 
   test('can be left with the loss of what no node and no table has', async () => {
-    const table = await stage.movedLog('site', 1)
-    const restored = stage.pathOf('restored')
-    cpSync(stage.pathOf('site'), restored, { recursive: true })
-    stage.keyFile('restored.key', TEST_KEY)
-    const node = await stage.start('site', table)
-    await untilLeads(node)
-    await publishAt(node, 'lost by all')
-    await node[Symbol.asyncDispose]()
-    const db = openForReading(storePath(stage.pathOf('site')))
-    markHighWater(restored, newestCheckpoint(db))
-    db.close()
+    const { table, copy: restored } = await publishedAfterCopy('site', 'restored')
     await table.sql('DELETE FROM daybook_log WHERE place = 3')
     const words = ['--data', restored, ...table.words]
     const left = await stage.cluster('move', '--back', '--accept-loss', ...words)
