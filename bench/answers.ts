@@ -6,13 +6,18 @@ import type { LogReader } from '../src/log/store/reader.ts'
 import { openForReading, storePath } from '../src/log/store/store.ts'
 import { assert } from '../src/protocol/brand.ts'
 import { bigStore } from './stage/big-store.ts'
-import type { Timing } from './stage/measure.ts'
-import { measure, measureAsync, verdict } from './stage/measure.ts'
+import { measure, measureAsync, type Timing, verdict } from './stage/measure.ts'
 import { peersTable } from './peers.ts'
-import type { QuestionSubjects, Question } from './stage/questions.ts'
-import { subjectsOf, questions } from './stage/questions.ts'
-import type { BenchSettings } from './stage/report.ts'
-import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
+import { type Question, questions, type QuestionSubjects, subjectsOf } from './stage/questions.ts'
+import {
+  type BenchSettings,
+  benchSettings,
+  ms,
+  sayBuilding,
+  SMALL_EVENTS,
+  table,
+  thousands,
+} from './stage/report.ts'
 import { startBenchService } from './stage/service.ts'
 
 /** Measures uncached answers in process and over HTTP, on a small and a large log. */

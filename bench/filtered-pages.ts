@@ -1,17 +1,14 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomOf } from '../sim/random.ts'
-import type { Random } from '../sim/random.ts'
+import { type Random, randomOf } from '../sim/random.ts'
 import { openReader } from '../src/log/open-reader.ts'
 import type { LogFilter, LogReader } from '../src/log/store/reader.ts'
 import { EXAMINED_MAX } from '../src/protocol/parameters.ts'
 import { contestIdOf, nextSeq, seqOf } from '../src/protocol/seq.ts'
 import { bigStore } from './stage/big-store.ts'
 import { share } from './stage/measure.ts'
-import type { QuestionSubjects } from './stage/questions.ts'
-import { subjectsOf } from './stage/questions.ts'
-import type { BenchSettings } from './stage/report.ts'
-import { benchSettings, sayBuilding, table, thousands } from './stage/report.ts'
+import { type QuestionSubjects, subjectsOf } from './stage/questions.ts'
+import { type BenchSettings, benchSettings, sayBuilding, table, thousands } from './stage/report.ts'
 
 /** Measures a filtered page of events beside an unfiltered page of the same length, on a small and a large log. */
 

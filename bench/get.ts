@@ -7,14 +7,11 @@ import { storePath } from '../src/log/store/store.ts'
 import { seqOf } from '../src/protocol/seq.ts'
 import { bigStore } from './stage/big-store.ts'
 import { cpuMicroseconds } from './get/get-cpu.ts'
-import type { Target } from './get/get-load.ts'
-import { CALLERS, load } from './get/get-load.ts'
-import type { Peer, Prepared } from './get/get-peers.ts'
-import { nginxPeer, nodePeer, postgresPeer, prepare } from './get/get-peers.ts'
+import { CALLERS, load, type Target } from './get/get-load.ts'
+import { nginxPeer, nodePeer, type Peer, postgresPeer, prepare, type Prepared } from './get/get-peers.ts'
 import { share } from './stage/measure.ts'
 import { benchSettings, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
-import type { BenchService } from './stage/service.ts'
-import { startBenchService } from './stage/service.ts'
+import { type BenchService, startBenchService } from './stage/service.ts'
 
 /** Measures the processor time of an answer (an event, a page), and that of other servers for the same bytes. */
 

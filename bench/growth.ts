@@ -9,10 +9,16 @@ import { payouts } from '../src/project/answers/payouts.ts'
 import { msOf } from '../src/protocol/moment.ts'
 import { bigStore } from './stage/big-store.ts'
 import { share } from './stage/measure.ts'
-import type { QuestionSubjects, Question } from './stage/questions.ts'
-import { subjectsOf, questions } from './stage/questions.ts'
-import type { BenchSettings } from './stage/report.ts'
-import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
+import { type Question, questions, type QuestionSubjects, subjectsOf } from './stage/questions.ts'
+import {
+  type BenchSettings,
+  benchSettings,
+  ms,
+  sayBuilding,
+  SMALL_EVENTS,
+  table,
+  thousands,
+} from './stage/report.ts'
 
 /** Measures how uncached answers slow down on a log a hundred times as long. */
 

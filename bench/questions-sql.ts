@@ -1,8 +1,7 @@
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Random } from '../sim/random.ts'
-import { randomOf } from '../sim/random.ts'
+import { type Random, randomOf } from '../sim/random.ts'
 import { openReader } from '../src/log/open-reader.ts'
 import { openForReading, storePath } from '../src/log/store/store.ts'
 import { parseAmount } from '../src/protocol/amount.ts'
@@ -11,12 +10,16 @@ import { DAY_MS } from '../src/protocol/moment.ts'
 import type { Flows } from '../src/protocol/range-resources.ts'
 import { bigStore } from './stage/big-store.ts'
 import { share } from './stage/measure.ts'
-import type { Day, SqlPeer, Window } from './questions/questions-sql-peers.ts'
-import { duckdb, postgresql, writeEvents } from './questions/questions-sql-peers.ts'
-import type { BenchSettings } from './stage/report.ts'
-import { benchSettings, ms, sayBuilding, table, thousands } from './stage/report.ts'
-import type { BenchService } from './stage/service.ts'
-import { startBenchService } from './stage/service.ts'
+import {
+  type Day,
+  duckdb,
+  postgresql,
+  type SqlPeer,
+  type Window,
+  writeEvents,
+} from './questions/questions-sql-peers.ts'
+import { type BenchSettings, benchSettings, ms, sayBuilding, table, thousands } from './stage/report.ts'
+import { type BenchService, startBenchService } from './stage/service.ts'
 
 /** Measures `/flows` over a year by day, and the same question in SQL over the events. */
 

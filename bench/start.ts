@@ -5,10 +5,16 @@ import { openReader } from '../src/log/open-reader.ts'
 import { bigStore } from './stage/big-store.ts'
 import { share } from './stage/measure.ts'
 import { subjectsOf, questions } from './stage/questions.ts'
-import type { BenchSettings } from './stage/report.ts'
-import { benchSettings, ms, sayBuilding, SMALL_EVENTS, table, thousands } from './stage/report.ts'
-import type { Memory } from './stage/service.ts'
-import { startBenchService } from './stage/service.ts'
+import {
+  type BenchSettings,
+  benchSettings,
+  ms,
+  sayBuilding,
+  SMALL_EVENTS,
+  table,
+  thousands,
+} from './stage/report.ts'
+import { type Memory, startBenchService } from './stage/service.ts'
 
 /** Measures the time from start to first answer, and the memory and reads of a service, by size of the log. */
 

@@ -5,12 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { share } from './stage/measure.ts'
 import { table, thousands } from './stage/report.ts'
-import type { Candidate, CandidateName } from './stream/stream-candidates.ts'
-import { CANDIDATES, compiled, startCandidate } from './stream/stream-candidates.ts'
-import type { Crowd, Slice } from './stream/stream-crowd.ts'
-import { memoryOf, openCrowd, writeBodies } from './stream/stream-crowd.ts'
-import type { Figures, Goal } from './stream/stream-goals.ts'
-import { goalRow } from './stream/stream-goals.ts'
+import {
+  type Candidate,
+  type CandidateName,
+  CANDIDATES,
+  compiled,
+  startCandidate,
+} from './stream/stream-candidates.ts'
+import { type Crowd, memoryOf, openCrowd, type Slice, writeBodies } from './stream/stream-crowd.ts'
+import { type Figures, type Goal, goalRow } from './stream/stream-goals.ts'
 
 /** Measures the cost of a delivered event, and that of other stream servers and of a bare loop. */
 

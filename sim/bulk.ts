@@ -1,9 +1,7 @@
 import { billionths, formatAmount } from '../src/protocol/amount.ts'
-import type { Ms } from '../src/protocol/moment.ts'
-import { formatAt, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
+import { formatAt, MINUTE_MS, type Ms, msOf } from '../src/protocol/moment.ts'
 import { TOKEN } from './platform.ts'
-import type { Random } from './random.ts'
-import { randomOf } from './random.ts'
+import { type Random, randomOf } from './random.ts'
 
 type BulkSettings = Readonly<{
   seed: string

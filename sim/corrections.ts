@@ -1,6 +1,5 @@
 import { ruleOf } from '../src/protocol/catalogue.ts'
-import type { SimDraft, SimWorld } from './platform.ts'
-import { accountOf } from './platform.ts'
+import { accountOf, type SimDraft, type SimWorld } from './platform.ts'
 
 /**
  * Publishes a correction of the draft `number`, whose content was `wrong`. Returns false, without a correction, when an

@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Writable } from 'node:stream'
 import type { ImportDraft } from './import-draft.ts'
 
 /** Characters of one write: larger pieces need more memory, smaller ones more calls. */

@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { CORRECTABLE_TYPES, EVENT_TYPES, RULES } from '../src/protocol/rules.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../src/protocol/moment.ts'
-import type { Auditor } from '../test/oracle/draft-auditor.ts'
-import { openAuditor } from '../test/oracle/draft-auditor.ts'
-import { history, HISTORY_MS } from './history.ts'
-import type { HistorySettings } from './history.ts'
+import { type Auditor, openAuditor } from '../test/oracle/draft-auditor.ts'
+import { history, HISTORY_MS, type HistorySettings } from './history.ts'
 import type { ImportDraft } from './import-draft.ts'
 
 const TO = Date.UTC(2026, 10, 21, 9, 17, 3, 250)

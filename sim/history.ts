@@ -1,11 +1,9 @@
-import type { Ms } from '../src/protocol/moment.ts'
-import { DAY_MS, formatAt } from '../src/protocol/moment.ts'
+import { DAY_MS, formatAt, type Ms } from '../src/protocol/moment.ts'
 import { beginContests } from './sim-contests.ts'
 import type { ImportDraft } from './import-draft.ts'
 import { beginLoyalty } from './loyalty-cycle.ts'
 import { beginMarket } from './market.ts'
-import type { Plan, SimWorld } from './platform.ts'
-import { simulate } from './platform.ts'
+import { type Plan, simulate, type SimWorld } from './platform.ts'
 import { beginTreasury } from './treasury.ts'
 
 /** Length of the history of a demonstration: three months. */

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Ms } from '../src/protocol/moment.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Ms, msOf, SECOND_MS } from '../src/protocol/moment.ts'
 import { openAuditor } from '../test/oracle/draft-auditor.ts'
-import { endlessDrafts, history } from './history.ts'
-import type { HistorySettings } from './history.ts'
-import type { ImportDraft, PublishDraft } from './import-draft.ts'
-import { isFailing, refOf } from './import-draft.ts'
-import type { ScheduledDraft } from './live.ts'
-import { BATCH_MAX, CATCH_UP_MS_MAX, publishOnTime, liveDrafts } from './live.ts'
+import { endlessDrafts, history, type HistorySettings } from './history.ts'
+import { type ImportDraft, isFailing, type PublishDraft, refOf } from './import-draft.ts'
+import { BATCH_MAX, CATCH_UP_MS_MAX, liveDrafts, publishOnTime, type ScheduledDraft } from './live.ts'
 
 const FROM = Date.UTC(2026, 8, 14, 10)
 const TO = FROM + 14 * DAY_MS

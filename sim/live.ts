@@ -1,9 +1,6 @@
-import type { Ms } from '../src/protocol/moment.ts'
-import { MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
-import type { HistorySettings } from './history.ts'
-import { endlessDrafts } from './history.ts'
-import type { PublishDraft } from './import-draft.ts'
-import { publishDraft } from './import-draft.ts'
+import { MINUTE_MS, type Ms, msOf, SECOND_MS } from '../src/protocol/moment.ts'
+import { endlessDrafts, type HistorySettings } from './history.ts'
+import { type PublishDraft, publishDraft } from './import-draft.ts'
 
 /** Longest delay that is caught up. After a longer one the rest of the plan is moved. */
 export const CATCH_UP_MS_MAX: number = 10 * MINUTE_MS

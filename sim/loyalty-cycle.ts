@@ -1,14 +1,14 @@
 import {
-  HOUR_MS,
+  DAY_MS,
   formatAt,
+  HOUR_MS,
   MINUTE_MS,
+  type Month,
   monthOf,
   monthStart,
   msOf,
   nextMonth,
-  DAY_MS,
 } from '../src/protocol/moment.ts'
-import type { Month } from '../src/protocol/moment.ts'
 import type { SimWorld } from './platform.ts'
 import { portionOf, split } from './sums.ts'
 

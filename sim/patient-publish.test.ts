@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { msOf } from '../src/protocol/moment.ts'
-import type { PublishDraft } from './import-draft.ts'
-import { refOf } from './import-draft.ts'
-import type { SendResult } from './patient-publish.ts'
-import { openPatientPublish } from './patient-publish.ts'
+import { type PublishDraft, refOf } from './import-draft.ts'
+import { openPatientPublish, type SendResult } from './patient-publish.ts'
 
 const draftOf = (number: number): PublishDraft => ({
   ref: refOf(number),

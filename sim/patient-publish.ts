@@ -1,5 +1,4 @@
-import type { Ms } from '../src/protocol/moment.ts'
-import { msOf, SECOND_MS } from '../src/protocol/moment.ts'
+import { type Ms, msOf, SECOND_MS } from '../src/protocol/moment.ts'
 import type { PublishDraft } from './import-draft.ts'
 
 /**

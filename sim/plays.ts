@@ -1,7 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../src/protocol/moment.ts'
-import type { SimContest } from './sim-contest.ts'
-import type { Play } from './sim-contest.ts'
-import { PLAYS } from './sim-contest.ts'
+import { type Play, PLAYS, type SimContest } from './sim-contest.ts'
 import { cancelDraft } from './corrections.ts'
 import type { SimDraft, SimWorld } from './platform.ts'
 import { portionOf } from './sums.ts'

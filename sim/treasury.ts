@@ -1,7 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
 import { cancelDraft } from './corrections.ts'
-import type { SimDraft, SimWorld } from './platform.ts'
-import { TOKEN } from './platform.ts'
+import { type SimDraft, type SimWorld, TOKEN } from './platform.ts'
 import { amountAbout, portionOf } from './sums.ts'
 
 /** First deposit of the treasury, and the balance below which it gets another. */

@@ -2,8 +2,7 @@ import { rmSync } from 'node:fs'
 import { share } from '../stage/measure.ts'
 import { table, thousands } from '../stage/report.ts'
 import type { BareClient } from './bare-client.ts'
-import type { TableLog } from './table-log.ts'
-import { untilServed } from './table-log.ts'
+import { type TableLog, untilServed } from './table-log.ts'
 
 const NAME = 'late'
 

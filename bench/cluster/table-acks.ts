@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeProcess } from '../../test/stage/node-process.ts'
-import type { Publishers } from '../publish/publish-load.ts'
-import { connectPublishers } from '../publish/publish-load.ts'
+import { connectPublishers, type Publishers } from '../publish/publish-load.ts'
 import { share } from '../stage/measure.ts'
 import { table, thousands } from '../stage/report.ts'
 import type { BareClient } from './bare-client.ts'

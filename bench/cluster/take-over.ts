@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Writer } from '../../test/cluster/campaign/leader-faults.ts'
-import { untilLed } from '../../test/cluster/campaign/leader-faults.ts'
+import { untilLed, type Writer } from '../../test/cluster/campaign/leader-faults.ts'
 import { openFaultRelay } from '../../test/torture/history/fault-relay.ts'
 import { startFaultyNode } from '../../test/torture/history/faulty-node.ts'
 import { share } from '../stage/measure.ts'
 import { table } from '../stage/report.ts'
-import type { TableLog } from './table-log.ts'
-import { headOf, untilServed } from './table-log.ts'
+import { headOf, type TableLog, untilServed } from './table-log.ts'
 
 /** Time that a publisher gives one node, and its pause after a round without success, in ms. */
 const ATTEMPT_MS_MAX = 250

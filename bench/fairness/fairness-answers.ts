@@ -5,8 +5,7 @@ import { share } from '../stage/measure.ts'
 import { OWED_PRIZES, OWING } from '../stage/owing-store.ts'
 import type { QuestionSubjects } from '../stage/questions.ts'
 import { ms, table, thousands } from '../stage/report.ts'
-import type { BenchService } from '../stage/service.ts'
-import { startBenchService } from '../stage/service.ts'
+import { type BenchService, startBenchService } from '../stage/service.ts'
 import { threadCpu } from '../stage/thread-cpu.ts'
 
 /** Time for which the idle service is measured before each answer. */

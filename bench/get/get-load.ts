@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 /** An address and the expected body of its answer. */
 export type Target = Readonly<{ path: string; body: Buffer }>

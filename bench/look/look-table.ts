@@ -1,6 +1,5 @@
 import { ms, table, thousands } from '../stage/report.ts'
-import type { LookRow } from './look-measure.ts'
-import { PERFORMANCE_MIN, performanceOf } from './look-measure.ts'
+import { type LookRow, PERFORMANCE_MIN, performanceOf } from './look-measure.ts'
 
 const COLUMNS = [
   'page',

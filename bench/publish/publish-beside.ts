@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { share } from '../stage/measure.ts'
 import { connectPublishers, openingDrafts } from './publish-load.ts'
-import type { PublishNode } from './publish-node.ts'
-import { startPublishNode } from './publish-node.ts'
-import type { LoadResult } from './publish-thread.ts'
-import { runLoad } from './publish-thread.ts'
+import { type PublishNode, startPublishNode } from './publish-node.ts'
+import { type LoadResult, runLoad } from './publish-thread.ts'
 import { ms, table } from '../stage/report.ts'
 
 /** Measures whether readers slow the writer down, and whether the writer delays a reader. */

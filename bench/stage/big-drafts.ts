@@ -1,10 +1,8 @@
 import type { ImportDraft } from '../../sim/import-draft.ts'
 import { bulkLines } from '../../sim/bulk.ts'
-import type { Random } from '../../sim/random.ts'
-import { randomOf } from '../../sim/random.ts'
+import { type Random, randomOf } from '../../sim/random.ts'
 import { busyness } from '../../sim/rhythm.ts'
-import { DAY_MS, formatAt, HOUR_MS, monthOf, msOf, WEEK_MS } from '../../src/protocol/moment.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
+import { DAY_MS, formatAt, HOUR_MS, monthOf, type Ms, msOf, WEEK_MS } from '../../src/protocol/moment.ts'
 
 /** A draft without its ref and moment. */
 export type DraftBody = Omit<ImportDraft, 'ref' | 'at'>

@@ -1,13 +1,20 @@
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Architecture } from './facts.ts'
-import { SETTINGS, versionOf } from './facts.ts'
+import { type Architecture, SETTINGS, versionOf } from './facts.ts'
 import type { LibraryChoice } from './libraries.ts'
-import type { Descriptor, Layer } from './oci-layout.ts'
-import { addImage, addIndex, addLayer, blobPath, nameImage, openLayout, writeTar } from './oci-layout.ts'
-import type { Contents } from './root-folder.ts'
-import { fillRoot, LAYERS } from './root-folder.ts'
+import {
+  addImage,
+  addIndex,
+  addLayer,
+  blobPath,
+  type Descriptor,
+  type Layer,
+  nameImage,
+  openLayout,
+  writeTar,
+} from './oci-layout.ts'
+import { type Contents, fillRoot, LAYERS } from './root-folder.ts'
 
 type ImageSettings = Readonly<{
   /** Folder for the archives, and for a list of the software in each image. */

@@ -12,8 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { hashOfFile } from '../release/checksums.ts'
 import { outputOf } from '../release/programs.ts'
-import type { Architecture } from './facts.ts'
-import { ROOT } from './facts.ts'
+import { type Architecture, ROOT } from './facts.ts'
 
 const LOCK = join(import.meta.dirname, 'libraries.json')
 const DOWNLOADED = join(ROOT, 'node_modules', '.cache', 'image')

@@ -1,12 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Architecture } from './facts.ts'
-import { USER_ID, versionOf, VOLUME } from './facts.ts'
-import type { LibraryChoice } from './libraries.ts'
-import { addLibraries, librariesLock } from './libraries.ts'
+import { type Architecture, USER_ID, versionOf, VOLUME } from './facts.ts'
+import { addLibraries, librariesLock, type LibraryChoice } from './libraries.ts'
 import { addProgram, lockedDependencies } from './program.ts'
-import type { Runtime } from './runtime.ts'
-import { addRuntime } from './runtime.ts'
+import { addRuntime, type Runtime } from './runtime.ts'
 
 /** Folders that become layers, lowest first. */
 export const LAYERS = ['libraries', 'runtime', 'program'] as const

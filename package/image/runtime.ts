@@ -3,8 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockedPackages } from '../release/preconditions.ts'
 import { outputOf } from '../release/programs.ts'
-import type { Architecture } from './facts.ts'
-import { ROOT } from './facts.ts'
+import { type Architecture, ROOT } from './facts.ts'
 
 /** The pinned Node of an architecture: its npm package in package-lock.json. */
 export type Runtime = Readonly<{ name: string; version: string; integrity: string }>

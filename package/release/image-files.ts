@@ -1,7 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Bill, Component } from './bill-of-materials.ts'
-import { billOfImage, formatBill } from './bill-of-materials.ts'
+import { type Bill, billOfImage, type Component, formatBill } from './bill-of-materials.ts'
 import type { Source } from './preconditions.ts'
 import { outputOf } from './programs.ts'
 import type { Material, Subject } from './provenance.ts'

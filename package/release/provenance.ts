@@ -1,8 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { hashOfFile } from './checksums.ts'
-import type { Source } from './preconditions.ts'
-import { lockedPackages } from './preconditions.ts'
+import { lockedPackages, type Source } from './preconditions.ts'
 
 /** Something that a build used: a resource descriptor of in-toto. */
 export type Material = Readonly<{ name?: string; uri?: string; digest: Readonly<Record<string, string>> }>

@@ -2,11 +2,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Command } from 'commander'
-import type { Built } from './build-release.ts'
-import { buildRelease, INTEGRITY } from './build-release.ts'
+import { buildRelease, type Built, INTEGRITY } from './build-release.ts'
 import { firstDifference } from './comparison.ts'
-import type { Source } from './preconditions.ts'
-import { refusalsOfBuild, refusalsOfUpload, sourceOf } from './preconditions.ts'
+import { refusalsOfBuild, refusalsOfUpload, type Source, sourceOf } from './preconditions.ts'
 import { passCi, uploadImage, uploadPackage } from './upload.ts'
 
 type Options = Readonly<{

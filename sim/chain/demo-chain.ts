@@ -1,6 +1,5 @@
 import { isFailing } from '../import-draft.ts'
-import type { PretendChain } from './pretend-chain.ts'
-import { addressIn, digestOf, openPretendChain, SOLANA_FAILURE } from './pretend-chain.ts'
+import { addressIn, digestOf, openPretendChain, type PretendChain, SOLANA_FAILURE } from './pretend-chain.ts'
 
 /** Moment of the first block of the demonstration's chain. */
 const STARTED_AT: number = Date.UTC(2026, 0, 1)

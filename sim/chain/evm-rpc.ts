@@ -1,9 +1,7 @@
 import type { Transfer } from './chain-settings.ts'
-import type { Sighting } from './pretend-chain.ts'
-import { addressIn, chainHash } from './pretend-chain.ts'
+import { addressIn, chainHash, type Sighting } from './pretend-chain.ts'
 import type { ChainView } from './rpc-faults.ts'
-import type { RpcMethods, RpcResult } from './rpc-result.ts'
-import { answered, memberOf, refuse } from './rpc-result.ts'
+import { answered, memberOf, refuse, type RpcMethods, type RpcResult } from './rpc-result.ts'
 
 const INVALID_PARAMS = -32_602
 /** First topic of an ERC-20 `Transfer(address,address,uint256)`. */

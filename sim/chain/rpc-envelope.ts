@@ -1,6 +1,5 @@
 import type { ChainView } from './rpc-faults.ts'
-import type { RpcMethods, RpcResult } from './rpc-result.ts'
-import { memberOf, refuse } from './rpc-result.ts'
+import { memberOf, refuse, type RpcMethods, type RpcResult } from './rpc-result.ts'
 
 type RpcQuestion = Readonly<{
   body: string

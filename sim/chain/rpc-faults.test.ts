@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ChainKind } from './chain-settings.ts'
-import type { PretendChain } from './pretend-chain.ts'
-import { openPretendChain } from './pretend-chain.ts'
+import { openPretendChain, type PretendChain } from './pretend-chain.ts'
 import type { FaultName, Faults } from './rpc-faults.ts'
 import { openRpcServer } from './rpc-server.ts'
 

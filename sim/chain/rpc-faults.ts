@@ -1,5 +1,4 @@
-import type { ChainState, PretendChain, Sighting } from './pretend-chain.ts'
-import { chainHash } from './pretend-chain.ts'
+import { chainHash, type ChainState, type PretendChain, type Sighting } from './pretend-chain.ts'
 
 /** Faults of an RPC server. Each that takes effect is counted under its name (`RpcServer.fired`). */
 export type Faults = Readonly<{

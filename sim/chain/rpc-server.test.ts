@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { isTx } from '../../src/protocol/tx.ts'
 import type { ChainKind } from './chain-settings.ts'
-import type { PretendChain } from './pretend-chain.ts'
-import { openPretendChain, SOLANA_FAILURE } from './pretend-chain.ts'
+import { openPretendChain, type PretendChain, SOLANA_FAILURE } from './pretend-chain.ts'
 import type { Faults } from './rpc-faults.ts'
-import type { RpcServer } from './rpc-server.ts'
-import { openRpcServer } from './rpc-server.ts'
+import { openRpcServer, type RpcServer } from './rpc-server.ts'
 
 type Stage = Readonly<{
   chain: PretendChain

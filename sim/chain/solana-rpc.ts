@@ -1,10 +1,8 @@
 import { base58 } from '@scure/base'
 import type { Transfer } from './chain-settings.ts'
-import type { Sighting } from './pretend-chain.ts'
-import { addressIn, digestOf, chainHash } from './pretend-chain.ts'
+import { addressIn, chainHash, digestOf, type Sighting } from './pretend-chain.ts'
 import type { ChainView } from './rpc-faults.ts'
-import type { RpcMethods, RpcResult } from './rpc-result.ts'
-import { answered, memberOf, refuse } from './rpc-result.ts'
+import { answered, memberOf, refuse, type RpcMethods, type RpcResult } from './rpc-result.ts'
 
 /** Most signatures of one `getSignatureStatuses`. */
 const SIGNATURES_MAX = 256

@@ -1,6 +1,5 @@
 import type { ChainIdentity } from './chain-identity.ts'
-import type { ChainServer } from './chain-server.ts'
-import { askServer } from './chain-server.ts'
+import { askServer, type ChainServer } from './chain-server.ts'
 import { enoughAnswers } from './enough-answers.ts'
 import type { ReachedHead } from './reached-head.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'

@@ -1,5 +1,4 @@
-import type { ChainServer } from './chain-server.ts'
-import { askServer } from './chain-server.ts'
+import { askServer, type ChainServer } from './chain-server.ts'
 import { ChainError } from './rpc/chain-url.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { ChainClient } from './tx-verdict.ts'

@@ -1,7 +1,6 @@
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcPeer } from './rpc/rpc-peer.ts'
-import type { MovedAmount, TokenAccount } from './tx-verdict.ts'
-import type { Vote } from './tx-verdict.ts'
+import type { MovedAmount, TokenAccount, Vote } from './tx-verdict.ts'
 
 /** The amount that one server moved, and the place of the transaction: both must agree between servers. */
 export type MovedVote = MovedAmount & Readonly<{ place: string }>

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { CannedResults } from '../../test/chain/canned-client.ts'
-import { openCannedClient } from '../../test/chain/canned-client.ts'
+import { type CannedResults, openCannedClient } from '../../test/chain/canned-client.ts'
 import type { RpcFault } from './rpc/rpc-failure.ts'
 
 const hash = (digit: string): string => `0x${digit.repeat(64)}`

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { CannedResults } from '../../test/chain/canned-client.ts'
-import { openCannedClient } from '../../test/chain/canned-client.ts'
+import { type CannedResults, openCannedClient } from '../../test/chain/canned-client.ts'
 
 // The answers below have the fields, types and special values of the examples in the public documentation of both
 // chains (solana.com/docs/rpc/http, ethereum.org/developers/docs/apis/json-rpc). Values are ours.

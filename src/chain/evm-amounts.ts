@@ -1,5 +1,4 @@
-import { asDecimals, asHash, asObject, asText } from './rpc/answer-shapes.ts'
-import { asList } from './rpc/answer-shapes.ts'
+import { asDecimals, asHash, asList, asObject, asText } from './rpc/answer-shapes.ts'
 import type { MovedVote } from './chain-server.ts'
 import type { Block, Receipt } from './evm-answers.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'

@@ -1,7 +1,6 @@
 import { openBallots } from './ballots.ts'
 import { openIdentity } from './chain-identity.ts'
-import type { ChainServer, MovedVote } from './chain-server.ts'
-import { askServer } from './chain-server.ts'
+import { askServer, type ChainServer, type MovedVote } from './chain-server.ts'
 import { chainUrlsOf } from './rpc/chain-url.ts'
 import { openEvmServer } from './evm-server.ts'
 import { openReachedHead } from './reached-head.ts'

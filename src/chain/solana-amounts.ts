@@ -1,5 +1,12 @@
-import type { AnswerFields } from './rpc/answer-shapes.ts'
-import { asCount, asDecimals, asList, asObject, asText, asUnits } from './rpc/answer-shapes.ts'
+import {
+  type AnswerFields,
+  asCount,
+  asDecimals,
+  asList,
+  asObject,
+  asText,
+  asUnits,
+} from './rpc/answer-shapes.ts'
 import type { MovedVote } from './chain-server.ts'
 import { RpcFailure } from './rpc/rpc-failure.ts'
 import type { RpcPeer } from './rpc/rpc-peer.ts'

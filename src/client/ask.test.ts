@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
-import type { Ask, AskSettings } from './ask.ts'
-import { openAsk } from './ask.ts'
+import { type Ask, type AskSettings, openAsk } from './ask.ts'
 import type { DaybookError } from './daybook-error.ts'
 
 type Reply =

@@ -1,9 +1,7 @@
-import type { ByteStream, Bytes } from './body.ts'
-import { readBytes } from './body.ts'
+import { type Bytes, type ByteStream, readBytes } from './body.ts'
 import { DaybookError, problemOf, unexpected } from './daybook-error.ts'
 import { openPace } from './pace.ts'
-import type { Surroundings } from './surroundings.ts'
-import { SURROUNDINGS } from './surroundings.ts'
+import { type Surroundings, SURROUNDINGS } from './surroundings.ts'
 
 /** Options of one GET request. */
 export type AskOptions = Readonly<{

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { codePoints } from '../../test/story/code-points.ts'
-import type { QueryValues } from './endpoint-query.ts'
-import { endpointPath } from './endpoint-query.ts'
+import { endpointPath, type QueryValues } from './endpoint-query.ts'
 
 suite('the path of a request', () => {
   for (const [name, query, text] of [

@@ -1,6 +1,5 @@
 import type { ParameterName } from '../protocol/endpoints/endpoint-rows.ts'
-import type { EndpointId } from '../protocol/paths.ts'
-import { ENDPOINT_PATHS } from '../protocol/paths.ts'
+import { ENDPOINT_PATHS, type EndpointId } from '../protocol/paths.ts'
 import type { ContestSort, ContestStatus } from '../protocol/resources.ts'
 import type { Bucket } from '../protocol/range-resources.ts'
 import type { ReceiptCheckpoint } from '../protocol/endpoints/witnesses-resource.ts'

@@ -4,8 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { until } from '../../test/stage/stream-client.ts'
 import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
 import { DaybookError } from './daybook-error.ts'
-import type { Daybook, Events } from './daybook.ts'
-import { openDaybook } from './daybook.ts'
+import { type Daybook, type Events, openDaybook } from './daybook.ts'
 
 const eventOf = (seq: number): object => ({
   seq,

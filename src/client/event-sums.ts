@@ -1,5 +1,4 @@
-import type { Amount } from '../protocol/amount.ts'
-import { add, parseAmount, ZERO } from '../protocol/amount.ts'
+import { add, type Amount, parseAmount, ZERO } from '../protocol/amount.ts'
 import type { EventWire } from '../protocol/event.ts'
 import type { DetailedEvent } from './event-details.ts'
 

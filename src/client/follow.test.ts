@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
-import type { Daybook } from './daybook.ts'
-import { openDaybook } from './daybook.ts'
-import type { FollowAsked } from './follow.ts'
-import { ARCHIVE_EVENTS_MIN } from './follow.ts'
+import { type Daybook, openDaybook } from './daybook.ts'
+import { ARCHIVE_EVENTS_MIN, type FollowAsked } from './follow.ts'
 
 const HEAD: number = ARCHIVE_EVENTS_MIN + 5_000
 /** Last seqs of the months. Events after them are published while the files are read. */

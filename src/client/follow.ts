@@ -1,6 +1,5 @@
 import type { ArchiveIndex } from '../protocol/resources.ts'
-import type { Ask } from './ask.ts'
-import { mayPass } from './ask.ts'
+import { type Ask, mayPass } from './ask.ts'
 import { DaybookError, unexpected } from './daybook-error.ts'
 import { isWanted } from './filter.ts'
 import { readMonth } from './months.ts'
@@ -8,8 +7,7 @@ import { noGap, openSameLog, PAGE_EVENTS, pagesOf } from './event-pages.ts'
 import { endpointPath } from './endpoint-query.ts'
 import type { WithDetails } from './event-details.ts'
 import { startCursor } from './start-cursor.ts'
-import type { Batches, StreamAsked } from './stream.ts'
-import { streamOf } from './stream.ts'
+import { type Batches, type StreamAsked, streamOf } from './stream.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type FollowAsked = Omit<StreamAsked, 'after' | 'serverFilter'> &

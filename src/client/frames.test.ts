@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { StreamFrame } from './frames.ts'
-import { openFrames } from './frames.ts'
+import { openFrames, type StreamFrame } from './frames.ts'
 import { LINE_CHARS_MAX, streamLines } from './lines.ts'
 
 /** Frames of a body that arrives in pieces. */

@@ -1,5 +1,4 @@
-import type { ByteStream } from './body.ts'
-import { piecesOf } from './body.ts'
+import { type ByteStream, piecesOf } from './body.ts'
 import { DaybookError } from './daybook-error.ts'
 
 /** Characters of the longest line. An event has about 400; the line of its details has at most 16 KiB. */

@@ -1,11 +1,9 @@
 import { keysOf } from '../protocol/brand.ts'
 import type { AnswerOf, RawEndpoint } from '../protocol/endpoints/endpoint-rows.ts'
-import type { EndpointId, PathPart } from '../protocol/paths.ts'
-import { ENDPOINT_PATHS } from '../protocol/paths.ts'
+import { ENDPOINT_PATHS, type EndpointId, type PathPart } from '../protocol/paths.ts'
 import type { Ask } from './ask.ts'
 import { isOfType } from './daybook-error.ts'
-import type { QueryOf, QueryValues } from './endpoint-query.ts'
-import { endpointPath } from './endpoint-query.ts'
+import { endpointPath, type QueryOf, type QueryValues } from './endpoint-query.ts'
 
 /** Endpoints with a method. Files and the stream have functions of their own. */
 type AskedEndpoint = Exclude<EndpointId, RawEndpoint>

@@ -1,7 +1,6 @@
 import type { Ask } from './ask.ts'
 import { unexpected } from './daybook-error.ts'
-import type { Time } from './endpoint-query.ts'
-import { endpointPath } from './endpoint-query.ts'
+import { endpointPath, type Time } from './endpoint-query.ts'
 import type { SameLog } from './event-pages.ts'
 
 type Start = Readonly<{

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { keysOf } from '../protocol/brand.ts'
-import type { StreamState } from './stream-state.ts'
-import { STREAM_STATES } from './stream-state.ts'
+import { STREAM_STATES, type StreamState } from './stream-state.ts'
 
 const STATES = keysOf(STREAM_STATES)
 const isOver = (state: StreamState): boolean => state === 'ended' || state === 'failed'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openVirtualClock } from '../../test/stage/virtual-clock.ts'
-import type { Daybook } from './daybook.ts'
-import { openDaybook } from './daybook.ts'
+import { type Daybook, openDaybook } from './daybook.ts'
 import type { StreamAsked, StreamStatus } from './stream.ts'
 
 type Reply = (signal: AbortSignal) => Response

@@ -1,13 +1,10 @@
 import type { EventWire } from '../protocol/event.ts'
-import type { Daybook, Events } from './daybook.ts'
-import { eventsOf } from './daybook.ts'
+import { type Daybook, type Events, eventsOf } from './daybook.ts'
 import { openSameLog } from './event-pages.ts'
 import { isWanted } from './filter.ts'
 import { startCursor } from './start-cursor.ts'
-import type { Batches, StreamAsked, StreamStatus } from './stream.ts'
-import { STREAM_SILENCE_MS, streamOf } from './stream.ts'
-import type { TabMessage, Tabs } from './tab-election.ts'
-import { browserTabs, openTabElection } from './tab-election.ts'
+import { type Batches, STREAM_SILENCE_MS, type StreamAsked, streamOf, type StreamStatus } from './stream.ts'
+import { browserTabs, openTabElection, type TabMessage, type Tabs } from './tab-election.ts'
 import { openMessageQueue } from './message-queue.ts'
 
 export type SharedAsked = Omit<StreamAsked, 'serverFilter'>

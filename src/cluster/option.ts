@@ -1,5 +1,4 @@
-import type { ProgramOption } from '../command/plug/program-option.ts'
-import { room } from '../command/plug/program-option.ts'
+import { type ProgramOption, room } from '../command/plug/program-option.ts'
 
 /**
  * The option that keeps a log on several nodes: one leads under a lock of the operator's PostgreSQL, whose table carries

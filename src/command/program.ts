@@ -1,6 +1,5 @@
 import { Argument, Command } from 'commander'
-import type { CommandRoom, ProgramWorld } from './plug/program-option.ts'
-import { COMMAND_GROUPS, room } from './plug/program-option.ts'
+import { COMMAND_GROUPS, type CommandRoom, type ProgramWorld, room } from './plug/program-option.ts'
 import type { Shell } from './terminal/completion.ts'
 import { VERSION } from './terminal/version.ts'
 import type { ExitCode, World } from './terminal/world.ts'

@@ -1,9 +1,7 @@
 import { Socket } from 'node:net'
 import { userInfo } from 'node:os'
-import type { ClientConfig, QueryResult } from 'pg'
-import { Client, defaults, DatabaseError as ServerError } from 'pg'
-import type { ConnectionLoss } from './connection-loss.ts'
-import { openLoss } from './connection-loss.ts'
+import { Client, type ClientConfig, DatabaseError as ServerError, defaults, type QueryResult } from 'pg'
+import { type ConnectionLoss, openLoss } from './connection-loss.ts'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
 import { errorMessage } from '../protocol/error-reason.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { StoryEvent } from '../../test/story/api-story.ts'
-import { LAUNCH, plan, storyDraft } from '../../test/story/api-story.ts'
+import { LAUNCH, plan, storyDraft, type StoryEvent } from '../../test/story/api-story.ts'
 import { testSigner } from '../../test/story/signing.ts'
 import { openDirectory } from '../../test/story/store-run.ts'
 import { kindKey } from '../project/fold/contest.ts'

@@ -1,14 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { appendLeaf, emptyFrontier, rootOf } from '../tlog/frontier.ts'
-import type { LevelHash } from '../tlog/frontier.ts'
-import type { Hash } from '../tlog/hash.ts'
-import { isSame } from '../tlog/hash.ts'
+import { appendLeaf, emptyFrontier, type LevelHash, rootOf } from '../tlog/frontier.ts'
+import { type Hash, isSame } from '../tlog/hash.ts'
 import { TILE_WIDTH } from '../tlog/tile.ts'
-import type { Row } from './store/codec.ts'
-import { bytes } from './store/codec.ts'
+import { bytes, type Row } from './store/codec.ts'
 import type { HighWater } from './store/high-water.ts'
-import type { LogFault } from './tree/log-fault.ts'
-import { faultAtEnd, faultOfRow, faultOfSpan, headOf, LEAVES_AFTER, TREE_DIFFERS } from './tree/log-fault.ts'
+import {
+  faultAtEnd,
+  faultOfRow,
+  faultOfSpan,
+  headOf,
+  LEAVES_AFTER,
+  type LogFault,
+  TREE_DIFFERS,
+} from './tree/log-fault.ts'
 import { isSignedIn, openSignedTrees } from './tree/signed-trees.ts'
 import { readVerifiers } from './tree/signing-keys.ts'
 import { isOfSqlite, isPassingFault } from './store/sqlite-error.ts'

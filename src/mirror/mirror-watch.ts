@@ -1,6 +1,5 @@
 import type { MIRROR_WAITS, UpstreamMirror } from '../protocol/mirror-resource.ts'
-import type { Ms } from '../protocol/moment.ts'
-import { MINUTE_MS } from '../protocol/moment.ts'
+import { MINUTE_MS, type Ms } from '../protocol/moment.ts'
 import type { FollowingParts } from './live/following.ts'
 import type { HeldWord, MirrorStore, Seen } from './live/mirror-store.ts'
 import type { MirrorSettings } from './mirror-settings.ts'

@@ -1,6 +1,5 @@
 import { keysOf } from './brand.ts'
-import type { EventType, Rule, RuledType, RuleKind } from './rules.ts'
-import { EVENT_TYPES, RULES } from './rules.ts'
+import { EVENT_TYPES, type EventType, type Rule, type RuledType, type RuleKind, RULES } from './rules.ts'
 
 /** Fixed kinds of the types that also take the operator's own words. */
 type ReservedKind = {

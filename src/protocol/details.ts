@@ -1,8 +1,6 @@
-import type { Price } from './amount.ts'
-import { formatPrice, parsePrice } from './amount.ts'
+import { formatPrice, parsePrice, type Price } from './amount.ts'
 import type { DetailsField } from './rules.ts'
-import type { Month, Ms } from './moment.ts'
-import { formatAt } from './moment.ts'
+import { formatAt, type Month, type Ms } from './moment.ts'
 import type { Seq } from './seq.ts'
 
 /** Details of an event, beyond its eight fields (spec, sections 2 and 3). Absent keys are omitted. */

@@ -1,9 +1,7 @@
-import type { Amount } from './amount.ts'
-import { formatAmount, parseAmount } from './amount.ts'
+import { type Amount, formatAmount, parseAmount } from './amount.ts'
 import type { EventType } from './rules.ts'
 import type { Details } from './details.ts'
-import type { Ms } from './moment.ts'
-import { formatAt } from './moment.ts'
+import { formatAt, type Ms } from './moment.ts'
 import type { ContestId, Seq } from './seq.ts'
 
 /** A published event in memory. `atMs` stands for both moment fields of the JSON form. */

@@ -1,8 +1,21 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { boundOf, ceilTo, DAY_MS, floorTo, formatAt, formatCompact, MS_MAX, msOf, parseAt } from './moment.ts'
-import { monthOf, monthStart, nextMonth, parseMonth } from './moment.ts'
+import {
+  boundOf,
+  ceilTo,
+  DAY_MS,
+  floorTo,
+  formatAt,
+  formatCompact,
+  monthOf,
+  monthStart,
+  MS_MAX,
+  msOf,
+  nextMonth,
+  parseAt,
+  parseMonth,
+} from './moment.ts'
 
 /** Days of one leap cycle, after which the calendar repeats. */
 const CYCLE_DAYS = 146_097

@@ -1,5 +1,13 @@
-import type { Ms } from './moment.ts'
-import { calendarMs, DAY_MS, formatAt, HOUR_MS, MILLISECONDS_MIN, MINUTE_MS, MS_MAX } from './moment.ts'
+import {
+  calendarMs,
+  DAY_MS,
+  formatAt,
+  HOUR_MS,
+  MILLISECONDS_MIN,
+  MINUTE_MS,
+  type Ms,
+  MS_MAX,
+} from './moment.ts'
 
 /**
  * A time in a query, or its fault: the rest of a sentence that begins with the name of the parameter. A fault repeats

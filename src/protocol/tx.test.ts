@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { base58 } from '@scure/base'
 import * as fc from 'fast-check'
-import type { Chain } from './tx.ts'
-import { CHAINS, isChain, isTx, TX_PATTERN } from './tx.ts'
+import { type Chain, CHAINS, isChain, isTx, TX_PATTERN } from './tx.ts'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const HASH = `0x${'0123456789abcdef'.repeat(4)}`

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { priced, month, logOf, correcting } from '../../test/story/story.ts'
-import type { EventSketch } from '../../test/story/story.ts'
+import { correcting, type EventSketch, logOf, month, priced } from '../../test/story/story.ts'
 import { openDirectory, write } from '../../test/story/store-run.ts'
 import { LIST_EVENTS } from '../log/books/contest-list.ts'
 import { TABLES } from '../log/store/store-schema.ts'
 import { openForWriting, storePath } from '../log/store/store.ts'
 import { msOf } from '../protocol/moment.ts'
-import { recompute } from './recompute.ts'
-import type { Recomputed } from './recompute.ts'
+import { recompute, type Recomputed } from './recompute.ts'
 
 const opensAt = msOf(Date.UTC(2026, 0, 6))
 const closesAt = msOf(Date.UTC(2026, 0, 7))

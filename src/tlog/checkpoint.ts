@@ -1,13 +1,10 @@
 import { parseWhole } from '../protocol/seq.ts'
 import type { Tree } from './consistency.ts'
 import { isHash } from './hash.ts'
-import type { Note } from './note.ts'
-import { parseNote } from './note.ts'
-import type { Verify } from './signature.ts'
-import { openNote } from './signature.ts'
+import { type Note, parseNote } from './note.ts'
+import { openNote, type Verify } from './signature.ts'
 import { formatBase64, isLine, parseBase64 } from './text.ts'
-import type { Verdict } from './verdict.ts'
-import { doubted, proved } from './verdict.ts'
+import { doubted, proved, type Verdict } from './verdict.ts'
 import type { VerifierKey } from './vkey.ts'
 
 /** Size and root of a log's tree (C2SP tlog-checkpoint). `extensions` are further lines; Daybook writes none. */

@@ -1,7 +1,5 @@
-import type { Hash, TreeHasher } from './hash.ts'
-import { isHash, isSame } from './hash.ts'
-import type { LeafRange, ReadTile } from './subtree.ts'
-import { half, rangeRoots, splitOf, tilesUnder } from './subtree.ts'
+import { type Hash, isHash, isSame, type TreeHasher } from './hash.ts'
+import { half, type LeafRange, rangeRoots, type ReadTile, splitOf, tilesUnder } from './subtree.ts'
 import type { Tile } from './tile.ts'
 
 /** Size and root of a tree. */

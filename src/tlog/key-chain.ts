@@ -1,9 +1,7 @@
 import { parseNote } from './note.ts'
-import type { Verify } from './signature.ts'
-import { openNote } from './signature.ts'
+import { openNote, type Verify } from './signature.ts'
 import { formatUtf8 } from './text.ts'
-import type { VerifierKey } from './vkey.ts'
-import { formatVkey } from './vkey.ts'
+import { formatVkey, type VerifierKey } from './vkey.ts'
 
 /** A key in a log's list of keys. */
 export type ChainKey = Readonly<{

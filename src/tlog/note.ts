@@ -1,6 +1,5 @@
 import { formatBase64, formatHex, formatUtf8, isLine, parseBase64, parseHex, parseUtf8 } from './text.ts'
-import type { Verdict } from './verdict.ts'
-import { doubted, proved } from './verdict.ts'
+import { doubted, proved, type Verdict } from './verdict.ts'
 import { isKeyName, KEY_ID_BYTES } from './vkey.ts'
 
 /** Bytes of the longest accepted note. */

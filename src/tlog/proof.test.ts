@@ -2,15 +2,19 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { grow, hasher, naiveRoot, numberedLeaves, rememberingHasher } from '../../test/tlog/example.ts'
-import { consistencyProof, isConsistent, tilesOfConsistency } from './consistency.ts'
-import type { Tree } from './consistency.ts'
-import type { LevelHash } from './frontier.ts'
-import { appendLeaf, copyOfFrontier, frontierAt, rootOf, tilesOfFrontier } from './frontier.ts'
+import { consistencyProof, isConsistent, tilesOfConsistency, type Tree } from './consistency.ts'
+import {
+  appendLeaf,
+  copyOfFrontier,
+  frontierAt,
+  type LevelHash,
+  rootOf,
+  tilesOfFrontier,
+} from './frontier.ts'
 import type { Hash } from './hash.ts'
 import { inclusionProof, isIncluded, tilesOfInclusion } from './inclusion.ts'
 import type { ReadTile } from './subtree.ts'
-import type { Tile } from './tile.ts'
-import { isTileOf, widthAt } from './tile.ts'
+import { isTileOf, type Tile, widthAt } from './tile.ts'
 
 const SIZE_MAX = 300
 /** Every proof is made up to this size, and up to `SIZE_MAX` in a campaign. */

@@ -4,15 +4,19 @@ import { openReceipt } from '../../test/tlog/open-receipt.ts'
 import * as fc from 'fast-check'
 import { codePoints } from '../../test/story/code-points.ts'
 import { grow, hasher, keyOfSeed, LOG_SEED, numberedLeaves, verifyEd25519 } from '../../test/tlog/example.ts'
-import type { Checkpoint, TrustedLog } from './checkpoint.ts'
-import { formatCheckpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
+import {
+  type Checkpoint,
+  formatCheckpoint,
+  openCheckpoint,
+  parseCheckpoint,
+  type TrustedLog,
+} from './checkpoint.ts'
 import { cosignText } from './cosignature.ts'
 import { rootOf } from './frontier.ts'
 import type { Hash } from './hash.ts'
 import { inclusionProof } from './inclusion.ts'
 import { formatNote } from './note.ts'
-import type { InclusionReceipt } from './receipt.ts'
-import { formatReceipt, parseReceipt } from './receipt.ts'
+import { formatReceipt, type InclusionReceipt, parseReceipt } from './receipt.ts'
 import { signText } from './signature.ts'
 import { isLine } from './text.ts'
 import { DOUBTS } from './verdict.ts'

@@ -1,11 +1,9 @@
 import { parseWhole } from '../protocol/seq.ts'
 import { readCheckpoint } from './checkpoint.ts'
-import type { Hash } from './hash.ts'
-import { isHash } from './hash.ts'
+import { type Hash, isHash } from './hash.ts'
 import { NOTE_BYTES_MAX } from './note.ts'
 import { formatBase64, formatUtf8, parseBase64, parseUtf8 } from './text.ts'
-import type { Verdict } from './verdict.ts'
-import { doubted, proved } from './verdict.ts'
+import { doubted, proved, type Verdict } from './verdict.ts'
 
 /** Hashes of the longest accepted inclusion proof; a tree of 2^53−1 leaves needs 53. */
 const PROOF_HASHES_MAX = 63

@@ -1,7 +1,6 @@
 import type { Note, NoteSignature } from './note.ts'
 import { formatUtf8 } from './text.ts'
-import type { Verdict } from './verdict.ts'
-import { doubted, proved } from './verdict.ts'
+import { doubted, proved, type Verdict } from './verdict.ts'
 import type { VerifierKey } from './vkey.ts'
 
 /** Bytes of an Ed25519 signature. */

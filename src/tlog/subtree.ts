@@ -1,8 +1,6 @@
 import { assert } from '../protocol/brand.ts'
-import type { Hash, TreeHasher } from './hash.ts'
-import { HASH_BYTES, hashIn } from './hash.ts'
-import type { Tile } from './tile.ts'
-import { TILE_WIDTH, widthAt } from './tile.ts'
+import { type Hash, HASH_BYTES, hashIn, type TreeHasher } from './hash.ts'
+import { type Tile, TILE_WIDTH, widthAt } from './tile.ts'
 
 /**
  * Returns the bytes of a tile, exactly `width` hashes. The caller asks for the tile at its width in the tree: full, or

@@ -1,5 +1,4 @@
-import type { Hash } from './hash.ts'
-import { HASH_BYTES, hashIn } from './hash.ts'
+import { type Hash, HASH_BYTES, hashIn } from './hash.ts'
 
 /** Hashes of a full tile, and entries of a full bundle. */
 export const TILE_WIDTH = 256

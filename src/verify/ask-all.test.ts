@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf, findingLines, RICH_LOG } from '../../test/stage/audit-stage.ts'
-import type { Change, PublicLog } from '../../test/story/public-log.ts'
-import { publicLog } from '../../test/story/public-log.ts'
+import { type Change, type PublicLog, publicLog } from '../../test/story/public-log.ts'
 import type { Source } from './reading/source.ts'
 
 const log = publicLog(RICH_LOG)

@@ -1,17 +1,18 @@
-import type { Checkpoint } from '../tlog/checkpoint.ts'
-import { readCheckpoint } from '../tlog/checkpoint.ts'
+import { type Checkpoint, readCheckpoint } from '../tlog/checkpoint.ts'
 import { openVouching, witnessNames } from '../tlog/quorum.ts'
 import { formatHex, formatUtf8 } from '../tlog/text.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
-import type { Finding } from './reading/finding.ts'
-import { findingOf } from './reading/finding.ts'
+import { type Finding, findingOf } from './reading/finding.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
-import type { Trust } from './trust.ts'
-import { openListed } from './trust.ts'
-import type { WitnessDemand, WitnessedNote } from './witnessed-note.ts'
-import { openWitnessedNote, WITNESSED_PATH } from './witnessed-note.ts'
+import { openListed, type Trust } from './trust.ts'
+import {
+  openWitnessedNote,
+  type WitnessDemand,
+  WITNESSED_PATH,
+  type WitnessedNote,
+} from './witnessed-note.ts'
 
 /** Answer at an address of a witness: a body, none (404), or a reason why there is no answer. */
 export type WitnessAnswer =

@@ -1,18 +1,12 @@
 import { formatVkey } from '../tlog/vkey.ts'
-import type { AskAllSettings, CollectedAnswers } from './ask-all.ts'
-import { askFolder, askLive, sizesOf } from './ask-all.ts'
-import type { ChainQuestions } from './ask-chain.ts'
-import { askChain, transactionsOf } from './ask-chain.ts'
-import type { Check, Checklist } from './questions/check.ts'
-import { openChecklist } from './questions/check.ts'
+import { type AskAllSettings, askFolder, askLive, type CollectedAnswers, sizesOf } from './ask-all.ts'
+import { askChain, type ChainQuestions, transactionsOf } from './ask-chain.ts'
+import { type Check, type Checklist, openChecklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
 import type { ChainReport } from './onchain/judge-transactions.ts'
-import type { ReadLog } from './read-log.ts'
-import { readLog } from './read-log.ts'
-import type { Evidence, SavedNote } from './saved-checkpoint.ts'
-import { openSaved } from './saved-checkpoint.ts'
-import type { OwnKeys } from './served-checkpoint.ts'
-import { askTrust } from './served-checkpoint.ts'
+import { type ReadLog, readLog } from './read-log.ts'
+import { type Evidence, openSaved, type SavedNote } from './saved-checkpoint.ts'
+import { askTrust, type OwnKeys } from './served-checkpoint.ts'
 import type { Trust } from './trust.ts'
 import {
   judgeArchive,
@@ -22,8 +16,7 @@ import {
   judgeSamples,
   judgeSignature,
 } from './verdicts.ts'
-import type { Vouched } from './judge-witnesses.ts'
-import { judgeWitnesses } from './judge-witnesses.ts'
+import { judgeWitnesses, type Vouched } from './judge-witnesses.ts'
 
 /**
  * Settings of an audit. `chance` returns numbers from 0 inclusive to 1 exclusive, and selects moments and pages to

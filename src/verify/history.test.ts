@@ -2,8 +2,16 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf, RICH_LOG, findingLines } from '../../test/stage/audit-stage.ts'
 import { keyList, keyRow } from '../../test/story/key-list.ts'
-import type { Change, LogKey } from '../../test/story/public-log.ts'
-import { checkpointOver, newKey, ORIGIN, publicLog, rootOver, signed } from '../../test/story/public-log.ts'
+import {
+  type Change,
+  checkpointOver,
+  type LogKey,
+  newKey,
+  ORIGIN,
+  publicLog,
+  rootOver,
+  signed,
+} from '../../test/story/public-log.ts'
 import type { Entry } from '../protocol/event.ts'
 import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
 import { isConsistent } from '../tlog/consistency.ts'

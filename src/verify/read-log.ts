@@ -2,14 +2,11 @@ import { treeHasher } from '../tlog/hash.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { CollectedAnswers, AskAllSettings } from './ask-all.ts'
 import { entriesOf } from './reading/verified-entries.ts'
-import type { Finding } from './reading/finding.ts'
-import { findingOf } from './reading/finding.ts'
+import { type Finding, findingOf } from './reading/finding.ts'
 import type { PublishedEntry } from './reading/month-entries.ts'
 import type { NamedTransactions } from './onchain/named-transactions.ts'
-import type { RecomputedAnswers } from './replay/recomputed-answers.ts'
-import { openRecomputedAnswers } from './replay/recomputed-answers.ts'
-import type { ReplayTree } from './replay/replay-tree.ts'
-import { openReplayTree } from './replay/replay-tree.ts'
+import { openRecomputedAnswers, type RecomputedAnswers } from './replay/recomputed-answers.ts'
+import { openReplayTree, type ReplayTree } from './replay/replay-tree.ts'
 
 /** Result of one pass through the log. */
 export type ReadLog = Readonly<{

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf, findingLines } from '../../test/stage/audit-stage.ts'
 import { paidLog } from '../../test/story/paid-log.ts'
-import type { Change, PublicLog } from '../../test/story/public-log.ts'
-import { publicLog } from '../../test/story/public-log.ts'
+import { type Change, type PublicLog, publicLog } from '../../test/story/public-log.ts'
 
 /** A log of this many events, and one more before them. */
 function logOf(size: number): PublicLog {

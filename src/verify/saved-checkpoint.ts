@@ -5,8 +5,7 @@ import { DOUBTS } from '../tlog/verdict.ts'
 import type { Finding } from './reading/finding.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { ReplayTree } from './replay/replay-tree.ts'
-import type { Trust } from './trust.ts'
-import { openListed } from './trust.ts'
+import { openListed, type Trust } from './trust.ts'
 import { formatCount } from '../protocol/amount.ts'
 
 /** Saved signed note, with the name of its file. */

@@ -4,8 +4,7 @@ import { RICH_LOG } from '../../test/stage/audit-stage.ts'
 import { checkpointOver, newKey, publicLog } from '../../test/story/public-log.ts'
 import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
 import type { Source } from './reading/source.ts'
-import type { OwnKeys } from './served-checkpoint.ts'
-import { askCheckpoint, askTrust } from './served-checkpoint.ts'
+import { askCheckpoint, askTrust, type OwnKeys } from './served-checkpoint.ts'
 import type { Trust } from './trust.ts'
 
 const log = publicLog(RICH_LOG)

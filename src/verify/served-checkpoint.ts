@@ -5,8 +5,7 @@ import type { ListedMonth } from './reading/manifest.ts'
 import { askedAgain } from './reading/node-lag.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
-import type { KeyList, Trust, TrustBasis } from './trust.ts'
-import { openTrusted, readKeyList, trustOf } from './trust.ts'
+import { type KeyList, openTrusted, readKeyList, type Trust, type TrustBasis, trustOf } from './trust.ts'
 import { formatUtf8 } from '../tlog/text.ts'
 
 /** Checkpoint that a trusted key has signed, with its note as served. */

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { keyList, keyRow } from '../../test/story/key-list.ts'
-import type { LogKey } from '../../test/story/public-log.ts'
-import { newKey, ORIGIN, signed } from '../../test/story/public-log.ts'
+import { type LogKey, newKey, ORIGIN, signed } from '../../test/story/public-log.ts'
 import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
 import { formatCheckpoint } from '../tlog/checkpoint.ts'
-import type { Trust, TrustBasis } from './trust.ts'
-import { openListed, openTrusted, readKeyList, trustOf, UnlistedKeyError } from './trust.ts'
+import {
+  openListed,
+  openTrusted,
+  readKeyList,
+  type Trust,
+  type TrustBasis,
+  trustOf,
+  UnlistedKeyError,
+} from './trust.ts'
 
 const [key, next] = [newKey(), newKey()]
 const root = new Uint8Array(32)

@@ -1,15 +1,16 @@
-import type { Checkpoint, OpenedCheckpoint } from '../tlog/checkpoint.ts'
-import { openCheckpoint, parseCheckpoint } from '../tlog/checkpoint.ts'
+import {
+  type Checkpoint,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  parseCheckpoint,
+} from '../tlog/checkpoint.ts'
 import { isSame } from '../tlog/hash.ts'
-import type { ChainKey } from '../tlog/key-chain.ts'
-import { verifyKeyChain } from '../tlog/key-chain.ts'
+import { type ChainKey, verifyKeyChain } from '../tlog/key-chain.ts'
 import { parseNote } from '../tlog/note.ts'
-import type { Verdict } from '../tlog/verdict.ts'
-import { DOUBTS, doubted, proved } from '../tlog/verdict.ts'
+import { doubted, DOUBTS, proved, type Verdict } from '../tlog/verdict.ts'
 import { formatVkey, parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
-import type { JsonObject } from './reading/json-values.ts'
-import { objectsOf, readObject, jsonString, jsonInteger } from './reading/json-values.ts'
+import { jsonInteger, type JsonObject, jsonString, objectsOf, readObject } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 
 /** Origin of the first trusted key: given by the user, kept from an earlier run, or served by the log. */

@@ -2,15 +2,20 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf, findingLines, RICH_LOG } from '../../test/stage/audit-stage.ts'
 import { paidLog } from '../../test/story/paid-log.ts'
-import type { Change, PublicLog } from '../../test/story/public-log.ts'
-import { checkpointOver, newKey, publicLog, rootOver } from '../../test/story/public-log.ts'
+import {
+  type Change,
+  checkpointOver,
+  newKey,
+  type PublicLog,
+  publicLog,
+  rootOver,
+} from '../../test/story/public-log.ts'
 import { DAY_MS, monthOf, msOf, parseMonth } from '../protocol/moment.ts'
 import { formatBase64 } from '../tlog/text.ts'
 import type { Audit } from './audit.ts'
 import type { Check } from './questions/check.ts'
 import { readObject } from './reading/json-values.ts'
-import type { Manifest } from './reading/manifest.ts'
-import { parseServedManifest } from './reading/manifest.ts'
+import { type Manifest, parseServedManifest } from './reading/manifest.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
 
 const log = publicLog(RICH_LOG)

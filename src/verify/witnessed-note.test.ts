@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { ALL } from '../../test/tamper/witness-stage.ts'
 import { DAY_MS, MINUTE_MS, msOf, SECOND_MS } from '../protocol/moment.ts'
-import type { WitnessedNote } from './witnessed-note.ts'
-import { judgeQuorum } from './witnessed-note.ts'
+import { judgeQuorum, type WitnessedNote } from './witnessed-note.ts'
 
 const NOW = Date.UTC(2026, 9, 5, 12)
 const keys = ALL.map(({ key }) => key)

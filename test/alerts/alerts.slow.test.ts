@@ -14,10 +14,17 @@ import { mirrorCauses } from './mirror-causes.ts'
 import { nodeCauses } from './node-causes.ts'
 import { witnessedCauses } from './witnessed-causes.ts'
 import { dashboardQueries, ruleQueries, seriesNames, unknownIn } from './queries.ts'
-import type { Cause } from './rule-test.ts'
-import { calmTest, endOf, inputSeries, promtool, runRuleTests, shows, testOf } from './rule-test.ts'
-import type { ScrapedSeries } from './scrape.ts'
-import { labelNames } from './scrape.ts'
+import {
+  calmTest,
+  type Cause,
+  endOf,
+  inputSeries,
+  promtool,
+  runRuleTests,
+  shows,
+  testOf,
+} from './rule-test.ts'
+import { labelNames, type ScrapedSeries } from './scrape.ts'
 
 const RULES = textOf('ops/prometheus/alerts.yml')
 const RULE_QUERIES = ruleQueries(RULES)

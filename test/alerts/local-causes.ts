@@ -11,15 +11,12 @@ import type { Service } from '../../src/command/service/service.ts'
 import { writeLastBackup } from '../../src/log/backup/last-backup.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import type { SharedClock } from '../../src/publish/guards/shared-clock.ts'
-import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock, type SharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { LOCAL_TOKEN, postDrafts, startLocalNode } from '../stage/manual-node.ts'
-import type { StreamClient } from '../stage/stream-client.ts'
-import { openClient, until } from '../stage/stream-client.ts'
+import { openClient, type StreamClient, until } from '../stage/stream-client.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import type { Cause } from './rule-test.ts'
-import type { Scrape } from './scrape.ts'
-import { scrape } from './scrape.ts'
+import { type Scrape, scrape } from './scrape.ts'
 
 const DAY_MS = 86_400_000
 const NEW_LOG = { origin: 'daybook.test/alerts', chain: 'opaque', simulated: false } as const

@@ -10,8 +10,7 @@ import { BEHIND_WAITS_PER_CALLER } from '../../src/serve/following/following-lim
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import type { Cause } from './rule-test.ts'
-import type { Scrape } from './scrape.ts'
-import { scrape } from './scrape.ts'
+import { type Scrape, scrape } from './scrape.ts'
 
 const NEW_LOG = { origin: 'daybook.test/mirrored', chain: 'opaque', simulated: false } as const
 const WAIT_MS_MAX = 30_000

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { startNode } from '../stage/node-process.ts'
+import { type NodeProcess, startNode } from '../stage/node-process.ts'
 import { ROOT } from '../stage/places.ts'
 import type { Cause } from './rule-test.ts'
-import type { Scrape } from './scrape.ts'
-import { scrape } from './scrape.ts'
+import { type Scrape, scrape } from './scrape.ts'
 
 const FAULTS = join(ROOT, 'test', 'crash', 'faults.ts')
 /** Longest file of the service whose disk is full. */

@@ -1,5 +1,4 @@
-import type { ScrapedSeries } from './scrape.ts'
-import { labelNames } from './scrape.ts'
+import { labelNames, type ScrapedSeries } from './scrape.ts'
 
 /** Labels that Prometheus adds to each series of a target. */
 const TARGET_LABELS = ['job', 'instance']

@@ -3,11 +3,9 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
-import { startScriptedWitness } from '../witness/scripted-witness.ts'
-import type { ScriptedWitness } from '../witness/scripted-witness.ts'
+import { type ScriptedWitness, startScriptedWitness } from '../witness/scripted-witness.ts'
 import type { Cause } from './rule-test.ts'
-import type { Scrape } from './scrape.ts'
-import { scrape } from './scrape.ts'
+import { type Scrape, scrape } from './scrape.ts'
 
 const NEW_LOG = { origin: 'daybook.test/witnessed', chain: 'opaque', simulated: false } as const
 const WITNESS = 'witness.example/w1'

@@ -17,8 +17,7 @@ import { backupName, backupsIn, lockBackups } from '../../src/log/backup/backup-
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { readLastBackup } from '../../src/log/backup/last-backup.ts'
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
-import { DAY_MS, msOf } from '../../src/protocol/moment.ts'
+import { DAY_MS, type Ms, msOf } from '../../src/protocol/moment.ts'
 import { change, flip, makeLog, openFolder, publishUpTo, runBackup, runCheck } from '../story/damaged-log.ts'
 
 const START = Date.UTC(2026, 5, 1, 3, 10)

@@ -9,10 +9,13 @@ import {
   negate,
   parseAmount,
   parseDraftAmount,
+  parseDraftPrice,
+  parsePrice,
   smaller,
+  subtract,
+  trillionths,
   ZERO,
 } from '../../src/protocol/amount.ts'
-import { parseDraftPrice, parsePrice, subtract, trillionths } from '../../src/protocol/amount.ts'
 
 /** Amounts of a draft: up to 27 digits, far more than a float holds. */
 const amounts = fc.bigInt({ min: -(10n ** 27n) + 1n, max: 10n ** 27n - 1n }).map(billionths)

@@ -4,8 +4,7 @@ import { writeDrafts } from '../../sim/draft-file.ts'
 import { history, HISTORY_MS } from '../../sim/history.ts'
 import type { ImportDraft } from '../../sim/import-draft.ts'
 import { DAY_MS, formatAt, msOf } from '../../src/protocol/moment.ts'
-import type { Input } from '../oracle/input.ts'
-import { draftsFolder } from '../oracle/input.ts'
+import { draftsFolder, type Input } from '../oracle/input.ts'
 import { bookOf, expectedOf } from '../oracle/expected.ts'
 
 const TO = Date.UTC(2026, 5, 12, 0, 11, 52)

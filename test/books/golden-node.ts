@@ -4,13 +4,11 @@ import { join } from 'node:path'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { openForWriting, readIdentity, storePath, writeIdentity } from '../../src/log/store/store.ts'
 import { keepWitnessed } from '../../src/log/witnessed/witnessed-file.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
-import { SECOND_MS } from '../../src/protocol/moment.ts'
+import { type Ms, SECOND_MS } from '../../src/protocol/moment.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { cosignedState } from '../story/witnesses.ts'
-import type { ManualNode } from '../stage/manual-node.ts'
-import { startManualNode, manualWorld } from '../stage/manual-node.ts'
+import { type ManualNode, manualWorld, startManualNode } from '../stage/manual-node.ts'
 
 /** A service over a fixed log at a fixed moment. */
 type GoldenNode = AsyncDisposable & Pick<ManualNode, 'bytesOf'>

@@ -17,13 +17,10 @@ import { defaultKeyFile, readKeyFile } from '../../src/command/operator/signing-
 import { VERSION } from '../../src/command/terminal/version.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
-import type { NewLog } from '../../src/log/store/store.ts'
-import { STORE_FILE } from '../../src/log/store/store.ts'
+import { type NewLog, STORE_FILE } from '../../src/log/store/store.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import type { EndpointId } from '../../src/protocol/paths.ts'
-import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
-import type { ManualNode } from '../stage/manual-node.ts'
-import { startManualNode } from '../stage/manual-node.ts'
+import { ENDPOINT_PATHS, type EndpointId } from '../../src/protocol/paths.ts'
+import { type ManualNode, startManualNode } from '../stage/manual-node.ts'
 
 /** Folder of test stores, one for each schema: a store that its Daybook wrote, the key, and recorded answers. */
 const STORES: string = join(import.meta.dirname, '..', 'stores')

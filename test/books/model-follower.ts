@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Random } from '../../sim/random.ts'
-import type { LogModel, ModelFilter } from '../story/log-model.ts'
-import { filterOf, matching, queryOf } from '../story/log-model.ts'
-import type { StreamClient } from '../stage/stream-client.ts'
-import { openClient, until } from '../stage/stream-client.ts'
+import { filterOf, type LogModel, matching, type ModelFilter, queryOf } from '../story/log-model.ts'
+import { openClient, type StreamClient, until } from '../stage/stream-client.ts'
 
 /** A reader that follows the log over broken connections, and remembers only the last id. */
 export type Follower = Readonly<{

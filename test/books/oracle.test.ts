@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import type { Trial } from '../oracle/trial.ts'
+import { diceOf, type Trial } from '../oracle/trial.ts'
 import { testAgainstOracle } from '../oracle/comparison.ts'
-import { diceOf } from '../oracle/trial.ts'
 import { CORNER_DRAFTS, CORNERS } from '../oracle/corners.ts'
 import { download } from '../oracle/download.ts'
-import type { ApiStage } from '../stage/api-stage.ts'
-import { openApiStage } from '../stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { SAMPLE } from '../stage/places.ts'
 
 const SEED = Number(process.env['ORACLE_SEED'] ?? 20_261_121)

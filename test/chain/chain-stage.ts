@@ -1,9 +1,7 @@
-import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
+import { openPretendChain, type PretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { ChainKind } from '../../sim/chain/chain-settings.ts'
-import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
-import type { RpcServer } from '../../sim/chain/rpc-server.ts'
-import { openRpcServer } from '../../sim/chain/rpc-server.ts'
+import { openRpcServer, type RpcServer } from '../../sim/chain/rpc-server.ts'
 import { openChain } from '../../src/chain/open-chain.ts'
 import type { ChainClient, ChainClientSettings } from '../../src/chain/tx-verdict.ts'
 

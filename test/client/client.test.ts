@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { DetailedEvent } from '../../src/client/event-details.ts'
-import type { EventFilter } from '../../src/client/filter.ts'
-import { isWanted } from '../../src/client/filter.ts'
+import { type EventFilter, isWanted } from '../../src/client/filter.ts'
 import type { StreamStatus } from '../../src/client/stream.ts'
 import { DAY_MS } from '../../src/protocol/moment.ts'
-import type { ClientStage } from '../stage/client-stage.ts'
-import { LAUNCH_MS, linesOf, openStage } from '../stage/client-stage.ts'
-import type { ModelService } from '../stage/model-service.ts'
-import { openModelService } from '../stage/model-service.ts'
+import { type ClientStage, LAUNCH_MS, linesOf, openStage } from '../stage/client-stage.ts'
+import { type ModelService, openModelService } from '../stage/model-service.ts'
 import { until } from '../stage/stream-client.ts'
 
 suite('the client, from a real service,', () => {

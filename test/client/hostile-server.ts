@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { HostilePeer } from './hostile-peer.ts'
 
 /** A hostile peer behind a real server on loopback, so that faults break real connections. */

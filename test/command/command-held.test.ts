@@ -3,11 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import type { RunResult } from '../stage/command-stage.ts'
-import { run } from '../stage/command-stage.ts'
+import { run, type RunResult } from '../stage/command-stage.ts'
 import { textOf } from '../stage/document.ts'
-import type { DoorStage } from '../stage/door-stage.ts'
-import { DOOR_TOKEN, openDoorStage, trade } from '../stage/door-stage.ts'
+import { DOOR_TOKEN, type DoorStage, openDoorStage, trade } from '../stage/door-stage.ts'
 
 const TERMINAL = { columns: () => 120 } as const
 

@@ -8,8 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { skipWithout } from '../processes/test-needs.ts'
 import { publishDeposit, run, start } from '../stage/command-stage.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { type Service, startService } from '../stage/service.ts'
 import { MAIN, SAMPLE } from '../stage/places.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-commands-'))

@@ -12,8 +12,7 @@ import { parseAmount } from '../../src/protocol/amount.ts'
 import type { Status } from '../../src/protocol/resources.ts'
 import { run } from '../stage/command-stage.ts'
 import { fetchDescribed } from '../stage/described.ts'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { startNode } from '../stage/node-process.ts'
+import { type NodeProcess, startNode } from '../stage/node-process.ts'
 
 /** Time between two looks, and the longest time in which something must happen. */
 const LOOK_MS = 250

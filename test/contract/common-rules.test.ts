@@ -3,8 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { HELD_PATHS } from '../../src/publish/door/held-requests.ts'
-import type { ApiStage } from '../stage/api-stage.ts'
-import { openApiStage } from '../stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { DOOR_TOKEN } from '../stage/door-stage.ts'
 
 /** Paths of the private listener beside those of held drafts. */

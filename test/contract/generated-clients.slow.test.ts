@@ -7,8 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { fetchDescribed } from '../stage/described.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { type Service, startService } from '../stage/service.ts'
 
 const run = promisify(execFile)
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, before, suite, test } from 'node:test'
-import type { Answer } from './http-script.ts'
-import { ask, check, parseScript } from './http-script.ts'
+import { type Answer, ask, check, parseScript } from './http-script.ts'
 
 suite('a script of the public contract', () => {
   const server = createServer((incoming, outgoing) => {

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { assertDescribed } from '../stage/described.ts'
-import type { Answer, Captures } from './http-script.ts'
-import { ask, check, parseScript } from './http-script.ts'
+import { type Answer, ask, type Captures, check, parseScript } from './http-script.ts'
 import { sharedSample } from '../sample/imported-node.ts'
 
 const FOLDER = join(import.meta.dirname, 'http')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { Arbitrary } from 'fast-check'
 import {
+  type Arbitrary,
   assert as assertProperty,
   asyncProperty,
   constant,
@@ -15,8 +15,7 @@ import { keysOf } from '../../src/protocol/brand.ts'
 import type { TableEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINTS, isTableEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
-import type { ApiStage } from '../stage/api-stage.ts'
-import { openApiStage } from '../stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
 import { csvRows } from './csv-rows.ts'
 import { textOf } from '../stage/document.ts'

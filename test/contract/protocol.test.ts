@@ -13,8 +13,7 @@ import { REQUESTS_PER_CONNECTION_MAX } from '../../src/serve/fairness/request-la
 import type { Example } from '../../src/serve/describe/examples.ts'
 import { fetchExample, withoutVariable } from '../stage/captured.ts'
 import { fetchDescribed } from '../stage/described.ts'
-import type { Block } from '../stage/document.ts'
-import { blocksOf, formatJson, textOf } from '../stage/document.ts'
+import { type Block, blocksOf, formatJson, textOf } from '../stage/document.ts'
 import { sharedSample, startImportedNode } from '../sample/imported-node.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 

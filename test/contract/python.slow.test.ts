@@ -7,8 +7,7 @@ import { skipWithout } from '../processes/test-needs.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import { openRelay } from '../stage/relay.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { type Service, startService } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
 
 const SAMPLE_EVENTS = 2_187

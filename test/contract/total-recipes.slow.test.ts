@@ -11,8 +11,7 @@ import type { Contests, EventsPage, Summary } from '../../src/protocol/resources
 import { fetchDescribed } from '../stage/described.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { type Service, startService } from '../stage/service.ts'
 import { skipWithout } from '../processes/test-needs.ts'
 
 const moduleAt = (path: string): string => pathToFileURL(join(ROOT, path)).href

@@ -6,8 +6,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { startService } from '../stage/service.ts'
-import type { Service } from '../stage/service.ts'
+import { type Service, startService } from '../stage/service.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 
 /** Events of the log. A campaign sets the variable to 5000000. */

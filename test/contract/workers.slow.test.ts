@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, suite, test } from 'node:test'
 import { skipUnless } from '../processes/test-needs.ts'
-import { startService } from '../stage/service.ts'
-import type { Service } from '../stage/service.ts'
+import { type Service, startService } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
 
 /** Sends a request over a new connection, which the kernel may give to any thread. */

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { startNode } from '../stage/node-process.ts'
+import { type NodeProcess, startNode } from '../stage/node-process.ts'
 import { isRunning } from '../processes/other-program.ts'
 
 const FAULTS = join(import.meta.dirname, '..', 'crash', 'faults.ts')

@@ -11,8 +11,7 @@ import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { parseVkey } from '../../src/tlog/vkey.ts'
 import { run } from '../stage/command-stage.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { readLines, startNode } from '../stage/node-process.ts'
+import { type NodeProcess, readLines, startNode } from '../stage/node-process.ts'
 import { openCampaign } from '../torture/campaign.ts'
 
 const CAMPAIGN = openCampaign('kill-publishing')

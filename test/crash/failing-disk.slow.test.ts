@@ -10,10 +10,8 @@ import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { STORE_FILE, storePath } from '../../src/log/store/store.ts'
 import { assertConsistent } from '../stage/door-stage.ts'
 import { skipWithout } from '../processes/test-needs.ts'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { readLines, startNode } from '../stage/node-process.ts'
-import type { ShimCall, ShimError } from '../torture/store/io-shim.ts'
-import { withShim } from '../torture/store/io-shim.ts'
+import { type NodeProcess, readLines, startNode } from '../stage/node-process.ts'
+import { type ShimCall, type ShimError, withShim } from '../torture/store/io-shim.ts'
 
 const BEFORE = 5
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PostgresServer } from '../outbox/postgres-server.ts'
 import { freePort } from '../processes/free-ports.ts'
-import type { NamedRow } from '../outbox/administer.ts'
-import { administer } from '../outbox/administer.ts'
+import { administer, type NamedRow } from '../outbox/administer.ts'
 import { configureServer, hasSynchronousStandby, openServerGroup, promoteServer } from './server-group.ts'
 
 const WAIT_MS = 60_000

@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PostgresServer } from '../outbox/postgres-server.ts'
-import { startPostgresServer } from '../outbox/postgres-server.ts'
+import { type PostgresServer, startPostgresServer } from '../outbox/postgres-server.ts'
 import { administer } from '../outbox/administer.ts'
 
 const PROMOTE_SECONDS_MAX = 30

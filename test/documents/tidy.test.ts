@@ -68,11 +68,6 @@ suite('a source', () => {
     )
   })
 
-  test('has 300 lines at most', () => {
-    const long = SOURCES.filter((path) => textOf(path).trimEnd().split('\n').length > 300)
-    assert.deepEqual(long, [])
-  })
-
   test('has no default export', () => {
     // The test runner requires a reporter's default export.
     assert.deepEqual(filesWith(/\bexport default\b/, SOURCES), ['test/stage/skips-reporter.ts'])

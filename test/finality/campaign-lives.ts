@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { startNode } from '../stage/node-process.ts'
-import type { PrivateDoor } from './private-door.ts'
-import { openPrivateDoor } from './private-door.ts'
+import { type NodeProcess, startNode } from '../stage/node-process.ts'
+import { openPrivateDoor, type PrivateDoor } from './private-door.ts'
 
 /** A running service that asks the chain. */
 type Life = Readonly<{ node: NodeProcess; door: PrivateDoor }>

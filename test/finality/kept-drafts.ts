@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { PlatformDesk } from './platform-desk.ts'
 import type { PrivateDoor } from './private-door.ts'
-import type { StoredDrafts } from './stored-drafts.ts'
-import { assertInOrder, placeOf } from './stored-drafts.ts'
+import { assertInOrder, placeOf, type StoredDrafts } from './stored-drafts.ts'
 
 /** Compares the store of a service that has ended with what was known before. */
 type KeptDrafts = Readonly<{

@@ -1,6 +1,5 @@
 import type { ChainKind, Fate } from '../../sim/chain/chain-settings.ts'
-import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
-import { openPretendChain, SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
+import { openPretendChain, type PretendChain, SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
 import type { Random } from '../../sim/random.ts'
 
 /**

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../sim/random.ts'
-import { randomOf } from '../../sim/random.ts'
-import type { PaymentChain, PaymentFate } from './payment-fates.ts'
-import { takesPlace } from './payment-fates.ts'
+import { type Random, randomOf } from '../../sim/random.ts'
+import { type PaymentChain, type PaymentFate, takesPlace } from './payment-fates.ts'
 import type { ModelDraft } from '../story/log-model.ts'
 import type { PlatformDesk } from './platform-desk.ts'
 

@@ -1,8 +1,7 @@
 import type { ChainKind } from '../../sim/chain/chain-settings.ts'
 import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
 import type { FaultName, Faults } from '../../sim/chain/rpc-faults.ts'
-import type { RpcServer } from '../../sim/chain/rpc-server.ts'
-import { openRpcServer } from '../../sim/chain/rpc-server.ts'
+import { openRpcServer, type RpcServer } from '../../sim/chain/rpc-server.ts'
 import type { Random } from '../../sim/random.ts'
 
 /** Three RPC servers of one chain whose faults change at random. One of them lies. */

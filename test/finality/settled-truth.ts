@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import type { EventWire } from '../../src/protocol/event.ts'
-import type { PaymentChain } from './payment-fates.ts'
-import { takesPlace } from './payment-fates.ts'
+import { type PaymentChain, takesPlace } from './payment-fates.ts'
 import type { ModelDraft } from '../story/log-model.ts'
-import type { StoredDrafts } from './stored-drafts.ts'
-import { placeOf } from './stored-drafts.ts'
+import { placeOf, type StoredDrafts } from './stored-drafts.ts'
 
 type Told = Readonly<{
   accepted: ReadonlyMap<string, ModelDraft>

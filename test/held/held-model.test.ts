@@ -4,12 +4,9 @@ import * as fc from 'fast-check'
 import type { Draft } from '../../src/protocol/draft.ts'
 import type { BalancesSetting } from '../../src/publish/admission/admission.ts'
 import { openCampaign } from '../torture/campaign.ts'
-import type { HeldModel, ModelAnswer } from './held-model.ts'
-import { assertCovered, openHeldModel } from './held-model.ts'
-import type { HeldStage } from './held-stage.ts'
-import { CHAIN, openHeldStage } from './held-stage.ts'
-import type { DraftChoice } from './random-drafts.ts'
-import { BEGINNING, draftChoices, draftOf, TXS } from './random-drafts.ts'
+import { assertCovered, type HeldModel, type ModelAnswer, openHeldModel } from './held-model.ts'
+import { CHAIN, type HeldStage, openHeldStage } from './held-stage.ts'
+import { BEGINNING, type DraftChoice, draftChoices, draftOf, TXS } from './random-drafts.ts'
 
 const CAMPAIGN = openCampaign('held-model')
 const RUNS = CAMPAIGN.size

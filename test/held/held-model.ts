@@ -2,11 +2,9 @@ import { ZERO } from '../../src/protocol/amount.ts'
 import { assert } from '../../src/protocol/brand.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import type { ContestId } from '../../src/protocol/seq.ts'
-import { seqOf } from '../../src/protocol/seq.ts'
+import { type ContestId, seqOf } from '../../src/protocol/seq.ts'
 import type { Fold } from '../../src/project/fold/fold.ts'
-import type { BalancesSetting, BooksRefusal } from '../../src/publish/admission/admission.ts'
-import { judgeDraft } from '../../src/publish/admission/admission.ts'
+import { type BalancesSetting, type BooksRefusal, judgeDraft } from '../../src/publish/admission/admission.ts'
 import { openMemoryLog } from '../story/memory-log.ts'
 
 /** A held draft of the model. `word`: whose word it still needs, or has. */

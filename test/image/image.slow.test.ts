@@ -12,8 +12,7 @@ import { unpackKept } from '../books/kept-store.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { textOf } from '../stage/document.ts'
 import { skipWithout } from '../processes/test-needs.ts'
-import type { Image } from './image-stage.ts'
-import { documentedBlocks, openImage } from './image-stage.ts'
+import { documentedBlocks, type Image, openImage } from './image-stage.ts'
 
 /** Most compressed bytes of an image. */
 const IMAGE_BYTES_MAX = 70e6

@@ -4,8 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import type { Layer } from '../../package/image/oci-layout.ts'
-import { addLayer, blobPath, openLayout } from '../../package/image/oci-layout.ts'
+import { addLayer, blobPath, type Layer, openLayout } from '../../package/image/oci-layout.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 
 const SECONDS = 1_700_000_000

@@ -7,11 +7,9 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../sim/random.ts'
-import { FACTS, factOf } from '../../src/command/log-lines/facts.ts'
-import type { FactName } from '../../src/command/log-lines/facts.ts'
+import { type FactName, factOf, FACTS } from '../../src/command/log-lines/facts.ts'
 import { LINES_A_SECOND_MAX } from '../../src/command/log-lines/line-limit.ts'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { startNode } from '../stage/node-process.ts'
+import { type NodeProcess, startNode } from '../stage/node-process.ts'
 
 /** Stands in every value that is sent, so a line that repeats any of them has it. */
 const MARK = 'Zq7mark'

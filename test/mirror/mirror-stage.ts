@@ -1,6 +1,9 @@
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
-import type { ServedMirror, ServedMirrorSettings } from '../../src/command/mirror/served-mirror.ts'
-import { startMirror } from '../../src/command/mirror/served-mirror.ts'
+import {
+  type ServedMirror,
+  type ServedMirrorSettings,
+  startMirror,
+} from '../../src/command/mirror/served-mirror.ts'
 import { VERSION } from '../../src/command/terminal/version.ts'
 import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import type { Ms } from '../../src/protocol/moment.ts'

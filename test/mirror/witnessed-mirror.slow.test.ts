@@ -19,8 +19,7 @@ import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { OTHER_KEY } from '../story/signing.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from '../witness/cosigner-stage.ts'
 import { submissionOf } from '../witness/sample-log.ts'
-import type { ScriptedWitness } from '../witness/scripted-witness.ts'
-import { startScriptedWitness } from '../witness/scripted-witness.ts'
+import { type ScriptedWitness, startScriptedWitness } from '../witness/scripted-witness.ts'
 import { startMirrorNode } from './mirror-stage.ts'
 
 const NOW = Date.UTC(2026, 3, 20, 12, 0, 30, 500)

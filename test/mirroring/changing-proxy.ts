@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 
 /** Changes of what an origin sends. Each may return its argument. */

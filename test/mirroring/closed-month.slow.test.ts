@@ -11,8 +11,7 @@ import {
   gzipTrailer,
 } from '../../src/log/archive/gzip-member.ts'
 import { hasBuildingMirror } from '../../src/mirror/book/building-mirror.ts'
-import type { Changes } from './changing-proxy.ts'
-import { openChangingProxy } from './changing-proxy.ts'
+import { type Changes, openChangingProxy } from './changing-proxy.ts'
 import { assertMirrors, openMirror, openOrigin } from './mirror-stage.ts'
 
 const EVENTS = 1_500

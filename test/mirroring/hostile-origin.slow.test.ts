@@ -16,8 +16,7 @@ import { openSigner } from '../../src/log/tree/signer.ts'
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { basename } from 'node:path'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
-import type { Changes } from './changing-proxy.ts'
-import { endless, openChangingProxy } from './changing-proxy.ts'
+import { type Changes, endless, openChangingProxy } from './changing-proxy.ts'
 import { NEW_LOG, openMirror, openOrigin, vkeyOf } from './mirror-stage.ts'
 
 type Origin = Awaited<ReturnType<typeof openOrigin>>

@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { readHighWater } from '../../src/log/store/high-water.ts'
 import { OTHER_KEY } from '../story/signing.ts'
-import type { Changes } from './changing-proxy.ts'
-import { openChangingProxy } from './changing-proxy.ts'
+import { type Changes, openChangingProxy } from './changing-proxy.ts'
 import { NEW_LOG, openMirror, openOrigin, vkeyOf } from './mirror-stage.ts'
 
 let origin: Awaited<ReturnType<typeof openOrigin>>

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PRODUCT_SOURCES } from '../stage/source-tree.ts'
-import type { Mutant } from './mutant.ts'
-import { sourceOf } from './mutant.ts'
+import { type Mutant, sourceOf } from './mutant.ts'
 import { openTypeCheck } from './type-check.ts'
 
 /** Answers of the compiler, and the hash of all sources for which they hold. */

@@ -1,6 +1,5 @@
 import { ts } from '@ts-morph/common'
-import type { Mutant } from './mutant.ts'
-import { sourceOf } from './mutant.ts'
+import { type Mutant, sourceOf } from './mutant.ts'
 
 /** A mutant that a rule made, and the rule. */
 export type GeneratedMutant = Mutant & Readonly<{ rule: string }>

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { PRODUCT_SOURCES } from '../stage/source-tree.ts'
-import type { GeneratedMutant } from './generate-mutants.ts'
-import { mutantsOf } from './generate-mutants.ts'
+import { type GeneratedMutant, mutantsOf } from './generate-mutants.ts'
 
 /** Parts of the product that mutants are generated of. The first pattern that a source matches names its room. */
 export const ROOMS: readonly Readonly<{ room: string; pattern: RegExp }>[] = [

@@ -1,6 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
-import type { LoadFnOutput } from 'node:module'
+import { type LoadFnOutput, registerHooks } from 'node:module'
 
 /**
  * Preload of each process and thread of a test: replaces one text in one module when Node loads it. The sources on disk

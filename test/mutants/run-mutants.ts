@@ -1,8 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { inTurns } from './in-turns.ts'
-import type { Judgement, TimedTest } from './judge-mutant.ts'
-import { judgeMutant } from './judge-mutant.ts'
+import { type Judgement, judgeMutant, type TimedTest } from './judge-mutant.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Where and how a run judges its mutants. */

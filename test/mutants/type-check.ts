@@ -2,8 +2,7 @@ import { getLibFiles, ts } from '@ts-morph/common'
 import { join } from 'node:path'
 import { ROOT } from '../stage/places.ts'
 import { PRODUCT_SOURCES } from '../stage/source-tree.ts'
-import type { Mutant } from './mutant.ts'
-import { sourceOf } from './mutant.ts'
+import { type Mutant, sourceOf } from './mutant.ts'
 
 /**
  * Opens a check whether the compiler accepts a mutant in its module. A mutant that `npm run check` refuses is no bug that

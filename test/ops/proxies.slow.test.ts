@@ -6,11 +6,9 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { MAIN, SAMPLE } from '../stage/places.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { type Service, startService } from '../stage/service.ts'
 import { skipUnless, skipWithout } from '../processes/test-needs.ts'
-import type { Proxy } from './proxy-stage.ts'
-import { startCaddy, startNginx } from './proxy-stage.ts'
+import { type Proxy, startCaddy, startNginx } from './proxy-stage.ts'
 
 const LIMIT = 60
 /** Seconds for which crowds ask for one page. */

@@ -7,12 +7,10 @@ import { contest, contestIds, contestLedger, contests, schedule } from './contes
 import { get } from './download.ts'
 import { summary } from './figures.ts'
 import { loyaltyRuns } from './loyalty.ts'
-import type { PageQuestion } from './pages.ts'
-import { eventsPage } from './pages.ts'
+import { eventsPage, type PageQuestion } from './pages.ts'
 import { payouts } from './payouts.ts'
 import { testDefaultRanges, testPatterns, testSeries } from './range-comparison.ts'
-import type { Trial } from './trial.ts'
-import { someMoment, someRange, span } from './trial.ts'
+import { someMoment, someRange, span, type Trial } from './trial.ts'
 
 const API = '/api/v1'
 const DAY = 86_400_000

@@ -8,8 +8,16 @@ import type {
   PrizeLine,
   Schedule,
 } from '../../src/protocol/resources.ts'
-import type { Effect, PublicEntry, PublicEvent } from './book.ts'
-import { asOf, decimal, effects, plays, sum } from './book.ts'
+import {
+  asOf,
+  decimal,
+  type Effect,
+  effects,
+  plays,
+  type PublicEntry,
+  type PublicEvent,
+  sum,
+} from './book.ts'
 import { runs } from './loyalty.ts'
 
 type Grouped = Readonly<{ size: number; byContest: ReadonlyMap<number | null, readonly PublicEntry[]> }>

@@ -1,6 +1,5 @@
 import type { PublicEntry } from './book.ts'
-import type { Width } from './calendar.ts'
-import { bucketEnd, bucketStart, nextStart } from './calendar.ts'
+import { bucketEnd, bucketStart, nextStart, type Width } from './calendar.ts'
 
 /** Buckets of a range whose beginning is not given. */
 export const DEFAULT_BUCKETS: Readonly<Record<Width, number>> = {

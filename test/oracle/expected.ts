@@ -1,6 +1,5 @@
 import type { Expected, ExpectedContest, Figures } from './input.ts'
-import type { PublicDetails, PublicEntry } from './book.ts'
-import { billionths, decimal } from './book.ts'
+import { billionths, decimal, type PublicDetails, type PublicEntry } from './book.ts'
 import type { Width } from './calendar.ts'
 import { contestIds, contestLedger } from './contests.ts'
 import { patterns } from './patterns.ts'

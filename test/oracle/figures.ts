@@ -1,6 +1,16 @@
 import type { Summary } from '../../src/protocol/resources.ts'
-import type { PublicEntry, PublicEvent } from './book.ts'
-import { asOf, count, decimal, effects, knownAt, plays, price, sum } from './book.ts'
+import {
+  asOf,
+  count,
+  decimal,
+  effects,
+  knownAt,
+  plays,
+  price,
+  type PublicEntry,
+  type PublicEvent,
+  sum,
+} from './book.ts'
 import { contestStatus } from './contests.ts'
 
 export type Question = (event: PublicEvent) => boolean

@@ -1,6 +1,5 @@
 import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../src/protocol/resources.ts'
-import type { PublicEntry } from './book.ts'
-import { asOf, billionths, decimal, uncancelled } from './book.ts'
+import { asOf, billionths, decimal, type PublicEntry, uncancelled } from './book.ts'
 
 function file(entry: PublicEntry | undefined): LoyaltyFile | null {
   if (entry === undefined) return null

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { PublicDetails, PublicEntry } from './book.ts'
-import { billionths, decimal } from './book.ts'
+import { billionths, decimal, type PublicDetails, type PublicEntry } from './book.ts'
 import { bucketStart, iso, weekday } from './calendar.ts'
 import { contest, contestLedger, contests, schedule } from './contests.ts'
 import { summary } from './figures.ts'

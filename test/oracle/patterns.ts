@@ -1,6 +1,5 @@
 import type { PatternFigures, Patterns } from '../../src/protocol/range-resources.ts'
-import type { Effect, PublicEntry } from './book.ts'
-import { asOf, decimal, effects, knownAt, launch, plays, sum } from './book.ts'
+import { asOf, decimal, type Effect, effects, knownAt, launch, plays, type PublicEntry, sum } from './book.ts'
 import { bucketEnd, bucketStart, iso, moment, weekday } from './calendar.ts'
 import { BURNED, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 

@@ -1,6 +1,5 @@
 import type { Payouts, Unpaid, UnpaidStatus } from '../../src/protocol/resources.ts'
-import type { PublicDetails, PublicEntry, PublicEvent } from './book.ts'
-import { asOf, billionths, decimal } from './book.ts'
+import { asOf, billionths, decimal, type PublicDetails, type PublicEntry, type PublicEvent } from './book.ts'
 import { iso } from './calendar.ts'
 
 /** One prize as payouts can take from it. A hold changes its terms. */

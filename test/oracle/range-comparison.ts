@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Flows, Funds, Patterns } from '../../src/protocol/range-resources.ts'
-import { DAY, WIDTH_MS } from './calendar.ts'
+import { DAY, type Width, WIDTH_MS } from './calendar.ts'
 import { DEFAULT_BUCKETS, defaultRange } from './default-range.ts'
-import type { Width } from './calendar.ts'
 import { get } from './download.ts'
 import { patterns } from './patterns.ts'
 import { flows, funds } from './series.ts'
-import type { Trial } from './trial.ts'
-import { someMoment, someRange, span } from './trial.ts'
+import { someMoment, someRange, span, type Trial } from './trial.ts'
 
 const API = '/api/v1'
 /** Default range of patterns: 28 days by the minute. */

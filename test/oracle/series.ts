@@ -5,10 +5,8 @@ import type {
   FundFigures,
   Funds,
 } from '../../src/protocol/range-resources.ts'
-import type { Effect, PublicEntry } from './book.ts'
-import { asOf, decimal, effects, knownAt, launch, price, sum } from './book.ts'
-import { bucketEnd, bucketStart, bucketStarts, iso, moment, nextStart } from './calendar.ts'
-import type { Width } from './calendar.ts'
+import { asOf, decimal, type Effect, effects, knownAt, launch, price, type PublicEntry, sum } from './book.ts'
+import { bucketEnd, bucketStart, bucketStarts, iso, moment, nextStart, type Width } from './calendar.ts'
 import { BURNED, fund, FUNDS, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 
 const range = (fromMs: number, toMs: number, bucket: Width) => ({

@@ -1,7 +1,6 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { QueryResultRow } from 'pg'
-import { Client } from 'pg'
+import { Client, type QueryResultRow } from 'pg'
 
 const CONNECT_MS_MAX = 30_000
 /** Time in ms in which a connection ends politely. A paused server would never end it. */

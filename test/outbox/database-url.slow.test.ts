@@ -8,8 +8,7 @@ import { connectDatabase } from '../../src/database/database-connection.ts'
 import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { skipUnless, skipWithout } from '../processes/test-needs.ts'
-import type { PostgresServer } from './postgres-server.ts'
-import { hasPostgres, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, type PostgresServer, startPostgresServer } from './postgres-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-database-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

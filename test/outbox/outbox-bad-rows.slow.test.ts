@@ -4,8 +4,7 @@ import { escapeLiteral } from 'pg'
 import { outboxSql, parseOutboxTable } from '../../src/command/outbox/outbox-sql.ts'
 import type { RunResult } from '../stage/command-stage.ts'
 import { skipUnless } from '../processes/test-needs.ts'
-import type { OutboxStage } from './outbox-stage.ts'
-import { openOutboxStage } from './outbox-stage.ts'
+import { openOutboxStage, type OutboxStage } from './outbox-stage.ts'
 import { hasPostgres } from './postgres-server.ts'
 
 const DEPOSIT = { type: 'treasury', kind: 'deposit', kots: '1' }

@@ -6,8 +6,7 @@ import { after, before, suite, test } from 'node:test'
 import { outboxSql, parseOutboxTable } from '../../src/command/outbox/outbox-sql.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 import { until } from './outbox-stage.ts'
-import type { PostgresServer } from './postgres-server.ts'
-import { hasPostgres, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, type PostgresServer, startPostgresServer } from './postgres-server.ts'
 
 const SQL = outboxSql(parseOutboxTable('daybook_outbox'))
 const ORDER = `SELECT draft->>'n' FROM daybook_outbox ORDER BY pos`

@@ -4,14 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { escapeLiteral } from 'pg'
 import { outboxSql, parseOutboxTable } from '../../src/command/outbox/outbox-sql.ts'
-import type { NamedRow } from './administer.ts'
-import { administer } from './administer.ts'
-import type { RunResult } from '../stage/command-stage.ts'
-import { run } from '../stage/command-stage.ts'
-import type { PostgresServer } from './postgres-server.ts'
-import { startPostgresServer } from './postgres-server.ts'
-import type { Service } from '../stage/service.ts'
-import { startService } from '../stage/service.ts'
+import { administer, type NamedRow } from './administer.ts'
+import { run, type RunResult } from '../stage/command-stage.ts'
+import { type PostgresServer, startPostgresServer } from './postgres-server.ts'
+import { type Service, startService } from '../stage/service.ts'
 
 const WAIT_MS = 30_000
 const LOOK_MS = 10

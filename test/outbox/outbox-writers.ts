@@ -1,7 +1,5 @@
-import type { Random } from '../../sim/random.ts'
-import { randomOf } from '../../sim/random.ts'
-import type { DatabaseConnection } from '../../src/database/database-connection.ts'
-import { connectDatabase } from '../../src/database/database-connection.ts'
+import { type Random, randomOf } from '../../sim/random.ts'
+import { connectDatabase, type DatabaseConnection } from '../../src/database/database-connection.ts'
 import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
 import type { PostgresServer } from './postgres-server.ts'
 

@@ -1,5 +1,4 @@
-import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { execFile, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, type SpawnOptions, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

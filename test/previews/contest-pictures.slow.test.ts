@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
-import type { StoryEvent } from '../story/api-story.ts'
+import { plan, type StoryEvent } from '../story/api-story.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { plan } from '../story/api-story.ts'
 import { linesOf } from './picture-lines.ts'
 import { countPixels, decodePng } from './png.ts'
 

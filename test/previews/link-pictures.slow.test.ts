@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../stage/api-stage.ts'
-import { openApiStage } from '../stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { countPixels, decodePng } from './png.ts'
 import { plain } from '../web/parity/page-tree.ts'
 import { linesOf } from './picture-lines.ts'

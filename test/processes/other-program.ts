@@ -1,5 +1,4 @@
-import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathOf } from './test-needs.ts'

@@ -14,8 +14,7 @@ import { passCi } from '../../package/release/upload.ts'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 import { skipWithout } from '../processes/test-needs.ts'
-import type { NpmRegistry } from './npm-registry.ts'
-import { openNpmRegistry } from './npm-registry.ts'
+import { type NpmRegistry, openNpmRegistry } from './npm-registry.ts'
 
 const UPLOAD = pathToFileURL(join(ROOT, 'package', 'release', 'upload.ts')).href
 const NAME = 'daybook-probe'

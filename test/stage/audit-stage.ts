@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
 import type { Entry } from '../../src/protocol/event.ts'
-import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
-import { audit } from '../../src/verify/audit.ts'
+import { type Audit, audit, type AuditSettings } from '../../src/verify/audit.ts'
 import type { Change, PublicLog } from '../story/public-log.ts'
 import { randomLogs } from '../story/random-log.ts'
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { BrowserContextOptions, LaunchOptions, Page } from 'playwright-core'
-import { chromium } from 'playwright-core'
+import { type BrowserContextOptions, chromium, type LaunchOptions, type Page } from 'playwright-core'
 
 /** Chromium of the system; the tests download none. */
 export const CHROMIUM = '/usr/bin/chromium'

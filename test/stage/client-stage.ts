@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomOf } from '../../sim/random.ts'
-import type { Daybook } from '../../src/client/daybook.ts'
-import { openDaybook } from '../../src/client/daybook.ts'
+import { type Daybook, openDaybook } from '../../src/client/daybook.ts'
 import { SURROUNDINGS } from '../../src/client/surroundings.ts'
 import { fetchDescribed } from './described.ts'
-import type { LogModel } from '../story/log-model.ts'
-import { openLogModel } from '../story/log-model.ts'
+import { type LogModel, openLogModel } from '../story/log-model.ts'
 import type { ModelService } from './model-service.ts'
 
 export const LAUNCH_MS: number = Date.UTC(2026, 4, 1, 12)

@@ -13,16 +13,13 @@ import {
   readIdentity,
   storePath,
 } from '../../src/log/store/store.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
-import { msOf } from '../../src/protocol/moment.ts'
+import { type Ms, msOf } from '../../src/protocol/moment.ts'
 import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
 import type { Committed } from '../../src/publish/commits/batch-work.ts'
-import type { CommitQueue } from '../../src/publish/commits/commit-queue.ts'
-import { openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
-import type { PublishOutcome } from '../../src/publish/door/door.ts'
+import { type CommitQueue, openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
+import { createDoor, type PublishOutcome } from '../../src/publish/door/door.ts'
 import type { OperationsAnswer } from '../../src/publish/door/operations.ts'
 import type { LastWords } from '../../src/publish/door/held-list.ts'
-import { createDoor } from '../../src/publish/door/door.ts'
 import { recompute } from '../../src/publish/recompute.ts'
 import { testSigner } from '../story/signing.ts'
 

@@ -4,8 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openReader } from '../../src/log/open-reader.ts'
-import type { ImportRefusal, ImportReport, ImportSettings } from '../../src/publish/import/import.ts'
-import { importFiles } from '../../src/publish/import/import.ts'
+import {
+  importFiles,
+  type ImportRefusal,
+  type ImportReport,
+  type ImportSettings,
+} from '../../src/publish/import/import.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { TEST_KEY } from '../story/signing.ts'

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import type { Browser } from './browser.ts'
-import { openBrowser } from './browser.ts'
+import { type Browser, openBrowser } from './browser.ts'
 import type { ModelDraft } from '../story/log-model.ts'
-import type { ModelService } from './model-service.ts'
-import { openModelService } from './model-service.ts'
-import type { Relay } from './relay.ts'
-import { openRelay } from './relay.ts'
+import { type ModelService, openModelService } from './model-service.ts'
+import { openRelay, type Relay } from './relay.ts'
 
 const NOW_MS = Date.UTC(2026, 4, 20)
 

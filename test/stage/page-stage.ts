@@ -1,8 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core'
-import type { ApiStage } from './api-stage.ts'
-import { openApiStage } from './api-stage.ts'
-import type { Browser, BrowserPage } from './browser.ts'
-import { openBrowser } from './browser.ts'
+import { type ApiStage, openApiStage } from './api-stage.ts'
+import { type Browser, type BrowserPage, openBrowser } from './browser.ts'
 
 /** A service with a fixed story, and a browser. */
 export type PageStage = AsyncDisposable &

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 
 /** Connects to the target. Null while there is none, such as during a restart of the service. */
 function connectTo(to: string | (() => string)): Socket | null {

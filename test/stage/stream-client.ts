@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { assertStreamPartDescribed } from './described.ts'
 
 /** An SSE message, or a JSON line as `data`. */

@@ -4,8 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
-import type { Appender } from '../../src/log/append.ts'
-import { openAppender } from '../../src/log/append.ts'
+import { type Appender, openAppender } from '../../src/log/append.ts'
 import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { LogReader } from '../../src/log/store/reader.ts'
@@ -18,11 +17,14 @@ import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import { openRouter } from '../../src/serve/http/router.ts'
 import { start } from '../../src/serve/server.ts'
-import type { CallerSlotLimits, CallerSlots } from '../../src/serve/allowance/caller-slots.ts'
-import { allocateCallerSlots, openCallerSlots } from '../../src/serve/allowance/caller-slots.ts'
+import {
+  allocateCallerSlots,
+  type CallerSlotLimits,
+  type CallerSlots,
+  openCallerSlots,
+} from '../../src/serve/allowance/caller-slots.ts'
 import type { StreamLimits } from '../../src/serve/stream/limits.ts'
-import type { StreamSettings, Streams } from '../../src/serve/stream/streams.ts'
-import { openStreams } from '../../src/serve/stream/streams.ts'
+import { openStreams, type Streams, type StreamSettings } from '../../src/serve/stream/streams.ts'
 import { testSigner } from '../story/signing.ts'
 
 /** A log with its writer in this thread, and a public listener with its stream. */

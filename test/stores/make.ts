@@ -6,12 +6,12 @@ import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import { DAY_MS, formatAt, msOf } from '../../src/protocol/moment.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
-import type { KeptAnswer } from '../books/kept-store.ts'
 import {
   ask,
   askedPaths,
   isKept,
   KEPT_LOG,
+  type KeptAnswer,
   packStore,
   unpackKept,
   writeAnswers,

@@ -5,6 +5,7 @@ import {
   base36Of,
   base58CheckOf,
   byronOf,
+  type Bytes,
   cashaddrOf,
   confluxOf,
   decredOf,
@@ -21,7 +22,6 @@ import {
   wavesOf,
   xrpOf,
 } from './address-encodings.ts'
-import type { Bytes } from './address-encodings.ts'
 
 /** A form of address, and random addresses of it. */
 export type AddressForm = Readonly<{ name: string; addresses: fc.Arbitrary<string> }>

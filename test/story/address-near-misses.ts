@@ -20,8 +20,7 @@ import {
   wavesOf,
   xrpOf,
 } from './address-encodings.ts'
-import type { AddressForm } from './address-forms.ts'
-import { form } from './address-forms.ts'
+import { type AddressForm, form } from './address-forms.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** The text with the last digit of base32 made larger. */

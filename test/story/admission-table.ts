@@ -6,10 +6,8 @@ import type { Draft } from '../../src/protocol/draft.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
-import type { BooksRefusal } from '../../src/publish/admission/admission.ts'
-import { judgeDraft } from '../../src/publish/admission/admission.ts'
-import type { EventSketch } from './story.ts'
-import { logOf, time } from './story.ts'
+import { type BooksRefusal, judgeDraft } from '../../src/publish/admission/admission.ts'
+import { type EventSketch, logOf, time } from './story.ts'
 
 /** An event or a draft in a table of admission. All have one moment. */
 export type TableEvent = Omit<EventSketch, 'at'>

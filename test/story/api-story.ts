@@ -1,8 +1,7 @@
 import { parseDraftAmount } from '../../src/protocol/amount.ts'
 import type { Details } from '../../src/protocol/details.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
-import { DAY_MS, HOUR_MS, msOf, parseMonth } from '../../src/protocol/moment.ts'
+import { DAY_MS, HOUR_MS, type Ms, msOf, parseMonth } from '../../src/protocol/moment.ts'
 import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
 

@@ -3,8 +3,7 @@ import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
 import { storePath } from '../../src/log/store/store.ts'
-import type { openFolder } from './damaged-log.ts'
-import { makeLog, refusalAtStart, SIGNING, writeKey } from './damaged-log.ts'
+import { makeLog, type openFolder, refusalAtStart, SIGNING, writeKey } from './damaged-log.ts'
 import { OTHER_KEY, TEST_KEY } from './signing.ts'
 
 /** Adds a key to those that sign a log, as a start with both does, and publishes nothing. Returns the files of both. */

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
-import type { Appender } from '../../src/log/append.ts'
-import { openAppender } from '../../src/log/append.ts'
+import { type Appender, openAppender } from '../../src/log/append.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { ContestSearch } from '../../src/project/fold/books.ts'
 import { billionths } from '../../src/protocol/amount.ts'

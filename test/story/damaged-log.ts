@@ -8,20 +8,17 @@ import { backUp } from '../../src/command/backups/backup-command.ts'
 import { check } from '../../src/command/operator/check-command.ts'
 import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
 import type { ExitCode, World } from '../../src/command/terminal/world.ts'
-import type { Appender } from '../../src/log/append.ts'
-import { openAppender } from '../../src/log/append.ts'
+import { type Appender, openAppender } from '../../src/log/append.ts'
 import { markHighWater } from '../../src/log/store/high-water.ts'
-import type { Signing } from '../../src/log/tree/ready-log.ts'
-import { newestCheckpoint, readyLog } from '../../src/log/tree/ready-log.ts'
-import type { SigningKey } from '../../src/log/tree/signer.ts'
-import { openSigner } from '../../src/log/tree/signer.ts'
-import type { NewLog } from '../../src/log/store/store.ts'
+import { newestCheckpoint, readyLog, type Signing } from '../../src/log/tree/ready-log.ts'
+import { openSigner, type SigningKey } from '../../src/log/tree/signer.ts'
 import {
   createStore,
+  type NewLog,
   openForWriting,
   readIdentity,
-  storePath,
   StoreError,
+  storePath,
 } from '../../src/log/store/store.ts'
 import { HASHER } from '../../src/log/tree/stored-tree.ts'
 import { billionths } from '../../src/protocol/amount.ts'

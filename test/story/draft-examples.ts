@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { base58 } from '@scure/base'
-import type { DraftSource } from '../../src/publish/admission/grammar.ts'
-import { parseDraft } from '../../src/publish/admission/grammar.ts'
+import { type DraftSource, parseDraft } from '../../src/publish/admission/grammar.ts'
 import type { DraftRefusal } from '../../src/publish/admission/refusal.ts'
 
 /** Sources of drafts: a publish request, the same on a chain with opaque transactions, and an import file. */

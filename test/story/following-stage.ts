@@ -1,8 +1,7 @@
 import type { LogReader } from '../../src/log/store/reader.ts'
 import type { Seq } from '../../src/protocol/seq.ts'
 import { allocateCallerSlots, openCallerSlots } from '../../src/serve/allowance/caller-slots.ts'
-import type { Following } from '../../src/serve/following/head-waits.ts'
-import { openHeadWaits } from '../../src/serve/following/head-waits.ts'
+import { type Following, openHeadWaits } from '../../src/serve/following/head-waits.ts'
 
 /** Settings of a stage that follows a log. */
 type FollowingStage = Readonly<{

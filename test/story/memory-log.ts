@@ -1,27 +1,39 @@
-import type { Price } from '../../src/protocol/amount.ts'
-import { ZERO } from '../../src/protocol/amount.ts'
-import type { Entry } from '../../src/protocol/event.ts'
-import { formatEvent } from '../../src/protocol/event.ts'
-import type { Month, Ms } from '../../src/protocol/moment.ts'
-import { boundOf, MINUTE_MS, QUARTER_MS, WEEK_MS } from '../../src/protocol/moment.ts'
-import type { ContestId, Seq } from '../../src/protocol/seq.ts'
-import { BEFORE_FIRST } from '../../src/protocol/seq.ts'
+import { type Price, ZERO } from '../../src/protocol/amount.ts'
+import { type Entry, formatEvent } from '../../src/protocol/event.ts'
+import { boundOf, MINUTE_MS, type Month, type Ms, QUARTER_MS, WEEK_MS } from '../../src/protocol/moment.ts'
+import { BEFORE_FIRST, type ContestId, type Seq } from '../../src/protocol/seq.ts'
 import type { Activity, AsOfTotals, Books, HeadBooks } from '../../src/project/fold/books.ts'
-import type { ContestState, Hold, Lot, Take } from '../../src/project/fold/contest.ts'
-import { kindKey, underHold } from '../../src/project/fold/contest.ts'
+import {
+  type ContestState,
+  type Hold,
+  kindKey,
+  type Lot,
+  type Take,
+  underHold,
+} from '../../src/project/fold/contest.ts'
 import { findAmong } from '../../src/project/answers/contest-order.ts'
 import { contestWire } from '../../src/project/answers/contests.ts'
-import type { Changes, Fold, Shelf, StandingPrice } from '../../src/project/fold/fold.ts'
+import {
+  apply,
+  type Changes,
+  type Fold,
+  openFold,
+  settled,
+  type Shelf,
+  type StandingPrice,
+} from '../../src/project/fold/fold.ts'
 import type { ContestMove } from '../../src/project/fold/figure-counts.ts'
-import { apply, openFold, settled } from '../../src/project/fold/fold.ts'
 import type { LoyaltyState } from '../../src/project/fold/loyalty.ts'
 import { activityOf, beginsChunk, replay } from '../../src/project/fold/prefix.ts'
-import type { Tally } from '../../src/project/fold/tally.ts'
-import { copyTally, emptyTally, totalsOfTally } from '../../src/project/fold/tally.ts'
-import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
-import { totalsOfRows, unpaidRows } from '../../src/project/fold/unpaid.ts'
-import type { WeekShelf } from '../../src/project/fold/week-sums.ts'
-import { addActivity, QUARTERS_OF_WEEK, weekOf, weekStrided } from '../../src/project/fold/week-sums.ts'
+import { copyTally, emptyTally, type Tally, totalsOfTally } from '../../src/project/fold/tally.ts'
+import { totalsOfRows, type UnpaidRow, unpaidRows } from '../../src/project/fold/unpaid.ts'
+import {
+  addActivity,
+  QUARTERS_OF_WEEK,
+  weekOf,
+  type WeekShelf,
+  weekStrided,
+} from '../../src/project/fold/week-sums.ts'
 
 type Row = Readonly<{ index: number; atMs: Ms; tally: Tally }>
 

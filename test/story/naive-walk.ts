@@ -1,6 +1,5 @@
 import type { Walk, WalkResult } from '../../src/log/store/reader.ts'
-import type { DaybookEvent } from '../../src/protocol/event.ts'
-import { formatEvent } from '../../src/protocol/event.ts'
+import { type DaybookEvent, formatEvent } from '../../src/protocol/event.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 
 /** Whether an event passes a filter and names the transaction, apart from `nonzero`. */

@@ -1,16 +1,21 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { keysOf } from '../../src/protocol/brand.ts'
 import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
 import { formatDetails, formatDetailsLine } from '../../src/protocol/details.ts'
-import type { Entry } from '../../src/protocol/event.ts'
-import { formatEvent } from '../../src/protocol/event.ts'
-import type { Month, Ms } from '../../src/protocol/moment.ts'
-import { boundOf, floorTo, MINUTE_MS, monthOf, msOf, nextMonth } from '../../src/protocol/moment.ts'
+import { type Entry, formatEvent } from '../../src/protocol/event.ts'
+import {
+  boundOf,
+  floorTo,
+  MINUTE_MS,
+  type Month,
+  monthOf,
+  type Ms,
+  msOf,
+  nextMonth,
+} from '../../src/protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
-import type { Parsed } from '../../src/protocol/problem.ts'
-import { mapped, parsed } from '../../src/protocol/problem.ts'
+import { mapped, type Parsed, parsed } from '../../src/protocol/problem.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 import type { Books } from '../../src/project/fold/books.ts'
 import { contestLedger } from '../../src/project/answers/contest-ledger.ts'
@@ -29,17 +34,14 @@ import { summary } from '../../src/project/answers/summary.ts'
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { formatEntry } from '../../src/tlog/entries.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../../src/tlog/frontier.ts'
-import type { Hash } from '../../src/tlog/hash.ts'
-import { treeHasher } from '../../src/tlog/hash.ts'
+import { type Hash, treeHasher } from '../../src/tlog/hash.ts'
 import { inclusionProof } from '../../src/tlog/inclusion.ts'
 import { formatNote } from '../../src/tlog/note.ts'
 import { formatReceipt } from '../../src/tlog/receipt.ts'
 import { signText } from '../../src/tlog/signature.ts'
 import { formatBase64 } from '../../src/tlog/text.ts'
-import type { Tile } from '../../src/tlog/tile.ts'
-import { formatTile, parseTilePath, TILE_WIDTH } from '../../src/tlog/tile.ts'
-import type { VerifierKey } from '../../src/tlog/vkey.ts'
-import { formatVkey, verifierKey } from '../../src/tlog/vkey.ts'
+import { formatTile, parseTilePath, type Tile, TILE_WIDTH } from '../../src/tlog/tile.ts'
+import { formatVkey, type VerifierKey, verifierKey } from '../../src/tlog/vkey.ts'
 import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
 import type { Source } from '../../src/verify/reading/source.ts'
 

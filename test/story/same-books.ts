@@ -4,20 +4,19 @@ import { FIGURES } from '../../src/project/fold/tally.ts'
 import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
 import { weekOf } from '../../src/project/fold/week-sums.ts'
 import type { Entry } from '../../src/protocol/event.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
 import {
   boundOf,
   DAY_MS,
   floorTo,
   HOUR_MS,
   MINUTE_MS,
+  type Ms,
   MS_MAX,
   QUARTER_MS,
   WEEK_MS,
 } from '../../src/protocol/moment.ts'
 import { CONTEST_STATUSES } from '../../src/protocol/resources.ts'
-import type { ContestId } from '../../src/protocol/seq.ts'
-import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
+import { type ContestId, contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 
 /** Asserts that two books give the same answers, at moments around the log's entries. */
 export function assertSameBooks(actual: Books, expected: Books, entries: readonly Entry[]): void {

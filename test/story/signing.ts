@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { base64urlnopad, hex } from '@scure/base'
-import type { Signer, SigningKey } from '../../src/log/tree/signer.ts'
-import { openSigner } from '../../src/log/tree/signer.ts'
+import { openSigner, type Signer, type SigningKey } from '../../src/log/tree/signer.ts'
 import { changeKeys } from '../../src/log/tree/ready-log.ts'
 import { readIdentity } from '../../src/log/store/store.ts'
 

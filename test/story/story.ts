@@ -1,12 +1,10 @@
 import { negate, parseDraftAmount, parseDraftPrice } from '../../src/protocol/amount.ts'
 import type { Details } from '../../src/protocol/details.ts'
 import type { Entry } from '../../src/protocol/event.ts'
-import type { Month, Ms } from '../../src/protocol/moment.ts'
-import { parseAt } from '../../src/protocol/moment.ts'
+import { type Month, type Ms, parseAt } from '../../src/protocol/moment.ts'
 import type { EventType } from '../../src/protocol/rules.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
-import type { MemoryLog } from './memory-log.ts'
-import { openMemoryLog } from './memory-log.ts'
+import { type MemoryLog, openMemoryLog } from './memory-log.ts'
 
 /** A short form of an event. Its seq is its position; absent fields are null. */
 export type EventSketch = Readonly<{

@@ -6,8 +6,7 @@ import { readCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { cosignText } from '../../src/tlog/cosignature.ts'
 import { formatNote, parseNote } from '../../src/tlog/note.ts'
 import type { Sign } from '../../src/tlog/signature.ts'
-import type { VerifierKey } from '../../src/tlog/vkey.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
+import { formatVkey, type VerifierKey } from '../../src/tlog/vkey.ts'
 import { keyOfSeed, mlDsaKeyOfSeed, sha256 } from '../tlog/example.ts'
 
 type WitnessKey = Readonly<{ key: VerifierKey; sign: Sign }>

@@ -17,8 +17,7 @@ import type { VerifierKey } from '../../src/tlog/vkey.ts'
 import { CosignerStateError } from '../../src/witness/cosigner/state-file.ts'
 import { makeLog, openFolder } from '../story/damaged-log.ts'
 import { openCampaign } from '../torture/campaign.ts'
-import type { CosignerStage } from '../witness/cosigner-stage.ts'
-import { openCosignerStage, shownNote, WITNESS_KEYS } from '../witness/cosigner-stage.ts'
+import { type CosignerStage, openCosignerStage, shownNote, WITNESS_KEYS } from '../witness/cosigner-stage.ts'
 import { sampleLog } from '../witness/sample-log.ts'
 
 const CAMPAIGN = openCampaign('flipped-files')

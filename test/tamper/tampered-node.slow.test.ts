@@ -9,8 +9,7 @@ import { storePath } from '../../src/log/store/store.ts'
 import { change, flip, makeLog, openFolder, publishUpTo } from '../story/damaged-log.ts'
 import { ENDS, EVENTS } from '../story/damages.ts'
 import { run } from '../stage/command-stage.ts'
-import type { NodeProcess } from '../stage/node-process.ts'
-import { startNode } from '../stage/node-process.ts'
+import { type NodeProcess, startNode } from '../stage/node-process.ts'
 import { daybook } from '../stage/service.ts'
 
 const PUBLISHERS = 4

@@ -1,13 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { PretendChain } from '../../sim/chain/pretend-chain.ts'
-import { openPretendChain } from '../../sim/chain/pretend-chain.ts'
-import type { RunResult } from '../stage/command-stage.ts'
-import { run } from '../stage/command-stage.ts'
+import { openPretendChain, type PretendChain } from '../../sim/chain/pretend-chain.ts'
+import { run, type RunResult } from '../stage/command-stage.ts'
 import { paidLog } from '../story/paid-log.ts'
-import type { PublicLog } from '../story/public-log.ts'
-import { publicLog } from '../story/public-log.ts'
+import { type PublicLog, publicLog } from '../story/public-log.ts'
 
 export const NOW: number = Date.UTC(2026, 5, 1)
 /** Part of the URL of the server that nobody may repeat. */

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Entry } from '../../src/protocol/event.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
-import { floorTo, MINUTE_MS, msOf, SECOND_MS } from '../../src/protocol/moment.ts'
+import { floorTo, MINUTE_MS, type Ms, msOf, SECOND_MS } from '../../src/protocol/moment.ts'
 import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
 import type { WitnessAnswer, WitnessQuestions } from '../../src/verify/ask-witnesses.ts'
-import type { Change, LogKey, PublicLog } from '../story/public-log.ts'
-import { checkpointOver, newKey, publicLog } from '../story/public-log.ts'
-import type { WitnessKey } from '../story/witness-keys.ts'
-import { witnessKey } from '../story/witness-keys.ts'
+import {
+  type Change,
+  checkpointOver,
+  type LogKey,
+  newKey,
+  type PublicLog,
+  publicLog,
+} from '../story/public-log.ts'
+import { type WitnessKey, witnessKey } from '../story/witness-keys.ts'
 import { auditOf, RICH_LOG } from '../stage/audit-stage.ts'
 
 /** Key of the log that the witnesses of these tests know. */

@@ -1,5 +1,4 @@
-import { hashesAt, widthAt } from '../../src/tlog/tile.ts'
-import type { Tile } from '../../src/tlog/tile.ts'
+import { hashesAt, type Tile, widthAt } from '../../src/tlog/tile.ts'
 import { parseUtf8 } from '../../src/tlog/text.ts'
 
 const LENGTH_BYTES = 2

@@ -1,13 +1,17 @@
-import type { KeyObject } from 'node:crypto'
-import { createHash, createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  hash,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 import type { Sign, Verify } from '../../src/tlog/signature.ts'
-import type { Hash, Sha256, TreeHasher } from '../../src/tlog/hash.ts'
-import { treeHasher } from '../../src/tlog/hash.ts'
-import type { Frontier } from '../../src/tlog/frontier.ts'
-import { appendLeaf, emptyFrontier } from '../../src/tlog/frontier.ts'
+import { type Hash, type Sha256, type TreeHasher, treeHasher } from '../../src/tlog/hash.ts'
+import { appendLeaf, emptyFrontier, type Frontier } from '../../src/tlog/frontier.ts'
 import type { ReadTile } from '../../src/tlog/subtree.ts'
-import type { KeyType, VerifierKey } from '../../src/tlog/vkey.ts'
-import { verifierKey } from '../../src/tlog/vkey.ts'
+import { type KeyType, type VerifierKey, verifierKey } from '../../src/tlog/vkey.ts'
 
 /** SHA-256 of the runtime. */
 export const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
-import type { Random } from '../../sim/random.ts'
-import { randomOf } from '../../sim/random.ts'
-import type { CampaignRow } from './campaigns.ts'
-import { CAMPAIGNS } from './campaigns.ts'
+import { type Random, randomOf } from '../../sim/random.ts'
+import { type CampaignRow, CAMPAIGNS } from './campaigns.ts'
 
 /** Counts of a campaign, by name. Whole numbers, except for times, whose names end with a unit. */
 export type Figures = Readonly<Record<string, number>>

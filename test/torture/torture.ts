@@ -6,8 +6,7 @@ import { parseArgs } from 'node:util'
 import { ROOT } from '../stage/places.ts'
 import { useTemporaryFolder } from '../processes/temporary-folder.ts'
 import { CAMPAIGNS } from './campaigns.ts'
-import type { TortureSettings } from './run-torture.ts'
-import { listOf, reportOf, runTorture } from './run-torture.ts'
+import { listOf, reportOf, runTorture, type TortureSettings } from './run-torture.ts'
 
 /**
  * `npm run torture`: runs the campaigns one after another, prints their seed and what they counted, and ends with a

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { storePath } from '../../src/log/store/store.ts'
-import type { UpgradeReport, UpgradeSettings } from '../../src/publish/upgrade/upgrade.ts'
-import { upgradeStore } from '../../src/publish/upgrade/upgrade.ts'
+import { type UpgradeReport, type UpgradeSettings, upgradeStore } from '../../src/publish/upgrade/upgrade.ts'
 import { makeLog } from '../story/damaged-log.ts'
 
 /** Events of the long log: more than a slice of an upgrade. */

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Details } from '../../src/protocol/details.ts'
-import type { Ms } from '../../src/protocol/moment.ts'
-import { HOUR_MS, msOf } from '../../src/protocol/moment.ts'
+import { HOUR_MS, type Ms, msOf } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { parseExplorer } from '../../src/web/markup/site.ts'
 import { assertParity, sourcesOf } from './parity/parity.ts'
-import type { StoryEvent } from '../story/api-story.ts'
+import { LAUNCH, plan, type StoryEvent } from '../story/api-story.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { LAUNCH, plan } from '../story/api-story.ts'
 
 // Events of one contest, for tests of its pages.
 

@@ -3,13 +3,18 @@ import { after, before, suite, test } from 'node:test'
 import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
 import { cosignNewest } from '../story/witnesses.ts'
-import type { BrowserPage } from '../stage/browser.ts'
-import { assertFits, assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
+import {
+  assertFits,
+  assertNoSidewaysScroll,
+  assertThemesSound,
+  type BrowserPage,
+  NARROW,
+  WIDE,
+} from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
 import type { Mirror } from '../../src/protocol/mirror-resource.ts'
 import { formatAt, HOUR_MS } from '../../src/protocol/moment.ts'
-import type { PageStage } from '../stage/page-stage.ts'
-import { openPageStage } from '../stage/page-stage.ts'
+import { openPageStage, type PageStage } from '../stage/page-stage.ts'
 import { openCampaign } from '../torture/campaign.ts'
 
 const CAMPAIGN = openCampaign('pages')

@@ -4,10 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { parseDraftPrice } from '../../src/protocol/amount.ts'
 import type { Details } from '../../src/protocol/details.ts'
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
-import type { ApiStage } from '../stage/api-stage.ts'
-import type { StoryEvent } from '../story/api-story.ts'
-import { openApiStage } from '../stage/api-stage.ts'
-import { LAUNCH, plan } from '../story/api-story.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
+import { LAUNCH, plan, type StoryEvent } from '../story/api-story.ts'
 
 const BYTES_MAX = 30 * 1024
 /** Elements of a page. A phone takes longer to lay out more. */

@@ -4,10 +4,14 @@ import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Flows, Funds } from '../../src/protocol/range-resources.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
-import type { BrowserPage } from '../stage/browser.ts'
-import { assertNoSidewaysScroll, assertThemesSound, NARROW, WIDE } from '../stage/browser.ts'
-import type { PageStage } from '../stage/page-stage.ts'
-import { openPageStage } from '../stage/page-stage.ts'
+import {
+  assertNoSidewaysScroll,
+  assertThemesSound,
+  type BrowserPage,
+  NARROW,
+  WIDE,
+} from '../stage/browser.ts'
+import { openPageStage, type PageStage } from '../stage/page-stage.ts'
 
 let pages: PageStage
 before(async () => {

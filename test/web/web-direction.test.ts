@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { HOUR_MS } from '../../src/protocol/moment.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { LAUNCH, plan } from '../story/api-story.ts'
-import type { StoryEvent } from '../story/api-story.ts'
+import { LAUNCH, plan, type StoryEvent } from '../story/api-story.ts'
 
 /** Title of an old store; admission refuses it today. */
 const TURNED = 'Autumn\u202E round\u2069'

@@ -4,8 +4,7 @@ import { base58 } from '@scure/base'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
-import type { ApiStage } from '../stage/api-stage.ts'
-import { openApiStage } from '../stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 
 const SOLANA = base58.encode(new Uint8Array(32).fill(7))
 const EVM = `0x${'ab'.repeat(20)}`

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { LiveStage } from '../stage/live-stage.ts'
-import { countsUpTo, explains, list, openLiveStage, says, shows } from '../stage/live-stage.ts'
+import {
+  countsUpTo,
+  explains,
+  list,
+  type LiveStage,
+  openLiveStage,
+  says,
+  shows,
+} from '../stage/live-stage.ts'
 
 let stage: LiveStage
 let base: string

@@ -4,8 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import type { CDPSession } from 'playwright-core'
 import type { Counter } from '../../src/serve/allowance/counters.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import type { LiveStage } from '../stage/live-stage.ts'
-import { countsUpTo, openLiveStage, says, shows } from '../stage/live-stage.ts'
+import { countsUpTo, type LiveStage, openLiveStage, says, shows } from '../stage/live-stage.ts'
 import { ADDRESSES, firstOfEachPage } from './parity/web-addresses.ts'
 
 /** Most milliseconds of main thread for a live update, at a quarter of the processor's speed. */

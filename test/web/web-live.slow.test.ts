@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { LiveStage } from '../stage/live-stage.ts'
-import { countsUpTo, explains, list, openLiveStage, says, seqsOf, shows } from '../stage/live-stage.ts'
+import {
+  countsUpTo,
+  explains,
+  list,
+  type LiveStage,
+  openLiveStage,
+  says,
+  seqsOf,
+  shows,
+} from '../stage/live-stage.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 
 const ROWS_MAX = 100

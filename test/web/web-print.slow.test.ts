@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { BrowserPage } from '../stage/browser.ts'
-import type { PageStage } from '../stage/page-stage.ts'
-import { openPageStage } from '../stage/page-stage.ts'
+import { openPageStage, type PageStage } from '../stage/page-stage.ts'
 import { ADDRESSES, firstOfEachPage } from './parity/web-addresses.ts'
 
 /** A4 between the margins of a printer, in pixels. */

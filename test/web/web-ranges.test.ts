@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH } from '../story/api-story.ts'
 
 let stage: ApiStage

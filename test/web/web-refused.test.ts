@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { PROBLEMS } from '../../src/protocol/problem.ts'
-import type { ApiStage } from '../stage/api-stage.ts'
-import { openApiStage } from '../stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { elementsIn, parseMarkup, plain, textIn } from './parity/page-tree.ts'
 import { REFUSED } from './parity/web-addresses.ts'
 

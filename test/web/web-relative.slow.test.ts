@@ -3,8 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
 import { LAUNCH } from '../story/api-story.ts'
 import type { BrowserPage } from '../stage/browser.ts'
-import type { PageStage } from '../stage/page-stage.ts'
-import { openPageStage } from '../stage/page-stage.ts'
+import { openPageStage, type PageStage } from '../stage/page-stage.ts'
 
 let pages: PageStage
 before(async () => {

@@ -3,8 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH } from '../story/api-story.ts'
-import type { PageStage } from '../stage/page-stage.ts'
-import { openPageStage } from '../stage/page-stage.ts'
+import { openPageStage, type PageStage } from '../stage/page-stage.ts'
 
 let pages: PageStage
 before(async () => {

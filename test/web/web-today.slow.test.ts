@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import type { StoryEvent } from '../story/api-story.ts'
-import { plan } from '../story/api-story.ts'
+import { plan, type StoryEvent } from '../story/api-story.ts'
 import { openPageStage } from '../stage/page-stage.ts'
 
 const PHONE = { width: 390, height: 844 }

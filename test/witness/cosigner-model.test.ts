@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parseNote } from '../../src/tlog/note.ts'
-import type { SampleLog } from './sample-log.ts'
+import { type SampleLog, sampleLog, submissionOf } from './sample-log.ts'
 import { openCosignerStage, shownNote, timesOn } from './cosigner-stage.ts'
-import { sampleLog, submissionOf } from './sample-log.ts'
 
 /** Two clients show two histories of one log. */
 const HISTORIES: readonly [SampleLog, SampleLog] = [

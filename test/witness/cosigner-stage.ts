@@ -3,10 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Cosigner, CosignerFact, CosignerSettings } from '../../src/witness/cosigner/cosigner.ts'
-import { openCosigner, originHashOf } from '../../src/witness/cosigner/cosigner.ts'
-import type { CosignerKey } from '../../src/witness/cosigner/cosigner-keys.ts'
-import { cosignerKey } from '../../src/witness/cosigner/cosigner-keys.ts'
+import {
+  type Cosigner,
+  type CosignerFact,
+  type CosignerSettings,
+  openCosigner,
+  originHashOf,
+} from '../../src/witness/cosigner/cosigner.ts'
+import { type CosignerKey, cosignerKey } from '../../src/witness/cosigner/cosigner-keys.ts'
 import { verifyRawEd25519, verifyRawMlDsa44 } from '../../src/log/tree/signer.ts'
 import { parseNote } from '../../src/tlog/note.ts'
 import { openVouching } from '../../src/tlog/quorum.ts'

@@ -12,8 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import type { CosignerStage } from './cosigner-stage.ts'
-import { openCosignerStage } from './cosigner-stage.ts'
+import { type CosignerStage, openCosignerStage } from './cosigner-stage.ts'
 import { sampleLog } from './sample-log.ts'
 
 const log = sampleLog('log.example/a')

@@ -3,8 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
-import type { CosignerStage } from './cosigner-stage.ts'
-import { openCosignerStage, shownNote, STAGE_SECONDS, timesOn, WITNESS_NAME } from './cosigner-stage.ts'
+import {
+  type CosignerStage,
+  openCosignerStage,
+  shownNote,
+  STAGE_SECONDS,
+  timesOn,
+  WITNESS_NAME,
+} from './cosigner-stage.ts'
 import { sampleLog, submissionOf } from './sample-log.ts'
 
 const log = sampleLog('log.example/a')

@@ -1,6 +1,5 @@
 import { formatBase64 } from '../../src/tlog/text.ts'
-import type { AskingLog } from './asking-log.ts'
-import { addCheckpointBody, hashes, treeText } from './asking-log.ts'
+import { addCheckpointBody, type AskingLog, hashes, treeText } from './asking-log.ts'
 import type { WitnessCase } from './witness-case.ts'
 
 /** Cases about signatures. */

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as bodyOf } from 'node:stream/consumers'
 import { cosignText } from '../../src/tlog/cosignature.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
-import type { VerifierKey } from '../../src/tlog/vkey.ts'
+import { formatVkey, type VerifierKey } from '../../src/tlog/vkey.ts'
 import { keyOfSeed, mlDsaKeyOfSeed } from '../tlog/example.ts'
 
 /** Answer of a witness to one request. */

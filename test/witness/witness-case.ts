@@ -5,8 +5,7 @@ import { openVouching } from '../../src/tlog/quorum.ts'
 import { formatUtf8 } from '../../src/tlog/text.ts'
 import { parseVkey } from '../../src/tlog/vkey.ts'
 import { sha256, verifyEd25519 } from '../tlog/example.ts'
-import type { AskingLog } from './asking-log.ts'
-import { addCheckpointBody, openAskingLog } from './asking-log.ts'
+import { addCheckpointBody, type AskingLog, openAskingLog } from './asking-log.ts'
 
 /** A question to add-checkpoint, and the status that C2SP tlog-witness demands. Each case has a log of its own. */
 export type WitnessCase = Readonly<{

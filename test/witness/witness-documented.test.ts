@@ -18,14 +18,13 @@ import {
   WITNESS_REQUEST_MS,
 } from '../../src/witness/cosigner/witness-listener.ts'
 import { FEED_PACE, WITNESS_REFUSALS } from '../../src/witness/feed/feed-settings.ts'
-import { AHEAD_SECONDS_MAX } from '../../src/tlog/quorum.ts'
+import { AHEAD_SECONDS_MAX, WITNESSES_MAX } from '../../src/tlog/quorum.ts'
 import { FEED_FAILED_MS_MAX } from '../../src/witness/feed/peers.ts'
 import {
   FEED_ANSWER_BYTES_MAX,
   FEED_ANSWER_MS,
   FEED_RETRY_AFTER_MS_MAX,
 } from '../../src/witness/feed/post-checkpoint.ts'
-import { WITNESSES_MAX } from '../../src/tlog/quorum.ts'
 import { textOf } from '../stage/document.ts'
 
 suite('the documents of a witness', () => {

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { BatchLimit } from './batch-limit.ts'
-import { askInBatches, openBatchLimit } from './batch-limit.ts'
-import type { RpcFault } from './rpc-failure.ts'
-import { RpcFailure } from './rpc-failure.ts'
+import { askInBatches, type BatchLimit, openBatchLimit } from './batch-limit.ts'
+import { RpcFailure, type RpcFault } from './rpc-failure.ts'
 
 const PARTS = Array.from({ length: 20 }, (_, at) => at)
 

@@ -1,9 +1,7 @@
-import type { BatchLimit } from './batch-limit.ts'
-import { askInBatches, openBatchLimit } from './batch-limit.ts'
+import { askInBatches, type BatchLimit, openBatchLimit } from './batch-limit.ts'
 import type { ChainUrl } from './chain-url.ts'
 import { RpcFailure } from './rpc-failure.ts'
-import type { RpcCall, RpcRequests } from './rpc-requests.ts'
-import { openRpcRequests } from './rpc-requests.ts'
+import { openRpcRequests, type RpcCall, type RpcRequests } from './rpc-requests.ts'
 import type { RpcSettings } from './rpc-settings.ts'
 
 /** Calls in the first JSON-RPC batch. */

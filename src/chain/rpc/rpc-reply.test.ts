@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { RpcFault } from './rpc-failure.ts'
-import { RpcFailure } from './rpc-failure.ts'
+import { RpcFailure, type RpcFault } from './rpc-failure.ts'
 import { repliesOf } from './rpc-reply.ts'
 
 const reply = (id: unknown, result: unknown = 'ok') => ({ jsonrpc: '2.0', id, result })

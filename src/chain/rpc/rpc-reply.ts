@@ -1,8 +1,6 @@
-import type { AnswerFields } from './answer-shapes.ts'
-import { hasFields } from './answer-shapes.ts'
+import { type AnswerFields, hasFields } from './answer-shapes.ts'
 import { repeatsMember } from './repeated-members.ts'
-import type { RpcFault, ServerWords } from './rpc-failure.ts'
-import { RpcFailure } from './rpc-failure.ts'
+import { RpcFailure, type RpcFault, type ServerWords } from './rpc-failure.ts'
 import type { PostAnswer } from './rpc-post.ts'
 import { saidBy } from './server-words.ts'
 

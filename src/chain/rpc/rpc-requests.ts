@@ -1,9 +1,7 @@
 import type { ChainUrl } from './chain-url.ts'
-import type { RpcFault } from './rpc-failure.ts'
-import { RpcFailure } from './rpc-failure.ts'
+import { RpcFailure, type RpcFault } from './rpc-failure.ts'
 import { postJson } from './rpc-post.ts'
-import type { CallReply } from './rpc-reply.ts'
-import { repliesOf } from './rpc-reply.ts'
+import { type CallReply, repliesOf } from './rpc-reply.ts'
 import type { RpcSettings } from './rpc-settings.ts'
 
 /** Rest after a rate limit without `Retry-After`. */

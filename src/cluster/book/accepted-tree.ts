@@ -1,6 +1,5 @@
 import type { Signer } from '../../log/tree/signer.ts'
-import type { TreeWriter } from '../../log/tree/tree-writer.ts'
-import { openTreeWriter } from '../../log/tree/tree-writer.ts'
+import { openTreeWriter, type TreeWriter } from '../../log/tree/tree-writer.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { FollowedRow } from './followed-row.ts'
 import type { CommitGathering } from './commit-gathering.ts'

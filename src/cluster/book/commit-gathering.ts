@@ -1,7 +1,6 @@
 import type { SegmentOf } from '../../log/archive/archive-writer.ts'
 import { deflateSegment, storeSegment } from '../../log/archive/gzip-member.ts'
-import type { CommitRow, RowRef, RowSegment } from '../row/log-row.ts'
-import { STORED_ROW_SEGMENT } from '../row/log-row.ts'
+import { type CommitRow, type RowRef, type RowSegment, STORED_ROW_SEGMENT } from '../row/log-row.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { HeldGathering } from './held-gathering.ts'
 import { ROW_CHANGES_BYTES_MAX, bytesOfEvent, bytesOfRef, SEGMENT_SPARE_BYTES } from './row-room.ts'

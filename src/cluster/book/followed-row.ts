@@ -4,8 +4,7 @@ import { inflatesTo, storeSegment } from '../../log/archive/gzip-member.ts'
 import { entryOfRow } from '../../log/books/shelf.ts'
 import type { CommitRow, RowSegment } from '../row/log-row.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
-import type { Entry } from '../../protocol/event.ts'
-import { formatEvent } from '../../protocol/event.ts'
+import { type Entry, formatEvent } from '../../protocol/event.ts'
 import type { Month } from '../../protocol/moment.ts'
 
 /** Thrown while a row is applied that does not fit the books. Its message says why. */

@@ -6,8 +6,7 @@ import { assertMoved } from '../../../test/cluster/book/moved-log.ts'
 import { randomOutput } from '../../../test/cluster/book/random-output.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import type { Draft } from '../../protocol/draft.ts'
-import type { Month } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { type Month, msOf } from '../../protocol/moment.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
 

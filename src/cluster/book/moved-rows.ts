@@ -4,8 +4,7 @@ import type { HeldChange } from '../../log/held/held-change.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import { FILE_CODES, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
-import type { Row } from '../../log/store/codec.ts'
-import { bytes, number, text } from '../../log/store/codec.ts'
+import { bytes, number, type Row, text } from '../../log/store/codec.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
 import { signNewest } from '../../log/tree/ready-log.ts'
@@ -16,8 +15,14 @@ import { msOf, parseMonth } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { beginOf } from '../row/begin-row.ts'
 import { openKeptRows } from '../row/kept-rows.ts'
-import type { CommitRow, RowBody, RowSegment, RowSignatures } from '../row/log-row.ts'
-import { ROW_VERSION, STORED_ROW_SEGMENT } from '../row/log-row.ts'
+import {
+  type CommitRow,
+  ROW_VERSION,
+  type RowBody,
+  type RowSegment,
+  type RowSignatures,
+  STORED_ROW_SEGMENT,
+} from '../row/log-row.ts'
 import { digestOfRow, encodeRow } from '../row/row-frame.ts'
 import { openRowKeys } from '../row/row-keys.ts'
 import { clearTablePlace, writeTablePlace } from '../row/table-position.ts'

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { BookNodes } from '../../../test/cluster/book/book-nodes.ts'
-import { assertSameTables, openBookNodes, rowsOf } from '../../../test/cluster/book/book-nodes.ts'
+import {
+  assertSameTables,
+  type BookNodes,
+  openBookNodes,
+  rowsOf,
+} from '../../../test/cluster/book/book-nodes.ts'
 import { WRONG_ROWS } from '../../../test/cluster/book/wrong-rows.ts'
 import { randomRows } from '../../../test/cluster/row/random-rows.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'

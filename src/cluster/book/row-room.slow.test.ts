@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { BookNodes } from '../../../test/cluster/book/book-nodes.ts'
-import { assertCarried, openBookNodes } from '../../../test/cluster/book/book-nodes.ts'
+import { assertCarried, type BookNodes, openBookNodes } from '../../../test/cluster/book/book-nodes.ts'
 import { randomOutput } from '../../../test/cluster/book/random-output.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import type { Draft } from '../../protocol/draft.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { BookNodes } from '../../../test/cluster/book/book-nodes.ts'
-import { assertSameTables, openBookNodes } from '../../../test/cluster/book/book-nodes.ts'
+import { assertSameTables, type BookNodes, openBookNodes } from '../../../test/cluster/book/book-nodes.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'

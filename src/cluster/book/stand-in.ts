@@ -4,8 +4,7 @@ import { text } from '../../log/store/codec.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
 import { signNewest, storedSignature } from '../../log/tree/ready-log.ts'
-import type { SigningKey } from '../../log/tree/signer.ts'
-import { isMadeWith, verifierKeyOf } from '../../log/tree/signer.ts'
+import { isMadeWith, type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 
 /**
  * Signature of the newest tree while the store ends in the middle of moved history. The log has none there, or one of a

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
 import { print } from '../../command/terminal/output.ts'
-import type { ExitCode, World } from '../../command/terminal/world.ts'
-import { tell } from '../../command/terminal/world.ts'
+import { type ExitCode, tell, type World } from '../../command/terminal/world.ts'
 import type { LostDrafts } from '../log/lost-drafts.ts'
 import { workOnTable } from './table-work.ts'
 

@@ -1,5 +1,4 @@
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { ServeOption } from '../../command/plug/program-option.ts'
 import { parseDatabaseUrl } from '../../command/terminal/database-url.ts'
 import { option } from '../../command/terminal/options.ts'

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProgress } from '../../command/terminal/progress.ts'
-import type { World } from '../../command/terminal/world.ts'
-import { CommandError } from '../../command/terminal/world.ts'
+import { CommandError, type World } from '../../command/terminal/world.ts'
 import { StoreError } from '../../log/store/store.ts'
 import { TableError } from '../table/log-table.ts'
 

@@ -1,7 +1,10 @@
-import type { FailedOutcome } from '../../publish/admission/outcome.ts'
-import { doorRefusal } from '../../publish/admission/outcome.ts'
-import type { CommitFailureSettings } from '../../publish/commits/commit-failure.ts'
-import { FULL, lacksRoom, UNAVAILABLE } from '../../publish/commits/commit-failure.ts'
+import { doorRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
+import {
+  type CommitFailureSettings,
+  FULL,
+  lacksRoom,
+  UNAVAILABLE,
+} from '../../publish/commits/commit-failure.ts'
 import type { CommitEnd, CommitPath, CommitWork } from '../../publish/commits/commit-path.ts'
 import type { TableBook } from '../book/table-book.ts'
 import type { ClusterNode, CommitAnswer } from '../node/cluster-node.ts'

@@ -3,13 +3,11 @@ import type { DatabaseTarget } from '../../database/database-target.ts'
 import { openForReading, readIdentity, StoreError } from '../../log/store/store.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { compareRows, faultOfKeptRows } from '../row/compare-rows.ts'
-import type { RowChainEnd } from '../row/row-chain.ts'
-import { openRowChain } from '../row/row-chain.ts'
+import { openRowChain, type RowChainEnd } from '../row/row-chain.ts'
 import { readTablePlace } from '../row/table-position.ts'
 import { firstPlace } from '../table/first-place.ts'
 import { ROW_BYTES_MAX } from '../table/log-table.ts'
-import type { TableOptions } from '../table/open-table.ts'
-import { inspectTable, openLogTable } from '../table/open-table.ts'
+import { inspectTable, openLogTable, type TableOptions } from '../table/open-table.ts'
 
 type CheckSettings = Readonly<{
   target: DatabaseTarget

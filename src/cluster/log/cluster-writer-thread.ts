@@ -3,8 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
 import { runWriter } from '../../publish/door/run-writer.ts'
 import type { WriterSettings } from '../../publish/door/writer-messages.ts'
-import { openClusterLog } from './cluster-log.ts'
-import type { ClusterSettings } from './cluster-log.ts'
+import { type ClusterSettings, openClusterLog } from './cluster-log.ts'
 
 assert(parentPort !== null, 'the writer runs in a thread of its own')
 const settings: WriterSettings & ClusterSettings = workerData

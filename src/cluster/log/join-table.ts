@@ -1,15 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { HighWater } from '../../log/store/high-water.ts'
-import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { hasStore, openForWriting, StoreError, storePath } from '../../log/store/store.ts'
-import type { LogFault } from '../../log/tree/log-fault.ts'
-import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { faultAtStart, type LogFault } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { createStoreFromRow } from '../row/begin-row.ts'
 import { readTablePlace } from '../row/table-position.ts'
-import type { LogTable } from '../table/log-table.ts'
-import { ROW_BYTES_MAX, TableError, UNPROVED } from '../table/log-table.ts'
+import { type LogTable, ROW_BYTES_MAX, TableError, UNPROVED } from '../table/log-table.ts'
 
 type JoinSettings = Readonly<{
   dataDirectory: string

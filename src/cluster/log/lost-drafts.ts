@@ -4,8 +4,7 @@ import { bytes, number, text } from '../../log/store/codec.ts'
 import { openForReading, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { draftDigest } from '../../publish/admission/grammar.ts'
-import type { BranchDraft, BranchDrafts } from './branch-drafts.ts'
-import { readBranchDrafts } from './branch-drafts.ts'
+import { type BranchDraft, type BranchDrafts, readBranchDrafts } from './branch-drafts.ts'
 import { forkedLogs, readEvidence } from './evidence-folder.ts'
 
 /**

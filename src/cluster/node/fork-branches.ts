@@ -1,9 +1,14 @@
 import { sha256 } from '../../log/tree/signer.ts'
-import type { LeadSession, TableRow } from '../table/log-table.ts'
-import { MissingRow, ROW_BYTES_MAX, TableError, UNPROVED } from '../table/log-table.ts'
+import {
+  type LeadSession,
+  MissingRow,
+  ROW_BYTES_MAX,
+  TableError,
+  type TableRow,
+  UNPROVED,
+} from '../table/log-table.ts'
 import type { NodeBook } from './node-book.ts'
-import type { Branches } from './node-settings.ts'
-import { NodeStopped } from './node-settings.ts'
+import { type Branches, NodeStopped } from './node-settings.ts'
 
 /** Bytes of one look at the table. */
 export const READ_BYTES_MAX: number = 2 * ROW_BYTES_MAX

@@ -1,6 +1,5 @@
 import { sha256 } from '../../log/tree/signer.ts'
-import type { LeadSession } from '../table/log-table.ts'
-import { TableError } from '../table/log-table.ts'
+import { type LeadSession, TableError } from '../table/log-table.ts'
 import { refuseFork } from './fork-branches.ts'
 import type { NodeStop } from './cluster-node.ts'
 import type { NodeBook } from './node-book.ts'

@@ -1,12 +1,16 @@
 import { assert } from '../../protocol/brand.ts'
-import { sha256 } from '../../log/tree/signer.ts'
-import type { SigningKey } from '../../log/tree/signer.ts'
+import { sha256, type SigningKey } from '../../log/tree/signer.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import { ROW_BYTES_MAX } from '../table/log-table.ts'
-import type { LogRow, RowSegment } from './log-row.ts'
-import { ROW_VERSION } from './log-row.ts'
-import type { CommitRowHead, RowHead, RowSection } from './row-head.ts'
-import { formatRowHead, readRowHead, ROW_SECTIONS } from './row-head.ts'
+import { type LogRow, ROW_VERSION, type RowSegment } from './log-row.ts'
+import {
+  type CommitRowHead,
+  formatRowHead,
+  readRowHead,
+  ROW_SECTIONS,
+  type RowHead,
+  type RowSection,
+} from './row-head.ts'
 import { fieldsInJson, MalformedRow, textInUtf8 } from './row-json.ts'
 import { formatRowSections, readRowSections } from './row-sections.ts'
 import { ROW_SIGNATURE_BYTES, signRow } from './row-signature.ts'

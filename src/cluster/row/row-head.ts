@@ -2,18 +2,17 @@ import { parseMonth } from '../../protocol/moment.ts'
 import { isChain } from '../../protocol/tx.ts'
 import type { FormerLog, ListedKey, LogIdentity } from '../../log/store/reader.ts'
 import { MONTH_FILES } from '../../log/store/archive-tables.ts'
-import type { RowSegment, LogRow, RowBody, RowPlace } from './log-row.ts'
-import { ROW_VERSION } from './log-row.ts'
-import type { RowFields } from './row-json.ts'
+import { type LogRow, ROW_VERSION, type RowBody, type RowPlace, type RowSegment } from './log-row.ts'
 import {
-  countField,
   asFields,
+  countField,
   flagField,
   hashField,
   hexOfHash,
   listField,
   MalformedRow,
   nullableField,
+  type RowFields,
   textField,
   wordField,
 } from './row-json.ts'

@@ -1,5 +1,4 @@
-import type { Hash } from '../../tlog/hash.ts'
-import { HASH_BYTES } from '../../tlog/hash.ts'
+import { type Hash, HASH_BYTES } from '../../tlog/hash.ts'
 
 /** Bytes that are no row. Thrown by the checks of this file, and caught where a row is decoded. The text names the field. */
 export class MalformedRow extends Error {

@@ -1,12 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ListedKey } from '../../log/store/reader.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
-import type { Signer, SigningKey } from '../../log/tree/signer.ts'
-import { openSigner, verifierKeyOf } from '../../log/tree/signer.ts'
+import { openSigner, type Signer, type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { signingVkeys } from '../../log/tree/signing-keys.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
-import type { RowVerifier } from './row-signature.ts'
-import { openRowVerifier } from './row-signature.ts'
+import { openRowVerifier, type RowVerifier } from './row-signature.ts'
 
 /** Keys of a node whose log is on a table, as the log lists them now. Each of them may have signed a row. */
 export type RowKeys = RowVerifier &

@@ -1,21 +1,25 @@
-import type { Ms } from '../../protocol/moment.ts'
-import { MS_MAX, msOf } from '../../protocol/moment.ts'
+import { type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { HeldChange } from '../../log/held/held-change.ts'
-import type { ChainWord, HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
-import { formatDraft, parseStoredDraft } from '../../log/held/held-draft.ts'
+import {
+  type ChainWord,
+  formatDraft,
+  type HeldDraft,
+  parseStoredDraft,
+  type SettledDraft,
+} from '../../log/held/held-draft.ts'
 import type { CommitRow, RowSignatures, RowRef } from './log-row.ts'
 import type { RowSection } from './row-head.ts'
-import type { RowFields } from './row-json.ts'
 import {
+  asFields,
   bytesInBase64,
   countField,
-  asFields,
   fieldsInJson,
   listField,
   MalformedRow,
   nullableField,
+  type RowFields,
   textField,
   textInUtf8,
   wordField,

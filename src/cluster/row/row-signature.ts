@@ -1,5 +1,4 @@
-import type { KeyObject } from 'node:crypto'
-import { createPublicKey, sign, verify } from 'node:crypto'
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { base64urlnopad } from '@scure/base'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Hash } from '../../tlog/hash.ts'

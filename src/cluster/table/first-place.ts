@@ -1,7 +1,6 @@
 import type { DatabaseTarget } from '../../database/database-target.ts'
 import { APPEND_MS_MAX } from './log-table.ts'
-import type { PrimaryKeeper } from './table-session.ts'
-import { asTableError, openTableSession, TABLE } from './table-session.ts'
+import { asTableError, openTableSession, type PrimaryKeeper, TABLE } from './table-session.ts'
 
 /** The oldest place in the table, 0 of an empty one: its owner may have deleted older rows. Throws a `TableError`. */
 export async function firstPlace(target: DatabaseTarget, memory: PrimaryKeeper | null): Promise<number> {

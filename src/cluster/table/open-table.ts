@@ -1,7 +1,6 @@
 import type { DatabaseTarget } from '../../database/database-target.ts'
 import { leadTable } from './lead-table.ts'
-import type { LogTable } from './log-table.ts'
-import { TableError } from './log-table.ts'
+import { type LogTable, TableError } from './log-table.ts'
 import { lockOf, lookAtTable, type SessionContext } from './look-at-table.ts'
 import { inspectSession } from './table-guards.ts'
 import { asTableError, openTableSession, type PrimaryKeeper } from './table-session.ts'

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import type { PrimaryFile } from './primary-file.ts'
-import { openPrimaryFile } from './primary-file.ts'
+import { openPrimaryFile, type PrimaryFile } from './primary-file.ts'
 
 suite('the file of the newest primary', () => {
   test('keeps what was seen over a restart, and refuses anything else', () => {

@@ -1,5 +1,8 @@
-import type { DatabaseConnection } from '../../database/database-connection.ts'
-import { connectDatabase, DatabaseError } from '../../database/database-connection.ts'
+import {
+  connectDatabase,
+  type DatabaseConnection,
+  DatabaseError,
+} from '../../database/database-connection.ts'
 import type { DatabaseHost, DatabaseTarget } from '../../database/database-target.ts'
 import { serverTarget, shownHost } from '../../database/server-target.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
-import type { Ms } from '../../protocol/moment.ts'
-import { SECOND_MS } from '../../protocol/moment.ts'
+import { type Ms, SECOND_MS } from '../../protocol/moment.ts'
 import { pause } from '../terminal/pause.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, type World } from '../terminal/world.ts'
 
 /** Waits for a second whose name is free. More are needed only while the clock is set back again and again. */
 const WAITS_MAX = 3

@@ -1,11 +1,14 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { freeBytes } from '../../log/store/disk-probe.ts'
-import type { FolderBackup, StoreContent } from '../../log/backup/backup-folder.ts'
-import { backupsIn, storeContentOf } from '../../log/backup/backup-folder.ts'
+import {
+  backupsIn,
+  type FolderBackup,
+  type StoreContent,
+  storeContentOf,
+} from '../../log/backup/backup-folder.ts'
 import type { LogIdentity } from '../../log/store/reader.ts'
-import type { HighWater } from '../../log/store/high-water.ts'
-import { readHighWater } from '../../log/store/high-water.ts'
+import { type HighWater, readHighWater } from '../../log/store/high-water.ts'
 import { LockedError, lockDirectory } from '../../log/store/lock.ts'
 import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
@@ -20,15 +23,13 @@ import {
 } from '../../log/store/store.ts'
 import { carriedPlace } from '../../log/tree/carried-place.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
-import type { Diagnosis } from '../doctor/diagnosis.ts'
-import { note, ok, warn, wrong } from '../doctor/diagnosis.ts'
+import { type Diagnosis, note, ok, warn, wrong } from '../doctor/diagnosis.ts'
 import { keyDiagnosis, mirrorKeyDiagnosis } from '../doctor/doctor-directory.ts'
 import { defaultKeyFile } from '../operator/signing-key-file.ts'
 import { asPathError, isFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, type World } from '../terminal/world.ts'
 import { lossOf } from './restore-loss.ts'
 import { formatCount } from '../../protocol/amount.ts'
 

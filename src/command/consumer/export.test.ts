@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { ExportPart } from './export.ts'
-import { exportParts } from './export.ts'
+import { type ExportPart, exportParts } from './export.ts'
 
 type Month = Parameters<typeof exportParts>[0][number]
 

@@ -1,7 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Source } from '../../verify/reading/source.ts'
-import { FILE_BYTES_MAX } from '../../verify/reading/source.ts'
+import { FILE_BYTES_MAX, type Source } from '../../verify/reading/source.ts'
 import { CommandError } from '../terminal/world.ts'
 
 const MONTH_FILE = /^(\d{4}-\d{2})\.jsonl\.gz$/

@@ -1,13 +1,10 @@
-import type { Option } from 'commander'
-import { Argument, Command } from 'commander'
+import { Argument, Command, type Option } from 'commander'
 import { piecesOf } from '../../client/body.ts'
 import type { Daybook } from '../../client/daybook.ts'
-import { endpointPath } from '../../client/endpoint-query.ts'
-import type { QueryValues } from '../../client/endpoint-query.ts'
+import { endpointPath, type QueryValues } from '../../client/endpoint-query.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import { ENDPOINTS, isRaw, isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
-import type { Parameter } from '../../protocol/parameters.ts'
-import { SEQ_MAX } from '../../protocol/parameters.ts'
+import { type Parameter, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
@@ -15,8 +12,7 @@ import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/opt
 import { formatAnswer } from './output-answer.ts'
 import { print } from '../terminal/output.ts'
 import { timeOption } from './time-options.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 
 /** Adds `daybook get`: one command for each endpoint, with its parameters as options. */
 export function addGetCommands(program: Command, world: World, done: (code: ExitCode) => void): void {

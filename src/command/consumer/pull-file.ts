@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
-import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import type { Ask, OpenAnswer } from '../../client/ask.ts'
-import { ATTEMPTS_MAX, waitMsAfter } from '../../client/ask.ts'
+import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { type Ask, ATTEMPTS_MAX, type OpenAnswer, waitMsAfter } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { askedCovering } from '../../verify/reading/node-lag.ts'
 import { pauseOf } from '../terminal/client.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, type World } from '../terminal/world.ts'
 
 /** Size and digest of a file from its manifest; null while the file still grows. */
 export type ExpectedFile = Readonly<{ bytes: number; sha256: string }> | null

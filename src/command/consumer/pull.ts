@@ -11,11 +11,9 @@ import { askedAgain, askedCovering } from '../../verify/reading/node-lag.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { ExpectedFile } from './pull-file.ts'
-import { isIntact, pullFile } from './pull-file.ts'
+import { type ExpectedFile, isIntact, pullFile } from './pull-file.ts'
 import type { MonthRange } from './time-options.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>

@@ -1,6 +1,15 @@
 import { InvalidArgumentError } from 'commander'
-import type { Month, Ms } from '../../protocol/moment.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, msOf, parseMonth, SECOND_MS, WEEK_MS } from '../../protocol/moment.ts'
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  type Month,
+  type Ms,
+  msOf,
+  parseMonth,
+  SECOND_MS,
+  WEEK_MS,
+} from '../../protocol/moment.ts'
 import { parseQueryTime } from '../../protocol/query-time.ts'
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -1,8 +1,7 @@
 import type { Daybook } from '../../client/daybook.ts'
 import type { LogKeys } from '../../protocol/resources.ts'
 import { printable } from '../terminal/output.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, type World } from '../terminal/world.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 /** Cursor that the log of a service does not have. */

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { openPretendChain } from '../../../sim/chain/pretend-chain.ts'
-import type { RpcServer } from '../../../sim/chain/rpc-server.ts'
-import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
+import { openRpcServer, type RpcServer } from '../../../sim/chain/rpc-server.ts'
 import { worldOf } from '../../../test/stage/command-stage.ts'
 import {
   account,

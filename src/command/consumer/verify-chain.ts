@@ -10,8 +10,7 @@ import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
 import { checkAddresses, readServers } from '../terminal/chain-words.ts'
 import { pauseOf } from '../terminal/client.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, type World } from '../terminal/world.ts'
 
 /** Options of `verify` about the chain, as commander parses them. */
 export type ChainOptions = Readonly<{

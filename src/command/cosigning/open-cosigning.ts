@@ -1,7 +1,11 @@
 import type { Registry } from 'prom-client'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
-import type { Cosigner, CosignerFact, CosignerSettings } from '../../witness/cosigner/cosigner.ts'
-import { openCosigner } from '../../witness/cosigner/cosigner.ts'
+import {
+  type Cosigner,
+  type CosignerFact,
+  type CosignerSettings,
+  openCosigner,
+} from '../../witness/cosigner/cosigner.ts'
 import type { CosignerAnswer } from '../../witness/cosigner/cosigner-answer.ts'
 import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
 import { CosignerStateError, hasCosignerState } from '../../witness/cosigner/state-file.ts'
@@ -9,8 +13,7 @@ import { openWitnessListener, WITNESS_CONNECTIONS_MAX } from '../../witness/cosi
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { openCrowdedReport } from '../service/crowded-report.ts'
 import { orTaken } from '../service/taken-port.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, type World } from '../terminal/world.ts'
 import { openCosignerMetrics } from './witness-metrics.ts'
 
 type CosigningSettings = Readonly<{

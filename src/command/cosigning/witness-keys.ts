@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatVkey } from '../../tlog/vkey.ts'
-import type { CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
-import { COSIGNER_KEYS_MAX } from '../../witness/cosigner/cosigner-keys.ts'
+import { COSIGNER_KEYS_MAX, type CosignerKey } from '../../witness/cosigner/cosigner-keys.ts'
 import { hasCosignerState } from '../../witness/cosigner/state-file.ts'
 import { defaultKeyFile, makePrivateKey, readPrivateKey, witnessKeyOf } from '../operator/signing-key-file.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, tell, type World } from '../terminal/world.ts'
 
 /** Options that choose the keys of a witness and its state. */
 type KeyChoice = Readonly<{

@@ -1,8 +1,7 @@
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client'
 import { gauge } from '../../serve/metrics/metrics.ts'
 import type { Cosigner } from '../../witness/cosigner/cosigner.ts'
-import type { CosignerOutcome } from '../../witness/cosigner/cosigner-answer.ts'
-import { COSIGNER_OUTCOMES } from '../../witness/cosigner/cosigner-answer.ts'
+import { COSIGNER_OUTCOMES, type CosignerOutcome } from '../../witness/cosigner/cosigner-answer.ts'
 
 /** Metrics of a witness. `answered` counts an answer to `add-checkpoint`. */
 type CosignerMetrics = Readonly<{ answered(outcome: CosignerOutcome): void }>

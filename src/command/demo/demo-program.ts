@@ -4,14 +4,11 @@ import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
 import type { FactName } from '../log-lines/facts.ts'
 import type { MainLines } from '../log-lines/log-lines.ts'
 import { openPlainOutput } from '../log-lines/plain-output.ts'
-import type { ServeOptions } from '../operator/serve-program.ts'
-import { serveOptions, settingsOf } from '../operator/serve-program.ts'
+import { type ServeOptions, serveOptions, settingsOf } from '../operator/serve-program.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
-import type { DemoWorld } from './demo.ts'
-import { demo, holdsRealLog, upgradeDemo } from './demo.ts'
+import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
+import { demo, type DemoWorld, holdsRealLog, upgradeDemo } from './demo.ts'
 
 /**
  * Facts of a demonstration without lines unless asked. The simulator publishes every few seconds. A slow machine and its

@@ -1,8 +1,7 @@
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { printable } from '../terminal/output.ts'
-import type { Diagnosis } from './diagnosis.ts'
-import { ok, wrong } from './diagnosis.ts'
+import { type Diagnosis, ok, wrong } from './diagnosis.ts'
 import { refusalText } from './doctor-failure.ts'
 
 /** Asks for a path, with the status and all headers of the answer. */

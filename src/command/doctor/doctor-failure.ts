@@ -1,5 +1,4 @@
-import type { DaybookError } from '../../client/daybook-error.ts'
-import { problemOf } from '../../client/daybook-error.ts'
+import { type DaybookError, problemOf } from '../../client/daybook-error.ts'
 import { printable } from '../terminal/output.ts'
 
 /** Codes of a used-up rate limit: of the service, and of a proxy, whose 429 has no code. */

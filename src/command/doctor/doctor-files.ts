@@ -8,8 +8,7 @@ import { readStart } from '../terminal/option-paths.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import type { World } from '../terminal/world.ts'
-import type { Diagnosis } from './diagnosis.ts'
-import { note, ok, warn, wrong } from './diagnosis.ts'
+import { type Diagnosis, note, ok, warn, wrong } from './diagnosis.ts'
 
 /** Bits of a file mode that let other users write. */
 const OTHERS_WRITE = 0o022

@@ -1,5 +1,4 @@
-import type { Diagnosis } from './diagnosis.ts'
-import { ok, warn } from './diagnosis.ts'
+import { type Diagnosis, ok, warn } from './diagnosis.ts'
 import { formatAge } from '../terminal/rounded-quantity.ts'
 import { formatCount } from '../../protocol/amount.ts'
 

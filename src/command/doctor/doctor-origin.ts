@@ -1,8 +1,7 @@
 import type { Status } from '../../protocol/resources.ts'
 import { namesNoSite } from '../operator/log-options.ts'
 import { printable } from '../terminal/output.ts'
-import type { Diagnosis } from './diagnosis.ts'
-import { warn, wrong } from './diagnosis.ts'
+import { type Diagnosis, warn, wrong } from './diagnosis.ts'
 
 /** A log whose name names no site, behind an address that others can use. */
 export function originDiagnosis(

@@ -1,7 +1,6 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
-import type { Diagnosis } from './diagnosis.ts'
-import { ok, wrong } from './diagnosis.ts'
+import { type Diagnosis, ok, wrong } from './diagnosis.ts'
 import { failureText } from './doctor-failure.ts'
 
 /** A stream of the service: its name in the report, and its path. */

@@ -4,8 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import { run, startProxy } from '../../../test/stage/command-stage.ts'
-import type { Service } from '../../../test/stage/service.ts'
-import { startService } from '../../../test/stage/service.ts'
+import { type Service, startService } from '../../../test/stage/service.ts'
 import { SAMPLE } from '../../../test/stage/places.ts'
 
 let service: Service

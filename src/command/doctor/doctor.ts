@@ -1,11 +1,9 @@
-import type { Diagnosis } from './diagnosis.ts'
-import { printDiagnoses } from './diagnosis.ts'
+import { type Diagnosis, printDiagnoses } from './diagnosis.ts'
 import { backupsDiagnosis } from './doctor-backup.ts'
 import { diagnoseDirectory } from './doctor-directory.ts'
 import { withCommandErrors } from '../terminal/client.ts'
 import { diagnoseUrl } from './doctor-url.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
 
 type DoctorSettings = Readonly<{
   data: string | null

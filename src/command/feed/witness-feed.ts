@@ -1,11 +1,15 @@
-import type { Registry } from 'prom-client'
-import { Counter, Gauge } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { LogReader } from '../../log/store/reader.ts'
 import { forgetWitnessed } from '../../log/witnessed/witnessed-file.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { feedWitnesses } from '../../witness/feed/feeder.ts'
-import type { FeedChoice, FeedListener, FeedPace } from '../../witness/feed/feed-settings.ts'
-import { FEED_PACE, WITNESS_REFUSALS } from '../../witness/feed/feed-settings.ts'
+import {
+  FEED_PACE,
+  type FeedChoice,
+  type FeedListener,
+  type FeedPace,
+  WITNESS_REFUSALS,
+} from '../../witness/feed/feed-settings.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { World } from '../terminal/world.ts'
 

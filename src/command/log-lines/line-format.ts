@@ -1,10 +1,7 @@
 import type { Ms } from '../../protocol/moment.ts'
-import type { FactName } from './facts.ts'
-import { factOf } from './facts.ts'
-import type { LineField } from './line-fields.ts'
-import { fieldOf } from './line-fields.ts'
-import { escapeControls, shownError, shownText } from './shown-text.ts'
-import type { ShownError } from './shown-text.ts'
+import { type FactName, factOf } from './facts.ts'
+import { fieldOf, type LineField } from './line-fields.ts'
+import { escapeControls, shownError, type ShownError, shownText } from './shown-text.ts'
 
 /** Plain values of a line, by field; undefined ones are left out. */
 export type LineValues = Readonly<Partial<Record<LineField, unknown>>>

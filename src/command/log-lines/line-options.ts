@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { option } from '../terminal/options.ts'
-import type { LineLevel } from './fact-form.ts'
-import { LINE_LEVELS } from './fact-form.ts'
+import { LINE_LEVELS, type LineLevel } from './fact-form.ts'
 
 /** Options of log lines, as commander parses them. */
 export type LineOptions = Readonly<{ logLevel: LineLevel; logCallers?: true }>

@@ -1,6 +1,5 @@
 import { shortenSender } from '../../protocol/sender-key.ts'
-import type { AnswerReport, Report } from '../../serve/exchange/answer-report.ts'
-import { SLOW_ANSWER_MS } from '../../serve/exchange/answer-report.ts'
+import { type AnswerReport, type Report, SLOW_ANSWER_MS } from '../../serve/exchange/answer-report.ts'
 import type { StreamEnded } from '../../serve/stream/subscriber.ts'
 import type { LogLines } from './log-lines.ts'
 

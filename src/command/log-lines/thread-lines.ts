@@ -1,7 +1,6 @@
 import type { FactName } from './facts.ts'
 import type { LineValues } from './line-format.ts'
-import type { LineChoice, LogLines } from './log-lines.ts'
-import { openLines } from './log-lines.ts'
+import { type LineChoice, type LogLines, openLines } from './log-lines.ts'
 
 /** A line that a thread asks the main thread to write. */
 export type ThreadLine = Readonly<{ is: 'line'; name: FactName; values: LineValues }>

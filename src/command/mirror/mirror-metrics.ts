@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client'
-import { Counter } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { MirrorState } from '../../mirror/mirror-watch.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
 

@@ -1,7 +1,6 @@
 import type { MirrorState } from '../../mirror/mirror-watch.ts'
 import type { Mirror } from '../../protocol/mirror-resource.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { moment } from '../../protocol/moment.ts'
+import { moment, type Ms } from '../../protocol/moment.ts'
 import type { MirrorReport } from '../../serve/api/status-route.ts'
 
 /** Report for `/status` and the pages. `of` is the public address of the origin. */

@@ -1,5 +1,4 @@
-import type { MessagePort } from 'node:worker_threads'
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openMirroring } from '../../mirror/mirroring.ts'
 import { assert } from '../../protocol/brand.ts'

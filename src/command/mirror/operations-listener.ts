@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { endOldConnections } from '../../listener/crowded-connections.ts'
-import type { OperationsAnswer, OperationsPath } from '../../publish/door/operations.ts'
-import { openOperations } from '../../publish/door/operations.ts'
+import { openOperations, type OperationsAnswer, type OperationsPath } from '../../publish/door/operations.ts'
 import { assert } from '../../protocol/brand.ts'
 
 /** Most connections of the private listener; a further one ends the oldest. */

@@ -3,8 +3,7 @@ import { readBytes } from '../../client/body.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
 
 /** Milliseconds between two questions to the origin, however many callers ask. */

@@ -7,10 +7,10 @@ import { readyToFollow } from '../../publish/door/operations.ts'
 import { openAuditLines } from '../log-lines/audit-lines.ts'
 import { watchBackups } from '../log-lines/backup-lines.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import type { AuditPace } from '../service/background-audit.ts'
 import {
   AUDIT_PACE,
   auditOnce,
+  type AuditPace,
   forgetFault,
   hasFault,
   keepFault,
@@ -18,12 +18,15 @@ import {
 } from '../service/background-audit.ts'
 import { openCrowdedReport } from '../service/crowded-report.ts'
 import { sayStopping, sayWrong } from '../service/front-memory.ts'
-import type { ReportCell } from '../nodes/report-cell.ts'
-import { openReportCell } from '../nodes/report-cell.ts'
-import type { Serving } from '../service/node-report.ts'
-import { openNodeRegistry, openNodeReport, watchNode } from '../service/node-report.ts'
-import type { NodeSettings } from '../service/node-threads.ts'
-import { drainThreads, openMainFront, planThreads, startThreads } from '../service/node-threads.ts'
+import { openReportCell, type ReportCell } from '../nodes/report-cell.ts'
+import { openNodeRegistry, openNodeReport, type Serving, watchNode } from '../service/node-report.ts'
+import {
+  drainThreads,
+  type NodeSettings,
+  openMainFront,
+  planThreads,
+  startThreads,
+} from '../service/node-threads.ts'
 import { openAuditMetrics } from '../service/service-metrics.ts'
 import { orTaken } from '../service/taken-port.ts'
 import type { World } from '../terminal/world.ts'
@@ -31,8 +34,7 @@ import { openMirrorMetrics } from './mirror-metrics.ts'
 import type { MirrorReport } from '../../serve/api/status-route.ts'
 import { mirrorReportOf } from './mirror-report.ts'
 import { startMirrorWorker } from './mirror-worker.ts'
-import type { MirrorWitnessSettings } from './mirror-witness.ts'
-import { openMirrorWitness } from './mirror-witness.ts'
+import { type MirrorWitnessSettings, openMirrorWitness } from './mirror-witness.ts'
 import { OPERATIONS_CONNECTIONS_MAX, startOperations } from './operations-listener.ts'
 
 /** Settings of `mirror`, already checked. */

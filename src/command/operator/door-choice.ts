@@ -1,6 +1,5 @@
 import { readAddress } from '../terminal/log-address.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, tell, type World } from '../terminal/world.ts'
 
 /** Publish doors that one command may name. */
 const DOORS_MAX = 8

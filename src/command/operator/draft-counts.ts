@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream'
-import type { World } from '../terminal/world.ts'
+import { tell, type World } from '../terminal/world.ts'
 import { formatCount } from '../../protocol/amount.ts'
-import { tell } from '../terminal/world.ts'
 
 /** Shortest time between two reports of a run without end. */
 const REPORT_MS = 60_000

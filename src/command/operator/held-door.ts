@@ -1,9 +1,7 @@
-import { isJsonObject } from '../../verify/reading/json-values.ts'
-import type { JsonObject } from '../../verify/reading/json-values.ts'
+import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { printable } from '../terminal/output.ts'
 import { CommandError } from '../terminal/world.ts'
-import type { DoorTurn } from './door-choice.ts'
-import { askInTurn, readDoorAnswer } from './door-choice.ts'
+import { askInTurn, type DoorTurn, readDoorAnswer } from './door-choice.ts'
 import type { DoorAccess } from './publish-door.ts'
 
 /** Milliseconds in which the door must answer: a decision waits for a commit. */

@@ -1,12 +1,9 @@
-import type { JsonObject } from '../../verify/reading/json-values.ts'
-import { isJsonObject } from '../../verify/reading/json-values.ts'
+import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { formatTable } from '../consumer/output-answer.ts'
 import { print, printable } from '../terminal/output.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { tell } from '../terminal/world.ts'
+import { type ExitCode, tell, type World } from '../terminal/world.ts'
 import { askHeld } from './held-door.ts'
-import type { DoorAccess } from './publish-door.ts'
-import { openDoor } from './publish-door.ts'
+import { type DoorAccess, openDoor } from './publish-door.ts'
 
 /** Drafts of one request for a page, and refs of one decision: the most that the door takes. */
 const PAGE_DRAFTS = 1_000

@@ -1,8 +1,7 @@
 import { Command } from 'commander'
 import { formatVkey } from '../../tlog/vkey.ts'
 import { option, optionOf, originName } from '../terminal/options.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 import { ORIGIN } from './log-options.ts'
 import { ed25519Of, makePrivateKey, readPrivateKey, vkeyOf, witnessKeyOf } from './signing-key-file.ts'
 

@@ -1,7 +1,13 @@
 import { printable } from '../terminal/output.ts'
 import type { World } from '../terminal/world.ts'
-import type { DoorChoice, DoorTurn } from './door-choice.ts'
-import { askInTurn, logOfDoors, openDoorChoice, readDoorAnswer } from './door-choice.ts'
+import {
+  askInTurn,
+  type DoorChoice,
+  type DoorTurn,
+  logOfDoors,
+  openDoorChoice,
+  readDoorAnswer,
+} from './door-choice.ts'
 import { readToken } from './token-file.ts'
 import { pause } from '../terminal/pause.ts'
 

@@ -3,8 +3,7 @@ import { suite, test } from 'node:test'
 import { Command, CommanderError } from 'commander'
 import { msOf } from '../../protocol/moment.ts'
 import type { Site } from '../../web/markup/site.ts'
-import type { SiteOptions } from './site-options.ts'
-import { siteOf, siteOptions } from './site-options.ts'
+import { siteOf, type SiteOptions, siteOptions } from './site-options.ts'
 
 function siteFrom(...words: readonly string[]): Omit<Site, 'url'> {
   const command = siteOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} }))

@@ -1,8 +1,6 @@
-import type { Command } from 'commander'
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Ms } from '../../protocol/moment.ts'
-import type { Explorer, Site } from '../../web/markup/site.ts'
-import { DEFAULT_SITE, parseExplorer } from '../../web/markup/site.ts'
+import { DEFAULT_SITE, type Explorer, parseExplorer, type Site } from '../../web/markup/site.ts'
 import { option, wholeBetween } from '../terminal/options.ts'
 
 /** Options of the site, as commander parses them. */

@@ -1,16 +1,19 @@
 import { Command, Option } from 'commander'
 import { LockedError } from '../../log/store/lock.ts'
 import { removeKept } from '../../publish/upgrade/swap-stores.ts'
-import type { UpgradeForecast, UpgradeProgress, UpgradeReport } from '../../publish/upgrade/upgrade.ts'
-import { upgradeStore } from '../../publish/upgrade/upgrade.ts'
+import {
+  type UpgradeForecast,
+  type UpgradeProgress,
+  type UpgradeReport,
+  upgradeStore,
+} from '../../publish/upgrade/upgrade.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { VERSION } from '../terminal/version.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 import { directoryOption, requireLog } from './log-options.ts'
 import { readableKeys, readKeyFile } from './signing-key-file.ts'
 import { formatCount } from '../../protocol/amount.ts'

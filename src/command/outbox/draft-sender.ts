@@ -1,5 +1,10 @@
-import type { DoorAccess, DoorFailure, DoorReceipt } from '../operator/publish-door.ts'
-import { askDoor, STOPPED_ON_ITS_WAY } from '../operator/publish-door.ts'
+import {
+  askDoor,
+  type DoorAccess,
+  type DoorFailure,
+  type DoorReceipt,
+  STOPPED_ON_ITS_WAY,
+} from '../operator/publish-door.ts'
 import { pause } from '../terminal/pause.ts'
 import { printable } from '../terminal/output.ts'
 import type { TroubleReport } from './trouble-report.ts'

@@ -1,10 +1,12 @@
 import { CommandError } from '../terminal/world.ts'
-import type { DatabaseConnection } from '../../database/database-connection.ts'
-import { connectDatabase, DatabaseError } from '../../database/database-connection.ts'
+import {
+  connectDatabase,
+  type DatabaseConnection,
+  DatabaseError,
+} from '../../database/database-connection.ts'
 import type { DatabaseTarget } from '../../database/database-target.ts'
 import type { DraftRow } from './draft-sender.ts'
-import type { OutboxTable } from './outbox-sql.ts'
-import { DRAINER_LOCK } from './outbox-sql.ts'
+import { DRAINER_LOCK, type OutboxTable } from './outbox-sql.ts'
 
 /** Rows that are read at once. */
 const ROWS_MAX = 1_000

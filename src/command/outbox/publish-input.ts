@@ -1,10 +1,8 @@
 import type { Readable } from 'node:stream'
 import { openDraftCounts } from '../operator/draft-counts.ts'
 import type { DoorAccess } from '../operator/publish-door.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
-import { CommandError, tell } from '../terminal/world.ts'
-import type { DraftSender } from './draft-sender.ts'
-import { sendRows } from './draft-sender.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { type DraftSender, sendRows } from './draft-sender.ts'
 import { inputLines } from './input-lines.ts'
 import { openTroubleReport } from './trouble-report.ts'
 

@@ -1,5 +1,4 @@
-import type { World } from '../terminal/world.ts'
-import { tell } from '../terminal/world.ts'
+import { tell, type World } from '../terminal/world.ts'
 
 const REPEAT_MS = 60_000
 

@@ -1,5 +1,4 @@
-import type { MessagePort } from 'node:worker_threads'
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openReader } from '../../log/open-reader.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -9,8 +8,7 @@ import { openAnswerer } from '../../serve/exchange/answerer.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
-import type { ShownSettings } from './front-routes.ts'
-import { frontRoutesOf } from './front-routes.ts'
+import { frontRoutesOf, type ShownSettings } from './front-routes.ts'
 import { yieldToServing } from './thread-priority.ts'
 
 /** Settings that the thread starts with. */

@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client'
-import { Counter } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { openMinuteReport } from '../log-lines/minute-report.ts'
 

@@ -1,6 +1,5 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
-import type { Registry } from 'prom-client'
-import { Counter } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Ms } from '../../protocol/moment.ts'
 import type { FinalityReport, PendingDrafts } from '../../publish/finality/finality-report.ts'
 import type { FinalityCounts } from '../../log/store/reader.ts'

@@ -1,15 +1,14 @@
-import type { AllowanceMemory } from '../../serve/allowance/allowance.ts'
-import { allocateAllowance } from '../../serve/allowance/allowance.ts'
+import { allocateAllowance, type AllowanceMemory } from '../../serve/allowance/allowance.ts'
 import type { AllowanceScope } from '../../serve/allowance/counters.ts'
-import type { CallerSlotsMemory } from '../../serve/allowance/caller-slots.ts'
 import {
   allocateCallerSlots,
+  type CallerSlotsMemory,
   CONNECTIONS_PER_CALLER,
   STREAMS_PER_CALLER,
 } from '../../serve/allowance/caller-slots.ts'
-import type { ExportPlacesMemory } from '../../serve/allowance/export-places.ts'
 import {
   allocateExportPlaces,
+  type ExportPlacesMemory,
   EXPORTS_PER_CALLER,
   EXPORTS_PER_NODE,
 } from '../../serve/allowance/export-places.ts'

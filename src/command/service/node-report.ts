@@ -1,12 +1,14 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
 import type { LogReader } from '../../log/store/reader.ts'
-import type { OperationsAnswer, OperationsPath, Readiness } from '../../publish/door/operations.ts'
 import {
   ALIVE,
   MAIN_THREAD,
   notInTime,
   notMade,
+  type OperationsAnswer,
+  type OperationsPath,
+  type Readiness,
   readyToRead,
   THREAD_METRICS_MS_MAX,
 } from '../../publish/door/operations.ts'
@@ -14,8 +16,7 @@ import { LATE } from '../../publish/door/questions.ts'
 import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { Front } from './front.ts'
-import type { FrontMemory } from './front-memory.ts'
-import { isStopping, isWrong } from './front-memory.ts'
+import { type FrontMemory, isStopping, isWrong } from './front-memory.ts'
 import type { ThreadMetrics } from './front-thread.ts'
 import type { FrontThreads } from './front-threads.ts'
 import { watchStore } from './store-metrics.ts'

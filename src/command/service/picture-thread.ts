@@ -1,5 +1,4 @@
-import type { MessagePort } from 'node:worker_threads'
-import { parentPort } from 'node:worker_threads'
+import { type MessagePort, parentPort } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
 import { yieldToServing } from './thread-priority.ts'
 import { openRasteriser } from '../../web/preview/rasterise.ts'

@@ -1,22 +1,24 @@
 import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
-import type { Signing } from '../../log/tree/ready-log.ts'
-import { readyLog } from '../../log/tree/ready-log.ts'
-import type { NewLog } from '../../log/store/store.ts'
-import { hasStore } from '../../log/store/store.ts'
+import { readyLog, type Signing } from '../../log/tree/ready-log.ts'
+import { hasStore, type NewLog } from '../../log/store/store.ts'
 import { DOOR_CONNECTIONS_MAX } from '../../publish/door/door.ts'
-import type { Writer, WriterListeners } from '../../publish/door/writer.ts'
-import { startWriter, WriterRefusal } from '../../publish/door/writer.ts'
+import { startWriter, type Writer, type WriterListeners, WriterRefusal } from '../../publish/door/writer.ts'
 import type { Status } from '../../protocol/resources.ts'
 import type { OperationsPath } from '../../publish/door/operations.ts'
 import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import type { AuditLines } from '../log-lines/audit-lines.ts'
-import { openAuditLines } from '../log-lines/audit-lines.ts'
+import { type AuditLines, openAuditLines } from '../log-lines/audit-lines.ts'
 import { watchBackups } from '../log-lines/backup-lines.ts'
-import type { WriterLines } from '../log-lines/writer-lines.ts'
-import { openWriterLines } from '../log-lines/writer-lines.ts'
-import type { AuditPace } from './background-audit.ts'
-import { AUDIT_PACE, auditOnce, forgetFault, hasFault, keepFault, startAudits } from './background-audit.ts'
+import { openWriterLines, type WriterLines } from '../log-lines/writer-lines.ts'
+import {
+  AUDIT_PACE,
+  auditOnce,
+  type AuditPace,
+  forgetFault,
+  hasFault,
+  keepFault,
+  startAudits,
+} from './background-audit.ts'
 import { answerBarriers } from '../nodes/barrier-answers.ts'
 import { openCrowdedReport } from './crowded-report.ts'
 import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
@@ -24,19 +26,13 @@ import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
 import type { LogCarrier } from '../plug/log-carrier.ts'
 import { openReportCell } from '../nodes/report-cell.ts'
-import type { FrontMemory } from './front-memory.ts'
-import { sayStopping, sayWrong } from './front-memory.ts'
-import type { NodeSettings } from './node-threads.ts'
-import { drainThreads, openMainFront, planThreads, startThreads } from './node-threads.ts'
-import type { Serving } from './node-report.ts'
-import { openNodeRegistry, openNodeReport, watchNode } from './node-report.ts'
-import type { ServiceMetrics } from './service-metrics.ts'
-import { openServiceMetrics } from './service-metrics.ts'
+import { type FrontMemory, sayStopping, sayWrong } from './front-memory.ts'
+import { drainThreads, type NodeSettings, openMainFront, planThreads, startThreads } from './node-threads.ts'
+import { openNodeRegistry, openNodeReport, type Serving, watchNode } from './node-report.ts'
+import { openServiceMetrics, type ServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
-import type { FeedSettings } from '../feed/witness-feed.ts'
-import { startFeed } from '../feed/witness-feed.ts'
-import type { World } from '../terminal/world.ts'
-import { CommandError, takeDirectory } from '../terminal/world.ts'
+import { type FeedSettings, startFeed } from '../feed/witness-feed.ts'
+import { CommandError, takeDirectory, type World } from '../terminal/world.ts'
 
 /** Settings of `serve`, already checked. */
 export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &

@@ -1,6 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import type { Registry } from 'prom-client'
-import { Gauge } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import { readLastBackup } from '../../log/backup/last-backup.ts'
 import { storePath } from '../../log/store/store.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'

@@ -1,13 +1,10 @@
 import { DaybookError } from '../../client/daybook-error.ts'
-import type { Daybook } from '../../client/daybook.ts'
-import { openDaybook } from '../../client/daybook.ts'
-import type { Surroundings } from '../../client/surroundings.ts'
-import { SURROUNDINGS } from '../../client/surroundings.ts'
+import { type Daybook, openDaybook } from '../../client/daybook.ts'
+import { type Surroundings, SURROUNDINGS } from '../../client/surroundings.ts'
 import { readAddress } from './log-address.ts'
 import { printable } from './output.ts'
 import { VERSION } from './version.ts'
-import type { World } from './world.ts'
-import { CommandError, tell } from './world.ts'
+import { CommandError, tell, type World } from './world.ts'
 
 /** Opens a client of the service at an address that the user gave. */
 export function openClient(url: string, world: World): Daybook {

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { shellQuoted } from './output.ts'
-import type { World } from './world.ts'
-import { CommandError } from './world.ts'
+import { CommandError, type World } from './world.ts'
 
 /**
  * Refuses that root serves, loads or moves the data directory of another user. That user could not use the files of root,

@@ -1,5 +1,4 @@
-import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
-import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
+import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { hasStore, openForReading, StoreError, storePath } from '../../log/store/store.ts'
 import { CommandError } from './world.ts'
 

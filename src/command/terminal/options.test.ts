@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Command } from 'commander'
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { everyCommand, programOf, run } from '../../../test/stage/command-stage.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { kindWord, wholeBetween } from './options.ts'

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { InvalidArgumentError } from 'commander'
 import { keyOfSeed, mlDsaKeyOfSeed } from '../../../test/tlog/example.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
-import type { WitnessChoice } from './witness-option.ts'
+import { formatVkey, type VerifierKey } from '../../tlog/vkey.ts'
+import { collectWitnesses, readWitnesses, type WitnessChoice } from './witness-option.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
-import { collectWitnesses, readWitnesses } from './witness-option.ts'
 import { CommandError } from './world.ts'
 
 const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)

@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
-import { parseVkey } from '../../tlog/vkey.ts'
+import { parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import { CommandError } from './world.ts'
 
 /** Key of a witness that the user chose. `url` is the address below which the witness answers, without a slash at its end. */

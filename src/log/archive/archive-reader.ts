@@ -1,15 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { assert } from '../../protocol/brand.ts'
-import type { Month } from '../../protocol/moment.ts'
-import { parseMonth } from '../../protocol/moment.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { type Month, parseMonth } from '../../protocol/moment.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { FILE_CODES, openStoredLines } from '../store/archive-tables.ts'
-import type { Row } from '../store/codec.ts'
-import { bytes, number, text } from '../store/codec.ts'
-import { addToSum, deflateSegment, EMPTY_SUM, GZIP_HEADER, gzipTrailer } from './gzip-member.ts'
-import type { RunningSum } from './gzip-member.ts'
+import { bytes, number, type Row, text } from '../store/codec.ts'
+import {
+  addToSum,
+  deflateSegment,
+  EMPTY_SUM,
+  GZIP_HEADER,
+  gzipTrailer,
+  type RunningSum,
+} from './gzip-member.ts'
 import type { MonthFile, MonthLayout, MonthState } from '../store/reader.ts'
 
 /** Most bytes of a chunk. */

@@ -1,22 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { base64 } from '@scure/base'
 import { assert } from '../../protocol/brand.ts'
-import type { Month, Ms } from '../../protocol/moment.ts'
-import { monthOf, nextMonth, parseMonth } from '../../protocol/moment.ts'
+import { type Month, monthOf, type Ms, nextMonth, parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveManifest } from '../../protocol/resources.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import type { Hash } from '../../tlog/hash.ts'
-import type { LinesOf } from '../store/archive-tables.ts'
-import { FILE_CODES, MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../store/archive-tables.ts'
+import {
+  FILE_CODES,
+  type LinesOf,
+  MONTH_FILES,
+  openStoredLines,
+  SEGMENT_SEQS,
+} from '../store/archive-tables.ts'
 import { number, text } from '../store/codec.ts'
 import { deflateSegment } from './gzip-member.ts'
-import type { OpenMonthFile } from './open-month-file.ts'
 import {
   beginMonthFile,
   digestsOf,
   endMonthFile,
   extendMonthFile,
+  type OpenMonthFile,
   reopenMonthFile,
 } from './open-month-file.ts'
 import type { MonthFile } from '../store/reader.ts'

@@ -4,21 +4,18 @@ import type { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import type { Month } from '../../protocol/moment.ts'
-import { monthOf, msOf, parseMonth } from '../../protocol/moment.ts'
+import { type Month, monthOf, msOf, parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveManifest } from '../../protocol/resources.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
-import type { ArchiveReader } from './archive-reader.ts'
-import { CHUNK_BYTES_MAX, openArchiveReader } from './archive-reader.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
+import { type ArchiveReader, CHUNK_BYTES_MAX, openArchiveReader } from './archive-reader.ts'
 import { MONTH_FILES, SEGMENT_SEQS } from '../store/archive-tables.ts'
 import { openArchiveWriter } from './archive-writer.ts'
-import type { ArchiveEvent } from '../../../test/story/archive-story.ts'
 import {
+  type ArchiveEvent,
+  archiveEvent,
+  archiveEvents,
   commit,
   openDatabase,
-  archiveEvents,
-  archiveEvent,
   rootOf,
   STORY_SIGNER,
 } from '../../../test/story/archive-story.ts'

@@ -5,11 +5,16 @@ import type { Month } from '../../protocol/moment.ts'
 import type { Digest } from '../../protocol/resources.ts'
 import { FILE_CODES } from '../store/archive-tables.ts'
 import { bytes, number } from '../store/codec.ts'
-import type { RunningSum } from './gzip-member.ts'
-import { GZIP_HEADER, gzipTrailer, EMPTY_SUM, addToSum } from './gzip-member.ts'
+import { addToSum, EMPTY_SUM, GZIP_HEADER, gzipTrailer, type RunningSum } from './gzip-member.ts'
 import type { MonthFile } from '../store/reader.ts'
-import type { Sha256State } from './sha256-state.ts'
-import { beginSha256, decodeSha256, encodeSha256, sha256Of, updateSha256 } from './sha256-state.ts'
+import {
+  beginSha256,
+  decodeSha256,
+  encodeSha256,
+  sha256Of,
+  type Sha256State,
+  updateSha256,
+} from './sha256-state.ts'
 
 /** A segment to be stored. */
 type Segment = Readonly<{ start: number; bytes: Uint8Array; bytesCrc: number; running: RunningSum }>

@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Ms } from '../../protocol/moment.ts'
-import { formatCompact, msOf } from '../../protocol/moment.ts'
+import { formatCompact, type Ms, msOf } from '../../protocol/moment.ts'
 import { lockFile } from '../store/lock.ts'
 import { isOfSqlite } from '../store/sqlite-error.ts'
 

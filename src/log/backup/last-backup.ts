@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ms } from '../../protocol/moment.ts'
-import { MS_MAX, msOf } from '../../protocol/moment.ts'
+import { type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { writeDurably } from '../store/durable-rename.ts'
 import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 

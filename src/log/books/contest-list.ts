@@ -1,10 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { joinWords } from '../../project/answers/contest-words.ts'
-import type { ContestState } from '../../project/fold/contest.ts'
-import { poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
+import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { ContestId, Seq } from '../../protocol/seq.ts'
-import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import { type ContestId, contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 import type { Row } from '../store/codec.ts'
 import { amountKey } from './amount-key.ts'
 

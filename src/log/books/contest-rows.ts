@@ -1,17 +1,24 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { ContestState, PrizeSums } from '../../project/fold/contest.ts'
+import {
+  type ContestState,
+  outcomeOf,
+  poolOf,
+  type PrizeSums,
+  prizeTotals,
+  unpaidOf,
+} from '../../project/fold/contest.ts'
 import { atOf } from '../../project/answers/as-of.ts'
-import { outcomeOf, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
-import type { Amount } from '../../protocol/amount.ts'
-import { formatAmount, parseAmount } from '../../protocol/amount.ts'
+import { type Amount, formatAmount, parseAmount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { formatAt, msOf } from '../../protocol/moment.ts'
-import type { ContestStatus, ContestWire } from '../../protocol/resources.ts'
-import { CONTEST_OUTCOMES, CONTEST_STATUSES } from '../../protocol/resources.ts'
+import { formatAt, type Ms, msOf } from '../../protocol/moment.ts'
+import {
+  CONTEST_OUTCOMES,
+  CONTEST_STATUSES,
+  type ContestStatus,
+  type ContestWire,
+} from '../../protocol/resources.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import { decodeAmount, msOrNull, number, text } from '../store/codec.ts'
-import type { Row } from '../store/codec.ts'
+import { decodeAmount, msOrNull, number, type Row, text } from '../store/codec.ts'
 
 // A contest's row has the fields of its wire form, with amounts and counts as on the wire, so that a list of contests
 // needs no bigint. `sums` has the pool and the prizes by kind, which only the contest's own ledger shows.

@@ -6,8 +6,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { LevelHash } from '../../tlog/frontier.ts'
 import type { Hash } from '../../tlog/hash.ts'
-import type { Row } from '../store/codec.ts'
-import { number, text } from '../store/codec.ts'
+import { number, type Row, text } from '../store/codec.ts'
 import { txKey } from '../store/tx-index.ts'
 
 /** The rows that a batch inserts: collected while it is appended, written when it is kept. */

@@ -1,14 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { KindsOf, Totals } from '../../project/fold/tally.ts'
-import { totalsOf } from '../../project/fold/tally.ts'
+import { type KindsOf, type Totals, totalsOf } from '../../project/fold/tally.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { boundOf, floorTo, MINUTE_MS } from '../../protocol/moment.ts'
+import { boundOf, floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { bytes, number } from '../store/codec.ts'
-import type { Row } from '../store/codec.ts'
-import type { Chunk } from './totals-rows.ts'
-import { firstChunkFrom, totalsRowAt } from './totals-rows.ts'
+import { bytes, number, type Row } from '../store/codec.ts'
+import { type Chunk, firstChunkFrom, totalsRowAt } from './totals-rows.ts'
 
 /** A row of prefix totals: the totals before the event `seq`, which begins a chunk. */
 export type RowBefore = Readonly<{ seq: Seq; totals: Totals }>

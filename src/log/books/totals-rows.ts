@@ -1,10 +1,7 @@
-import type { Tally } from '../../project/fold/tally.ts'
-import { encodeTally } from '../../project/fold/tally.ts'
+import { encodeTally, type Tally } from '../../project/fold/tally.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 
 /** Chunks that can begin within one minute. A minute with so many has at least 2^28 events. */
 const CHUNKS_OF_MINUTE_MAX = 2 ** 20

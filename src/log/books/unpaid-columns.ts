@@ -1,10 +1,7 @@
-import type { UnpaidSums } from '../../project/fold/unpaid.ts'
-import { UNPAID_SUMS } from '../../project/fold/unpaid.ts'
-import type { Amount } from '../../protocol/amount.ts'
-import { billionths, ZERO } from '../../protocol/amount.ts'
+import { UNPAID_SUMS, type UnpaidSums } from '../../project/fold/unpaid.ts'
+import { type Amount, billionths, ZERO } from '../../protocol/amount.ts'
 import { recordOf } from '../../protocol/brand.ts'
-import type { Row } from '../store/codec.ts'
-import { decodeAmount, text } from '../store/codec.ts'
+import { decodeAmount, type Row, text } from '../store/codec.ts'
 
 // A column of `unpaid_sums` is null for zero, an integer when 64 bits hold the sum, and decimal text otherwise.
 // SQLite's `sum()` throws past 64 bits, so integers are added up in halves of 32 bits, and texts one by one.

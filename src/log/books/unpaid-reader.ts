@@ -1,24 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Books } from '../../project/fold/books.ts'
 import { prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
-import type { UnpaidRow, UnpaidSums, UnpaidTotals } from '../../project/fold/unpaid.ts'
 import {
   addSums,
-  NO_SUMS,
   bucketsAfter,
-  sumsCompleteFrom,
+  NO_SUMS,
   parseTerms,
+  sumsCompleteFrom,
   totalsOfRows,
   totalsOfSums,
+  type UnpaidRow,
+  type UnpaidSums,
+  type UnpaidTotals,
   WHOLE,
 } from '../../project/fold/unpaid.ts'
-import type { Amount } from '../../protocol/amount.ts'
-import { billionths, ZERO } from '../../protocol/amount.ts'
+import { type Amount, billionths, ZERO } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { ContestId } from '../../protocol/seq.ts'
-import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import type { Row } from '../store/codec.ts'
-import { decodeAmount, number, text } from '../store/codec.ts'
+import { type ContestId, contestIdOf, seqOf } from '../../protocol/seq.ts'
+import { decodeAmount, number, type Row, text } from '../store/codec.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { ADDED_SUMS, addedSumsOf, ALL_CONTESTS } from './unpaid-columns.ts'
 

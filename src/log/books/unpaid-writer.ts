@@ -2,16 +2,17 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Lot } from '../../project/fold/contest.ts'
 import type { Changes } from '../../project/fold/fold.ts'
 import type { RowChange } from '../../project/fold/unpaid-groups.ts'
-import type { SumBucket, UnpaidSums } from '../../project/fold/unpaid.ts'
 import {
   addSums,
   areZero,
+  bucketsBefore,
   formatTerms,
   NO_SUMS,
-  bucketsBefore,
-  sumsOf,
+  type SumBucket,
   sumsCompleteFrom,
+  sumsOf,
   UNPAID_SUMS,
+  type UnpaidSums,
 } from '../../project/fold/unpaid.ts'
 import { subtract, ZERO } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'

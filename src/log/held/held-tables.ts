@@ -1,13 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
-import { msOf } from '../../protocol/moment.ts'
-import type { Ms } from '../../protocol/moment.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { readChainId, writeChainId } from './chain-id.ts'
-import type { Row } from '../store/codec.ts'
-import { msOrNull, number, text } from '../store/codec.ts'
-import type { ChainWord, HeldDraft, SettledDraft } from './held-draft.ts'
-import { formatDraft, parseStoredDraft } from './held-draft.ts'
+import { msOrNull, number, type Row, text } from '../store/codec.ts'
+import {
+  type ChainWord,
+  formatDraft,
+  type HeldDraft,
+  parseStoredDraft,
+  type SettledDraft,
+} from './held-draft.ts'
 
 /** The tables of held drafts. Every change happens in the caller's transaction. */
 export type HeldTables = Readonly<{

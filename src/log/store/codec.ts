@@ -1,9 +1,7 @@
 import type { Lot, Take } from '../../project/fold/contest.ts'
 import type { LoyaltyOutput, LoyaltyState } from '../../project/fold/loyalty.ts'
-import type { Amount } from '../../protocol/amount.ts'
-import { billionths } from '../../protocol/amount.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { type Amount, billionths } from '../../protocol/amount.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { StoreError } from './store.ts'
 

@@ -31,8 +31,7 @@ import {
 import { skipUnless } from '../../../test/processes/test-needs.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { LockedError, lockDirectory } from './lock.ts'
-import type { MirrorMeta } from './mirror-meta.ts'
-import { readMirrorMeta, refuseMirror, writeMirrorMeta } from './mirror-meta.ts'
+import { type MirrorMeta, readMirrorMeta, refuseMirror, writeMirrorMeta } from './mirror-meta.ts'
 
 const LOG = { origin: 'daybook.test/new', chain: 'opaque', simulated: false } as const
 

@@ -4,14 +4,14 @@ import {
   chownSync,
   existsSync,
   mkdtempSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   rmSync,
+  type Stats,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import type { Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'

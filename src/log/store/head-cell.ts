@@ -1,5 +1,4 @@
-import type { Seq } from '../../protocol/seq.ts'
-import { BEFORE_FIRST, seqOf } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, type Seq, seqOf } from '../../protocol/seq.ts'
 
 /** The head in shared memory: a number that moves once per commit, and the number of commits. */
 export type HeadCell = Readonly<{

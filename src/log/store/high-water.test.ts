@@ -6,8 +6,7 @@ import { afterEach, beforeEach, suite, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { redirect } from '../../../test/crash/redirected-file.ts'
-import type { HighWater } from './high-water.ts'
-import { HIGH_WATER_FILE, markHighWater, openHighWater, readHighWater } from './high-water.ts'
+import { HIGH_WATER_FILE, type HighWater, markHighWater, openHighWater, readHighWater } from './high-water.ts'
 import { StoreError } from './store.ts'
 
 const PLACE_BYTES = 4_096

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
-import type { TestContext } from 'node:test'
-import { suite, test } from 'node:test'
+import { suite, test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { boundOf, DAY_MS, floorTo, MINUTE_MS, monthOf } from '../../protocol/moment.ts'
 import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/resources.ts'

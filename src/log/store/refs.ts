@@ -1,5 +1,4 @@
-import { seqOf } from '../../protocol/seq.ts'
-import type { Seq } from '../../protocol/seq.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { number, text } from './codec.ts'
 import { openBeside, storePath } from './store.ts'
 

@@ -2,26 +2,24 @@ import type { DatabaseSync } from 'node:sqlite'
 import { base64 } from '@scure/base'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { carriedPlace, refuseCarriedLog } from './carried-place.ts'
-import type { HighWater } from '../store/high-water.ts'
-import { markHighWater, readHighWater } from '../store/high-water.ts'
+import { type HighWater, markHighWater, readHighWater } from '../store/high-water.ts'
 import { refuseMirror } from '../store/mirror-meta.ts'
 import { faultAtStart, headOf } from './log-fault.ts'
 import type { FormerLog, LogIdentity } from '../store/reader.ts'
-import type { SigningKey } from './signer.ts'
-import { noteOf, openSigner } from './signer.ts'
+import { noteOf, openSigner, type SigningKey } from './signer.ts'
 import { listKeys } from './signing-keys.ts'
 import {
   completeIdentity,
   createStore,
   hasStore,
+  type NewLog,
   newLogId,
   openForWriting,
   readIdentity,
-  storePath,
   StoreError,
+  storePath,
   writeIdentity,
 } from '../store/store.ts'
-import type { NewLog } from '../store/store.ts'
 import { openStoredTree } from './stored-tree.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 

@@ -5,13 +5,11 @@ import { isSame } from '../../tlog/hash.ts'
 import { parseNote } from '../../tlog/note.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import type { LogIdentity } from '../store/reader.ts'
-import type { Signer } from './signer.ts'
-import { isMadeWith, isSigned, isSignedNote } from './signer.ts'
+import { isMadeWith, isSigned, isSignedNote, type Signer } from './signer.ts'
 import { readVerifiers } from './signing-keys.ts'
 import { isPassingFault } from '../store/sqlite-error.ts'
 import { readIdentity } from '../store/store.ts'
-import type { StoredTree } from './stored-tree.ts'
-import { openStoredTree } from './stored-tree.ts'
+import { openStoredTree, type StoredTree } from './stored-tree.ts'
 
 /** Comparison of the log's signatures with its stored hashes. */
 type SignedTrees = Readonly<{

@@ -5,8 +5,7 @@ import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../../test/story/signing.t
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import { openForWriting, readIdentity, storePath, StoreError } from '../store/store.ts'
-import type { SigningKey } from './signer.ts'
-import { verifierKeyOf } from './signer.ts'
+import { type SigningKey, verifierKeyOf } from './signer.ts'
 import { faultOfKeys, listKeys, readKeys, signingVkeys } from './signing-keys.ts'
 
 const THIRD_KEY = signingKeyOf('5'.repeat(64))

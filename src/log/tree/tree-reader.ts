@@ -1,15 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
-import type { Tree } from '../../tlog/consistency.ts'
-import { consistencyProof } from '../../tlog/consistency.ts'
+import { consistencyProof, type Tree } from '../../tlog/consistency.ts'
 import { formatEntries, formatEntry } from '../../tlog/entries.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { inclusionProof, isIncluded } from '../../tlog/inclusion.ts'
 import { formatReceipt } from '../../tlog/receipt.ts'
-import type { Bundle } from '../../tlog/tile.ts'
-import { isBundleOf, isTileOf, parseBundlePath, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
-import type { Row } from '../store/codec.ts'
-import { bytes, number, text } from '../store/codec.ts'
+import {
+  type Bundle,
+  isBundleOf,
+  isTileOf,
+  parseBundlePath,
+  parseTilePath,
+  TILE_WIDTH,
+} from '../../tlog/tile.ts'
+import { bytes, number, type Row, text } from '../store/codec.ts'
 import { openSignatures } from './ready-log.ts'
 import type { TreeFiles } from '../store/reader.ts'
 import { noteOf } from './signer.ts'

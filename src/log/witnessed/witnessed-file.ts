@@ -1,5 +1,4 @@
-import type { BigIntStats } from 'node:fs'
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type BigIntStats, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { renameDurably } from '../store/durable-rename.ts'
 import { formatSealed, parseSealed } from '../store/sealed-json.ts'

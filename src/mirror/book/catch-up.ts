@@ -1,17 +1,17 @@
 import { rmSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Month } from '../../protocol/moment.ts'
-import { monthOf } from '../../protocol/moment.ts'
-import type { MirrorBook } from './mirror-book.ts'
-import { ManifestError, MismatchError } from './mirror-book.ts'
+import { type Month, monthOf } from '../../protocol/moment.ts'
+import { ManifestError, type MirrorBook, MismatchError } from './mirror-book.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
-import type { MonthFiles } from '../months/file-entries.ts'
-import { fileEntries } from '../months/file-entries.ts'
-import type { DownloadedFile } from '../months/month-download.ts'
-import { downloadMonth } from '../months/month-download.ts'
+import { fileEntries, type MonthFiles } from '../months/file-entries.ts'
+import { type DownloadedFile, downloadMonth } from '../months/month-download.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
-import type { ClosedMonth, OriginMonth } from '../months/origin-months.ts'
-import { readClosedMonth, readOriginMonths } from '../months/origin-months.ts'
+import {
+  type ClosedMonth,
+  type OriginMonth,
+  readClosedMonth,
+  readOriginMonths,
+} from '../months/origin-months.ts'
 import type { Origin } from '../origin/open-origin.ts'
 import { pageEntries } from '../origin/page-entries.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'

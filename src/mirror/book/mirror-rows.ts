@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { MirrorMeta } from '../../log/store/mirror-meta.ts'
-import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
+import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { StoreError } from '../../log/store/store.ts'
 
 /** The rows of a mirror. Throws a `StoreError` when the store is that of another log. */

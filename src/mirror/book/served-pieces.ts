@@ -6,8 +6,7 @@ import { replaceSegments } from '../../log/archive/replace-segments.ts'
 import { FILE_CODES, MONTH_FILES, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
-import type { MonthFiles, MonthSegment } from '../months/file-entries.ts'
-import { fileSegments } from '../months/file-entries.ts'
+import { fileSegments, type MonthFiles, type MonthSegment } from '../months/file-entries.ts'
 
 /**
  * Segments of the origin's month files that the archive of the mirror will ask for. So a mirror whose zlib compresses

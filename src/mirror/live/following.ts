@@ -2,22 +2,22 @@ import { mayPass } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
-import { AnotherLogError } from '../origin/open-origin.ts'
-import type { Origin } from '../origin/open-origin.ts'
-import type { OriginStatus } from '../origin/origin-answers.ts'
-import { readOriginKeys, readOriginStatus, readOriginTree } from '../origin/origin-answers.ts'
+import { AnotherLogError, type Origin } from '../origin/open-origin.ts'
+import {
+  type OriginStatus,
+  readOriginKeys,
+  readOriginStatus,
+  readOriginTree,
+} from '../origin/origin-answers.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
-import type { ProvenTree } from '../proof/proven-tree.ts'
-import { provenTree } from '../proof/proven-tree.ts'
+import { type ProvenTree, provenTree } from '../proof/proven-tree.ts'
 import { anotherLog } from './another-log.ts'
 import { applyFromPages, applyFromStream } from './apply-tree.ts'
-import type { TreePlace } from './judge-tree.ts'
-import { placeOfTree, rollback } from './judge-tree.ts'
+import { placeOfTree, rollback, type TreePlace } from './judge-tree.ts'
 import type { MirrorStore } from './mirror-store.ts'
 import { openPassWitnessed } from './pass-witnessed.ts'
-import type { StreamFeed } from './stream-feed.ts'
-import { openStreamFeed } from './stream-feed.ts'
+import { openStreamFeed, type StreamFeed } from './stream-feed.ts'
 
 /** Parts of the following, and what it reports. */
 export type FollowingParts = Readonly<{

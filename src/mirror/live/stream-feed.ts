@@ -1,7 +1,6 @@
 import { nextSeq } from '../../protocol/seq.ts'
 import type { DetailsByEvent } from '../../client/event-details.ts'
-import type { StreamStatus } from '../../client/stream.ts'
-import { streamOf } from '../../client/stream.ts'
+import { streamOf, type StreamStatus } from '../../client/stream.ts'
 import type { Surroundings } from '../../client/surroundings.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'

@@ -17,8 +17,7 @@ import { formatEvent } from '../../protocol/event.ts'
 import { boundOf, monthOf, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { priced } from '../../../test/story/story.ts'
-import type { MonthFiles } from './file-entries.ts'
-import { fileEntries } from './file-entries.ts'
+import { fileEntries, type MonthFiles } from './file-entries.ts'
 
 const FROM = Date.UTC(2026, 9, 1)
 const MONTH = monthOf(msOf(FROM))

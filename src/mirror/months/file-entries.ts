@@ -1,15 +1,17 @@
 import { SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
-import { monthOf } from '../../protocol/moment.ts'
-import type { Month } from '../../protocol/moment.ts'
+import { type Month, monthOf } from '../../protocol/moment.ts'
 import { nextSeq } from '../../protocol/seq.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
-import type { MirrorEntry } from '../proof/mirror-entry.ts'
-import { DETAILS_LINE_BYTES_MAX_FRAMED, EVENT_LINE_BYTES_MAX, readEntry } from '../proof/mirror-entry.ts'
+import {
+  DETAILS_LINE_BYTES_MAX_FRAMED,
+  EVENT_LINE_BYTES_MAX,
+  type MirrorEntry,
+  readEntry,
+} from '../proof/mirror-entry.ts'
 import type { DownloadedFile } from './month-download.ts'
-import type { MonthPiece } from './month-pieces.ts'
-import { monthPieces } from './month-pieces.ts'
+import { type MonthPiece, monthPieces } from './month-pieces.ts'
 
 /** Both files of a month, and the seqs in them. `lastSeq` is null when the end of an open month is not known. */
 export type MonthFiles = Readonly<{

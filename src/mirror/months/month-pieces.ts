@@ -1,8 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { constants, inflateRawSync } from 'node:zlib'
-import type { RunningSum } from '../../log/archive/gzip-member.ts'
-import { addToSum, EMPTY_SUM, GZIP_HEADER, gzipTrailer } from '../../log/archive/gzip-member.ts'
+import {
+  addToSum,
+  EMPTY_SUM,
+  GZIP_HEADER,
+  gzipTrailer,
+  type RunningSum,
+} from '../../log/archive/gzip-member.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 
 /** A segment of a month file: its offset, its compressed bytes and its lines, each with its line feed. */

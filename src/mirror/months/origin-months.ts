@@ -1,15 +1,10 @@
-import type { Month } from '../../protocol/moment.ts'
-import { nextMonth, parseMonth } from '../../protocol/moment.ts'
+import { type Month, nextMonth, parseMonth } from '../../protocol/moment.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
-import type { JsonObject } from '../../verify/reading/json-values.ts'
-import { jsonInteger, jsonString, objectsOf } from '../../verify/reading/json-values.ts'
-import type { Manifest } from '../../verify/reading/manifest.ts'
-import { parseServedManifest } from '../../verify/reading/manifest.ts'
-import type { Origin } from '../origin/open-origin.ts'
-import { noDaybook } from '../origin/open-origin.ts'
+import { jsonInteger, type JsonObject, jsonString, objectsOf } from '../../verify/reading/json-values.ts'
+import { type Manifest, parseServedManifest } from '../../verify/reading/manifest.ts'
+import { noDaybook, type Origin } from '../origin/open-origin.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
-import type { MonthEnd } from '../proof/proven-tree.ts'
-import { provenMonthEnd } from '../proof/proven-tree.ts'
+import { type MonthEnd, provenMonthEnd } from '../proof/proven-tree.ts'
 
 /** A month in the origin's list. `lastSeq` is null in a month without events. */
 export type OriginMonth = Readonly<{ month: Month; closed: boolean; lastSeq: number | null }>

@@ -1,12 +1,8 @@
-import type { Answer, Ask, OpenAnswer } from '../../client/ask.ts'
-import { openAsk } from '../../client/ask.ts'
-import type { ByteStream } from '../../client/body.ts'
-import { piecesOf } from '../../client/body.ts'
+import { type Answer, type Ask, type OpenAnswer, openAsk } from '../../client/ask.ts'
+import { type ByteStream, piecesOf } from '../../client/body.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
-import type { Surroundings } from '../../client/surroundings.ts'
-import { SURROUNDINGS } from '../../client/surroundings.ts'
-import type { JsonObject } from '../../verify/reading/json-values.ts'
-import { readObject } from '../../verify/reading/json-values.ts'
+import { type Surroundings, SURROUNDINGS } from '../../client/surroundings.ts'
+import { type JsonObject, readObject } from '../../verify/reading/json-values.ts'
 import type { EvidenceFiles } from '../proof/contradiction.ts'
 
 /** Thrown when an answer names another log than the mirrored one. */

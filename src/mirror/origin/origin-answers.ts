@@ -5,15 +5,17 @@ import type { Finality } from '../../protocol/resources.ts'
 import { isChain } from '../../protocol/tx.ts'
 import { parseNote } from '../../tlog/note.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
-import type { JsonObject } from '../../verify/reading/json-values.ts'
-import { isJsonObject, jsonInteger, jsonString, readObject } from '../../verify/reading/json-values.ts'
-import type { OriginKeys, Pins } from '../proof/origin-keys.ts'
-import { firstPins, proveKeys } from '../proof/origin-keys.ts'
-import type { ProvenTree } from '../proof/proven-tree.ts'
-import { isByListedKeys, provenTree } from '../proof/proven-tree.ts'
+import {
+  isJsonObject,
+  jsonInteger,
+  type JsonObject,
+  jsonString,
+  readObject,
+} from '../../verify/reading/json-values.ts'
+import { firstPins, type OriginKeys, type Pins, proveKeys } from '../proof/origin-keys.ts'
+import { isByListedKeys, type ProvenTree, provenTree } from '../proof/proven-tree.ts'
 import { upstreamOf } from './upstream-mirrors.ts'
-import type { BodyLimits, Origin } from './open-origin.ts'
-import { noDaybook } from './open-origin.ts'
+import { type BodyLimits, noDaybook, type Origin } from './open-origin.ts'
 
 /** The origin's word about itself. Nothing of it is signed. */
 export type OriginStatus = Readonly<{

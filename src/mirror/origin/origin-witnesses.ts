@@ -3,10 +3,14 @@ import type { ListedWitness, Witnessed } from '../../log/store/reader.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { areWitnesses, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
-import { parseVkey } from '../../tlog/vkey.ts'
-import type { JsonObject } from '../../verify/reading/json-values.ts'
-import { jsonInteger, jsonString, objectsOf, readObject } from '../../verify/reading/json-values.ts'
+import { parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
+import {
+  jsonInteger,
+  type JsonObject,
+  jsonString,
+  objectsOf,
+  readObject,
+} from '../../verify/reading/json-values.ts'
 import { NODE_PRIMITIVES } from '../proof/node-primitives.ts'
 import type { Origin } from './open-origin.ts'
 

@@ -5,10 +5,8 @@ import { PAGE_EVENTS } from '../../client/event-pages.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { isJsonObject, jsonAgain, objectsOf } from '../../verify/reading/json-values.ts'
-import type { MirrorEntry } from '../proof/mirror-entry.ts'
-import { readEntry } from '../proof/mirror-entry.ts'
-import type { Origin } from './open-origin.ts'
-import { noDaybook } from './open-origin.ts'
+import { type MirrorEntry, readEntry } from '../proof/mirror-entry.ts'
+import { noDaybook, type Origin } from './open-origin.ts'
 
 /** Bytes of a page of `/events` with details. */
 const PAGE_BYTES_MAX: number = 64 * 1024 * 1024

@@ -1,8 +1,6 @@
-import type { UpstreamMirror } from '../../protocol/mirror-resource.ts'
-import { MIRROR_STATES } from '../../protocol/mirror-resource.ts'
+import { MIRROR_STATES, type UpstreamMirror } from '../../protocol/mirror-resource.ts'
 import { moment, MS_MAX, msOf } from '../../protocol/moment.ts'
-import type { JsonObject } from '../../verify/reading/json-values.ts'
-import { jsonInteger, jsonString, objectsOf } from '../../verify/reading/json-values.ts'
+import { jsonInteger, type JsonObject, jsonString, objectsOf } from '../../verify/reading/json-values.ts'
 
 /** Most mirrors that are listed. Mirrors that follow each other in a circle have no end. */
 const UPSTREAM_MAX = 8

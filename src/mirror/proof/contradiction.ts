@@ -1,8 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolderDurably, syncDirectory } from '../../log/store/durable-rename.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { formatCompact } from '../../protocol/moment.ts'
+import { formatCompact, type Ms } from '../../protocol/moment.ts'
 
 /**
  * A contradiction between the origin and what it proved before, or within what it shows. `evidence` is a folder in

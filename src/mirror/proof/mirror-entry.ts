@@ -1,7 +1,6 @@
 import type { Details } from '../../protocol/details.ts'
 import type { DaybookEvent } from '../../protocol/event.ts'
-import { readDetailsLine, readEventLine } from '../../verify/reading/entry-lines.ts'
-import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
+import { type ExpectedNext, readDetailsLine, readEventLine } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 
 /** An event as the origin sent it, with its details and the exact lines of both. */

@@ -2,8 +2,7 @@ import type { FormerLog, ListedKey } from '../../log/store/reader.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { jsonString, objectsOf, readObject } from '../../verify/reading/json-values.ts'
-import type { KeyList, Trust } from '../../verify/trust.ts'
-import { readKeyList, trustOf } from '../../verify/trust.ts'
+import { type KeyList, readKeyList, type Trust, trustOf } from '../../verify/trust.ts'
 import { NODE_PRIMITIVES } from './node-primitives.ts'
 
 /** Verifier keys that the mirror trusts, and where they come from. */

@@ -1,11 +1,9 @@
 import { formatAmount, formatPrice, trillionths } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { formatAt, later } from '../../protocol/moment.ts'
+import { formatAt, later, type Ms } from '../../protocol/moment.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import type { Head } from '../fold/books.ts'
-import type { Figure, Totals } from '../fold/tally.ts'
-import { NO_PRICE } from '../fold/tally.ts'
+import { type Figure, NO_PRICE, type Totals } from '../fold/tally.ts'
 
 /** Last event that an answer counts, as the answer states it. */
 export function asOf(head: Head): AsOf {

@@ -1,4 +1,3 @@
-import type { Ms } from '../../protocol/moment.ts'
 import {
   boundOf,
   DAY_MS,
@@ -6,6 +5,7 @@ import {
   floorTo,
   HOUR_MS,
   MINUTE_MS,
+  type Ms,
   WEEK_MS,
 } from '../../protocol/moment.ts'
 import type { Bucket } from '../../protocol/range-resources.ts'

@@ -1,8 +1,7 @@
 import type { Amount } from '../../protocol/amount.ts'
 import type { ContestSort } from '../../protocol/resources.ts'
 import type { ContestSearch, FoundContests } from '../fold/books.ts'
-import type { ContestState } from '../fold/contest.ts'
-import { poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
+import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
 import { hasWords, joinWords } from './contest-words.ts'
 import { contestWire } from './contests.ts'
 

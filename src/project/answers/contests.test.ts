@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { correcting, logOf, month, time } from '../../../test/story/story.ts'
-import type { EventSketch } from '../../../test/story/story.ts'
+import { correcting, type EventSketch, logOf, month, time } from '../../../test/story/story.ts'
 import type { ContestLedger } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { contestLedger } from './contest-ledger.ts'

@@ -1,24 +1,21 @@
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import { ROWS_MAX, TOP_ROWS_MAX } from '../../protocol/parameters.ts'
-import type { Parsed } from '../../protocol/problem.ts'
-import { NO_CONTEST, parsed, refused } from '../../protocol/problem.ts'
-import type {
-  Contest as ContestAnswer,
-  Contests,
-  ContestStatus,
-  ContestWire,
+import { NO_CONTEST, type Parsed, parsed, refused } from '../../protocol/problem.ts'
+import {
+  type Contest as ContestAnswer,
+  CONTEST_SORTS,
+  CONTEST_STATUSES,
+  type Contests,
+  type ContestStatus,
+  type ContestWire,
 } from '../../protocol/resources.ts'
-import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/resources.ts'
-import type { ContestId } from '../../protocol/seq.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
+import { type ContestId, contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf, toCount } from './as-of.ts'
 import { searchWords } from './contest-words.ts'
 import type { Books, ContestSearch, FoundContests } from '../fold/books.ts'
-import type { ContestState } from '../fold/contest.ts'
-import { outcomeOf, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
-import type { Paging } from './paging.ts'
-import { pathTo } from './paging.ts'
+import { type ContestState, outcomeOf, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
+import { type Paging, pathTo } from './paging.ts'
 
 /**
  * Query for contests. `status` may contain `closed`, which means paying and paid; absent for every status. `q` has words

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { correcting, logOf, priced, time } from '../../../test/story/story.ts'
-import type { EventSketch } from '../../../test/story/story.ts'
+import { correcting, type EventSketch, logOf, priced, time } from '../../../test/story/story.ts'
 import { flows } from './flows.ts'
 import { funds } from './funds.ts'
 

@@ -1,12 +1,10 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { formatAmount, subtract } from '../../protocol/amount.ts'
+import { type Amount, formatAmount, subtract } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { FlowBucket, FlowFigures, Flows } from '../../protocol/range-resources.ts'
 import { asOf, isSettledBefore, tokenPrice } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { ResolvedRange } from './range.ts'
-import { boundsOf, launchWire, nowWire, spanWire } from './range.ts'
+import { boundsOf, launchWire, nowWire, type ResolvedRange, spanWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /**

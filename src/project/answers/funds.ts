@@ -3,8 +3,7 @@ import { formatAt } from '../../protocol/moment.ts'
 import type { FundFigures, Funds } from '../../protocol/range-resources.ts'
 import { figureAmount, asOf, isSettledBefore } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { ResolvedRange } from './range.ts'
-import { boundsOf, launchWire, nowWire, spanWire } from './range.ts'
+import { boundsOf, launchWire, nowWire, type ResolvedRange, spanWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /** Balances of the funds, now and at the end of each bucket. `now` is at the head, so every event changes the answer. */

@@ -1,5 +1,4 @@
 import { assert } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
 import {
   boundOf,
   ceilTo,
@@ -7,6 +6,7 @@ import {
   floorTo,
   HOUR_MS,
   MINUTE_MS,
+  type Ms,
   QUARTER_MS,
   WEEK_MS,
 } from '../../protocol/moment.ts'

@@ -3,8 +3,7 @@ import { formatAt } from '../../protocol/moment.ts'
 import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../protocol/resources.ts'
 import { asOf, atOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { LoyaltyHalf, LoyaltyState } from '../fold/loyalty.ts'
-import { paysAtOf } from '../fold/loyalty.ts'
+import { type LoyaltyHalf, type LoyaltyState, paysAtOf } from '../fold/loyalty.ts'
 
 /** Loyalty rewards, newest month first, without months whose events are all cancelled. */
 export function loyaltyRuns(books: Books): LoyaltyRuns {

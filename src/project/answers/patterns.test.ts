@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { billionths } from '../../protocol/amount.ts'
-import type { Ms } from '../../protocol/moment.ts'
 import {
   boundOf,
   DAY_MS,
   FIRST_MONDAY_MS,
   floorTo,
   MINUTE_MS,
+  type Ms,
   msOf,
   parseAt,
   QUARTER_MS,

@@ -3,8 +3,7 @@ import type { PatternFigures, Patterns } from '../../protocol/range-resources.ts
 import { asOf, sortedByKey, toCount } from './as-of.ts'
 import type { Activity, Books } from '../fold/books.ts'
 import { activityByHour, HOURS_OF_WEEK } from './hours-of-week.ts'
-import type { ResolvedSpan } from './range.ts'
-import { launchWire, nowWire, spanWire } from './range.ts'
+import { launchWire, nowWire, type ResolvedSpan, spanWire } from './range.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 
 const HOURS_OF_DAY = 24

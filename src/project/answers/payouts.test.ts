@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { correcting, logOf, time } from '../../../test/story/story.ts'
-import type { EventSketch } from '../../../test/story/story.ts'
+import { correcting, type EventSketch, logOf, time } from '../../../test/story/story.ts'
 import { payouts } from './payouts.ts'
 
 const terms = { unlocksAt: time('2026-10-10'), reviewUntil: time('2026-10-12') }

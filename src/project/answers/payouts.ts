@@ -1,17 +1,13 @@
 import { formatAmount } from '../../protocol/amount.ts'
 import { recordOf } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { floorTo, formatAt, MINUTE_MS, moment } from '../../protocol/moment.ts'
+import { floorTo, formatAt, MINUTE_MS, moment, type Ms } from '../../protocol/moment.ts'
 import { ROWS_MAX } from '../../protocol/parameters.ts'
-import type { Payouts, Unpaid } from '../../protocol/resources.ts'
-import { UNPAID_STATUSES } from '../../protocol/resources.ts'
+import { type Payouts, type Unpaid, UNPAID_STATUSES } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import type { Paging } from './paging.ts'
-import { pathTo } from './paging.ts'
-import type { UnpaidRow } from '../fold/unpaid.ts'
-import { statusOf } from '../fold/unpaid.ts'
+import { type Paging, pathTo } from './paging.ts'
+import { statusOf, type UnpaidRow } from '../fold/unpaid.ts'
 
 /** Query for unpaid prizes. `after` is the seq of the first prize in the last row of the page before. */
 type PayoutsQuery = Paging & Readonly<{ contestId?: number | undefined }>

@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Ms } from '../../protocol/moment.ts'
-import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, MS_MAX, msOf, parseAt } from '../../protocol/moment.ts'
+import {
+  DAY_MS,
+  formatAt,
+  HOUR_MS,
+  MINUTE_MS,
+  type Ms,
+  MS_MAX,
+  msOf,
+  parseAt,
+} from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
-import type { Bucket } from '../../protocol/range-resources.ts'
-import { BUCKETS } from '../../protocol/range-resources.ts'
+import { type Bucket, BUCKETS } from '../../protocol/range-resources.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { LogEnds, RangeQuery, TimeSpan } from './range.ts'
-import { boundsOf, resolvePatternRange, resolveRange } from './range.ts'
+import {
+  boundsOf,
+  type LogEnds,
+  type RangeQuery,
+  resolvePatternRange,
+  resolveRange,
+  type TimeSpan,
+} from './range.ts'
 
 const at = (text: string): Ms => parseAt(text) as Ms
 /** A Wednesday. */

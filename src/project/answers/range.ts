@@ -1,13 +1,9 @@
-import type { Ms } from '../../protocol/moment.ts'
-import { boundOf, DAY_MS, floorTo, formatAt, MINUTE_MS, moment } from '../../protocol/moment.ts'
+import { boundOf, DAY_MS, floorTo, formatAt, MINUTE_MS, moment, type Ms } from '../../protocol/moment.ts'
 import { BUCKETS_MAX, PATTERN_DAYS_MAX } from '../../protocol/parameters.ts'
-import type { Parsed, Problem } from '../../protocol/problem.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
-import type { Bucket, Launch, Now, Span } from '../../protocol/range-resources.ts'
-import { BUCKETS } from '../../protocol/range-resources.ts'
+import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
+import { type Bucket, BUCKETS, type Launch, type Now, type Span } from '../../protocol/range-resources.ts'
 import { atOf, presentOf } from './as-of.ts'
-import type { Grid } from './bucket-grid.ts'
-import { ceilOn, GRIDS, PATTERN_GRID } from './bucket-grid.ts'
+import { ceilOn, type Grid, GRIDS, PATTERN_GRID } from './bucket-grid.ts'
 import type { Books } from '../fold/books.ts'
 
 /** Range of a request. Absent bounds are derived. */

@@ -1,5 +1,4 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { add, billionths, subtract, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, billionths, subtract, ZERO } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ContestOutcome, ContestStatus } from '../../protocol/resources.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'

@@ -1,27 +1,27 @@
-import type { Price } from '../../protocol/amount.ts'
-import { ZERO } from '../../protocol/amount.ts'
+import { type Price, ZERO } from '../../protocol/amount.ts'
 import { assert, unreachable } from '../../protocol/brand.ts'
 import type { Entry } from '../../protocol/event.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
 import { ruleKind } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
-import type { ContestState, Hold, Lot } from './contest.ts'
-import { kindKey } from './contest.ts'
+import { type ContestState, type Hold, kindKey, type Lot } from './contest.ts'
 import { moveContest } from './contest-state.ts'
-import type { ContestMove } from './figure-counts.ts'
-import { countContest, countFigures } from './figure-counts.ts'
-import type { Effect } from './ledger.ts'
-import { effectOf, post, postingOf, postToContest } from './ledger.ts'
-import type { LotBooks } from './lot-books.ts'
-import { forgetLotBooks, lotBookIn } from './lot-books.ts'
-import type { LotChanges, StoredLots } from './lot-shelf.ts'
-import { openLotShelf } from './lot-shelf.ts'
-import type { LotBook, LotShelf } from './lots.ts'
-import { addLot, cancelLot, giveBack, moveHold, openLotBook, takeFromLots } from './lots.ts'
-import type { LoyaltyState } from './loyalty.ts'
-import { applyToLoyalty } from './loyalty.ts'
-import type { Tally } from './tally.ts'
-import { NO_PRICE } from './tally.ts'
+import { type ContestMove, countContest, countFigures } from './figure-counts.ts'
+import { type Effect, effectOf, post, postingOf, postToContest } from './ledger.ts'
+import { forgetLotBooks, lotBookIn, type LotBooks } from './lot-books.ts'
+import { type LotChanges, openLotShelf, type StoredLots } from './lot-shelf.ts'
+import {
+  addLot,
+  cancelLot,
+  giveBack,
+  type LotBook,
+  type LotShelf,
+  moveHold,
+  openLotBook,
+  takeFromLots,
+} from './lots.ts'
+import { applyToLoyalty, type LoyaltyState } from './loyalty.ts'
+import { NO_PRICE, type Tally } from './tally.ts'
 
 /** A price and the event that published it. */
 export type StandingPrice = Readonly<{ seq: Seq; price: Price }>

@@ -1,12 +1,9 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { add, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, ZERO } from '../../protocol/amount.ts'
 import { ruleOf } from '../../protocol/catalogue.ts'
 import type { DaybookEvent, Entry } from '../../protocol/event.ts'
 import { CONTEST_STATUSES } from '../../protocol/resources.ts'
-import type { AccountName } from '../../protocol/rules.ts'
-import { ruleKind } from '../../protocol/rules.ts'
-import type { ContestState, PrizeSums } from './contest.ts'
-import { NO_PRIZE, poolBalance, unpaidOfKind } from './contest.ts'
+import { type AccountName, ruleKind } from '../../protocol/rules.ts'
+import { type ContestState, NO_PRIZE, poolBalance, type PrizeSums, unpaidOfKind } from './contest.ts'
 import type { Figure, Tally } from './tally.ts'
 
 /** One amount, credited by the account `from` and debited to the account `to`. */

@@ -1,7 +1,6 @@
 import { ZERO } from '../../protocol/amount.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { Lot, Take } from './contest.ts'
-import { kindKey } from './contest.ts'
+import { kindKey, type Lot, type Take } from './contest.ts'
 import type { LotShelf } from './lots.ts'
 import type { RowChange } from './unpaid-groups.ts'
 

@@ -1,11 +1,15 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { add, negate, smaller, subtract, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, negate, smaller, subtract, ZERO } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { Hold, Lot, Take } from './contest.ts'
-import { availableAt, reviewOf, underHold } from './contest.ts'
-import type { NoteRow, UnpaidGroups } from './unpaid-groups.ts'
-import { firstOverpaid, groupsOf, noteAll, regroup } from './unpaid-groups.ts'
+import { availableAt, type Hold, type Lot, reviewOf, type Take, underHold } from './contest.ts'
+import {
+  firstOverpaid,
+  groupsOf,
+  noteAll,
+  type NoteRow,
+  regroup,
+  type UnpaidGroups,
+} from './unpaid-groups.ts'
 
 /**
  * The unpaid and overpaid lots of one contest and kind. Payouts and expiries take from them in the order in which they

@@ -1,5 +1,4 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { add, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, ZERO } from '../../protocol/amount.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
 import { ruleKind } from '../../protocol/rules.ts'
 import type { Seq } from '../../protocol/seq.ts'

@@ -1,15 +1,12 @@
 import type { Price } from '../../protocol/amount.ts'
 import type { Entry } from '../../protocol/event.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
+import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Activity } from './books.ts'
-import type { ContestMove } from './figure-counts.ts'
+import { type ContestMove, countContest, countFigures } from './figure-counts.ts'
 import { setsPrice } from './event-traits.ts'
-import { countContest, countFigures } from './figure-counts.ts'
 import { effectOf, post, postingOf } from './ledger.ts'
-import type { Tally, Totals } from './tally.ts'
-import { NO_PRICE } from './tally.ts'
+import { NO_PRICE, type Tally, type Totals } from './tally.ts'
 
 /** Events of the longest chunk within one minute. */
 const CHUNK_EVENTS_MAX = 256

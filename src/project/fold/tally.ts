@@ -1,5 +1,4 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { billionths } from '../../protocol/amount.ts'
+import { type Amount, billionths } from '../../protocol/amount.ts'
 import { assert, recordOf } from '../../protocol/brand.ts'
 
 /**

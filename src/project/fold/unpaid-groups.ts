@@ -1,9 +1,7 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { add, negate, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, negate, ZERO } from '../../protocol/amount.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { Lot } from './contest.ts'
-import type { PrizeTerms } from './unpaid.ts'
-import { formatTerms, termsOf } from './unpaid.ts'
+import { formatTerms, type PrizeTerms, termsOf } from './unpaid.ts'
 
 /** Open lots of one contest and kind, grouped by terms. Each group is a row of `/payouts`. */
 export type UnpaidGroups = Map<string, UnpaidGroup>

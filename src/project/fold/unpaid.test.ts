@@ -2,24 +2,25 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import type { Amount } from '../../protocol/amount.ts'
-import { billionths, negate } from '../../protocol/amount.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { boundOf, floorTo, MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
+import { type Amount, billionths, negate } from '../../protocol/amount.ts'
+import { boundOf, floorTo, MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import type { SumBucket, PrizeTerms, UnpaidRow, UnpaidSums } from './unpaid.ts'
 import {
   addSums,
   areZero,
-  NO_SUMS,
   bucketsAfter,
   bucketsBefore,
   formatTerms,
+  NO_SUMS,
   parseTerms,
-  sumsOf,
+  type PrizeTerms,
+  type SumBucket,
   sumsCompleteFrom,
+  sumsOf,
   totalsOfRows,
   totalsOfSums,
+  type UnpaidRow,
+  type UnpaidSums,
   WHOLE,
 } from './unpaid.ts'
 

@@ -1,13 +1,9 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { add, subtract, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, subtract, ZERO } from '../../protocol/amount.ts'
 import { assert, recordOf } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { boundOf, ceilTo, floorTo, HOUR_MS, later, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import type { UnpaidStatus } from '../../protocol/resources.ts'
-import { UNPAID_STATUSES } from '../../protocol/resources.ts'
+import { boundOf, ceilTo, floorTo, HOUR_MS, later, MINUTE_MS, type Ms, msOf } from '../../protocol/moment.ts'
+import { UNPAID_STATUSES, type UnpaidStatus } from '../../protocol/resources.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
-import type { Lot } from './contest.ts'
-import { availableAt } from './contest.ts'
+import { availableAt, type Lot } from './contest.ts'
 
 /** Terms of a lot, from which its status follows at any moment. `overpaid`: more was paid than was won. */
 export type PrizeTerms = Readonly<{

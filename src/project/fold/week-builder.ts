@@ -1,5 +1,4 @@
-import type { Ms } from '../../protocol/moment.ts'
-import { boundOf, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
+import { boundOf, type Ms, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
 import type { Activity } from './books.ts'
 import { addActivity, NO_ACTIVITY, QUARTERS_OF_WEEK, weekOf } from './week-sums.ts'
 

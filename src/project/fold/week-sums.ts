@@ -1,6 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { boundOf, FIRST_MONDAY_MS, floorTo, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
+import { boundOf, FIRST_MONDAY_MS, floorTo, type Ms, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
 import type { Activity } from './books.ts'
 import { countInt128s, decodeInt128s, encodeInt128s } from './tally.ts'
 

@@ -1,8 +1,15 @@
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha256, sha512_256 } from '@noble/hashes/sha2.js'
 import { crc16, crc32 } from './crc.ts'
-import type { Digits, LetterRun, ProofBudget } from './letter-run.ts'
-import { caselessDigits, digitAt, hasOneCase, runEnd } from './letter-run.ts'
+import {
+  caselessDigits,
+  digitAt,
+  type Digits,
+  hasOneCase,
+  type LetterRun,
+  type ProofBudget,
+  runEnd,
+} from './letter-run.ts'
 
 /** RFC 4648. */
 const BASE32: Digits = caselessDigits('abcdefghijklmnopqrstuvwxyz234567')

@@ -2,11 +2,18 @@ import { blake256 } from '@noble/hashes/blake1.js'
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { GrowingNumber } from './base58-number.ts'
-import { openNumber } from './base58-number.ts'
+import { type GrowingNumber, openNumber } from './base58-number.ts'
 import { isByron } from './byron.ts'
-import type { Digits, Fit, LetterRun, ProofBudget } from './letter-run.ts'
-import { alphabetDigits, digitAt, hasOneCase, isEven } from './letter-run.ts'
+import {
+  alphabetDigits,
+  digitAt,
+  type Digits,
+  type Fit,
+  hasOneCase,
+  isEven,
+  type LetterRun,
+  type ProofBudget,
+} from './letter-run.ts'
 
 export const BASE58: Digits = alphabetDigits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
 const BASE58_XRP: Digits = alphabetDigits('rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz')

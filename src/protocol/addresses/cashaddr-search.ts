@@ -1,5 +1,4 @@
-import type { Digits, LetterRun } from './letter-run.ts'
-import { caselessDigits, digitAt, hasOneCase, runEnd } from './letter-run.ts'
+import { caselessDigits, digitAt, type Digits, hasOneCase, type LetterRun, runEnd } from './letter-run.ts'
 
 /** The characters of bech32. */
 export const CHARSET: Digits = caselessDigits('qpzry9x8gf2tvdw0s3jn54khce6mua7l')

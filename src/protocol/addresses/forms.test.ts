@@ -3,8 +3,14 @@ import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { cashaddrOf } from '../../../test/story/address-encodings.ts'
-import type { AddressForm } from '../../../test/story/address-forms.ts'
-import { ANYWHERE_FORMS, FORMS, GROUPED_FORMS, KEY, SHORT_FORMS } from '../../../test/story/address-forms.ts'
+import {
+  type AddressForm,
+  ANYWHERE_FORMS,
+  FORMS,
+  GROUPED_FORMS,
+  KEY,
+  SHORT_FORMS,
+} from '../../../test/story/address-forms.ts'
 import { NEAR_MISSES } from '../../../test/story/address-near-misses.ts'
 import { findsAddress } from '../address-guard.ts'
 

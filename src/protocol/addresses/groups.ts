@@ -1,6 +1,5 @@
 import { gluedEdges } from './glued-words.ts'
-import type { LetterRun } from './letter-run.ts'
-import { isEven } from './letter-run.ts'
+import { isEven, type LetterRun } from './letter-run.ts'
 
 const WORD = /[0-9A-Za-z]+/g
 /** Letters that base58 leaves out; a run of base58 ends there. */

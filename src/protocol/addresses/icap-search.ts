@@ -1,5 +1,4 @@
-import type { LetterRun } from './letter-run.ts'
-import { hasOneCase } from './letter-run.ts'
+import { hasOneCase, type LetterRun } from './letter-run.ts'
 
 /** An IBAN of Ethereum: country, check digits, then an address in base 36, or an asset, a register and a name. */
 const ICAP = /XE\d\d(?:[0-9A-Z]{31}|[0-9A-Z]{30}|ETH[0-9A-Z]{13})/iy

@@ -1,7 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { BASE58 } from './base58-search.ts'
-import type { LetterRun } from './letter-run.ts'
-import { digitAt, runEnd } from './letter-run.ts'
+import { digitAt, type LetterRun, runEnd } from './letter-run.ts'
 
 /** Characters of an address and a subaddress (69 bytes), and of an integrated address (77 bytes). */
 const LENGTHS = [95, 106] as const

@@ -1,8 +1,8 @@
 import { keysOf } from '../brand.ts'
-import type { Parameter } from '../parameters.ts'
 import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
+  type Parameter,
   ROWS_MAX,
   SEARCH_CHARS_MAX,
   SEQ_MAX,

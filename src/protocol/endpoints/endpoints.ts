@@ -2,10 +2,14 @@ import { assert, keysOf } from '../brand.ts'
 import type { Parameter } from '../parameters.ts'
 import type { Endpoint, RawType } from './endpoint.ts'
 import { ENDPOINT_PARAMETERS } from './endpoint-parameters.ts'
-import type { EndpointWithParameters, RawEndpoint, TableEndpoint } from './endpoint-rows.ts'
-import { ENDPOINT_GROUPS, ENDPOINT_ROWS } from './endpoint-rows.ts'
-import type { EndpointId } from '../paths.ts'
-import { ENDPOINT_PATHS } from '../paths.ts'
+import {
+  ENDPOINT_GROUPS,
+  ENDPOINT_ROWS,
+  type EndpointWithParameters,
+  type RawEndpoint,
+  type TableEndpoint,
+} from './endpoint-rows.ts'
+import { ENDPOINT_PATHS, type EndpointId } from '../paths.ts'
 
 /** Every public endpoint. The router, the client, OpenAPI, the pages and the reference derive from this table. */
 export const ENDPOINTS: readonly Endpoint[] = keysOf(ENDPOINT_PATHS).map((id) => ({

@@ -1,6 +1,11 @@
 import { suite } from 'node:test'
-import type { TableEvent } from '../../../test/story/admission-table.ts'
-import { contest, testAdmission, moved, RUNNING } from '../../../test/story/admission-table.ts'
+import {
+  contest,
+  moved,
+  RUNNING,
+  type TableEvent,
+  testAdmission,
+} from '../../../test/story/admission-table.ts'
 import { correcting, month, priced, time } from '../../../test/story/story.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { Details } from '../../protocol/details.ts'

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Row, TableEvent } from '../../../test/story/admission-table.ts'
 import {
   contest,
   draftOf,
-  testAdmission,
   moved,
   PAID,
   PAYING,
   published,
   refusalAfter,
+  type Row,
   RUNNING,
+  type TableEvent,
+  testAdmission,
   TIMES,
   UPCOMING,
 } from '../../../test/story/admission-table.ts'

@@ -1,13 +1,16 @@
-import type { ContestState } from '../../project/fold/contest.ts'
-import { poolBalance, unpaidOfKind } from '../../project/fold/contest.ts'
-import type { Fold } from '../../project/fold/fold.ts'
-import { contestOf, correctionOf, entryOf, loyaltyOf, restatementOf } from '../../project/fold/fold.ts'
+import { type ContestState, poolBalance, unpaidOfKind } from '../../project/fold/contest.ts'
+import {
+  contestOf,
+  correctionOf,
+  entryOf,
+  type Fold,
+  loyaltyOf,
+  restatementOf,
+} from '../../project/fold/fold.ts'
 import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
 import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
-import type { Amount } from '../../protocol/amount.ts'
-import { formatAmount, negate, billionths, ZERO } from '../../protocol/amount.ts'
-import { CORRECTABLE_TYPES, ruleKind } from '../../protocol/rules.ts'
-import type { RuleKind } from '../../protocol/rules.ts'
+import { type Amount, billionths, formatAmount, negate, ZERO } from '../../protocol/amount.ts'
+import { CORRECTABLE_TYPES, ruleKind, type RuleKind } from '../../protocol/rules.ts'
 import { ruleOf } from '../../protocol/catalogue.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'

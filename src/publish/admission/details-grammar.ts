@@ -1,16 +1,28 @@
 import type { TextPlace } from '../../protocol/address-guard.ts'
 import { parseDraftPrice } from '../../protocol/amount.ts'
-import type { Details } from '../../protocol/details.ts'
-import { DETAILS_FIELDS, MOMENT_FIELDS } from '../../protocol/details.ts'
+import { type Details, DETAILS_FIELDS, MOMENT_FIELDS } from '../../protocol/details.ts'
 import { DIRECTION_CONTROL, showsNothing } from '../../protocol/foreign-text.ts'
 import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../../protocol/draft.ts'
-import type { Month, Ms } from '../../protocol/moment.ts'
-import { MILLISECONDS_MIN, MS_MAX, msOf, parseAt, parseMonth } from '../../protocol/moment.ts'
+import {
+  MILLISECONDS_MIN,
+  type Month,
+  type Ms,
+  MS_MAX,
+  msOf,
+  parseAt,
+  parseMonth,
+} from '../../protocol/moment.ts'
 import type { DetailsField, Rule } from '../../protocol/rules.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
-import type { ValueFault, DraftRefusal } from './refusal.ts'
-import { fault, refuseAddress, isFault, isObject, refusal } from './refusal.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
+import {
+  type DraftRefusal,
+  fault,
+  isFault,
+  isObject,
+  refusal,
+  refuseAddress,
+  type ValueFault,
+} from './refusal.ts'
 
 type Values = Required<Details>
 type Readers = { readonly [Field in DetailsField]: (value: unknown) => Values[Field] | ValueFault }

@@ -3,8 +3,7 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { DRAFT_LINE_BYTES_MAX, DRAFTS_MAX } from '../../protocol/draft.ts'
 import { openBodyParser } from './draft-body.ts'
-import type { DraftCutter } from './draft-cutter.ts'
-import { openArrayCutter, openLineCutter } from './draft-cutter.ts'
+import { type DraftCutter, openArrayCutter, openLineCutter } from './draft-cutter.ts'
 import { FAULTS_MAX } from './outcome.ts'
 
 const DRAFTS = 1_000

@@ -1,15 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Draft } from '../../protocol/draft.ts'
-import { DRAFT_LINE_BYTES_MAX, DRAFTS_MAX, REF_CHARS_MAX } from '../../protocol/draft.ts'
+import { type Draft, DRAFT_LINE_BYTES_MAX, DRAFTS_MAX, REF_CHARS_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { readBounded } from './details-grammar.ts'
-import type { DraftBytes } from './draft-cutter.ts'
-import { openArrayCutter, openLineCutter } from './draft-cutter.ts'
+import { type DraftBytes, openArrayCutter, openLineCutter } from './draft-cutter.ts'
 import { parseLine } from './draft-json.ts'
 import { parseDraft } from './grammar.ts'
-import type { DraftFault, FailedOutcome } from './outcome.ts'
-import { doorRefusal, FAULTS_MAX, faultsRefusal, toldRef } from './outcome.ts'
+import {
+  doorRefusal,
+  type DraftFault,
+  type FailedOutcome,
+  FAULTS_MAX,
+  faultsRefusal,
+  toldRef,
+} from './outcome.ts'
 import { isObject } from './refusal.ts'
 
 /** Drafts that are parsed without a pause: the search for an address may take milliseconds for each. */

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { formatDetailsLine } from '../../protocol/details.ts'
-import type { Draft } from '../../protocol/draft.ts'
-import { DETAILS_LINE_BYTES_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../../protocol/draft.ts'
+import { DETAILS_LINE_BYTES_MAX, type Draft, TITLE_CHARS_MAX, URL_CHARS_MAX } from '../../protocol/draft.ts'
 import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { DraftSource } from './grammar.ts'
-import { DRAFT_DIGEST_BYTES, draftDigest, parseDraft } from './grammar.ts'
+import { DRAFT_DIGEST_BYTES, draftDigest, type DraftSource, parseDraft } from './grammar.ts'
 import {
   DOOR,
   OPAQUE,

@@ -1,20 +1,22 @@
 import { hash } from 'node:crypto'
-import type { Amount } from '../../protocol/amount.ts'
-import { AMOUNT_DIGITS_MAX, parseDraftAmount } from '../../protocol/amount.ts'
+import { type Amount, AMOUNT_DIGITS_MAX, parseDraftAmount } from '../../protocol/amount.ts'
 import { isEventType, RESERVED_KINDS, ruleOf, WORD } from '../../protocol/catalogue.ts'
 import { formatDetails } from '../../protocol/details.ts'
-import type { Draft } from '../../protocol/draft.ts'
-import { REF_CHARS_MAX } from '../../protocol/draft.ts'
+import { type Draft, REF_CHARS_MAX } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { Rule } from '../../protocol/rules.ts'
-import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
-import type { ContestId } from '../../protocol/seq.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
-import type { Chain } from '../../protocol/tx.ts'
-import { isTx, TX_FORM } from '../../protocol/tx.ts'
+import { EVENT_TYPES, type Rule, RULES } from '../../protocol/rules.ts'
+import { type ContestId, contestIdOf } from '../../protocol/seq.ts'
+import { type Chain, isTx, TX_FORM } from '../../protocol/tx.ts'
 import { missing, readAt, readBounded, readDetails, readInteger } from './details-grammar.ts'
-import type { ValueFault, DraftRefusal } from './refusal.ts'
-import { fault, refuseAddress, isFault, isObject, refusal } from './refusal.ts'
+import {
+  type DraftRefusal,
+  fault,
+  isFault,
+  isObject,
+  refusal,
+  refuseAddress,
+  type ValueFault,
+} from './refusal.ts'
 
 /** Source of a draft: a publish request, which has no moment of its own, or an import file, which has one. */
 export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>

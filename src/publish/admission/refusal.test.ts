@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { DraftSource } from './grammar.ts'
-import { parseDraft } from './grammar.ts'
+import { type DraftSource, parseDraft } from './grammar.ts'
 import {
   DOOR,
   OPAQUE,

@@ -1,5 +1,4 @@
-import type { TextPlace } from '../../protocol/address-guard.ts'
-import { findsAddress } from '../../protocol/address-guard.ts'
+import { findsAddress, type TextPlace } from '../../protocol/address-guard.ts'
 
 /** The reason for which a value is refused. It never repeats the value. */
 export type ValueFault = Readonly<{ reason: string; code: 'invalid-draft' | 'address-forbidden' }>

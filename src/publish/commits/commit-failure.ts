@@ -1,6 +1,5 @@
 import type { Appender } from '../../log/append.ts'
-import type { FailedOutcome } from '../admission/outcome.ts'
-import { doorRefusal } from '../admission/outcome.ts'
+import { doorRefusal, type FailedOutcome } from '../admission/outcome.ts'
 
 /** Reports of failed commits, and a probe of the disk. */
 export type CommitFailureSettings = Readonly<{

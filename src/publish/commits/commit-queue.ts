@@ -1,17 +1,13 @@
 import { assert } from '../../protocol/brand.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { FailedOutcome, Outcome } from '../admission/outcome.ts'
-import type { HeldQueue, Settlement } from '../held/held-queue.ts'
-import { openHeldChanges, openHeldLists } from '../held/held-queue.ts'
-import type { BatchSettings, BatchWork } from './batch-work.ts'
-import { openBatchWork } from './batch-work.ts'
-import type { CommitFailureSettings } from './commit-failure.ts'
-import { UNAVAILABLE } from './commit-failure.ts'
+import { type HeldQueue, openHeldChanges, openHeldLists, type Settlement } from '../held/held-queue.ts'
+import { type BatchSettings, type BatchWork, openBatchWork } from './batch-work.ts'
+import { type CommitFailureSettings, UNAVAILABLE } from './commit-failure.ts'
 import type { BookChange, CommitEnd, CommitPath } from './commit-path.ts'
 import { openEmbeddedPath } from './embedded-path.ts'
 import { publishRequest } from './publish-request.ts'
-import type { WaitingRequest } from './waiting-requests.ts'
-import { openWaitingRequests } from './waiting-requests.ts'
+import { openWaitingRequests, type WaitingRequest } from './waiting-requests.ts'
 
 export type CommitQueue = Readonly<{
   /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */

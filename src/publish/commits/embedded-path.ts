@@ -1,6 +1,5 @@
 import type { Appender } from '../../log/append.ts'
-import type { CommitFailureSettings } from './commit-failure.ts'
-import { afterFailure, UNAVAILABLE } from './commit-failure.ts'
+import { afterFailure, type CommitFailureSettings, UNAVAILABLE } from './commit-failure.ts'
 import type { CommitEnd, CommitPath, CommitWork } from './commit-path.ts'
 
 type EmbeddedSettings = CommitFailureSettings & Readonly<{ appender: Appender }>

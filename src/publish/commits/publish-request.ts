@@ -3,12 +3,18 @@ import type { Draft, DraftReceipt } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
 import { draftDigest } from '../admission/grammar.ts'
-import type { DraftFault, FailedOutcome, Outcome } from '../admission/outcome.ts'
-import { doorRefusal, FAULTS_MAX, faultsRefusal, toldRef } from '../admission/outcome.ts'
+import {
+  doorRefusal,
+  type DraftFault,
+  type FailedOutcome,
+  FAULTS_MAX,
+  faultsRefusal,
+  type Outcome,
+  toldRef,
+} from '../admission/outcome.ts'
 import { decide } from '../held/decide.ts'
 import type { EarlierCache } from '../held/earlier-held.ts'
-import type { HeldDrafts } from '../held/held-drafts.ts'
-import { HELD_DRAFTS_MAX } from '../held/held-drafts.ts'
+import { HELD_DRAFTS_MAX, type HeldDrafts } from '../held/held-drafts.ts'
 import type { Release } from '../held/release.ts'
 
 type RequestSettings = Readonly<{

@@ -1,5 +1,4 @@
-import type { FailedOutcome } from '../admission/outcome.ts'
-import { doorRefusal } from '../admission/outcome.ts'
+import { doorRefusal, type FailedOutcome } from '../admission/outcome.ts'
 import type { CommitPath } from './commit-path.ts'
 
 /** A request that waits for its commit. */

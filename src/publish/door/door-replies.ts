@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ProblemCode } from '../../protocol/problem.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
+import { type ProblemCode, PROBLEMS } from '../../protocol/problem.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
 import { parseTraceparent } from '../../protocol/traceparent.ts'
 import { readWhole } from '../../listener/request-body.ts'
 import { parseObject } from '../admission/draft-json.ts'
-import type { DraftFault, FailedOutcome } from '../admission/outcome.ts'
-import { doorRefusal, FAULTS_MAX } from '../admission/outcome.ts'
+import { doorRefusal, type DraftFault, type FailedOutcome, FAULTS_MAX } from '../admission/outcome.ts'
 import type { RequestPlace } from './request-room.ts'
 
 /** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */

@@ -3,10 +3,10 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { DoorStage } from '../../../test/stage/door-stage.ts'
 import {
   assertRefused,
   DOOR_TOKEN,
+  type DoorStage,
   lines,
   NDJSON,
   NEXT_TOKEN,

@@ -1,23 +1,32 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { CrowdedConnections } from '../../listener/crowded-connections.ts'
-import { endOldConnections } from '../../listener/crowded-connections.ts'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type CrowdedConnections, endOldConnections } from '../../listener/crowded-connections.ts'
 import { readPieces } from '../../listener/request-body.ts'
 import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { CommitQueue } from '../commits/commit-queue.ts'
-import type { FailedOutcome } from '../admission/outcome.ts'
-import type { DoorReport, PlacedRequest, DoorSteps } from './door-replies.ts'
-import { openDoorReport, PLACE_LOST, REQUEST_HEADER, send, sendJson, sendProblem } from './door-replies.ts'
-import { doorRefusal } from '../admission/outcome.ts'
+import { doorRefusal, type FailedOutcome } from '../admission/outcome.ts'
+import {
+  type DoorReport,
+  type DoorSteps,
+  openDoorReport,
+  PLACE_LOST,
+  type PlacedRequest,
+  REQUEST_HEADER,
+  send,
+  sendJson,
+  sendProblem,
+} from './door-replies.ts'
 import { openBodyParser } from '../admission/draft-body.ts'
 import type { LastWords } from './held-list.ts'
 import { HELD_PATHS, heldRequest } from './held-requests.ts'
 import type { OperationsAnswer } from './operations.ts'
-import type { TokenGuard } from './token-guard.ts'
-import { openTokenGuard } from './token-guard.ts'
-import type { RequestRoom } from './request-room.ts'
-import { DOOR_BODIES_BYTES_MAX, DOOR_REQUESTS_MAX, openRequestRoom } from './request-room.ts'
+import { openTokenGuard, type TokenGuard } from './token-guard.ts'
+import {
+  DOOR_BODIES_BYTES_MAX,
+  DOOR_REQUESTS_MAX,
+  openRequestRoom,
+  type RequestRoom,
+} from './request-room.ts'
 
 /** Milliseconds in which a publisher must send its headers, and its whole request. */
 const HEADERS_MS = 5_000

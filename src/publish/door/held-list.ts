@@ -3,8 +3,7 @@ import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { moment } from '../../protocol/moment.ts'
+import { moment, type Ms } from '../../protocol/moment.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
 
 /**

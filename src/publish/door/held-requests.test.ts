@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { DoorStage } from '../../../test/stage/door-stage.ts'
-import { assertRefused, DOOR_TOKEN, openDoorStage, receipts, trade } from '../../../test/stage/door-stage.ts'
+import {
+  assertRefused,
+  DOOR_TOKEN,
+  type DoorStage,
+  openDoorStage,
+  receipts,
+  trade,
+} from '../../../test/stage/door-stage.ts'
 import { HELD_REFS_MAX } from './held-requests.ts'
 import { WRONG_TOKENS_FREE } from './token-guard.ts'
 

@@ -1,13 +1,10 @@
 import { REASON_CHARS_MAX, REF_CHARS_MAX } from '../../protocol/draft.ts'
 import { readBounded, readShown } from '../admission/details-grammar.ts'
 import { isFault } from '../admission/refusal.ts'
-import type { FailedOutcome } from '../admission/outcome.ts'
+import { doorRefusal, type FailedOutcome } from '../admission/outcome.ts'
 import type { HeldQueue } from '../held/held-queue.ts'
-import type { PlacedRequest } from './door-replies.ts'
-import { readJsonBody } from './door-replies.ts'
-import { doorRefusal } from '../admission/outcome.ts'
-import type { HeldPage, LastWords } from './held-list.ts'
-import { LISTED_STATES, listDrafts } from './held-list.ts'
+import { type PlacedRequest, readJsonBody } from './door-replies.ts'
+import { type HeldPage, type LastWords, listDrafts, LISTED_STATES } from './held-list.ts'
 
 /** Most refs of one decision. Bounds the commit that makes it. */
 export const HELD_REFS_MAX = 1_000

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { OperationsPath } from './operations.ts'
-import { ALIVE, METRICS_MS_MAX, openOperations, READY_MS_MAX, readyToRead } from './operations.ts'
+import {
+  ALIVE,
+  METRICS_MS_MAX,
+  openOperations,
+  type OperationsPath,
+  READY_MS_MAX,
+  readyToRead,
+} from './operations.ts'
 import { LATE } from './questions.ts'
 
 const SOUND = { store: true, serving: true, unanswered: [] }

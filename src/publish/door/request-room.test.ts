@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { RequestPlace, RequestRoom } from './request-room.ts'
-import { openRequestRoom } from './request-room.ts'
+import { openRequestRoom, type RequestPlace, type RequestRoom } from './request-room.ts'
 
 function entered(room: RequestRoom): RequestPlace {
   const place = room.enter()

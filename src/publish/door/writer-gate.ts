@@ -1,7 +1,6 @@
 import { ChainError } from '../../chain/rpc/chain-url.ts'
 import type { FinalityGate } from '../finality/finality-gate.ts'
-import type { FinalitySurroundings } from '../finality/open-finality.ts'
-import { openFinality } from '../finality/open-finality.ts'
+import { type FinalitySurroundings, openFinality } from '../finality/open-finality.ts'
 import type { FromWriter, WriterSettings } from './writer-messages.ts'
 
 /**

@@ -8,10 +8,8 @@ import { until } from '../../../test/processes/other-program.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import { readyLog } from '../../log/tree/ready-log.ts'
-import type { OperationsAnswer } from './operations.ts'
-import { ALIVE, READY_MS_MAX } from './operations.ts'
-import type { Writer } from './writer.ts'
-import { startWriter } from './writer.ts'
+import { ALIVE, type OperationsAnswer, READY_MS_MAX } from './operations.ts'
+import { startWriter, type Writer } from './writer.ts'
 
 /** Data directory of a writer, and the paths that it said were replaced. */
 type WriterPlace = Readonly<{ folder: string; replaced: readonly string[] }>

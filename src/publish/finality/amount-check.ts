@@ -1,7 +1,6 @@
 import { excessOf, formatMoved } from '../../chain/moved-amount.ts'
 import type { MovedAmount } from '../../chain/tx-verdict.ts'
-import type { Amount } from '../../protocol/amount.ts'
-import { formatAmount } from '../../protocol/amount.ts'
+import { type Amount, formatAmount } from '../../protocol/amount.ts'
 
 /**
  * Compares what payouts name with what their transaction moved, exactly. `reason` gives both amounts, and neither

@@ -1,6 +1,5 @@
 import type { ChainClientSettings, TokenAccount } from '../../chain/tx-verdict.ts'
-import type { PollPace } from './poll-schedule.ts'
-import { POLL_PACE } from './poll-schedule.ts'
+import { POLL_PACE, type PollPace } from './poll-schedule.ts'
 
 /** Chains that can be asked whether a transaction is final. */
 export type AskedChain = ChainClientSettings['chain']

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
-import type { ClockFault } from './clock-guard.ts'
-import { openClockGuard } from './clock-guard.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
+import { type ClockFault, openClockGuard } from './clock-guard.ts'
 
 const START_MS = Date.UTC(2026, 10, 1)
 const MINUTE_MS = 60_000

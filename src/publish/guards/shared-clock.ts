@@ -1,5 +1,4 @@
-import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
 
 /** The clock of a whole service in a test: one thread sets it, and all threads read it. */
 export type SharedClock = Readonly<{

@@ -1,10 +1,8 @@
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { Fold } from '../../project/fold/fold.ts'
 import type { Draft } from '../../protocol/draft.ts'
-import type { EarlierHeld } from './decide.ts'
-import { NONE_EARLIER } from './decide.ts'
-import type { ExpectedBooks } from './expected-books.ts'
-import { openExpectedBooks } from './expected-books.ts'
+import { type EarlierHeld, NONE_EARLIER } from './decide.ts'
+import { type ExpectedBooks, openExpectedBooks } from './expected-books.ts'
 import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
 
 /** Earlier held drafts of one contest, to which more are added as the caller goes on. */

@@ -1,22 +1,20 @@
 import { moveContest } from '../../project/fold/contest-state.ts'
-import type { Fold } from '../../project/fold/fold.ts'
 import {
   contestOf,
   correctionOf,
   entryOf,
+  type Fold,
   loyaltyOf,
   openFold,
   restatementOf,
 } from '../../project/fold/fold.ts'
 import { effectOf, post, postingOf, postToContest } from '../../project/fold/ledger.ts'
-import type { Tally } from '../../project/fold/tally.ts'
-import { emptyTally } from '../../project/fold/tally.ts'
+import { emptyTally, type Tally } from '../../project/fold/tally.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Entry } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
-import type { BooksRefusal } from '../admission/admission.ts'
-import { judgeDraft } from '../admission/admission.ts'
+import { type BooksRefusal, judgeDraft } from '../admission/admission.ts'
 
 /**
  * The published books with the held drafts of one contest applied in order of acceptance. They grow draft by draft, so

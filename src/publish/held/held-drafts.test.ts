@@ -8,8 +8,7 @@ import { openForWriting, storePath } from '../../log/store/store.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
-import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
-import { openHeldDrafts } from './held-drafts.ts'
+import { type HeldDrafts, type HeldGroup, openHeldDrafts } from './held-drafts.ts'
 
 const AT = msOf(1_000)
 const ONE = contestIdOf(1)

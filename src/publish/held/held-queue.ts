@@ -4,8 +4,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { EarlierCache } from './earlier-held.ts'
-import type { HeldDrafts } from './held-drafts.ts'
-import { isReady } from './held-drafts.ts'
+import { type HeldDrafts, isReady } from './held-drafts.ts'
 import type { Release } from './release.ts'
 
 /**

@@ -3,12 +3,9 @@ import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
 import { draftDigest } from '../admission/grammar.ts'
-import type { EarlierHeld } from './decide.ts'
-import { decide, NONE_EARLIER } from './decide.ts'
-import type { EarlierCache } from './earlier-held.ts'
-import { openEarlier } from './earlier-held.ts'
-import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
-import { isReady } from './held-drafts.ts'
+import { decide, type EarlierHeld, NONE_EARLIER } from './decide.ts'
+import { type EarlierCache, openEarlier } from './earlier-held.ts'
+import { type HeldDrafts, type HeldGroup, isReady } from './held-drafts.ts'
 
 /** Publishes held drafts whose turn has come. */
 export type Release = Readonly<{

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { suite, test } from 'node:test'
 import { jsonl, openImportStage, opening, plays } from '../../../test/stage/import-stage.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { storePath } from '../../log/store/store.ts'
-import { basename } from 'node:path'
 
 const CHILD = join(import.meta.dirname, '..', '..', '..', 'test', 'stage', 'import-child.ts')
 

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 

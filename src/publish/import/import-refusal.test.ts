@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { after, before as beforeAll, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { ImportStage, Line } from '../../../test/stage/import-stage.ts'
-import { jsonl, NOW_MS, openImportStage, opening, plays } from '../../../test/stage/import-stage.ts'
+import {
+  type ImportStage,
+  jsonl,
+  type Line,
+  NOW_MS,
+  openImportStage,
+  opening,
+  plays,
+} from '../../../test/stage/import-stage.ts'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { formatAt, msOf } from '../../protocol/moment.ts'
 

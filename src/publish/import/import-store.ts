@@ -8,13 +8,12 @@ import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { refuseMirror } from '../../log/store/mirror-meta.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint, proveLog, refuseLostStore, changeKeys } from '../../log/tree/ready-log.ts'
-import type { Signer, SigningKey } from '../../log/tree/signer.ts'
-import { openSigner } from '../../log/tree/signer.ts'
-import type { NewLog } from '../../log/store/store.ts'
+import { openSigner, type Signer, type SigningKey } from '../../log/tree/signer.ts'
 import {
   createStore,
   finishBulk,
   hasStore,
+  type NewLog,
   openForBulk,
   openForWriting,
   readIdentity,
@@ -23,8 +22,7 @@ import {
 } from '../../log/store/store.ts'
 import type { Head } from '../../project/fold/books.ts'
 import { contestsOf, sumOfAccounts } from '../../project/fold/ledger.ts'
-import type { Tally } from '../../project/fold/tally.ts'
-import { encodeTally } from '../../project/fold/tally.ts'
+import { encodeTally, type Tally } from '../../project/fold/tally.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { removeCompanions, removeStore } from '../../log/store/store-files.ts'

@@ -1,11 +1,14 @@
-import type { MessagePort } from 'node:worker_threads'
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import { DRAFT_DIGEST_BYTES, draftDigest, parseDraft } from '../admission/grammar.ts'
 import { readLines } from './import-lines.ts'
-import type { FromParser, ImportRefusal, ParserSettings } from './import-messages.ts'
-import { BATCHES_IN_FLIGHT } from './import-messages.ts'
+import {
+  BATCHES_IN_FLIGHT,
+  type FromParser,
+  type ImportRefusal,
+  type ParserSettings,
+} from './import-messages.ts'
 import { parseLine } from '../admission/draft-json.ts'
 
 /** Most drafts of a batch, and most characters of their lines. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
-import type { Counter } from './counters.ts'
-import { extraCost, scopeOfNothing } from './counters.ts'
+import { type Counter, extraCost, scopeOfNothing } from './counters.ts'
 
 suite('the allowance of a request without a route', () => {
   for (const [path, underApi, scope] of [

@@ -1,21 +1,20 @@
 import { assert } from '../../protocol/brand.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
-import type { Evicted } from './allowance-evicted.ts'
-import { evictedBytes, evictedCount, keepEvicted, openEvicted } from './allowance-evicted.ts'
+import { type Evicted, evictedBytes, evictedCount, keepEvicted, openEvicted } from './allowance-evicted.ts'
 import { locked } from './allowance-lock.ts'
-import type { KeyHash, SharedTable } from './allowance-table.ts'
 import {
   find,
   hashKey,
   insert,
+  type KeyHash,
   oldestOf,
   openTable,
   remove,
+  type SharedTable,
   sizeOf,
   tableBytes,
   touch,
 } from './allowance-table.ts'
-import type { Windows } from './allowance-windows.ts'
 import {
   agesMs,
   clearWindow,
@@ -25,6 +24,7 @@ import {
   REQUEST_COUNT_MAX,
   settle,
   WINDOW_MS_MAX,
+  type Windows,
   windowsBytes,
 } from './allowance-windows.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { getRequest } from '../../../test/stage/raw-request.ts'

@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { Parsed } from '../../protocol/problem.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
+import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 
 /** A range of addresses: its first address and the length of its prefix in bits. */
 export type Network =

@@ -1,8 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { assert } from '../../protocol/brand.ts'
 import { locked } from './allowance-lock.ts'
-import type { SharedTable } from './allowance-table.ts'
-import { find, hashKey, insert, openTable, remove, tableBytes } from './allowance-table.ts'
+import { find, hashKey, insert, openTable, remove, type SharedTable, tableBytes } from './allowance-table.ts'
 
 /** Limits of slots that are taken at the same time. */
 export type CallerSlotLimits = Readonly<{ perCaller: number; perNode: number }>

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { IpAddress } from '../../protocol/sender-key.ts'
-import { parseIpAddress, senderKey } from '../../protocol/sender-key.ts'
+import { type IpAddress, parseIpAddress, senderKey } from '../../protocol/sender-key.ts'
 import { type Network, contains } from './caller-network.ts'
 
 /** Key that all callers without a known address share. */

@@ -4,10 +4,8 @@ import { isolateDirection } from '../../protocol/foreign-text.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Planned } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
-import type { CalendarMoment } from './icalendar.ts'
-import { openCalendar, soonestOf } from './icalendar.ts'
-import type { ContestRevisions, Revision } from './plan-history.ts'
-import { contestRevisions, loyaltyRevision } from './plan-history.ts'
+import { type CalendarMoment, openCalendar, soonestOf } from './icalendar.ts'
+import { type ContestRevisions, contestRevisions, loyaltyRevision, type Revision } from './plan-history.ts'
 
 /** Name and public URL of a service with pages. The API knows neither. */
 export type CalendarSite = Readonly<{ name: string; url: string }>

@@ -1,10 +1,8 @@
 import type { KindSeen, Snapshot } from '../../log/store/reader.ts'
 import type { Books } from '../../project/fold/books.ts'
-import type { EventType, RuleKind } from '../../protocol/rules.ts'
-import { ruleKind } from '../../protocol/rules.ts'
+import { type EventType, type RuleKind, ruleKind } from '../../protocol/rules.ts'
 import { causeType } from '../../project/fold/event-traits.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, contestIdOf, type Seq } from '../../protocol/seq.ts'
 
 // Predicates of the events that can change an answer. The answer's ETag names the newest of them, so other events keep
 // the ETag. The kind of a correction is the type of the corrected event; a corrected payout may be of any kind.

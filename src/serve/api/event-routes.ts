@@ -1,13 +1,10 @@
 import type { Snapshot } from '../../log/store/reader.ts'
 import { parsed, refused } from '../../protocol/problem.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { parseSeq } from '../../protocol/seq.ts'
+import { parseSeq, type Seq } from '../../protocol/seq.ts'
 import { eventCorrections } from '../../project/answers/event-corrections.ts'
-import type { Desk } from '../http/projection.ts'
-import { jsonProjection, JSON_TYPE, project } from '../http/projection.ts'
-import type { RouteRequest, Reply } from '../http/route.ts'
+import { type Desk, JSON_TYPE, jsonProjection, project } from '../http/projection.ts'
+import { problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import { noEvent } from '../http/no-event.ts'
-import { problemReply } from '../http/route.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 
 /** Replies of one event, `/events/{seq}`: its line and details, which never change, and its corrections. */

@@ -1,23 +1,23 @@
 import type { Snapshot, WalkResult } from '../../log/store/reader.ts'
-import type { Parameter } from '../../protocol/parameters.ts'
-import { DETAILED_PAGE_BYTES_MAX, PAGE_LIMIT_DEFAULT, EXAMINED_MAX } from '../../protocol/parameters.ts'
+import {
+  DETAILED_PAGE_BYTES_MAX,
+  EXAMINED_MAX,
+  PAGE_LIMIT_DEFAULT,
+  type Parameter,
+} from '../../protocol/parameters.ts'
 import type { EventsPage } from '../../protocol/resources.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { openAnswerCache } from '../http/answer-cache.ts'
 import { etagOfForm } from '../http/etag.ts'
-import type { Desk } from '../http/projection.ts'
-import { holdsByName, JSON_TYPE } from '../http/projection.ts'
+import { type Desk, holdsByName, JSON_TYPE } from '../http/projection.ts'
 import type { ParsedQuery } from '../query/query.ts'
-import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
-import { problemReply } from '../http/route.ts'
+import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import { earlier, newestOf, newestOfContest } from './changing-events.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
 import { CSV_TYPE } from '../http/csv.ts'
 import { csvHeader, csvHeaders } from './events-csv.ts'
-import type { EventsRange } from './events-range.ts'
-import { resolveEventsRange } from './events-range.ts'
+import { type EventsRange, resolveEventsRange } from './events-range.ts'
 
 const PAGES_BYTES_MAX = 8 * 1024 * 1024
 const NOTHING = new Uint8Array(0)

@@ -1,6 +1,5 @@
 import ical from 'ical-generator'
-import type { Ms } from '../../protocol/moment.ts'
-import { HOUR_MS, SECOND_MS } from '../../protocol/moment.ts'
+import { HOUR_MS, type Ms, SECOND_MS } from '../../protocol/moment.ts'
 import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
 
 export const CALENDAR_TYPE = 'text/calendar; charset=utf-8'

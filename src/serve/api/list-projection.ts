@@ -2,8 +2,7 @@ import type { AnswerOf, TableEndpoint } from '../../protocol/endpoints/endpoint-
 import type { AsOf } from '../../protocol/resources.ts'
 import { CSV_TYPE, formatCsv } from '../http/csv.ts'
 import { exportName } from '../http/export-name.ts'
-import type { Projected } from '../http/projection.ts'
-import { jsonProjection } from '../http/projection.ts'
+import { jsonProjection, type Projected } from '../http/projection.ts'
 import type { RouteRequest } from '../http/route.ts'
 import { ANSWER_TABLES } from './answer-tables.ts'
 

@@ -1,10 +1,8 @@
 import type { Snapshot } from '../../log/store/reader.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
 import { EXAMINED_MAX, DETAILED_PAGE_BYTES_MAX, PAGE_LIMIT_MAX } from '../../protocol/parameters.ts'
 import type { EventType } from '../../protocol/rules.ts'
-import type { ContestId } from '../../protocol/seq.ts'
-import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, type ContestId, nextSeq } from '../../protocol/seq.ts'
 
 /** Number of times that a planned moment has moved, and the moment of the event that last changed its entry. */
 export type Revision = Readonly<{ sequence: number; changedMs: Ms }>

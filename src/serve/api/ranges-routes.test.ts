@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/stage/api-stage.ts'
-import type { StoryEvent } from '../../../test/story/api-story.ts'
-import { openApiStage } from '../../../test/stage/api-stage.ts'
-import { LAUNCH } from '../../../test/story/api-story.ts'
+import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
+import { LAUNCH, type StoryEvent } from '../../../test/story/api-story.ts'
 import { DAY_MS, formatAt, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import type { Flows, Funds, Patterns } from '../../protocol/range-resources.ts'
-import { BUCKETS } from '../../protocol/range-resources.ts'
+import { BUCKETS, type Flows, type Funds, type Patterns } from '../../protocol/range-resources.ts'
 
 const DEPOSIT: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
 const IMMUTABLE = 'public, max-age=31536000, immutable'

@@ -4,8 +4,7 @@ import { llmsRoute } from '../describe/llms-text.ts'
 import { PROBLEM_CURES } from '../describe/problem-cures.ts'
 import { preferredType } from '../http/accept.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import type { AnswerRoute } from '../http/route.ts'
-import { problemReply } from '../http/route.ts'
+import { type AnswerRoute, problemReply } from '../http/route.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../http/problem-document.ts'
 
 /** Routes outside the API that are no pages: `/llms.txt`, and the explanations to which a problem's `type` leads. */

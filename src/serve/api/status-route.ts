@@ -4,8 +4,7 @@ import { parsed } from '../../protocol/problem.ts'
 import type { FinalityCounts } from '../../log/store/reader.ts'
 import type { Mirror } from '../../protocol/mirror-resource.ts'
 import type { Finality, Status } from '../../protocol/resources.ts'
-import type { Desk } from '../http/projection.ts'
-import { jsonProjection, project } from '../http/projection.ts'
+import { type Desk, jsonProjection, project } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 
 /** Report of a node about itself. */

@@ -1,7 +1,6 @@
 import { isSummarySettled, resolveMoment, summary } from '../../project/answers/summary.ts'
 import { mapped, parsed } from '../../protocol/problem.ts'
-import type { Desk } from '../http/projection.ts'
-import { jsonProjection, project } from '../http/projection.ts'
+import { type Desk, jsonProjection, project } from '../http/projection.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'
 
 /** Reply of `/summary`, immutable once the requested moment is settled. */

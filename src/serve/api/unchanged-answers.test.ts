@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/stage/api-stage.ts'
-import type { StoryEvent } from '../../../test/story/api-story.ts'
-import { openApiStage } from '../../../test/stage/api-stage.ts'
-import { LAUNCH, plan } from '../../../test/story/api-story.ts'
+import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
+import { LAUNCH, plan, type StoryEvent } from '../../../test/story/api-story.ts'
 import { HOUR_MS, msOf, parseMonth } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 

@@ -5,8 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import type { ArchiveNode } from '../../../test/stage/archive-node.ts'
-import { FOUR_MONTHS, openArchiveNode, publish } from '../../../test/stage/archive-node.ts'
+import { type ArchiveNode, FOUR_MONTHS, openArchiveNode, publish } from '../../../test/stage/archive-node.ts'
 import type { ArchiveIndex } from '../../protocol/resources.ts'
 
 suite('the archive over HTTP', () => {

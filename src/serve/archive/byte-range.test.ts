@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { ByteRange } from './byte-range.ts'
-import { allowsRange, parseByteRange } from './byte-range.ts'
+import { allowsRange, type ByteRange, parseByteRange } from './byte-range.ts'
 
 const TABLE: readonly (readonly [string, ByteRange | undefined])[] = [
   ['bytes=0-0', { from: 0, to: 1 }],

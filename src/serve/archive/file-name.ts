@@ -1,6 +1,5 @@
 import type { MonthFile } from '../../log/store/reader.ts'
-import type { Month } from '../../protocol/moment.ts'
-import { parseMonth } from '../../protocol/moment.ts'
+import { type Month, parseMonth } from '../../protocol/moment.ts'
 
 /** Parsed name of a file below `/archive/`. */
 type ArchiveName =

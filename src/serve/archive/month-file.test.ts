@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import type { ArchiveNode } from '../../../test/stage/archive-node.ts'
-import { every, FOUR_MONTHS, openArchiveNode, publish } from '../../../test/stage/archive-node.ts'
+import {
+  type ArchiveNode,
+  every,
+  FOUR_MONTHS,
+  openArchiveNode,
+  publish,
+} from '../../../test/stage/archive-node.ts'
 import { storeSegment } from '../../log/archive/gzip-member.ts'
 import { replaceSegments } from '../../log/archive/replace-segments.ts'
 import { openStoredLines, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'

@@ -1,8 +1,7 @@
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { MonthFile, MonthState } from '../../log/store/reader.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
-import type { Reply } from '../http/route.ts'
-import { problemReply } from '../http/route.ts'
+import { problemReply, type Reply } from '../http/route.ts'
 import { fileMeant, formatFileName } from './file-name.ts'
 
 /** Parses a manifest of the store. */

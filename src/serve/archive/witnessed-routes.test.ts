@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/stage/api-stage.ts'
-import { openApiStage } from '../../../test/stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import { cosignedState, ML_DSA_WITNESS, WITNESSES } from '../../../test/story/witnesses.ts'
 import { openReceipt } from '../../../test/tlog/open-receipt.ts'

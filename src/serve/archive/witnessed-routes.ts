@@ -5,8 +5,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { Witnesses } from '../../protocol/endpoints/witnesses-resource.ts'
 import type { EndpointReplies } from '../http/endpoint-route.ts'
 import { JSON_TYPE } from '../http/projection.ts'
-import type { Reply } from '../http/route.ts'
-import { problemReply } from '../http/route.ts'
+import { problemReply, type Reply } from '../http/route.ts'
 import { NOTE_TYPE, revalidated } from './revalidated.ts'
 
 /** Seconds until witnesses are asked again, when the log has grown. */

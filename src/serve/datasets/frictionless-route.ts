@@ -2,8 +2,7 @@ import type { LogReader } from '../../log/store/reader.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { JSON_TYPE } from '../http/projection.ts'
 import type { AnswerRoute } from '../http/route.ts'
-import type { Publisher } from './frictionless.ts'
-import { formatFrictionless } from './frictionless.ts'
+import { formatFrictionless, type Publisher } from './frictionless.ts'
 import { publishedFiles } from './published-files.ts'
 
 /** Route of the Data Package. It is made again only when a month begins, because a closed month never changes. */

@@ -5,8 +5,7 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Digest } from '../../protocol/resources.ts'
 import { formatFileName } from '../archive/file-name.ts'
 import { parseManifest } from '../archive/month-list.ts'
-import type { Column } from './dataset-columns.ts'
-import { DETAILS_COLUMNS, EVENT_COLUMNS, TABLE_COLUMNS } from './dataset-columns.ts'
+import { type Column, DETAILS_COLUMNS, EVENT_COLUMNS, TABLE_COLUMNS } from './dataset-columns.ts'
 
 /** A file of the site for analysts: a file of the archive, or a CSV of the API. */
 export type PublishedFile = Readonly<{

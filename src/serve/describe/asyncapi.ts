@@ -1,7 +1,6 @@
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
-import type { DocumentTerms } from './information.ts'
-import { licenceOf, NOTICE, SUBJECT, TERMS } from './information.ts'
+import { type DocumentTerms, licenceOf, NOTICE, SUBJECT, TERMS } from './information.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { RouteReply } from '../http/endpoint-route.ts'

@@ -2,10 +2,8 @@ import { keysOf } from '../../protocol/brand.ts'
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import type { ParameterName } from '../../protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
-import type { PathPart } from '../../protocol/paths.ts'
-import { pathParts } from '../../protocol/paths.ts'
-import type { ProblemCode } from '../../protocol/problem.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
+import { type PathPart, pathParts } from '../../protocol/paths.ts'
+import { type ProblemCode, PROBLEMS } from '../../protocol/problem.ts'
 
 /** Problems of every endpoint. */
 export const COMMON_PROBLEMS: readonly ProblemCode[] = [

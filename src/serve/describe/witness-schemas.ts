@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { WITNESS_STATES } from '../../protocol/endpoints/witnesses-resource.ts'
-import type { Witnesses } from '../../protocol/endpoints/witnesses-resource.ts'
+import { WITNESS_STATES, type Witnesses } from '../../protocol/endpoints/witnesses-resource.ts'
 import { momentOrNull, momentSchema, numberSchema, seq, textSchema } from './field-schemas.ts'
 
 const name = textSchema.describe('Name of the witness')

@@ -1,12 +1,9 @@
-import type { Decision, Policy } from '../allowance/allowance.ts'
-import { formatPolicy, formatRateLimit } from '../allowance/allowance.ts'
-import type { Counters } from '../allowance/counters.ts'
-import { extraCost, scopeOfNothing, usedUp } from '../allowance/counters.ts'
+import { type Decision, formatPolicy, formatRateLimit, type Policy } from '../allowance/allowance.ts'
+import { type Counters, extraCost, scopeOfNothing, usedUp } from '../allowance/counters.ts'
 import type { HeaderList } from '../http/headers.ts'
 import type { Reply } from '../http/route.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { StepRefusal, Step, Visit } from './visit.ts'
-import { stepRefusal } from './visit.ts'
+import { type Step, type StepRefusal, stepRefusal, type Visit } from './visit.ts'
 
 /** Opens the step that counts a request, and refuses it when its caller has used up the allowance. */
 export function openAllowanceStep(

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/stage/api-stage.ts'
-import { openApiStage } from '../../../test/stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH } from '../../../test/story/api-story.ts'
 import { openClient, until } from '../../../test/stage/stream-client.ts'
 import { DAY_MS, msOf, SECOND_MS } from '../../protocol/moment.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { formatTilePath } from '../../tlog/tile.ts'
 
 /** Events of the stage's log. */

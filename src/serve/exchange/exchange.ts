@@ -1,5 +1,4 @@
-import type { Problem } from '../../protocol/problem.ts'
-import { PRECONDITION_FAILED } from '../../protocol/problem.ts'
+import { PRECONDITION_FAILED, type Problem } from '../../protocol/problem.ts'
 import { allows } from '../http/etag.ts'
 import { httpStatusOf } from '../http/problem-document.ts'
 import { isCopied } from '../http/ready-replies.ts'
@@ -8,13 +7,10 @@ import type { Reply } from '../http/route.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
 import type { AnswerDeadlines } from './answer-deadlines.ts'
 import type { RowsCharge } from './allowance-step.ts'
-import type { Eventual } from './eventual.ts'
-import { attempt, whenKnown } from './eventual.ts'
-import type { Report } from './answer-report.ts'
-import { reportAnswer } from './answer-report.ts'
+import { attempt, type Eventual, whenKnown } from './eventual.ts'
+import { type Report, reportAnswer } from './answer-report.ts'
 import type { Refuse } from './thread-question.ts'
-import type { StepRefusal, Step, Visit } from './visit.ts'
-import { header } from './visit.ts'
+import { header, type Step, type StepRefusal, type Visit } from './visit.ts'
 
 /** The steps of an exchange, and the counts of answers that have not ended. */
 type ExchangeParts = Readonly<{

@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { assert } from '../../protocol/brand.ts'
 import { names } from '../http/etag.ts'
-import type { Reply } from '../http/route.ts'
-import { problemReply } from '../http/route.ts'
-import type { Timed } from '../fairness/fair-places.ts'
-import { openFairPlaces } from '../fairness/fair-places.ts'
+import { problemReply, type Reply } from '../http/route.ts'
+import { openFairPlaces, type Timed } from '../fairness/fair-places.ts'
 import type { Question } from './thread-question.ts'
 
 /** Bytes of PNG pictures that a serving thread caches: about 400 of them. */

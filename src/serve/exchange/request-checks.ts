@@ -1,11 +1,9 @@
 import type { Problem } from '../../protocol/problem.ts'
 import { ALLOWED_METHODS, PREFLIGHT_HEADERS } from '../http/headers.ts'
 import { judgeForm, judgeTarget } from '../http/request-form.ts'
-import type { Reply } from '../http/route.ts'
-import { problemReply } from '../http/route.ts'
+import { problemReply, type Reply } from '../http/route.ts'
 import type { NearPaths } from '../near/near-paths.ts'
-import type { StepRefusal, Step, Visit } from './visit.ts'
-import { stepRefusal } from './visit.ts'
+import { type Step, type StepRefusal, stepRefusal, type Visit } from './visit.ts'
 
 /** Refuses a malformed request and closes its connection. */
 export function checkForm({ request, response }: Pick<Visit, 'request' | 'response'>): Reply | undefined {

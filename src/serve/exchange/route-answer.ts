@@ -3,14 +3,12 @@ import { assert } from '../../protocol/brand.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { names } from '../http/etag.ts'
 import type { HeaderList } from '../http/headers.ts'
-import type { ParsedQuery } from '../query/query.ts'
-import { parseQuery } from '../query/query.ts'
+import { type ParsedQuery, parseQuery } from '../query/query.ts'
 import type { AnswerRoute, RouteRequest, Reply } from '../http/route.ts'
 import type { Found, Router } from '../http/router.ts'
 import type { Eventual } from './eventual.ts'
 import type { AskElsewhere, Present } from './thread-question.ts'
-import type { Step, Visit } from './visit.ts'
-import { header, stepRefusal } from './visit.ts'
+import { header, type Step, stepRefusal, type Visit } from './visit.ts'
 
 /** Opens the last step: it parses the query and asks the route, here if the answer is brief, else in another thread. */
 export function openRouteAnswer(askElsewhere: AskElsewhere, present: () => Present, router: Router): Step {

@@ -2,8 +2,7 @@ import { openAnswerCache } from '../http/answer-cache.ts'
 import type { Question } from './thread-question.ts'
 import { negotiate } from '../http/coding.ts'
 import { names } from '../http/etag.ts'
-import type { Timed } from '../fairness/fair-places.ts'
-import { openFairPlaces } from '../fairness/fair-places.ts'
+import { openFairPlaces, type Timed } from '../fairness/fair-places.ts'
 import type { Reply } from '../http/route.ts'
 
 /** Answers questions, each in its caller's turn. */

@@ -1,7 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
-import type { Reply } from '../http/route.ts'
-import { problemReply } from '../http/route.ts'
+import { problemReply, type Reply } from '../http/route.ts'
 import type { Visit } from './visit.ts'
 
 /** A request that has passed every check, or a refusal to be shown as a page: plain data for another thread. */

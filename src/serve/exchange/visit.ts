@@ -2,8 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Decision } from '../allowance/allowance.ts'
-import type { HeaderList } from '../http/headers.ts'
-import { commonHeaders, headerList, licenceLink, sameOriginHeaders } from '../http/headers.ts'
+import {
+  commonHeaders,
+  type HeaderList,
+  headerList,
+  licenceLink,
+  sameOriginHeaders,
+} from '../http/headers.ts'
 import type { ReadyReplies } from '../http/ready-replies.ts'
 import { leavesFormat, prefersCsv } from '../http/accept.ts'
 import { hasBody, partsOf } from '../http/request-form.ts'

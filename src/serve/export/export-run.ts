@@ -4,8 +4,7 @@ import type { Seq } from '../../protocol/seq.ts'
 import type { ExportPlace } from '../allowance/export-places.ts'
 import type { EventsRange } from '../api/events-range.ts'
 import type { WatchedWriter } from '../exchange/stall-watch.ts'
-import type { ExportLimits } from './export-limits.ts'
-import { rowsOfWrite } from './export-limits.ts'
+import { type ExportLimits, rowsOfWrite } from './export-limits.ts'
 
 /** Cause of an export's end: it is whole, its caller left or took nothing, or the node failed. */
 export type ExportEnd = 'whole' | 'client' | 'stalled' | 'error'

@@ -3,12 +3,17 @@ import type { Reply, Route, StreamAsk } from '../http/route.ts'
 import { csvHeader } from '../api/events-csv.ts'
 import { openStallWatch, waitedMs } from '../exchange/stall-watch.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
-import type { ExportLimits } from './export-limits.ts'
-import { exportLimits } from './export-limits.ts'
-import type { Began, ExportEnd, ExportRun } from './export-run.ts'
-import { expectedEnd, openRun, writeBytes, writeRows } from './export-run.ts'
-import type { WholeSettings } from './whole-answer.ts'
-import { answerWhole, withWhole } from './whole-answer.ts'
+import { type ExportLimits, exportLimits } from './export-limits.ts'
+import {
+  type Began,
+  expectedEnd,
+  type ExportEnd,
+  type ExportRun,
+  openRun,
+  writeBytes,
+  writeRows,
+} from './export-run.ts'
+import { answerWhole, type WholeSettings, withWhole } from './whole-answer.ts'
 
 type ExportSettings = WholeSettings &
   Readonly<{

@@ -1,5 +1,4 @@
-import type { Seq } from '../../protocol/seq.ts'
-import { BEFORE_FIRST, seqOf } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, type Seq, seqOf } from '../../protocol/seq.ts'
 
 /**
  * Questions of all threads for the head of the whole log, in shared memory. One thread answers them. An answer covers

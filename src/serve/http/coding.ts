@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
-import type { BrotliOptions } from 'node:zlib'
 import {
   brotliCompress,
   brotliCompressSync,
+  type BrotliOptions,
   constants,
   gzip,
   gzipSync,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Ms } from '../../protocol/moment.ts'
-import { MINUTE_MS } from '../../protocol/moment.ts'
+import { MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 
 const ENTITY_TAG = /^(?:W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"$/

@@ -3,10 +3,8 @@ import { isEventType } from '../../protocol/catalogue.ts'
 import { presentOf } from '../../project/answers/as-of.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import type { Parsed, Problem } from '../../protocol/problem.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { BEFORE_FIRST, contestIdOf } from '../../protocol/seq.ts'
+import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
+import { BEFORE_FIRST, contestIdOf, type Seq } from '../../protocol/seq.ts'
 import type { ParsedQuery } from '../query/query.ts'
 
 /** Filter of events that a query of `/events` or `/stream` gives. */

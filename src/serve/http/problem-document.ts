@@ -1,5 +1,4 @@
-import type { Problem } from '../../protocol/problem.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
+import { type Problem, PROBLEMS } from '../../protocol/problem.ts'
 
 /** Path below which problems are explained. `type` of a problem is this path, `/` and the code. */
 export const PROBLEM_BASE = '/api/problems'

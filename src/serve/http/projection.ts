@@ -1,13 +1,10 @@
 import type { LogReader, Snapshot } from '../../log/store/reader.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
+import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { AnswerCache } from './answer-cache.ts'
-import type { PresentEtag } from './etag.ts'
-import { etagOfForm } from './etag.ts'
-import type { RouteRequest, Reply } from './route.ts'
-import { problemReply } from './route.ts'
+import { etagOfForm, type PresentEtag } from './etag.ts'
+import { problemReply, type Reply, type RouteRequest } from './route.ts'
 
 /** Tools of a thread for answers that are computed from the log. */
 export type Desk = Readonly<{ reader: LogReader; etag: PresentEtag; cache: AnswerCache }>

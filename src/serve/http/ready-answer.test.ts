@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../test/stage/api-stage.ts'
-import { openApiStage } from '../../../test/stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { allocateAllowance, openAllowance } from '../allowance/allowance.ts'
 
 const PAGE = '/api/v1/events?after=0&limit=50'

@@ -2,10 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { negotiate } from './coding.ts'
 import { names } from './etag.ts'
 import { prefersCsv } from './accept.ts'
-import type { PlainRequest } from './plain-request.ts'
-import { readPlainRequest } from './plain-request.ts'
-import type { ReadyReplies, ReadyReply } from './ready-replies.ts'
-import { BODY_ENCODING } from './ready-replies.ts'
+import { type PlainRequest, readPlainRequest } from './plain-request.ts'
+import { BODY_ENCODING, type ReadyReplies, type ReadyReply } from './ready-replies.ts'
 import { partsOf } from './request-form.ts'
 
 /** A ready answer, and the headers of the request that decide how it is written. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { ReadyReply } from './ready-replies.ts'
-import { BODY_ENCODING, bodyOf, openReadyReplies } from './ready-replies.ts'
+import { BODY_ENCODING, bodyOf, openReadyReplies, type ReadyReply } from './ready-replies.ts'
 
 const tally = { add: () => undefined }
 

@@ -4,8 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
 import { openRequestIds } from './request-ids.ts'
-import type { ReplyTerms } from './respond.ts'
-import { respond } from './respond.ts'
+import { type ReplyTerms, respond } from './respond.ts'
 import type { Reply } from './route.ts'
 
 const TERMS: ReplyTerms = {

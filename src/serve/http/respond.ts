@@ -1,15 +1,12 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ServerResponse } from 'node:http'
-import type { Coding } from './coding.ts'
-import { CODED_BYTES_MIN, compress, compressHere, negotiate } from './coding.ts'
+import { CODED_BYTES_MIN, type Coding, compress, compressHere, negotiate } from './coding.ts'
 import { etagOf, names, weak } from './etag.ts'
-import type { HeaderList } from './headers.ts'
-import { CACHE_CONTROL, headerList } from './headers.ts'
+import { CACHE_CONTROL, type HeaderList, headerList } from './headers.ts'
 import { formatProblem, httpStatusOf } from './problem-document.ts'
 import type { RequestIds } from './request-ids.ts'
-import type { FormOf, ReadyReply } from './ready-replies.ts'
-import { BODY_ENCODING, bodyOf } from './ready-replies.ts'
+import { BODY_ENCODING, bodyOf, type FormOf, type ReadyReply } from './ready-replies.ts'
 import type { Reply } from './route.ts'
 
 /** Parts of a request that decide how its reply is written. */

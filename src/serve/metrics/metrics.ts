@@ -1,7 +1,5 @@
-import { Counter, Gauge } from 'prom-client'
-import type { Registry } from 'prom-client'
-import type { Tallies } from './request-tally.ts'
-import { openTallies } from './request-tally.ts'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { openTallies, type Tallies } from './request-tally.ts'
 
 /** Metrics of the public listener. No label holds an address, a seq or a URL: `route` is the template. */
 export type Metrics = Readonly<{

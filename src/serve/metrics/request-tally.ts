@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client'
-import { Counter, Histogram } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
 
 /** Counts the answers of one route, in a few additions because every request passes here. */
 export type RequestTally = Readonly<{

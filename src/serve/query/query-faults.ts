@@ -1,5 +1,4 @@
-import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
-import { LIST_VALUES_MAX } from '../../protocol/parameters.ts'
+import { LIST_VALUES_MAX, type Parameter, type ParameterForm } from '../../protocol/parameters.ts'
 import { TIME_FORMS } from '../../protocol/query-time.ts'
 import type { ParameterFault, ProblemCode } from '../../protocol/problem.ts'
 import { TX_FORM } from '../../protocol/tx.ts'

@@ -1,14 +1,11 @@
 import { WORD } from '../../protocol/catalogue.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
-import { isList, LIST_VALUES_MAX } from '../../protocol/parameters.ts'
+import { isList, LIST_VALUES_MAX, type Parameter, type ParameterForm } from '../../protocol/parameters.ts'
 import { parseQueryTime, plainTime } from '../../protocol/query-time.ts'
-import type { Parsed } from '../../protocol/problem.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
+import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import { isTx } from '../../protocol/tx.ts'
 import { isForbidden, looksLikeAddress, plainCharsOf } from './address.ts'
-import type { QueryFault, Refusal } from './query-faults.ts'
-import { forbidden, invalid, unknown } from './query-faults.ts'
+import { forbidden, invalid, type QueryFault, type Refusal, unknown } from './query-faults.ts'
 
 /** A query that fits its endpoint's parameters; absent parameters are undefined. */
 export type ParsedQuery = Readonly<{

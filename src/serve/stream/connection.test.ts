@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { StreamClient } from '../../../test/stage/stream-client.ts'
-import { openClient, until } from '../../../test/stage/stream-client.ts'
-import type { Stage } from '../../../test/stage/stream-stage.ts'
-import { openStage } from '../../../test/stage/stream-stage.ts'
+import { openClient, type StreamClient, until } from '../../../test/stage/stream-client.ts'
+import { openStage, type Stage } from '../../../test/stage/stream-stage.ts'
 
 /** Reads a problem: its status, its code and the whole response. */
 async function problemOf(

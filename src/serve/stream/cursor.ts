@@ -1,5 +1,4 @@
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 import type { Packet } from './stream-frame.ts'
 import type { StreamLimits } from './limits.ts'
 import type { Feed, FeedPage } from './feed-pages.ts'

@@ -1,8 +1,7 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import { parseEventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { nextSeq } from '../../protocol/seq.ts'
+import { nextSeq, type Seq } from '../../protocol/seq.ts'
 
 /** Measures how late the live streams of a thread get events. */
 type DeliveryLag = Readonly<{

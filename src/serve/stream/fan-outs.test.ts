@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { until } from '../../../test/stage/stream-client.ts'
-import type { FanOuts } from './fan-outs.ts'
-import { openFanOuts } from './fan-outs.ts'
+import { type FanOuts, openFanOuts } from './fan-outs.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

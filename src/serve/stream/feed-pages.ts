@@ -1,11 +1,8 @@
 import type { LogFilter, LogReader, Snapshot, Walk } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { nextSeq, seqOf } from '../../protocol/seq.ts'
-import type { Packet, StreamFraming } from './stream-frame.ts'
-import { lastSeqIn, packetOf } from './stream-frame.ts'
-import type { StreamLimits } from './limits.ts'
-import { pageBytesMax } from './limits.ts'
+import { nextSeq, type Seq, seqOf } from '../../protocol/seq.ts'
+import { lastSeqIn, type Packet, packetOf, type StreamFraming } from './stream-frame.ts'
+import { pageBytesMax, type StreamLimits } from './limits.ts'
 
 /** A stretch of the log as one feed shows it. It never changes. */
 export type FeedPage = Readonly<{

@@ -1,8 +1,17 @@
 import type { Seq } from '../../protocol/seq.ts'
-import type { Join, StreamCounts, StreamLevels, Subscriber, StreamContext } from './subscriber.ts'
+import {
+  disconnect,
+  isDue,
+  type Join,
+  openSubscriber,
+  type StreamContext,
+  type StreamCounts,
+  type StreamLevels,
+  type Subscriber,
+  takeTurn,
+} from './subscriber.ts'
 import { openDeliveryLag } from './delivery-lag.ts'
 import { openFanOuts } from './fan-outs.ts'
-import { disconnect, isDue, openSubscriber, takeTurn } from './subscriber.ts'
 import { openStallWatch } from '../exchange/stall-watch.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
 

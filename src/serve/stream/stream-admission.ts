@@ -1,7 +1,6 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { Parsed, Problem } from '../../protocol/problem.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
+import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { CallerSlot, CallerSlots } from '../allowance/caller-slots.ts'
 import { startOf } from '../http/log-filter.ts'

@@ -1,5 +1,4 @@
-import type { Ms } from '../../protocol/moment.ts'
-import { formatAt } from '../../protocol/moment.ts'
+import { formatAt, type Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 
 /** Format of a stream: Server-Sent Events or JSON lines. */

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { StreamClient } from '../../../test/stage/stream-client.ts'
-import { openClient } from '../../../test/stage/stream-client.ts'
-import type { Stage } from '../../../test/stage/stream-stage.ts'
-import { draftOf, openStage } from '../../../test/stage/stream-stage.ts'
+import { openClient, type StreamClient } from '../../../test/stage/stream-client.ts'
+import { draftOf, openStage, type Stage } from '../../../test/stage/stream-stage.ts'
 import { seqOf } from '../../protocol/seq.ts'
 
 /** A reader like an `EventSource`: it keeps the last id and reconnects with it. */

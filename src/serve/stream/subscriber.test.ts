@@ -2,14 +2,19 @@ import assert from 'node:assert/strict'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import type { Stage } from '../../../test/stage/stream-stage.ts'
-import { openStage } from '../../../test/stage/stream-stage.ts'
+import { openStage, type Stage } from '../../../test/stage/stream-stage.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { openFeedPages } from './feed-pages.ts'
 import { STREAM_LIMITS } from './limits.ts'
-import type { StreamContext, StreamEnded, Subscriber } from './subscriber.ts'
-import { isDue, openSubscriber, takeTurn } from './subscriber.ts'
+import {
+  isDue,
+  openSubscriber,
+  type StreamContext,
+  type StreamEnded,
+  type Subscriber,
+  takeTurn,
+} from './subscriber.ts'
 
 const MINUTE_MS = 60_000
 const ALL = { types: null, kinds: null, contestIds: null, nonzero: false }

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import { parseQuery } from '../query/query.ts'
-import type { Subscription } from './subscription.ts'
-import { framingOf, parseSubscription } from './subscription.ts'
+import { framingOf, parseSubscription, type Subscription } from './subscription.ts'
 
 function subscriptionOf(rawQuery: string, lastEventId?: string): Subscription {
   const query = parseQuery(rawQuery, endpointOf('stream').parameters)

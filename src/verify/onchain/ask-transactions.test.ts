@@ -5,8 +5,7 @@ import { paidStageOf } from '../../../test/tamper/chain-stage.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import { billionths } from '../../protocol/amount.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { AskedTransaction } from './ask-transactions.ts'
-import { askTransactions } from './ask-transactions.ts'
+import { type AskedTransaction, askTransactions } from './ask-transactions.ts'
 
 const { chain, account, moving } = paidStageOf('evm')
 /** More transactions than one question has, each of 5 tokens. */

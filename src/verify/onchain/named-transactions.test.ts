@@ -6,8 +6,7 @@ import { billionths } from '../../protocol/amount.ts'
 import type { Entry } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { ChosenTransactions } from './named-transactions.ts'
-import { openNamedTransactions } from './named-transactions.ts'
+import { type ChosenTransactions, openNamedTransactions } from './named-transactions.ts'
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
 const keyOf = (number: number): Uint8Array => sha256(Buffer.from(String(number)))

@@ -1,6 +1,5 @@
 import TinyQueue from 'tinyqueue'
-import type { Amount } from '../../protocol/amount.ts'
-import { add, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, ZERO } from '../../protocol/amount.ts'
 import type { Entry } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'

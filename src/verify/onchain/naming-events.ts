@@ -1,5 +1,4 @@
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 
 /** Events in one slab of the column. */
 const SLAB_EVENTS = 65_536

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { RICH_LOG } from '../../../test/stage/audit-stage.ts'
 import { paidLog } from '../../../test/story/paid-log.ts'
-import type { Change } from '../../../test/story/public-log.ts'
-import { publicLog } from '../../../test/story/public-log.ts'
+import { type Change, publicLog } from '../../../test/story/public-log.ts'
 import { MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import type { Source } from '../reading/source.ts'
-import type { CollectedFigures } from './ask-figures.ts'
-import { askFigures } from './ask-figures.ts'
+import { askFigures, type CollectedFigures } from './ask-figures.ts'
 
 const log = publicLog(RICH_LOG)
 const payoutsBody = JSON.parse(Buffer.from(log.body('payouts') ?? []).toString()) as { now: { atMs: number } }

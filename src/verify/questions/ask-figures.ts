@@ -1,18 +1,19 @@
 import { keysOf } from '../../protocol/brand.ts'
-import { MINUTE_MS, MS_MAX, msOf } from '../../protocol/moment.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import type { Finding } from '../reading/finding.ts'
-import { findingOf, WrongError } from '../reading/finding.ts'
-import type { JsonObject } from '../reading/json-values.ts'
-import { objectsOf, readObject, jsonInteger } from '../reading/json-values.ts'
+import { MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
+import { type Finding, findingOf, WrongError } from '../reading/finding.ts'
+import { jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
 import { askedAgain } from '../reading/node-lag.ts'
 import type { Source } from '../reading/source.ts'
-import type { QuestionPages } from './figure-questions.ts'
-import { CONTEST_PAGES, FIGURE_QUESTIONS } from './figure-questions.ts'
-import type { FigureCheck, PublishedAnswer } from './question.ts'
-import { asOfSeq, CHECK_OF, publishedIn, wholeIn } from './question.ts'
-import type { VerifyQuestion, LogExtent } from './range-questions.ts'
-import { SUMMARY_QUESTION } from './range-questions.ts'
+import { CONTEST_PAGES, FIGURE_QUESTIONS, type QuestionPages } from './figure-questions.ts'
+import {
+  asOfSeq,
+  CHECK_OF,
+  type FigureCheck,
+  type PublishedAnswer,
+  publishedIn,
+  wholeIn,
+} from './question.ts'
+import { type LogExtent, SUMMARY_QUESTION, type VerifyQuestion } from './range-questions.ts'
 
 /** Most pages of one list. */
 const PAGES_MAX = 10_000

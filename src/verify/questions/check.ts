@@ -1,6 +1,5 @@
 import type { Finding } from '../reading/finding.ts'
-import type { FigureCheck } from './question.ts'
-import { FIGURE_CHECKS } from './question.ts'
+import { FIGURE_CHECKS, type FigureCheck } from './question.ts'
 
 /** Names of all checks, in the order of the report. */
 const CHECKS: readonly CheckName[] = [

@@ -13,10 +13,14 @@ import { SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
 import { CONTEST_SORTS } from '../../protocol/resources.ts'
 import type { Source } from '../reading/source.ts'
 import { correctionQuestions } from './correction-questions.ts'
-import type { PublishedAnswer } from './question.ts'
-import { CHECK_OF, wholeIn } from './question.ts'
-import type { LogExtent, VerifyQuestion } from './range-questions.ts'
-import { pastSummaryQuestions, patternQuestions, rangeQuestions } from './range-questions.ts'
+import { CHECK_OF, type PublishedAnswer, wholeIn } from './question.ts'
+import {
+  type LogExtent,
+  pastSummaryQuestions,
+  patternQuestions,
+  rangeQuestions,
+  type VerifyQuestion,
+} from './range-questions.ts'
 
 /** Facts from the summary and the list of contests, which are fetched first. */
 type Known = Readonly<{

@@ -3,8 +3,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { WrongError } from '../reading/finding.ts'
-import type { JsonObject } from '../reading/json-values.ts'
-import { isJsonObject, readObject, jsonInteger } from '../reading/json-values.ts'
+import { isJsonObject, jsonInteger, type JsonObject, readObject } from '../reading/json-values.ts'
 
 /** Line of the report that counts each endpoint's answers, in the order of the report. */
 export const CHECK_OF = {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import type { LogExtent, VerifyQuestion } from './range-questions.ts'
-import { pastSummaryQuestions, patternQuestions, rangeQuestions } from './range-questions.ts'
+import {
+  type LogExtent,
+  pastSummaryQuestions,
+  patternQuestions,
+  rangeQuestions,
+  type VerifyQuestion,
+} from './range-questions.ts'
 
 const FIRST = Date.UTC(2026, 9, 5, 10, 20, 30)
 const extent = (lengthMs: number, firstMs = FIRST): LogExtent => ({

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { DaybookEvent } from '../../protocol/event.ts'
-import { formatEvent } from '../../protocol/event.ts'
+import { type DaybookEvent, formatEvent } from '../../protocol/event.ts'
 import { boundOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { readEventLine } from './entry-lines.ts'

@@ -1,16 +1,16 @@
-import { WORD } from '../../protocol/catalogue.ts'
-import { isEventType } from '../../protocol/catalogue.ts'
-import type { Details } from '../../protocol/details.ts'
-import { DETAILS_FIELDS, formatDetails, MOMENT_FIELDS, parseDetails } from '../../protocol/details.ts'
-import type { DaybookEvent } from '../../protocol/event.ts'
-import { formatEvent, parseEvent } from '../../protocol/event.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { MS_MAX } from '../../protocol/moment.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { seqOf } from '../../protocol/seq.ts'
+import { isEventType, WORD } from '../../protocol/catalogue.ts'
+import {
+  type Details,
+  DETAILS_FIELDS,
+  formatDetails,
+  MOMENT_FIELDS,
+  parseDetails,
+} from '../../protocol/details.ts'
+import { type DaybookEvent, formatEvent, parseEvent } from '../../protocol/event.ts'
+import { type Ms, MS_MAX } from '../../protocol/moment.ts'
+import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { WrongError } from './finding.ts'
-import type { JsonObject } from './json-values.ts'
-import { isJsonObject, jsonInteger } from './json-values.ts'
+import { isJsonObject, jsonInteger, type JsonObject } from './json-values.ts'
 
 /** Keys of every event, in order. */
 const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const

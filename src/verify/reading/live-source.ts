@@ -4,8 +4,7 @@ import { DaybookError } from '../../client/daybook-error.ts'
 import { openSameLog } from '../../client/event-pages.ts'
 import { WrongError } from './finding.ts'
 import { askedCovering } from './node-lag.ts'
-import { FILE_BYTES_MAX } from './source.ts'
-import type { Source } from './source.ts'
+import { FILE_BYTES_MAX, type Source } from './source.ts'
 
 /** Most requests of a file whose body breaks off. */
 const FILE_ATTEMPTS_MAX = 4

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { monthOf, msOf } from '../../protocol/moment.ts'
 import { formatBase64 } from '../../tlog/text.ts'
-import type { ListedMonth } from './manifest.ts'
-import { listMonths, parseServedManifest, sha256SumsOf } from './manifest.ts'
+import { type ListedMonth, listMonths, parseServedManifest, sha256SumsOf } from './manifest.ts'
 import type { Source } from './source.ts'
 
 const MONTH = monthOf(msOf(Date.UTC(2026, 9, 5)))

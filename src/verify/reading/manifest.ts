@@ -1,13 +1,17 @@
-import { nextMonth, parseMonth } from '../../protocol/moment.ts'
-import type { Month } from '../../protocol/moment.ts'
+import { type Month, nextMonth, parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveMonth, Digest } from '../../protocol/resources.ts'
-import { isHash } from '../../tlog/hash.ts'
-import type { Hash } from '../../tlog/hash.ts'
+import { type Hash, isHash } from '../../tlog/hash.ts'
 import { parseBase64 } from '../../tlog/text.ts'
 import { difference } from './difference.ts'
 import { WrongError } from './finding.ts'
-import type { JsonObject } from './json-values.ts'
-import { isJsonObject, objectsOf, readObject, jsonString, jsonInteger } from './json-values.ts'
+import {
+  isJsonObject,
+  jsonInteger,
+  type JsonObject,
+  jsonString,
+  objectsOf,
+  readObject,
+} from './json-values.ts'
 import type { Source } from './source.ts'
 
 /** Manifest of a closed month, as it was published. */

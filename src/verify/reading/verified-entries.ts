@@ -2,8 +2,14 @@ import { WrongError } from './finding.ts'
 import { readDetailsLine, readEventLine } from './entry-lines.ts'
 import { jsonAgain, objectsOf, readObject } from './json-values.ts'
 import type { ListedMonth } from './manifest.ts'
-import type { ReadingPosition, PublishedEntry } from './month-entries.ts'
-import { firstPosition, leafOf, monthEntries, TAIL_EVENTS_MAX } from './month-entries.ts'
+import {
+  firstPosition,
+  leafOf,
+  monthEntries,
+  type PublishedEntry,
+  type ReadingPosition,
+  TAIL_EVENTS_MAX,
+} from './month-entries.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
 import { nextSeq } from '../../protocol/seq.ts'

@@ -1,12 +1,9 @@
-import type { Amount } from '../../protocol/amount.ts'
-import { billionths } from '../../protocol/amount.ts'
+import { type Amount, billionths } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Entry } from '../../protocol/event.ts'
-import type { Month } from '../../protocol/moment.ts'
-import { boundOf } from '../../protocol/moment.ts'
+import { boundOf, type Month } from '../../protocol/moment.ts'
 import type { EventType } from '../../protocol/rules.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { contestIdOf, seqOf } from '../../protocol/seq.ts'
+import { contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 
 /** Events in one slab of columns. */
 const SLAB_EVENTS = 65_536

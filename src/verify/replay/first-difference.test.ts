@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
-import type { Hash } from '../../tlog/hash.ts'
-import { treeHasher } from '../../tlog/hash.ts'
+import { type Hash, treeHasher } from '../../tlog/hash.ts'
 import { formatTile, formatTilePath, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
 import { firstDifference } from './first-difference.ts'
 import type { Source } from '../reading/source.ts'
-import type { ReplayTree } from './replay-tree.ts'
-import { openReplayTree } from './replay-tree.ts'
+import { openReplayTree, type ReplayTree } from './replay-tree.ts'
 
 const hasher = treeHasher(NODE_PRIMITIVES.sha256)
 const leaf = (index: number, changed: number | null): Uint8Array =>

@@ -2,11 +2,9 @@ import type { Entry } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { difference } from '../reading/difference.ts'
-import type { Finding } from '../reading/finding.ts'
-import { findingOf, WrongError } from '../reading/finding.ts'
+import { type Finding, findingOf, WrongError } from '../reading/finding.ts'
 import { isJsonObject } from '../reading/json-values.ts'
-import type { FigureCheck, PublishedAnswer } from '../questions/question.ts'
-import { publishedIn } from '../questions/question.ts'
+import { type FigureCheck, type PublishedAnswer, publishedIn } from '../questions/question.ts'
 import { openReplayBooks } from './replay-books.ts'
 
 /** Result of one check: the number of answers recomputed, and the findings. */

@@ -1,12 +1,16 @@
-import type { Price } from '../../protocol/amount.ts'
-import { ZERO } from '../../protocol/amount.ts'
-import type { Entry } from '../../protocol/event.ts'
-import { formatEvent } from '../../protocol/event.ts'
+import { type Price, ZERO } from '../../protocol/amount.ts'
+import { type Entry, formatEvent } from '../../protocol/event.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { Correction, HeadBooks } from '../../project/fold/books.ts'
-import type { ContestState, Hold, Lot, Take } from '../../project/fold/contest.ts'
-import { kindKey, underHold } from '../../project/fold/contest.ts'
+import {
+  type ContestState,
+  type Hold,
+  kindKey,
+  type Lot,
+  type Take,
+  underHold,
+} from '../../project/fold/contest.ts'
 import { findAmong } from '../../project/answers/contest-order.ts'
 import { contestWire } from '../../project/answers/contests.ts'
 import { isListedPayout } from '../../project/fold/event-traits.ts'

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '../../protocol/brand.ts'
-import type { AnswerRoute } from '../../serve/http/route.ts'
-import { problemReply } from '../../serve/http/route.ts'
-import type { Script } from './bundle-cache.ts'
-import { cachedScripts } from './bundle-cache.ts'
+import { type AnswerRoute, problemReply } from '../../serve/http/route.ts'
+import { cachedScripts, type Script } from './bundle-cache.ts'
 import { bundle } from './bundle.ts'
 
 /** File that pages load. Its path contains a hash of its content. */

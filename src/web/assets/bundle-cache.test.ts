@@ -11,8 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, suite, test } from 'node:test'
-import type { Script } from './bundle-cache.ts'
-import { cachedScripts } from './bundle-cache.ts'
+import { cachedScripts, type Script } from './bundle-cache.ts'
 
 suite('the cache of bundled scripts', () => {
   let root: string

@@ -4,8 +4,7 @@ import * as fc from 'fast-check'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import type { Series } from './chart-plot.ts'
 import { linePlot } from './chart-line.ts'
-import type { ChartWords } from './chart-words.ts'
-import { PLOT_WIDTHS, wordsWidth } from './chart-words.ts'
+import { type ChartWords, PLOT_WIDTHS, wordsWidth } from './chart-words.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -1,13 +1,24 @@
-import type { ChartAnnotation, Lines, Series, Share } from './chart-plot.ts'
-import { BAR_WIDTH_SHARE, PLOT_HEIGHTS, axisWords } from './chart-plot.ts'
+import {
+  axisWords,
+  BAR_WIDTH_SHARE,
+  type ChartAnnotation,
+  type Lines,
+  PLOT_HEIGHTS,
+  type Series,
+  type Share,
+} from './chart-plot.ts'
 import { shortAmount } from '../markup/amount-html.ts'
-import type { Scale } from '../markup/chart-scale.ts'
-import { digitsOf } from '../markup/chart-scale.ts'
+import { digitsOf, type Scale } from '../markup/chart-scale.ts'
 import { bucketMark } from './chart-time.ts'
-import type { Candidate, ChartRow, ChartWords, Placing } from './chart-words.ts'
-import { mergedWords, openPlacing } from './chart-words.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import {
+  type Candidate,
+  type ChartRow,
+  type ChartWords,
+  mergedWords,
+  openPlacing,
+  type Placing,
+} from './chart-words.ts'
+import { type Html, html } from '../markup/html.ts'
 
 /** Further bars that are named: how many, their least share of the highest, and their least distance in buckets. */
 const MORE_PEAKS_MAX = 2

@@ -1,11 +1,16 @@
 import { barsPath } from './chart-line.ts'
-import type { Plot, PlotSize } from './chart-plot.ts'
-import { BAR_WIDTH_SHARE, PLOT_HEADS, PLOT_HEIGHTS, plotOnPage } from './chart-plot.ts'
+import {
+  BAR_WIDTH_SHARE,
+  type Plot,
+  PLOT_HEADS,
+  PLOT_HEIGHTS,
+  plotOnPage,
+  type PlotSize,
+} from './chart-plot.ts'
 import { scaleOf } from '../markup/chart-scale.ts'
 import { fittingMarks } from './chart-time.ts'
 import type { SeriesStyle } from './chart-words.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 /** One bar: its label and its figure. Unfinished bars are the last ones; they are pale. */
 type Bar = Readonly<{ label: string; figure: string; unfinished?: boolean }>

@@ -1,6 +1,5 @@
 import { BOX } from './chart-plot.ts'
-import type { ChartValue, Scale } from '../markup/chart-scale.ts'
-import { rounded } from '../markup/chart-scale.ts'
+import { type ChartValue, rounded, type Scale } from '../markup/chart-scale.ts'
 
 // Paths of many buckets in few characters: steps of one bucket and of whole pixels, from each place to the next.
 

@@ -1,10 +1,8 @@
-import type { Plot } from './chart-plot.ts'
-import { plotOnPage } from './chart-plot.ts'
+import { type Plot, plotOnPage } from './chart-plot.ts'
 import { expressed } from './share.ts'
 import type { Bucket } from '../../protocol/range-resources.ts'
 import { sectionHead } from '../markup/book.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import { bucketStart } from '../markup/moment-html.ts'
 import { numberWords } from '../markup/prose.ts'
 

@@ -4,11 +4,9 @@ import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
 import { barChart } from './chart-bars.ts'
-import type { Series } from './chart-plot.ts'
+import { plotOnPage, type Series } from './chart-plot.ts'
 import { linePlot } from './chart-line.ts'
-import { plotOnPage } from './chart-plot.ts'
-import type { ChartValue } from '../markup/chart-scale.ts'
-import { scaleOf } from '../markup/chart-scale.ts'
+import { type ChartValue, scaleOf } from '../markup/chart-scale.ts'
 import { stepPlot } from './chart-step.ts'
 
 const HOUR_MS = 3_600_000

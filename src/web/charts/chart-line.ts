@@ -1,13 +1,19 @@
 import { line } from 'd3-shape'
 import { annotationWords, shareOf } from './chart-annotations.ts'
-import { BAR_WIDTH_SHARE, BOX, PLOT_HEADS, PLOT_HEIGHTS } from './chart-plot.ts'
+import {
+  BAR_WIDTH_SHARE,
+  BOX,
+  type Lines,
+  type Plot,
+  PLOT_HEADS,
+  PLOT_HEIGHTS,
+  type Series,
+  type Share,
+} from './chart-plot.ts'
 import { denseBars, denseLine, denseTransform, isDense } from './chart-dense.ts'
-import type { Lines, Plot, Series, Share } from './chart-plot.ts'
-import type { ChartValue, Scale } from '../markup/chart-scale.ts'
-import { digitsOf, percent, scaleOf } from '../markup/chart-scale.ts'
+import { type ChartValue, digitsOf, percent, type Scale, scaleOf } from '../markup/chart-scale.ts'
 import { monthMarks, timeMarks } from './chart-time.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
 
 /** Number of marks on the axis of a short plot. */

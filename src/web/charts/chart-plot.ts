@@ -1,11 +1,8 @@
 import type { Bucket } from '../../protocol/range-resources.ts'
-import type { ChartWords, SeriesStyle } from './chart-words.ts'
-import { wordsHtml } from './chart-words.ts'
-import type { ChartValue, Mark } from '../markup/chart-scale.ts'
-import { percent } from '../markup/chart-scale.ts'
+import { type ChartWords, type SeriesStyle, wordsHtml } from './chart-words.ts'
+import { type ChartValue, type Mark, percent } from '../markup/chart-scale.ts'
 import type { TimeMark } from './chart-time.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 export type PlotSize = 'tall' | 'short'
 

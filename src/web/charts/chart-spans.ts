@@ -1,8 +1,7 @@
 import type { Plot } from './chart-plot.ts'
 import { percent, rounded } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 /** A span of time: filled up to `beenMs`, pale after it. */
 export type ChartSpan = Readonly<{ mark: string; name: string; fromMs: number; beenMs: number; toMs: number }>

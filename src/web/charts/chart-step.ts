@@ -1,11 +1,17 @@
 import { curveStepAfter, line } from 'd3-shape'
-import type { Plot } from './chart-plot.ts'
-import { axisWords, BOX, PLOT_HEADS, PLOT_HEIGHTS } from './chart-plot.ts'
-import type { Scale } from '../markup/chart-scale.ts'
-import { scaleOf } from '../markup/chart-scale.ts'
+import { axisWords, BOX, type Plot, PLOT_HEADS, PLOT_HEIGHTS } from './chart-plot.ts'
+import { type Scale, scaleOf } from '../markup/chart-scale.ts'
 import { timeMarks } from './chart-time.ts'
-import type { Candidate, ChartRow, ChartWords, SeriesStyle } from './chart-words.ts'
-import { ASCENT, DESCENT, mergedWords, openPlacing } from './chart-words.ts'
+import {
+  ASCENT,
+  type Candidate,
+  type ChartRow,
+  type ChartWords,
+  DESCENT,
+  mergedWords,
+  openPlacing,
+  type SeriesStyle,
+} from './chart-words.ts'
 import { html } from '../markup/html.ts'
 
 /** A figure that holds from a moment until the next step. */

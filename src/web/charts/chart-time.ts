@@ -1,5 +1,13 @@
-import type { CountableTimeInterval, TimeInterval } from 'd3-time'
-import { unixDay, utcHour, utcMinute, utcMonday, utcMonth, utcYear } from 'd3-time'
+import {
+  type CountableTimeInterval,
+  type TimeInterval,
+  unixDay,
+  utcHour,
+  utcMinute,
+  utcMonday,
+  utcMonth,
+  utcYear,
+} from 'd3-time'
 import type { Bucket } from '../../protocol/range-resources.ts'
 import { rounded } from '../markup/chart-scale.ts'
 import { PLOT_WIDTHS, wordsWidth } from './chart-words.ts'

@@ -1,6 +1,5 @@
 import { percent } from '../markup/chart-scale.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 /** Number of a series, which decides its colour: spent, paid, burned, price. */
 export type SeriesStyle = 1 | 2 | 3 | 4

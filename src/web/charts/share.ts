@@ -1,7 +1,6 @@
 import { digitsOf } from '../markup/chart-scale.ts'
 import type { Term } from '../markup/derived.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 // Ratios of two amounts, computed from the exact digits and truncated, never rounded up.
 

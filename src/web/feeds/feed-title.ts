@@ -3,8 +3,7 @@ import { shortAmount } from '../markup/amount-html.ts'
 import { plainKind, whoWins } from '../markup/kind-words.ts'
 import { plainText } from '../markup/page-lead.ts'
 import { html } from '../markup/html.ts'
-import type { RuleKind } from '../../protocol/rules.ts'
-import { ruleKind } from '../../protocol/rules.ts'
+import { type RuleKind, ruleKind } from '../../protocol/rules.ts'
 import type { Site } from '../markup/site.ts'
 
 /** Predicates of events about a contest or a reward, by type and kind. */

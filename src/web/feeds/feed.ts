@@ -1,18 +1,14 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import type { Parameter } from '../../protocol/parameters.ts'
+import { EXAMINED_MAX, type Parameter } from '../../protocol/parameters.ts'
 import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
-import { EXAMINED_MAX } from '../../protocol/parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Contest, EventsPage, Status } from '../../protocol/resources.ts'
-import type { AnswerRoute, RouteRequest } from '../../serve/http/route.ts'
-import { problemReply } from '../../serve/http/route.ts'
+import { type AnswerRoute, problemReply, type RouteRequest } from '../../serve/http/route.ts'
 import type { Api } from '../frame/answers.ts'
 import { contestName } from '../markup/contest-name.ts'
 import { entryTitle } from './feed-title.ts'
-import type { Html } from '../markup/html.ts'
-import { html, xmlOf } from '../markup/html.ts'
-import type { Site } from '../markup/site.ts'
-import { PAGE_NOTICE } from '../markup/site.ts'
+import { type Html, html, xmlOf } from '../markup/html.ts'
+import { PAGE_NOTICE, type Site } from '../markup/site.ts'
 
 const ENTRIES = 50
 /** Event types of a feed without `type`. */

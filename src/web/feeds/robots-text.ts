@@ -1,8 +1,7 @@
 import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { AnswerRoute } from '../../serve/http/route.ts'
-import type { Site } from '../markup/site.ts'
-import { canonicalBase } from '../markup/site.ts'
+import { canonicalBase, type Site } from '../markup/site.ts'
 
 /** Path of the sitemap, which robots.txt names. */
 export const SITEMAP_PATH = '/sitemap.xml'

@@ -1,6 +1,5 @@
 import { DAY_MS, floorTo, formatAt, msOf } from '../../protocol/moment.ts'
-import type { AnswerRoute } from '../../serve/http/route.ts'
-import { problemReply } from '../../serve/http/route.ts'
+import { type AnswerRoute, problemReply } from '../../serve/http/route.ts'
 import type { Site } from '../markup/site.ts'
 
 const PATH = '/.well-known/security.txt'

@@ -1,13 +1,17 @@
 import { assert } from '../../protocol/brand.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
-import type { EndpointId } from '../../protocol/paths.ts'
-import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import type { Parsed, Problem } from '../../protocol/problem.ts'
-import { parsed, refused } from '../../protocol/problem.ts'
+import { ENDPOINT_PATHS, type EndpointId } from '../../protocol/paths.ts'
+import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
 import { parseQuery } from '../../serve/query/query.ts'
-import type { AnswerRoute, RouteRequest, Keep, Reply, Route } from '../../serve/http/route.ts'
-import { problemReply } from '../../serve/http/route.ts'
+import {
+  type AnswerRoute,
+  type Keep,
+  problemReply,
+  type Reply,
+  type Route,
+  type RouteRequest,
+} from '../../serve/http/route.ts'
 import type { ApiAnswer, ApiRequest } from './page.ts'
 
 /** Reply of the API to a page: the body and its caching, or a problem. */

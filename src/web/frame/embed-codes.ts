@@ -1,5 +1,4 @@
-import type { Html } from '../markup/html.ts'
-import { escapeText, html } from '../markup/html.ts'
+import { escapeText, type Html, html } from '../markup/html.ts'
 import type { Embedded, View } from './page.ts'
 
 /** Codes to embed the page's pictures and frames in another site; null if it has none. */

@@ -1,6 +1,5 @@
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 /** Element of a page's head that names the description of all files and columns. */
 export const FRICTIONLESS_LINK: Html = html`<link

@@ -2,8 +2,7 @@ import { assert } from '../../protocol/brand.ts'
 import type { AnswerOf } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { ApiDocument } from './api-document.ts'
-import type { Html, Part } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html, type Part } from '../markup/html.ts'
 import type { ApiRequest, View } from './page.ts'
 
 /** Answer of an endpoint as pages read it: the OpenAPI document has a type of its own here. */

@@ -1,5 +1,4 @@
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 type Link = readonly [path: string, label: string]
 

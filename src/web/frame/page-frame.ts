@@ -2,16 +2,14 @@ import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { AsOf } from '../../protocol/resources.ts'
 import type { Assets, Island } from '../assets/assets.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import { ICON_HREF } from './icon.ts'
 import { mirrorLine } from './mirror-line.ts'
 import { navigation, subNavigation } from './navigation.ts'
 import { momentText, presentText } from '../markup/moment-html.ts'
 import { linkPreviewText, leadOf } from '../markup/page-lead.ts'
 import { previewTags } from './preview-tags.ts'
-import type { Site } from '../markup/site.ts'
-import { PAGE_NOTICE } from '../markup/site.ts'
+import { PAGE_NOTICE, type Site } from '../markup/site.ts'
 
 /** Pages in the footer. */
 const FOOTER: readonly (readonly [path: string, label: string])[] = [

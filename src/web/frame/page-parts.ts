@@ -1,5 +1,4 @@
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import { takeJsonLinks } from './linked-answers.ts'
 import type { AnyPage, View } from './page.ts'
 import { asOfIn } from './page-formats.ts'

@@ -3,16 +3,19 @@ import { assert } from '../../protocol/brand.ts'
 import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import type { Problem } from '../../protocol/problem.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
+import { type Problem, PROBLEMS } from '../../protocol/problem.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { isRepeatable } from '../../serve/query/address.ts'
 import { etagOf } from '../../serve/http/etag.ts'
 import type { ParsedQuery } from '../../serve/query/query.ts'
-import type { AnswerRoute, Keep, RouteRequest, Reply } from '../../serve/http/route.ts'
-import { problemReply } from '../../serve/http/route.ts'
-import type { Api, ApiReply } from './answers.ts'
-import { fillPath, jsonText } from './answers.ts'
+import {
+  type AnswerRoute,
+  type Keep,
+  problemReply,
+  type Reply,
+  type RouteRequest,
+} from '../../serve/http/route.ts'
+import { type Api, type ApiReply, fillPath, jsonText } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { formRedirect } from './form-redirect.ts'
 import { renderParts } from './page-parts.ts'
@@ -24,21 +27,19 @@ import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { PageCache } from './page-cache.ts'
-import type { PageFormat } from './page-formats.ts'
 import {
   asOfIn,
-  hasNextPage,
   formatReply,
+  hasNextPage,
   metadataLink,
+  type PageFormat,
   permalinkOf,
   pictureOf,
   suffixedOf,
 } from './page-formats.ts'
-import type { AnyPage, View } from './page.ts'
-import { endpointPagePath } from './page.ts'
+import { type AnyPage, endpointPagePath, type View } from './page.ts'
 import { PAGE_ROWS_MAX, limitRows } from './page-rows.ts'
-import type { Site } from '../markup/site.ts'
-import { canonicalBase } from '../markup/site.ts'
+import { canonicalBase, type Site } from '../markup/site.ts'
 import { viewBar } from './view-bar.ts'
 
 /** Settings and services that all pages share. */

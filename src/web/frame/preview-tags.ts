@@ -1,5 +1,4 @@
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
 import { PREVIEW_HEIGHT, PREVIEW_WIDTH } from '../preview/preview-card.ts'
 

@@ -1,7 +1,6 @@
 import type { AsOf } from '../../protocol/resources.ts'
 import { eventLink } from '../markup/amount-html.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import { clockMoment } from '../markup/moment-html.ts'
 import type { View } from './page.ts'
 

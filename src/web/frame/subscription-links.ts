@@ -1,5 +1,4 @@
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import type { View } from './page.ts'
 import { copyButton } from './view-bar.ts'
 import type { Site } from '../markup/site.ts'

@@ -1,9 +1,14 @@
 import { STREAM_SILENCE_MS } from '../../client/stream.ts'
-import type { LivePage } from './island-live-page.ts'
-import { cancelRefresh, isOverdue, openLivePage, scheduleRefresh, showHeld } from './island-live-page.ts'
+import {
+  cancelRefresh,
+  isOverdue,
+  type LivePage,
+  openLivePage,
+  scheduleRefresh,
+  showHeld,
+} from './island-live-page.ts'
 import { openPill } from './island-live-pill.ts'
-import type { LiveStatus } from './island-live-stream.ts'
-import { followLive } from './island-live-stream.ts'
+import { followLive, type LiveStatus } from './island-live-stream.ts'
 import { isShortcut, put } from './island-still.ts'
 
 /** Name of the lock and of the channel of all tabs. */

@@ -1,5 +1,4 @@
-import type { ReaderZone, TimeForm } from '../markup/time-words.ts'
-import { timeWords } from '../markup/time-words.ts'
+import { type ReaderZone, type TimeForm, timeWords } from '../markup/time-words.ts'
 
 // Script of every page: switches of theme and keys, moments, copying and keyboard shortcuts.
 

@@ -2,22 +2,29 @@ import { ChainError } from '../../chain/rpc/chain-url.ts'
 import { openChain } from '../../chain/open-chain.ts'
 import { openRequestPace } from '../../verify/onchain/request-pace.ts'
 import type { ChainClient, TokenAccount } from '../../chain/tx-verdict.ts'
-import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
-import type { Amount } from '../../protocol/amount.ts'
+import { add, type Amount, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import { parseEvent } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { EventCorrections, EventDetails, EventsPage, Status } from '../../protocol/resources.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { AskedTransaction } from '../../verify/onchain/ask-transactions.ts'
-import { askTransactions } from '../../verify/onchain/ask-transactions.ts'
+import { type AskedTransaction, askTransactions } from '../../verify/onchain/ask-transactions.ts'
 import { chanceLines } from '../../verify/onchain/miss-chance.ts'
 import { openNamedTransactions, RECENT_MS } from '../../verify/onchain/named-transactions.ts'
 import { faultOf, isSound, placeOf } from '../../verify/onchain/transaction-fault.ts'
 import type { ChainChecks, ChainFields, MonthTransactions } from './island-verify-fields.ts'
-import type { CheckStep, CheckSteps, Log, SignedCheckpoint } from './island-verify-log.ts'
-import { failed, failedStep, passed, servedText, sha256Sync, unchecked } from './island-verify-log.ts'
-import type { ProvedEvent } from './island-verify-tree.ts'
-import { provedEvent } from './island-verify-tree.ts'
+import {
+  type CheckStep,
+  type CheckSteps,
+  failed,
+  failedStep,
+  type Log,
+  passed,
+  servedText,
+  sha256Sync,
+  type SignedCheckpoint,
+  unchecked,
+} from './island-verify-log.ts'
+import { type ProvedEvent, provedEvent } from './island-verify-tree.ts'
 
 /** Transactions of a month that are asked about. */
 const SAMPLE = 100

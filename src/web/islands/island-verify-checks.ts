@@ -1,18 +1,18 @@
 import type { LoyaltyRuns } from '../../protocol/resources.ts'
 import { formatHex } from '../../tlog/text.ts'
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
-import type { Log, CheckSteps } from './island-verify-log.ts'
 import {
-  fetchNewestCheckpoint,
+  type CheckSteps,
   failed,
+  failedStep,
+  fetchNewestCheckpoint,
+  type Log,
   passed,
   servedText,
   unchecked,
-  failedStep,
 } from './island-verify-log.ts'
 import type { OnChain } from './island-verify-fields.ts'
-import type { ProvedEvent } from './island-verify-tree.ts'
-import { provedEvent } from './island-verify-tree.ts'
+import { type ProvedEvent, provedEvent } from './island-verify-tree.ts'
 
 /** Checks that an event is in the signed tree. */
 export async function* checkEvent(log: Log, seq: number): CheckSteps<ProvedEvent> {

@@ -1,10 +1,16 @@
-import type { ChainChecks, SharedSteps } from './island-verify-fields.ts'
-import { readChainFields, readWitnessFields } from './island-verify-fields.ts'
-import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
-import type { Log, CheckStep, CheckSteps } from './island-verify-log.ts'
 import {
+  type ChainChecks,
+  readChainFields,
+  readWitnessFields,
+  type SharedSteps,
+} from './island-verify-fields.ts'
+import { checkEvent, checkLoyaltyFile, checkPayment } from './island-verify-checks.ts'
+import {
+  type CheckStep,
+  type CheckSteps,
   failed,
   fetchNewestCheckpoint,
+  type Log,
   NotServed,
   openEd25519,
   servedBytes,
@@ -16,8 +22,7 @@ import {
 import { checkMonth } from './island-verify-month.ts'
 import { drawPath, pathLines } from './island-verify-path.ts'
 import { checkGrowth, provedEvent } from './island-verify-tree.ts'
-import type { Visits } from './island-verify-visit.ts'
-import { checkVisit } from './island-verify-visit.ts'
+import { checkVisit, type Visits } from './island-verify-visit.ts'
 
 /** Checks of witnesses. A page loads them when a reader asks for one; the saved verifier has them. */
 export type WitnessChecks = Pick<

@@ -6,11 +6,12 @@ import { appendLeaf, frontierAt, rootOf, tilesOfFrontier } from '../../tlog/fron
 import { isSame } from '../../tlog/hash.ts'
 import { formatBase64, formatHex } from '../../tlog/text.ts'
 import type { OnChain } from './island-verify-fields.ts'
-import type { Log, CheckSteps } from './island-verify-log.ts'
 import {
-  hasher,
-  fetchNewestCheckpoint,
+  type CheckSteps,
   failed,
+  fetchNewestCheckpoint,
+  hasher,
+  type Log,
   passed,
   servedBytes,
   servedText,

@@ -1,10 +1,15 @@
-import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
-import type { Amount } from '../../protocol/amount.ts'
+import { add, type Amount, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails } from '../../protocol/resources.ts'
 import type { FlowFigures, Flows } from '../../protocol/range-resources.ts'
-import type { Log, SignedCheckpoint, CheckSteps } from './island-verify-log.ts'
-import { failed, passed, servedText } from './island-verify-log.ts'
+import {
+  type CheckSteps,
+  failed,
+  type Log,
+  passed,
+  servedText,
+  type SignedCheckpoint,
+} from './island-verify-log.ts'
 import { provedEvent } from './island-verify-tree.ts'
 
 type Figure = keyof FlowFigures

@@ -1,13 +1,21 @@
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails } from '../../protocol/resources.ts'
-import type { Tree } from '../../tlog/consistency.ts'
-import { consistencyProof, isConsistent, tilesOfConsistency } from '../../tlog/consistency.ts'
+import { consistencyProof, isConsistent, tilesOfConsistency, type Tree } from '../../tlog/consistency.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import { inclusionProof, isIncluded, tilesOfInclusion } from '../../tlog/inclusion.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
-import type { Log, SignedCheckpoint, CheckSteps } from './island-verify-log.ts'
-import { hasher, failed, passed, servedText, tileReader, unchecked } from './island-verify-log.ts'
+import {
+  type CheckSteps,
+  failed,
+  hasher,
+  type Log,
+  passed,
+  servedText,
+  type SignedCheckpoint,
+  tileReader,
+  unchecked,
+} from './island-verify-log.ts'
 import { shortHash, tracingHasher } from './island-verify-path.ts'
 
 /** An event with its details, proved to be in the tree at its seq. */

@@ -1,12 +1,12 @@
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Tree } from '../../tlog/consistency.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
-import { formatVkey, parseVkey } from '../../tlog/vkey.ts'
-import type { Log, CheckSteps } from './island-verify-log.ts'
+import { formatVkey, parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import {
-  keysFrom,
+  type CheckSteps,
   failed,
+  keysFrom,
+  type Log,
   passed,
   servedText,
   sha256Sync,

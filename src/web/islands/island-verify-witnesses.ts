@@ -1,13 +1,15 @@
 import type { Witnesses } from '../../protocol/endpoints/witnesses-resource.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { MS_MAX, msOf } from '../../protocol/moment.ts'
+import { type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { parseReceipt, RECEIPT_BYTES_MAX } from '../../tlog/receipt.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
-import { parseVkey } from '../../tlog/vkey.ts'
-import type { WitnessDemand } from '../../verify/witnessed-note.ts'
-import { judgeQuorum, UNWITNESSED_MS_MAX, WITNESSED_PATH } from '../../verify/witnessed-note.ts'
+import { parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
+import {
+  judgeQuorum,
+  UNWITNESSED_MS_MAX,
+  type WitnessDemand,
+  WITNESSED_PATH,
+} from '../../verify/witnessed-note.ts'
 import type { SharedSteps, WitnessFields } from './island-verify-fields.ts'
 import {
   cosignaturesOf,

@@ -1,6 +1,5 @@
 import './island-still.ts'
-import type { WitnessChecks } from './island-verify-forms.ts'
-import { startVerify } from './island-verify-forms.ts'
+import { startVerify, type WitnessChecks } from './island-verify-forms.ts'
 import { NotServed } from './island-verify-log.ts'
 
 // Script of the page of checks, which run in the browser. Its policy allows requests to its own server alone.

@@ -1,6 +1,5 @@
 import { grouped } from './chart-scale.ts'
-import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
 /** Least whole part of an amount that is shown without decimals. */

@@ -1,5 +1,4 @@
-import type { Html, Part } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html, type Part } from './html.ts'
 
 // Parts of the look: lines of the book, figures, facts and bars in segments.
 

@@ -1,6 +1,5 @@
 import { isolateDirection, removeDirection } from '../../protocol/foreign-text.ts'
-import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 
 /** A contest's title and number as plain text; only the number if it has no title. */
 export function contestName(id: number, title: string | null): string {

@@ -3,8 +3,7 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { evaluate } from '../../../test/web/parity/expression.ts'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
-import type { Derived } from './derived.ts'
-import { derived, minus, derivedSum, negated, sumOfAll } from './derived.ts'
+import { type Derived, derived, derivedSum, minus, negated, sumOfAll } from './derived.ts'
 
 const amounts = fc
   .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })

@@ -1,7 +1,6 @@
 import { assert } from '../../protocol/brand.ts'
 import { amountHtml } from './amount-html.ts'
-import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 
 /**
  * A figure of an answer and its JSON pointer (RFC 6901). The pointer follows the answer's address and `#` if the figure

@@ -1,6 +1,5 @@
 import type { ContestOutcome, ContestStatus, ContestWire, UnpaidStatus } from '../../protocol/resources.ts'
-import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { capitalized } from './prose.ts'
 
 /** Words for a kind of prize: those who win it, and one who is paid if that is said otherwise. */

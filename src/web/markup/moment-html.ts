@@ -1,10 +1,7 @@
-import { floorTo, formatAt, MINUTE_MS } from '../../protocol/moment.ts'
-import type { Ms } from '../../protocol/moment.ts'
+import { floorTo, formatAt, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Bucket } from '../../protocol/range-resources.ts'
-import type { Html } from './html.ts'
-import { html } from './html.ts'
-import type { DayForm, TimeForm } from './time-words.ts'
-import { dayWords, timeWords } from './time-words.ts'
+import { type Html, html } from './html.ts'
+import { type DayForm, dayWords, type TimeForm, timeWords } from './time-words.ts'
 
 const AT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/
 

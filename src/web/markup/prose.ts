@@ -1,5 +1,4 @@
-import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 
 /** Text of the OpenAPI document, with the parts between backticks as code. */
 export function prose(text: string): Html {

@@ -1,5 +1,4 @@
-import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 
 const HEIGHT = 44
 const BAR = 4

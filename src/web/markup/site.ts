@@ -1,6 +1,5 @@
 import { ADDRESS_PROMISE } from '../../protocol/address-promise.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import { msOf } from '../../protocol/moment.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
 import type { Mirror } from '../../protocol/mirror-resource.ts'
 
 /** Operator's settings for the pages. */

@@ -1,6 +1,5 @@
 import { TZ_MINUTES_MAX } from '../../protocol/parameters.ts'
-import type { Html } from './html.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 
 const HOUR = 60
 

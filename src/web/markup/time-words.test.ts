@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { DayForm, TimeForm } from './time-words.ts'
-import { dayWords, timeWords } from './time-words.ts'
+import { type DayForm, dayWords, type TimeForm, timeWords } from './time-words.ts'
 
 /** A Monday. */
 const NOW = '2026-11-23T11:50:00.000Z'

@@ -1,7 +1,5 @@
-import type { Html } from './html.ts'
-import { html } from './html.ts'
-import type { Site } from './site.ts'
-import { addressAt } from './site.ts'
+import { type Html, html } from './html.ts'
+import { addressAt, type Site } from './site.ts'
 
 /** A transaction's whole id, shortened on screen by CSS, with links to explorers. */
 export function transaction(tx: string, { explorers }: Site): Html {

@@ -1,7 +1,5 @@
-import type { Payouts } from '../../protocol/resources.ts'
-import { UNPAID_STATUSES } from '../../protocol/resources.ts'
-import type { Derived } from './derived.ts'
-import { derivedSum } from './derived.ts'
+import { type Payouts, UNPAID_STATUSES } from '../../protocol/resources.ts'
+import { type Derived, derivedSum } from './derived.ts'
 
 /**
  * Sum of the prizes that wait, by the totals of an answer. Overpaid prizes are not taken off it, so it is zero only when

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { countPixels, decodePng } from '../../../test/previews/png.ts'
-import type { PreviewCard, PreviewPart } from './preview-card.ts'
-import { previewSvg } from './preview-card.ts'
+import { type PreviewCard, type PreviewPart, previewSvg } from './preview-card.ts'
 import { openRasteriser } from './rasterise.ts'
 
 const PAPER = [0xfb, 0xfa, 0xf6] as const

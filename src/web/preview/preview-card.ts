@@ -1,9 +1,6 @@
-import type { Html } from '../markup/html.ts'
-import { html, xmlOf } from '../markup/html.ts'
-import type { FlowsChart } from './preview-chart.ts'
-import { drawChart } from './preview-chart.ts'
-import type { PreviewTone } from './preview-theme.ts'
-import { TONES } from './preview-theme.ts'
+import { type Html, html, xmlOf } from '../markup/html.ts'
+import { drawChart, type FlowsChart } from './preview-chart.ts'
+import { type PreviewTone, TONES } from './preview-theme.ts'
 import { drawLine, fixedPixels } from './preview-line.ts'
 import { drawableText, fitLine, PREVIEW_FONT, textWidth, wrapLines } from './preview-font.ts'
 

@@ -1,7 +1,6 @@
 import type { Bucket, Flows } from '../../protocol/range-resources.ts'
 import { bareScaleOf, digitsOf } from '../markup/chart-scale.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import { drawLine, fixedPixels } from './preview-line.ts'
 import { textWidth } from './preview-font.ts'
 import { TONES } from './preview-theme.ts'

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FontMetrics } from './font-metrics.ts'
-import { readFontMetrics } from './font-metrics.ts'
+import { type FontMetrics, readFontMetrics } from './font-metrics.ts'
 
 /** Font of link previews: Source Serif 4.004, in `fonts` with its licence (OFL 1.1). */
 export const PREVIEW_FONT = 'Source Serif 4'

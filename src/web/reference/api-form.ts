@@ -1,8 +1,14 @@
-import type { ApiParameter, DocumentedEndpoint } from '../frame/api-document.ts'
-import { valueBoundsOf, exampleIn, formOf, meaningOf, mediaOf } from '../frame/api-document.ts'
+import {
+  type ApiParameter,
+  type DocumentedEndpoint,
+  exampleIn,
+  formOf,
+  meaningOf,
+  mediaOf,
+  valueBoundsOf,
+} from '../frame/api-document.ts'
 import { anchorOf, prose } from '../markup/prose.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 type Segments = Readonly<Record<string, string>>
 

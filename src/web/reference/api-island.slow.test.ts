@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { openModelService } from '../../../test/stage/model-service.ts'
-import type { Browser, BrowserPage } from '../../../test/stage/browser.ts'
-import { assertNoSidewaysScroll, assertNoViolations, NARROW } from '../../../test/stage/browser.ts'
-import type { PageStage } from '../../../test/stage/page-stage.ts'
-import { openPageStage } from '../../../test/stage/page-stage.ts'
+import {
+  assertNoSidewaysScroll,
+  assertNoViolations,
+  type Browser,
+  type BrowserPage,
+  NARROW,
+} from '../../../test/stage/browser.ts'
+import { openPageStage, type PageStage } from '../../../test/stage/page-stage.ts'
 
 let pages: PageStage
 before(async () => {

@@ -5,12 +5,18 @@ import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
 import type { ExampleRequest } from './api-answers.ts'
-import type { ApiDocument, ApiParameter, DocumentedEndpoint } from '../frame/api-document.ts'
-import { valueBoundsOf, endpointsOf, exampleIn, formOf, meaningOf } from '../frame/api-document.ts'
-import type { Field } from './api-fields.ts'
-import { fieldsOf, typeOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
-import type { MediaDescription } from './api-media.ts'
-import { mediaDescriptions } from './api-media.ts'
+import {
+  type ApiDocument,
+  type ApiParameter,
+  type DocumentedEndpoint,
+  endpointsOf,
+  exampleIn,
+  formOf,
+  meaningOf,
+  valueBoundsOf,
+} from '../frame/api-document.ts'
+import { type Field, fieldsOf, formsOf, sharedIn, typeOfField, unitOf } from './api-fields.ts'
+import { type MediaDescription, mediaDescriptions } from './api-media.ts'
 import { snippetsOf } from './api-snippets.ts'
 import { CACHING_AND_COSTS, PROBLEMS_INTRODUCTION } from './api-terms.ts'
 

@@ -1,7 +1,5 @@
-import type { ApiDocument, Operation } from '../frame/api-document.ts'
-import { mediaOf } from '../frame/api-document.ts'
-import type { Field } from './api-fields.ts'
-import { fieldsOf, schemaName, refsIn, sharedIn } from './api-fields.ts'
+import { type ApiDocument, mediaOf, type Operation } from '../frame/api-document.ts'
+import { type Field, fieldsOf, refsIn, schemaName, sharedIn } from './api-fields.ts'
 
 /** Description of an answer in one media type. */
 export type MediaDescription = Readonly<{

@@ -2,12 +2,10 @@ import { PROBLEMS } from '../../protocol/problem.ts'
 import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { ERRORS_PATH } from '../../serve/http/problem-document.ts'
 import type { ApiDocument } from '../frame/api-document.ts'
-import type { Field } from './api-fields.ts'
-import { fieldsOf, typeOfField, formsOf, sharedIn, unitOf } from './api-fields.ts'
+import { type Field, fieldsOf, formsOf, sharedIn, typeOfField, unitOf } from './api-fields.ts'
 import { anchorOf, prose, sentence } from '../markup/prose.ts'
 import { CACHING_AND_COSTS, PROBLEMS_INTRODUCTION } from './api-terms.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 /** Table of fields: name, type, unit and meaning. */
 export function fieldsTable(label: string, fields: readonly Field[], token: string): Html {

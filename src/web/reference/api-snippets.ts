@@ -1,8 +1,6 @@
 import type { ExampleRequest } from './api-answers.ts'
-import type { ApiCall } from '../markup/api-call.ts'
-import { BINARY_ENDPOINTS, monthIn, typescriptOf } from '../markup/api-call.ts'
-import type { DocumentedEndpoint } from '../frame/api-document.ts'
-import { mediaOf } from '../frame/api-document.ts'
+import { type ApiCall, BINARY_ENDPOINTS, monthIn, typescriptOf } from '../markup/api-call.ts'
+import { type DocumentedEndpoint, mediaOf } from '../frame/api-document.ts'
 
 /** A program in one language that sends a request. */
 type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>

@@ -3,11 +3,9 @@ import { ALLOWANCE_REQUESTS, ALLOWANCE_WINDOW_MS } from '../../protocol/paramete
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { COMMON_PROBLEMS, problemsOf } from '../../serve/describe/endpoint-problems.ts'
 import { costOf, cachingOf } from '../../serve/describe/endpoint-terms.ts'
-import type { DocumentedEndpoint } from '../frame/api-document.ts'
-import { rowOf } from '../frame/api-document.ts'
+import { type DocumentedEndpoint, rowOf } from '../frame/api-document.ts'
 import { prose } from '../markup/prose.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 
 /** Terms of an endpoint: its problems, caching and cost. */
 export function endpointTerms(endpoint: DocumentedEndpoint): Html {

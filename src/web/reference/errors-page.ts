@@ -1,11 +1,9 @@
 import { keysOf } from '../../protocol/brand.ts'
-import type { ProblemCode } from '../../protocol/problem.ts'
-import { PROBLEMS, PUBLISHING_PROBLEMS, READING_PROBLEMS } from '../../protocol/problem.ts'
+import { type ProblemCode, PROBLEMS, PUBLISHING_PROBLEMS, READING_PROBLEMS } from '../../protocol/problem.ts'
 import { PROBLEM_CURES } from '../../serve/describe/problem-cures.ts'
 import { ERRORS_PATH } from '../../serve/http/problem-document.ts'
 import type { Page } from '../frame/page.ts'
-import type { Html } from '../markup/html.ts'
-import { html } from '../markup/html.ts'
+import { type Html, html } from '../markup/html.ts'
 import { prose } from '../markup/prose.ts'
 
 /** Page `/errors`: every problem with its cause and its cure. A browser that opens a problem's `type` is sent here. */

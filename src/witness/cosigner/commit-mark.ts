@@ -2,8 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs
 import { join } from 'node:path'
 import { renameDurably } from '../../log/store/durable-rename.ts'
 import { parseWhole } from '../../protocol/seq.ts'
-import type { FileIdentity } from './file-identity.ts'
-import { identityOf, isSameFile } from './file-identity.ts'
+import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts'
 
 /** File beside the state of a witness with the number of its commits, by which a start detects an older state. */
 const MARK_FILE = 'witness-mark'

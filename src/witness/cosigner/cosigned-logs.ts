@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Row } from '../../log/store/codec.ts'
-import { bytes, number, text } from '../../log/store/codec.ts'
+import { bytes, number, type Row, text } from '../../log/store/codec.ts'
 import { isSame } from '../../tlog/hash.ts'
 import type { StateFile } from './state-file.ts'
 

@@ -1,13 +1,10 @@
-import type { KeyObject } from 'node:crypto'
-import { createPublicKey, sign } from 'node:crypto'
+import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { base64urlnopad } from '@scure/base'
 import { NODE_SIGNATURES, sha256 } from '../../log/tree/signer.ts'
 import { cosignText } from '../../tlog/cosignature.ts'
-import type { Note, NoteSignature } from '../../tlog/note.ts'
-import { formatNote } from '../../tlog/note.ts'
+import { formatNote, type Note, type NoteSignature } from '../../tlog/note.ts'
 import { openVouching } from '../../tlog/quorum.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
-import { verifierKey } from '../../tlog/vkey.ts'
+import { type VerifierKey, verifierKey } from '../../tlog/vkey.ts'
 
 /** A key with which a witness cosigns: Ed25519 or ML-DSA-44. */
 export type CosignerKey = Readonly<{ verifier: VerifierKey; privateKey: KeyObject }>

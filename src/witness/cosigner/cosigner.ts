@@ -8,19 +8,19 @@ import { openNote } from '../../tlog/signature.ts'
 import { formatHex, formatUtf8 } from '../../tlog/text.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
-import type { CosignedLogs, CosignedTree } from './cosigned-logs.ts'
-import { openCosignedLogs } from './cosigned-logs.ts'
-import type { CosignerAnswer } from './cosigner-answer.ts'
-import { cosignedAnswer, refusedAnswer } from './cosigner-answer.ts'
-import type { CosignerKey } from './cosigner-keys.ts'
-import { cosignatureLines, linesOf, ownCosignatures } from './cosigner-keys.ts'
-import type { GrowthRate } from './growth-rate.ts'
-import { openGrowthRate } from './growth-rate.ts'
-import type { CosignerGuard, SignedSubmission } from './judgement.ts'
-import { contradicts, isForgotten, whyNotConsistent } from './judgement.ts'
+import { type CosignedLogs, type CosignedTree, openCosignedLogs } from './cosigned-logs.ts'
+import { cosignedAnswer, type CosignerAnswer, refusedAnswer } from './cosigner-answer.ts'
+import { cosignatureLines, type CosignerKey, linesOf, ownCosignatures } from './cosigner-keys.ts'
+import { type GrowthRate, openGrowthRate } from './growth-rate.ts'
+import {
+  contradicts,
+  type CosignerGuard,
+  isForgotten,
+  type SignedSubmission,
+  whyNotConsistent,
+} from './judgement.ts'
 import { countEvidence, keepContradiction } from './kept-evidence.ts'
-import type { StateFile } from './state-file.ts'
-import { CosignerStateError, openStateFile } from './state-file.ts'
+import { CosignerStateError, openStateFile, type StateFile } from './state-file.ts'
 import { parseSubmission } from './submission.ts'
 
 /** Seconds within which an equal checkpoint gets the stored cosignatures again. */

@@ -4,8 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { readMark, writeMark } from './commit-mark.ts'
-import type { FileIdentity } from './file-identity.ts'
-import { identityOf, isSameFile } from './file-identity.ts'
+import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts'
 import { damageOf } from './state-damage.ts'
 
 /** Thrown when a witness must not go on with the state in its directory. */

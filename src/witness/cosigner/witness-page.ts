@@ -1,7 +1,6 @@
 import { formatAt, msOf } from '../../protocol/moment.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
-import type { Cosigner } from './cosigner.ts'
-import { originHashOf } from './cosigner.ts'
+import { type Cosigner, originHashOf } from './cosigner.ts'
 
 /** The page of a witness as plain text: its name and keys, the logs with their sizes, and how to use it. */
 export function witnessPage({

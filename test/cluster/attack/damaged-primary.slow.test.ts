@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
-import type { TableStage } from '../log/table-stage.ts'
-import { openTableStage } from '../log/table-stage.ts'
+import { openTableStage, type TableStage } from '../log/table-stage.ts'
 
 suite('a node whose file of the primary is damaged', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   let stage: TableStage

@@ -5,8 +5,7 @@ import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { TEST_KEY } from '../../story/signing.ts'
-import type { TableStage } from '../log/table-stage.ts'
-import { openTableStage, publishAt, untilHead, untilLeads } from '../log/table-stage.ts'
+import { openTableStage, publishAt, type TableStage, untilHead, untilLeads } from '../log/table-stage.ts'
 
 suite('a table whose oldest rows were deleted', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   let stage: TableStage

@@ -11,8 +11,14 @@ import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { TEST_KEY } from '../../story/signing.ts'
-import type { StageTable, TableStage } from '../log/table-stage.ts'
-import { openTableStage, publishAt, untilHead, untilLeads } from '../log/table-stage.ts'
+import {
+  openTableStage,
+  publishAt,
+  type StageTable,
+  type TableStage,
+  untilHead,
+  untilLeads,
+} from '../log/table-stage.ts'
 
 const CHILD = join(import.meta.dirname, '../log/moving-child.ts')
 

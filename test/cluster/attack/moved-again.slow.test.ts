@@ -7,8 +7,7 @@ import { moveToTable } from '../../../src/cluster/log/move-log.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { TEST_KEY } from '../../story/signing.ts'
-import type { TableStage } from '../log/table-stage.ts'
-import { openTableStage, publishAt, untilLeads } from '../log/table-stage.ts'
+import { openTableStage, publishAt, type TableStage, untilLeads } from '../log/table-stage.ts'
 
 suite('a log whose table is lost', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   let stage: TableStage

@@ -8,13 +8,16 @@ import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { faultOfKeptRows } from '../../../src/cluster/row/compare-rows.ts'
 import { faultAtStart } from '../../../src/log/tree/log-fault.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
-import type { ModelClock } from '../../stage/virtual-clock.ts'
-import { openModelClock } from '../../stage/virtual-clock.ts'
+import { type ModelClock, openModelClock } from '../../stage/virtual-clock.ts'
 import { tradeDraft } from '../../story/trade-draft.ts'
-import type { MemoryTable, ModelLink } from '../model/memory-table.ts'
-import { MANY_FAULTS, NO_FAULTS, openMemoryTable } from '../model/memory-table.ts'
-import type { BookNodes } from './book-nodes.ts'
-import { assertSameTables, openBookNodes } from './book-nodes.ts'
+import {
+  MANY_FAULTS,
+  type MemoryTable,
+  type ModelLink,
+  NO_FAULTS,
+  openMemoryTable,
+} from '../model/memory-table.ts'
+import { assertSameTables, type BookNodes, openBookNodes } from './book-nodes.ts'
 import { setDiskFull } from './full-disk.ts'
 
 const NODES = 3

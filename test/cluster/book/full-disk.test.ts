@@ -3,8 +3,7 @@ import { suite, test } from 'node:test'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
 import { tradeDraft } from '../../story/trade-draft.ts'
-import type { BookNodes } from './book-nodes.ts'
-import { assertSameTables, openBookNodes } from './book-nodes.ts'
+import { assertSameTables, type BookNodes, openBookNodes } from './book-nodes.ts'
 import { setDiskFull } from './full-disk.ts'
 
 const ZEROS = new Uint8Array(32)

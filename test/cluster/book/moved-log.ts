@@ -17,8 +17,7 @@ import { inTransaction } from '../../../src/log/store/in-transaction.ts'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { createStoreFromRow } from '../../../src/cluster/row/begin-row.ts'
 import { enterTable, movedRows } from '../../../src/cluster/book/moved-rows.ts'
-import type { TableBook } from '../../../src/cluster/book/table-book.ts'
-import { openTableBook } from '../../../src/cluster/book/table-book.ts'
+import { openTableBook, type TableBook } from '../../../src/cluster/book/table-book.ts'
 
 /** Time of the event that is published after a move. */
 const NOW = Date.UTC(2026, 5, 1)

@@ -1,5 +1,4 @@
-import type { NamedRow } from '../../outbox/administer.ts'
-import { administer } from '../../outbox/administer.ts'
+import { administer, type NamedRow } from '../../outbox/administer.ts'
 import {
   configureServer,
   hasSynchronousStandby,
@@ -9,8 +8,7 @@ import {
 import type { PostgresServer } from '../../outbox/postgres-server.ts'
 import { freePort } from '../../processes/free-ports.ts'
 import { until } from '../../processes/other-program.ts'
-import type { FaultRelay } from '../../torture/history/fault-relay.ts'
-import { openFaultRelay } from '../../torture/history/fault-relay.ts'
+import { type FaultRelay, openFaultRelay } from '../../torture/history/fault-relay.ts'
 
 const SETTINGS = ['max_connections=80']
 /** Each server names both, so that each can become the primary. */

@@ -10,8 +10,7 @@ import type { CommitEnd, CommitPath } from '../../../src/publish/commits/commit-
 import { openModelClock } from '../../stage/virtual-clock.ts'
 import { tradeDraft } from '../../story/trade-draft.ts'
 import { openBookNodes } from '../book/book-nodes.ts'
-import type { MemoryTable, ModelLink } from '../model/memory-table.ts'
-import { openMemoryTable } from '../model/memory-table.ts'
+import { type MemoryTable, type ModelLink, openMemoryTable } from '../model/memory-table.ts'
 
 const REF = { ref: 'one', digest: new Uint8Array(16) }
 

@@ -6,8 +6,7 @@ import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { storePath } from '../../../src/log/store/store.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
-import type { StageTable, TableStage } from './table-stage.ts'
-import { openTableStage, publishAt, untilHead } from './table-stage.ts'
+import { openTableStage, publishAt, type StageTable, type TableStage, untilHead } from './table-stage.ts'
 
 suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   let stage: TableStage

@@ -6,8 +6,14 @@ import { after, before, suite, test } from 'node:test'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
-import type { StageTable, TableStage } from './table-stage.ts'
-import { openTableStage, publishAt, untilHead, untilLeads } from './table-stage.ts'
+import {
+  openTableStage,
+  publishAt,
+  type StageTable,
+  type TableStage,
+  untilHead,
+  untilLeads,
+} from './table-stage.ts'
 
 const CHILD = join(import.meta.dirname, 'moving-child.ts')
 

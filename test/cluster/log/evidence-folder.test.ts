@@ -3,8 +3,12 @@ import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import type { KeptBranches } from '../../../src/cluster/log/evidence-folder.ts'
-import { forkedLogs, openEvidence, readEvidence } from '../../../src/cluster/log/evidence-folder.ts'
+import {
+  forkedLogs,
+  type KeptBranches,
+  openEvidence,
+  readEvidence,
+} from '../../../src/cluster/log/evidence-folder.ts'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 
 const data = mkdtempSync(join(tmpdir(), 'daybook-evidence-'))

@@ -5,18 +5,19 @@ import { readIdentity, openForReading, storePath } from '../../../src/log/store/
 import { vkeyOf } from '../../../src/command/operator/signing-key-file.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
-import type { RunResult } from '../../stage/command-stage.ts'
-import { run } from '../../stage/command-stage.ts'
+import { run, type RunResult } from '../../stage/command-stage.ts'
 import { postDrafts } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { TEST_KEY } from '../../story/signing.ts'
-import type { StageNode, StageTable, TableStage } from './table-stage.ts'
 import {
   isReady,
   openTableStage,
   publishAt,
   someDeposit,
   STAGE_LOG,
+  type StageNode,
+  type StageTable,
+  type TableStage,
   untilHead,
   untilLeads,
 } from './table-stage.ts'

@@ -14,8 +14,7 @@ import { run, start } from '../../stage/command-stage.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 import { tableOptions } from '../table/postgres-table-rig.ts'
-import type { StageTable, TableStage } from './table-stage.ts'
-import { openTableStage, STAGE_LOG } from './table-stage.ts'
+import { openTableStage, STAGE_LOG, type StageTable, type TableStage } from './table-stage.ts'
 
 /** Nothing listens on the discard port. */
 const AWAY = 'postgres://daybook@127.0.0.1:9/book?sslmode=disable'

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
-import { until } from '../../processes/other-program.ts'
-import type { NodeProcess } from '../../stage/node-process.ts'
-import { readLines, startNode } from '../../stage/node-process.ts'
+import { isRunning, until } from '../../processes/other-program.ts'
+import { type NodeProcess, readLines, startNode } from '../../stage/node-process.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { openRelay } from '../../stage/relay.ts'
-import type { StageTable, TableStage } from './table-stage.ts'
-import { answersOf, isReady, openTableStage, someDeposit } from './table-stage.ts'
-import { isRunning } from '../../processes/other-program.ts'
+import {
+  answersOf,
+  isReady,
+  openTableStage,
+  someDeposit,
+  type StageTable,
+  type TableStage,
+} from './table-stage.ts'
 
 /** Longest wait for another leader. */
 const TAKEOVER_MS = 10_000

@@ -8,7 +8,6 @@ import type { RunResult } from '../../stage/command-stage.ts'
 import { LOCAL_TOKEN, postDrafts } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../story/signing.ts'
-import type { StageNode, StageTable, TableStage } from './table-stage.ts'
 import {
   answersOf,
   isReady,
@@ -16,6 +15,9 @@ import {
   publishAt,
   someDeposit,
   STAGE_LOG,
+  type StageNode,
+  type StageTable,
+  type TableStage,
   untilHead,
   untilLeads,
 } from './table-stage.ts'

@@ -9,13 +9,15 @@ import { run } from '../../stage/command-stage.ts'
 import { postDrafts } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { OTHER_KEY } from '../../story/signing.ts'
-import type { StageNode, StageTable, TableStage } from './table-stage.ts'
 import {
   answersOf,
   isReady,
   openTableStage,
   publishAt,
   someDeposit,
+  type StageNode,
+  type StageTable,
+  type TableStage,
   untilHead,
   untilLeads,
 } from './table-stage.ts'

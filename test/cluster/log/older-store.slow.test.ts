@@ -8,8 +8,15 @@ import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
 import { postDrafts } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
-import type { TableStage } from './table-stage.ts'
-import { isReady, openTableStage, publishAt, someDeposit, untilHead, untilLeads } from './table-stage.ts'
+import {
+  isReady,
+  openTableStage,
+  publishAt,
+  someDeposit,
+  type TableStage,
+  untilHead,
+  untilLeads,
+} from './table-stage.ts'
 
 suite('an older store of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
   let stage: TableStage

@@ -12,7 +12,6 @@ import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
 import { LOCAL_TOKEN, postDrafts } from '../../stage/manual-node.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
-import type { StageNode, TableStage } from './table-stage.ts'
 import {
   answersOf,
   isReady,
@@ -20,6 +19,8 @@ import {
   openTableStage,
   publishAt,
   someDeposit,
+  type StageNode,
+  type TableStage,
   untilHead,
   untilLeads,
 } from './table-stage.ts'

@@ -1,6 +1,10 @@
 import type { Random } from '../../../sim/random.ts'
-import type { Look, TableRow } from '../../../src/cluster/table/log-table.ts'
-import { LOOK_ROWS_MAX, SILENCE_MS_MAX } from '../../../src/cluster/table/log-table.ts'
+import {
+  type Look,
+  LOOK_ROWS_MAX,
+  SILENCE_MS_MAX,
+  type TableRow,
+} from '../../../src/cluster/table/log-table.ts'
 import type { ModelClock } from '../../stage/virtual-clock.ts'
 
 /** A process of the server for one session. `nonce` is its `daybook.session`. */

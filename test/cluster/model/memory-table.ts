@@ -1,7 +1,12 @@
-import type { AppendAnswer, LeadSession, LogTable, Look } from '../../../src/cluster/table/log-table.ts'
-import { APPEND_MS_MAX, TableError } from '../../../src/cluster/table/log-table.ts'
-import type { Backend, MemoryServer, ServerParts } from './memory-server.ts'
-import { openMemoryServer } from './memory-server.ts'
+import {
+  APPEND_MS_MAX,
+  type AppendAnswer,
+  type LeadSession,
+  type LogTable,
+  type Look,
+  TableError,
+} from '../../../src/cluster/table/log-table.ts'
+import { type Backend, type MemoryServer, openMemoryServer, type ServerParts } from './memory-server.ts'
 
 /** Faults of the network between nodes and database. Probabilities from 0 to 1, durations in milliseconds. */
 type TableFaults = Readonly<{

@@ -1,6 +1,5 @@
 import type { Random } from '../../../sim/random.ts'
-import type { MemoryTable } from './memory-table.ts'
-import { MANY_FAULTS, NO_FAULTS } from './memory-table.ts'
+import { MANY_FAULTS, type MemoryTable, NO_FAULTS } from './memory-table.ts'
 import type { ModelClock } from '../../stage/virtual-clock.ts'
 import type { ModelNode } from './model-node.ts'
 import type { ModelOracle } from './model-oracle.ts'

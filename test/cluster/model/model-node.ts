@@ -1,8 +1,14 @@
 import type { ClusterNode, CommitAnswer } from '../../../src/cluster/node/cluster-node.ts'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { openClusterNode } from '../../../src/cluster/node/open-node.ts'
-import type { MemoryBook, ModelAnswer, ModelDisk, ModelDraft } from './memory-book.ts'
-import { DiskFull, openMemoryBook } from './memory-book.ts'
+import {
+  DiskFull,
+  type MemoryBook,
+  type ModelAnswer,
+  type ModelDisk,
+  type ModelDraft,
+  openMemoryBook,
+} from './memory-book.ts'
 import type { MemoryTable, ModelLink } from './memory-table.ts'
 import type { ModelClock } from '../../stage/virtual-clock.ts'
 import type { Mutant } from './mutant.ts'

@@ -1,5 +1,4 @@
-import type { ModelDraft } from './memory-book.ts'
-import { parseModelRow } from './memory-book.ts'
+import { type ModelDraft, parseModelRow } from './memory-book.ts'
 import type { ModelNode } from './model-node.ts'
 
 /** Holds what nodes answered and signed against what is published in the end. */

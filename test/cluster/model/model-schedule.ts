@@ -1,13 +1,18 @@
 import { randomOf } from '../../../sim/random.ts'
-import type { ModelDraft } from './memory-book.ts'
-import { firstRow, parseModelRow } from './memory-book.ts'
+import { firstRow, type ModelDraft, parseModelRow } from './memory-book.ts'
 import { openMemoryTable } from './memory-table.ts'
 import { openModelClock } from '../../stage/virtual-clock.ts'
-import type { ModelNode } from './model-node.ts'
-import { openModelNode } from './model-node.ts'
+import { type ModelNode, openModelNode } from './model-node.ts'
 import { openModelOracle } from './model-oracle.ts'
-import type { Happening, ScheduleKind, World } from './model-faults.ts'
-import { DISTURBED_MS, disturb, HAPPENINGS, repair } from './model-faults.ts'
+import {
+  disturb,
+  DISTURBED_MS,
+  type Happening,
+  HAPPENINGS,
+  repair,
+  type ScheduleKind,
+  type World,
+} from './model-faults.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Events of a schedule, and what was wrong. */

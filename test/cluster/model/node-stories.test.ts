@@ -3,11 +3,9 @@ import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
 import { firstRow } from './memory-book.ts'
-import type { MemoryTable } from './memory-table.ts'
-import { openMemoryTable } from './memory-table.ts'
+import { type MemoryTable, openMemoryTable } from './memory-table.ts'
 import { openModelClock } from '../../stage/virtual-clock.ts'
-import type { ModelNode } from './model-node.ts'
-import { openModelNode } from './model-node.ts'
+import { type ModelNode, openModelNode } from './model-node.ts'
 import { NO_MUTANT } from './mutant.ts'
 
 /** Three nodes of one log in virtual time, of which the first leads. */

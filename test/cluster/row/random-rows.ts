@@ -4,10 +4,8 @@ import type { CommitRow, LogRow, RowBody } from '../../../src/cluster/row/log-ro
 import type { ListedKey } from '../../../src/log/store/reader.ts'
 import { formatDetailsLine } from '../../../src/protocol/details.ts'
 import type { Draft } from '../../../src/protocol/draft.ts'
-import type { Entry } from '../../../src/protocol/event.ts'
-import { formatEvent } from '../../../src/protocol/event.ts'
-import type { Month } from '../../../src/protocol/moment.ts'
-import { msOf } from '../../../src/protocol/moment.ts'
+import { type Entry, formatEvent } from '../../../src/protocol/event.ts'
+import { type Month, msOf } from '../../../src/protocol/moment.ts'
 import { seqOf } from '../../../src/protocol/seq.ts'
 import { randomLogs } from '../../story/random-log.ts'
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { LeadSession, LogTable, Look } from '../../../src/cluster/table/log-table.ts'
-import { LOOK_ROWS_MAX, ROW_BYTES_MAX, TableError } from '../../../src/cluster/table/log-table.ts'
+import {
+  type LeadSession,
+  type LogTable,
+  type Look,
+  LOOK_ROWS_MAX,
+  ROW_BYTES_MAX,
+  TableError,
+} from '../../../src/cluster/table/log-table.ts'
 import type { TableRig } from './table-rig.ts'
 
 const ATTEMPTS_MAX = 1_500

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
-import type { AppendAnswer, LeadSession, PrimaryIdentity } from '../../../src/cluster/table/log-table.ts'
-import { ROW_BYTES_MAX, TableError } from '../../../src/cluster/table/log-table.ts'
+import {
+  type AppendAnswer,
+  type LeadSession,
+  type PrimaryIdentity,
+  ROW_BYTES_MAX,
+  TableError,
+} from '../../../src/cluster/table/log-table.ts'
 import { moveRows } from '../../../src/cluster/table/move-rows.ts'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
 import { openFakePostgres } from '../../database/fake-postgres.ts'

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../../sim/random.ts'
-import { randomOf } from '../../../sim/random.ts'
+import { type Random, randomOf } from '../../../sim/random.ts'
 import type { ClusterNode } from './cluster.ts'
-import { contestRequests } from './contest-drafts.ts'
-import type { PlannedRequest, SendPayment } from './contest-drafts.ts'
+import { contestRequests, type PlannedRequest, type SendPayment } from './contest-drafts.ts'
 import type { Acknowledgement, SentDraft, SentRequest } from './history.ts'
 
 /** Time after which a publisher asks another node, or the same one again. */

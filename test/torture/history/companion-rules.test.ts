@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { LoggedEvent } from './companion-rules.ts'
-import { COMPANION_RULES } from './companion-rules.ts'
+import { COMPANION_RULES, type LoggedEvent } from './companion-rules.ts'
 import type { History } from './history.ts'
 
 const ROOTS = ['r0', 'r1', 'r2', 'r3', 'r4']

@@ -1,5 +1,4 @@
-import type { History, SentDraft } from './history.ts'
-import { contentOf } from './history.ts'
+import { contentOf, type History, type SentDraft } from './history.ts'
 
 /** An event of the log at the end of a run. */
 export type LoggedEvent = Readonly<{ seq: number; atMs: number } & Record<string, unknown>>

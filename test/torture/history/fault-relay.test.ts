@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../stage/stream-client.ts'
-import type { FaultRelay } from './fault-relay.ts'
-import { openFaultRelay } from './fault-relay.ts'
+import { type FaultRelay, openFaultRelay } from './fault-relay.ts'
 
 /** Time in which bytes would have passed. */
 const QUIET_MS = 60

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { resetConnection } from '../stream/reset-connection.ts'
 
 /** State of a relay's network. `halfOpen`: the far ends are gone, and the near ends do not learn of it. */

@@ -1,8 +1,7 @@
 import { isRunning } from '../../processes/other-program.ts'
 import { plainEnvironment, startDaybook, type StartedDaybook } from '../../stage/started-daybook.ts'
 import type { ClusterFault, ClusterNode, FiredFault } from './cluster.ts'
-import type { FaultRelay } from './fault-relay.ts'
-import { openFaultRelay } from './fault-relay.ts'
+import { type FaultRelay, openFaultRelay } from './fault-relay.ts'
 import { relayFaults } from './relay-faults.ts'
 
 const SAID_CHARACTERS_MAX = 20_000

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import { appendLeaf, emptyFrontier, rootOf } from '../../../src/tlog/frontier.ts'
 import { treeHasher } from '../../../src/tlog/hash.ts'
-import type { HistoryRule, LoggedEvent } from './companion-rules.ts'
-import { COMPANION_RULES, published } from './companion-rules.ts'
-import type { History, Visit } from './history.ts'
-import { contentOf } from './history.ts'
+import { COMPANION_RULES, type HistoryRule, type LoggedEvent, published } from './companion-rules.ts'
+import { contentOf, type History, type Visit } from './history.ts'
 
 /** Longest time until all nodes agree, once the engine has a leader. A machine that others load has more by its slowness. */
 const AGREE_MS_MAX = 10_000

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
-import type { ClusterFault } from './cluster.ts'
-import { chosenFaults } from './cluster.ts'
+import { chosenFaults, type ClusterFault } from './cluster.ts'
 import { lossesOf } from './history-checker.ts'
 import type { SentRequest } from './history.ts'
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
 import { openCampaign } from '../campaign.ts'
-import type { DoorFaults } from './evasion-doors.ts'
-import { openEvasionDoors } from './evasion-doors.ts'
+import { type DoorFaults, openEvasionDoors } from './evasion-doors.ts'
 import { openEvasionRun } from './evasion-run.ts'
 
 const CAMPAIGN = openCampaign('allowance-evasion')

@@ -1,7 +1,5 @@
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
-import type { RawAnswer } from './raw-answers.ts'
-import { answersOf, readAnswers } from './raw-answers.ts'
+import { connect, type Socket } from 'node:net'
+import { answersOf, type RawAnswer, readAnswers } from './raw-answers.ts'
 
 /** One end of a connection: a door, and the address that the connection comes from. */
 export type LinkEnds = Readonly<{ port: number; host: string; localAddress: string }>

@@ -7,8 +7,7 @@ import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../../../src/log/
 import { keepWitnessed, openWitnessedFile } from '../../../src/log/witnessed/witnessed-file.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
 import { readMark, writeMark } from '../../../src/witness/cosigner/commit-mark.ts'
-import type { AttackedParser } from './attacked-parser.ts'
-import { ofValue } from './attacked-parser.ts'
+import { type AttackedParser, ofValue } from './attacked-parser.ts'
 
 /** Bytes before the JSON in a place of the high-water mark, and of the whole place. */
 const CRC_BYTES = 4

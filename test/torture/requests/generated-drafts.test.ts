@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import type { ProblemCode } from '../../../src/protocol/problem.ts'
-import { PROBLEMS } from '../../../src/protocol/problem.ts'
+import { type ProblemCode, PROBLEMS } from '../../../src/protocol/problem.ts'
 import { openDoorStage, trade } from '../../stage/door-stage.ts'
 import { openCampaign } from '../campaign.ts'
-import type { DoorRequest } from './door-requests-generator.ts'
-import { openDoorRequests } from './door-requests-generator.ts'
+import { type DoorRequest, openDoorRequests } from './door-requests-generator.ts'
 import { MARK } from './hostile-values.ts'
 
 const CAMPAIGN = openCampaign('generated-drafts')

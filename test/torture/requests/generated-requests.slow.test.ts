@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { after, before, suite, test } from 'node:test'
 import { txOf } from '../../../sim/import-draft.ts'
 import { randomOf } from '../../../sim/random.ts'
 import { assertStreamPartDescribed } from '../../stage/described.ts'
 import { SAMPLE } from '../../stage/places.ts'
-import type { Service } from '../../stage/service.ts'
-import { startService } from '../../stage/service.ts'
+import { type Service, startService } from '../../stage/service.ts'
 import { openCampaign } from '../campaign.ts'
-import type { ReceivedAnswer } from './request-judge.ts'
-import { assertAnswer } from './request-judge.ts'
-import type { GeneratedRequest, KnownValues, OperationDocument } from './request-generator.ts'
-import { openRequests } from './request-generator.ts'
+import { assertAnswer, type ReceivedAnswer } from './request-judge.ts'
+import {
+  type GeneratedRequest,
+  type KnownValues,
+  openRequests,
+  type OperationDocument,
+} from './request-generator.ts'
 
 const CAMPAIGN = openCampaign('generated-requests')
 /** A chain that never answers, so that each draft with a transaction stays held. */

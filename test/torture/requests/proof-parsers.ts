@@ -11,8 +11,14 @@ import { formatVkey, parseVkey } from '../../../src/tlog/vkey.ts'
 import { parseSubmission } from '../../../src/witness/cosigner/submission.ts'
 import { cosigned, witnessKey } from '../../story/witness-keys.ts'
 import { sampleLog } from '../../witness/sample-log.ts'
-import type { AttackedParser, Outcome } from './attacked-parser.ts'
-import { ACCEPTED, ofValue, ofVerdict, REFUSED } from './attacked-parser.ts'
+import {
+  ACCEPTED,
+  type AttackedParser,
+  ofValue,
+  ofVerdict,
+  type Outcome,
+  REFUSED,
+} from './attacked-parser.ts'
 
 const AT_MS = Date.UTC(2026, 10, 23)
 const log = sampleLog('daybook.example/log')

@@ -1,9 +1,7 @@
 import { connect } from 'node:net'
 import type { IncomingMessage } from 'node:http'
-import type { ApiStage } from '../../stage/api-stage.ts'
-import { openApiStage } from '../../stage/api-stage.ts'
-import type { Proxy } from '../../ops/proxy-stage.ts'
-import { startOwnNginx } from '../../ops/proxy-stage.ts'
+import { type ApiStage, openApiStage } from '../../stage/api-stage.ts'
+import { type Proxy, startOwnNginx } from '../../ops/proxy-stage.ts'
 
 /** A request line as a parser read it. */
 export type Reading = Readonly<{ method: string; target: string }>

@@ -2,12 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
-import type { RawAnswer } from './raw-answers.ts'
-import { answersOf, readAnswers } from './raw-answers.ts'
-import type { RawCase } from './raw-mutations.ts'
-import { LAST_REQUEST, openRawCases } from './raw-mutations.ts'
-import type { RawPair, Reading } from './raw-pair.ts'
-import { openRawPair } from './raw-pair.ts'
+import { answersOf, type RawAnswer, readAnswers } from './raw-answers.ts'
+import { LAST_REQUEST, openRawCases, type RawCase } from './raw-mutations.ts'
+import { openRawPair, type RawPair, type Reading } from './raw-pair.ts'
 
 const CAMPAIGN = openCampaign('raw-requests')
 /** Connections at a time. Many of them wait for the limits of their servers. */

@@ -4,8 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { EXAMPLES } from '../../../src/serve/describe/examples.ts'
 import { MARK } from './hostile-values.ts'
 import type { GeneratedRequest } from './request-generator.ts'
-import type { ReceivedAnswer } from './request-judge.ts'
-import { assertAnswer } from './request-judge.ts'
+import { assertAnswer, type ReceivedAnswer } from './request-judge.ts'
 
 const PATHS = { '/api/v1/summary': { get: { responses: { 200: {}, 304: {}, 400: {} } } } }
 const ASKED: GeneratedRequest = {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { openChain } from '../../../src/chain/open-chain.ts'
 import type { ChainClient } from '../../../src/chain/tx-verdict.ts'
-import type { AttackedParser } from './attacked-parser.ts'
-import { ACCEPTED, REFUSED } from './attacked-parser.ts'
+import { ACCEPTED, type AttackedParser, REFUSED } from './attacked-parser.ts'
 
 /** Results of an RPC server by method, or by method and first parameter. */
 type Results = Readonly<Record<string, unknown>>

@@ -17,8 +17,7 @@ import { unpacked, unpackedLines } from '../../../src/verify/reading/unpacked.ts
 import { textOf } from '../../stage/document.ts'
 import { ROOT } from '../../stage/places.ts'
 import { DOOR, FILE, OPAQUE } from '../../story/draft-examples.ts'
-import type { AttackedParser, Outcome } from './attacked-parser.ts'
-import { ACCEPTED, REFUSED } from './attacked-parser.ts'
+import { ACCEPTED, type AttackedParser, type Outcome, REFUSED } from './attacked-parser.ts'
 
 const DRAFT_LINES = textOf('test/sample/sample.drafts.jsonl').split('\n').slice(0, 60)
 /** A draft of every type and kind. */

@@ -20,8 +20,14 @@ import { names } from '../../../src/serve/http/etag.ts'
 import { parseQuery } from '../../../src/serve/query/query.ts'
 import { framingOf } from '../../../src/serve/stream/subscription.ts'
 import { parseBundlePath, parseTilePath, formatBundlePath, formatTilePath } from '../../../src/tlog/tile.ts'
-import type { AttackedParser, Outcome } from './attacked-parser.ts'
-import { ACCEPTED, ofValue, ofVerdict, REFUSED } from './attacked-parser.ts'
+import {
+  ACCEPTED,
+  type AttackedParser,
+  ofValue,
+  ofVerdict,
+  type Outcome,
+  REFUSED,
+} from './attacked-parser.ts'
 
 /** Header values are bytes that Node reads as Latin-1. */
 const latin = (read: (text: string) => Outcome) => (bytes: Buffer) => read(bytes.toString('latin1'))

@@ -16,8 +16,7 @@ import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import { openOwnLog } from '../../../src/publish/door/writer-log.ts'
 import { worldOf } from '../../stage/command-stage.ts'
 import type { CutState } from './cut-states.ts'
-import type { Expected, LogContent } from './recorded-log.ts'
-import { contentOf } from './recorded-log.ts'
+import { contentOf, type Expected, type LogContent } from './recorded-log.ts'
 
 const UNHEARD = { begun: () => undefined, audited: () => undefined, failed: () => undefined }
 

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { Random } from '../../../sim/random.ts'
-import type { DiskFile, Named, PendingName, PowerDisk } from './power-disk.ts'
-import { setNames } from './power-disk.ts'
+import { type DiskFile, type Named, type PendingName, type PowerDisk, setNames } from './power-disk.ts'
 
 /** Content of a disk after a power cut, by path, in the order in which it can be written. */
 export type CutState = ReadonlyMap<string, Uint8Array | 'folder'>

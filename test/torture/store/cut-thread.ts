@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import type { CutJob } from './cut-run.ts'
-import { runCuts } from './cut-run.ts'
+import { type CutJob, runCuts } from './cut-run.ts'
 
 /** Thread that checks power cuts: each message is a job, and the answer its counts. */
 parentPort?.on('message', (job: CutJob) => {

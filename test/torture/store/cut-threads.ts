@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { CutCounts, CutJob } from './cut-run.ts'
-import { runCuts } from './cut-run.ts'
+import { type CutCounts, type CutJob, runCuts } from './cut-run.ts'
 
 /** Threads of a large campaign. */
 const THREADS = 2

@@ -2,8 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAIN } from '../../stage/places.ts'
 import type { Driven, DrivenOutcome } from './driven-node.ts'
-import type { ShimWish } from './io-shim.ts'
-import { withShim } from './io-shim.ts'
+import { type ShimWish, withShim } from './io-shim.ts'
 
 const TOKEN = 'a-token-of-the-driven-node-that-is-long-enough-0123456789'
 /** Requests of a run: one draft, which ends a month in a log of old events, then a batch. */

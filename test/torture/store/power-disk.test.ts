@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
-import { digestOfState, drawCut } from './cut-states.ts'
-import type { CutState } from './cut-states.ts'
+import { type CutState, digestOfState, drawCut } from './cut-states.ts'
 import { openPowerDisk } from './power-disk.ts'
 import type { RecordedCall } from './recorded-calls.ts'
 

@@ -7,10 +7,8 @@ import { unpackKept } from '../../books/kept-store.ts'
 import { writeKey } from '../../story/damaged-log.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 import { DATA } from './cut-check.ts'
-import type { Drafts } from './recorded-drafts.ts'
-import { openDrafts } from './recorded-drafts.ts'
-import type { RecordedNode, RecordedWith, Recorder, Recording } from './recorder.ts'
-import { traceWork } from './recorder.ts'
+import { type Drafts, openDrafts } from './recorded-drafts.ts'
+import { type RecordedNode, type RecordedWith, type Recorder, type Recording, traceWork } from './recorder.ts'
 
 /** Work of real processes whose calls are recorded. */
 type Workload = Readonly<{

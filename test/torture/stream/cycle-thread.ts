@@ -1,8 +1,6 @@
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Random } from '../../../sim/random.ts'
-import { randomOf } from '../../../sim/random.ts'
+import { type Random, randomOf } from '../../../sim/random.ts'
 import { resetConnection } from './reset-connection.ts'
 
 /** Order to the thread: connections to a port from so many callers. Cycles are numbered from `first`. */

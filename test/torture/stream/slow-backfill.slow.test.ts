@@ -9,8 +9,7 @@ import { until } from '../../stage/stream-client.ts'
 import { skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
 import { openTortureNode } from './torture-node.ts'
-import type { SlowVisit, TroubledGroup } from './troubled-readers.ts'
-import { openTroubledReaders } from './troubled-readers.ts'
+import { openTroubledReaders, type SlowVisit, type TroubledGroup } from './troubled-readers.ts'
 
 const CAMPAIGN = openCampaign('slow-backfill')
 const LAUNCH_MS = Date.UTC(2026, 4, 20)

@@ -7,13 +7,10 @@ import { randomOf } from '../../../sim/random.ts'
 import { STREAMS_PER_CALLER } from '../../../src/serve/allowance/caller-slots.ts'
 import { until } from '../../stage/stream-client.ts'
 import { openCampaign } from '../campaign.ts'
-import type { CycleOrder, CycleReport } from './cycle-thread.ts'
-import { CYCLE_ENDS, CYCLE_LANES, callerAddress } from './cycle-thread.ts'
-import type { Held } from './held-now.ts'
-import { heldNow } from './held-now.ts'
+import { callerAddress, CYCLE_ENDS, CYCLE_LANES, type CycleOrder, type CycleReport } from './cycle-thread.ts'
+import { type Held, heldNow } from './held-now.ts'
 import { openStreamFrom } from './open-stream-from.ts'
-import type { TortureNode } from './torture-node.ts'
-import { openTortureNode } from './torture-node.ts'
+import { openTortureNode, type TortureNode } from './torture-node.ts'
 
 const CAMPAIGN = openCampaign('stream-cycles')
 const LAUNCH_MS = Date.UTC(2026, 4, 20)

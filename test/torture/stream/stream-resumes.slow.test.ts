@@ -4,15 +4,19 @@ import { randomOf } from '../../../sim/random.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/protocol/moment.ts'
 import { STREAM_LIMITS } from '../../../src/serve/stream/limits.ts'
 import { openCampaign } from '../campaign.ts'
-import type { Heard } from './heard-messages.ts'
-import { heardOf } from './heard-messages.ts'
-import type { HeardStream, LogReference } from './log-reference.ts'
-import { openLogReference } from './log-reference.ts'
-import type { Places, Reader, ResumePlan } from './resume-plan.ts'
-import { CURSORS, newReader, PLACES, planResume } from './resume-plan.ts'
+import { type Heard, heardOf } from './heard-messages.ts'
+import { type HeardStream, type LogReference, openLogReference } from './log-reference.ts'
+import {
+  CURSORS,
+  newReader,
+  type Places,
+  PLACES,
+  planResume,
+  type Reader,
+  type ResumePlan,
+} from './resume-plan.ts'
 import { readTorn } from './torn-connection.ts'
-import type { TortureNode } from './torture-node.ts'
-import { openTortureNode } from './torture-node.ts'
+import { openTortureNode, type TortureNode } from './torture-node.ts'
 
 const CAMPAIGN = openCampaign('stream-resumes')
 const LAUNCH_MS = Date.UTC(2026, 4, 20)

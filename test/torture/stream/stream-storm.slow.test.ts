@@ -10,10 +10,8 @@ import { openCampaign } from '../campaign.ts'
 import { heldNow } from './held-now.ts'
 import { openStreamFrom } from './open-stream-from.ts'
 import { openStormCrowd } from './storm-crowd.ts'
-import type { TortureNode } from './torture-node.ts'
-import { openTortureNode } from './torture-node.ts'
-import type { SlowVisit, TroubledGroup } from './troubled-readers.ts'
-import { connectionsTo, openTroubledReaders } from './troubled-readers.ts'
+import { openTortureNode, type TortureNode } from './torture-node.ts'
+import { connectionsTo, openTroubledReaders, type SlowVisit, type TroubledGroup } from './troubled-readers.ts'
 
 const CAMPAIGN = openCampaign('stream-storm')
 const LAUNCH_MS = Date.UTC(2026, 4, 20)

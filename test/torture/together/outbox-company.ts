@@ -7,10 +7,8 @@ import { outboxSql, parseOutboxTable } from '../../../src/command/outbox/outbox-
 import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
 import type { ClusterFault, ClusterNode, Companion } from '../history/cluster.ts'
 import type { DrainedRow, SentDraft } from '../history/history.ts'
-import type { Drainer } from '../../outbox/started-drainer.ts'
-import { startDrainer } from '../../outbox/started-drainer.ts'
-import type { PlatformWriters } from '../../outbox/outbox-writers.ts'
-import { PLATFORM, startWriters } from '../../outbox/outbox-writers.ts'
+import { type Drainer, startDrainer } from '../../outbox/started-drainer.ts'
+import { PLATFORM, type PlatformWriters, startWriters } from '../../outbox/outbox-writers.ts'
 import { startPostgresServer } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 

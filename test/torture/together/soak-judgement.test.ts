@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
-import type { Point } from './soak-judgement.ts'
-import { isLeaking, lastToFirst, slopeOf } from './soak-judgement.ts'
+import { isLeaking, lastToFirst, type Point, slopeOf } from './soak-judgement.ts'
 
 const MB = 1_000_000
 const SESSIONS = 72_000

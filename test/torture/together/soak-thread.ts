@@ -1,6 +1,5 @@
 import { Agent, get } from 'node:http'
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomOf } from '../../../sim/random.ts'
 import type { SoakLoad, SoakReport } from './soak-clients.ts'

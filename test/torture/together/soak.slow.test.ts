@@ -7,8 +7,7 @@ import { skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
 import { isLeaking, lastToFirst, slopeOf } from './soak-judgement.ts'
 import { soakPicture } from './soak-picture.ts'
-import type { SoakHistory, SoakSample } from './soak-run.ts'
-import { runSoak, SAMPLE_MS } from './soak-run.ts'
+import { runSoak, SAMPLE_MS, type SoakHistory, type SoakSample } from './soak-run.ts'
 
 const CAMPAIGN = openCampaign('soak')
 /** Simulated hours. */

@@ -5,14 +5,11 @@ import { parseCheckpoint } from '../../../src/tlog/checkpoint.ts'
 import type { ClusterFault, ClusterNode, Companion } from '../history/cluster.ts'
 import type { AuditFault, SeenTree } from '../history/history.ts'
 import { relayFaults } from '../history/relay-faults.ts'
-import type { FaultRelay } from '../history/fault-relay.ts'
-import { openFaultRelay } from '../history/fault-relay.ts'
+import { type FaultRelay, openFaultRelay } from '../history/fault-relay.ts'
 import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
-import type { Litewitness } from '../../witness/litewitness.ts'
-import { startLitewitness } from '../../witness/litewitness.ts'
-import type { FaultyWitness } from './faulty-witness.ts'
-import { startOwnWitness } from './faulty-witness.ts'
+import { type Litewitness, startLitewitness } from '../../witness/litewitness.ts'
+import { type FaultyWitness, startOwnWitness } from './faulty-witness.ts'
 
 const QUORUM = 2
 /** Longest time until the newest tree of each writer has a quorum. */

@@ -1,5 +1,4 @@
-import type { Lie } from './page-changes.ts'
-import { changedAt } from './page-changes.ts'
+import { changedAt, type Lie } from './page-changes.ts'
 
 /** Ways to falsify the page of a contest. */
 export const CONTEST_LIES: readonly Lie[] = [

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readAmountWords } from './number-words.ts'
-import type { Element } from './page-tree.ts'
-import { elementsIn, textIn } from './page-tree.ts'
+import { type Element, elementsIn, textIn } from './page-tree.ts'
 import { LINKED, PILL } from './page-words.ts'
 import { assertAmount, assertKind, assertMoment, assertState, assertTransaction } from './shown-words.ts'
 

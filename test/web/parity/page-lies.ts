@@ -1,6 +1,5 @@
 import { CONTEST_LIES } from './contest-lies.ts'
-import type { Lie } from './page-changes.ts'
-import { changedAt, placesOf } from './page-changes.ts'
+import { changedAt, type Lie, placesOf } from './page-changes.ts'
 
 const CELL = /(<t[dh]\b[^>]*>)([^]*?)(<\/t[dh]>)/g
 const ROW = /<tr\b[^>]*>[^]*?<\/tr>/g

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { evaluate, valuesAt } from './expression.ts'
 import { assertVerdict, exactText, ownText } from './element-text.ts'
-import type { Element } from './page-tree.ts'
+import { type Element, elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
 import { sealBytes } from './proof-text.ts'
-import { elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
 import { LINKED, parseAnswer, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
 
 /** Addresses of all JSON, and of the proof, that a page links as its sources, its alternate first. */

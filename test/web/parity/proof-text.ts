@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Element } from './page-tree.ts'
-import { elementsIn } from './page-tree.ts'
+import { type Element, elementsIn } from './page-tree.ts'
 
 const HEAD = 'c2sp.org/tlog-proof@v1'
 

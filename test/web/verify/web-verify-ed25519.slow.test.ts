@@ -6,11 +6,9 @@ import { after, before, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { Page, Route } from 'playwright-core'
-import type { Browser, BrowserPage } from '../../stage/browser.ts'
-import { openBrowser } from '../../stage/browser.ts'
+import { type Browser, type BrowserPage, openBrowser } from '../../stage/browser.ts'
 import { check, stepsOf, STOPPED, trade } from './checked-page.ts'
-import type { ModelService } from '../../stage/model-service.ts'
-import { openModelService } from '../../stage/model-service.ts'
+import { type ModelService, openModelService } from '../../stage/model-service.ts'
 
 const MODULE = /\/assets\/verify-signature\.[0-9a-f]+\.js/
 const MODULE_BYTES_MAX = 6.8 * 1024

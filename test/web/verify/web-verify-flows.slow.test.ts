@@ -6,12 +6,10 @@ import { appendLeaf, emptyFrontier, rootOf } from '../../../src/tlog/frontier.ts
 import { treeHasher } from '../../../src/tlog/hash.ts'
 import { formatBase64 } from '../../../src/tlog/text.ts'
 import { parseTile } from '../../../src/tlog/tile.ts'
-import type { Browser } from '../../stage/browser.ts'
-import { openBrowser } from '../../stage/browser.ts'
+import { type Browser, openBrowser } from '../../stage/browser.ts'
 import { check, publish, replaced, sha256, signedBy, stepsOf, STOPPED } from './checked-page.ts'
 import type { ModelDraft } from '../../story/log-model.ts'
-import type { ModelService } from '../../stage/model-service.ts'
-import { openModelService } from '../../stage/model-service.ts'
+import { type ModelService, openModelService } from '../../stage/model-service.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 
 let service: ModelService

@@ -4,11 +4,9 @@ import { after, before, suite, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import type { ArchiveManifest } from '../../../src/protocol/resources.ts'
-import type { Browser } from '../../stage/browser.ts'
-import { openBrowser } from '../../stage/browser.ts'
+import { type Browser, openBrowser } from '../../stage/browser.ts'
 import { check, replaced, showNewKey, stepsOf, STOPPED, trade } from './checked-page.ts'
-import type { ModelService } from '../../stage/model-service.ts'
-import { openModelService } from '../../stage/model-service.ts'
+import { type ModelService, openModelService } from '../../stage/model-service.ts'
 
 let service: ModelService
 let browser: Browser

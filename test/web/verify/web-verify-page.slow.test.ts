@@ -8,8 +8,7 @@ import type { LogKeys } from '../../../src/protocol/resources.ts'
 import { parseExplorer } from '../../../src/web/markup/site.ts'
 import { assertNoSidewaysScroll } from '../../stage/browser.ts'
 import { check, replaced, stepsOf } from './checked-page.ts'
-import type { PageStage } from '../../stage/page-stage.ts'
-import { openPageStage } from '../../stage/page-stage.ts'
+import { openPageStage, type PageStage } from '../../stage/page-stage.ts'
 
 /** The payout of the stage's story, and an event without a transaction. */
 const [PAYOUT, PLAY] = ['10', '4']

@@ -8,10 +8,8 @@ import { forgetWitnessed, keepWitnessed } from '../../../src/log/witnessed/witne
 import { DAY_MS } from '../../../src/protocol/moment.ts'
 import type { LogKeys } from '../../../src/protocol/resources.ts'
 import { formatVkey } from '../../../src/tlog/vkey.ts'
-import { assertNoSidewaysScroll, assertNoViolations, NARROW } from '../../stage/browser.ts'
-import type { BrowserPage } from '../../stage/browser.ts'
-import type { PageStage } from '../../stage/page-stage.ts'
-import { openPageStage } from '../../stage/page-stage.ts'
+import { assertNoSidewaysScroll, assertNoViolations, type BrowserPage, NARROW } from '../../stage/browser.ts'
+import { openPageStage, type PageStage } from '../../stage/page-stage.ts'
 import { cosignedState, ML_DSA_WITNESS, WITNESSES } from '../../story/witnesses.ts'
 import { check, stepsOf, STOPPED } from './checked-page.ts'
 import {

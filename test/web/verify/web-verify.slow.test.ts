@@ -7,11 +7,9 @@ import { after, before, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Route } from 'playwright-core'
-import type { Browser } from '../../stage/browser.ts'
-import { assertNoSidewaysScroll, assertNoViolations, openBrowser } from '../../stage/browser.ts'
+import { assertNoSidewaysScroll, assertNoViolations, type Browser, openBrowser } from '../../stage/browser.ts'
 import { altered, check, publish, replaced, stepsOf, STOPPED, trade } from './checked-page.ts'
-import type { ModelService } from '../../stage/model-service.ts'
-import { openModelService } from '../../stage/model-service.ts'
+import { type ModelService, openModelService } from '../../stage/model-service.ts'
 
 const KIB = 1024
 const FILE = Buffer.from('who played, and how much\n')

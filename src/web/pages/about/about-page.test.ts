@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiStage } from '../../../../test/stage/api-stage.ts'
-import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
 import { LAUNCH } from '../../../../test/story/api-story.ts'
 import { PRIVATE } from '../../../../test/story/held-story.ts'
 import { plain } from '../../../../test/web/parity/page-tree.ts'

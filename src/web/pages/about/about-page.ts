@@ -3,11 +3,9 @@ import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/ad
 import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
 import type { EventTypes, Status } from '../../../protocol/resources.ts'
 import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import { countHtml } from '../../markup/amount-html.ts'
-import type { Html } from '../../markup/html.ts'
-import { html, jsonBlock } from '../../markup/html.ts'
+import { type Html, html, jsonBlock } from '../../markup/html.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
 

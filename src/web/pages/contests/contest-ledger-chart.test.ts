@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { StoryEvent } from '../../../../test/story/api-story.ts'
+import { closedContest, type StoryEvent } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import { closedContest } from '../../../../test/story/api-story.ts'
 
 /** Words of the chart of a contest that won 100 and paid this much. */
 async function wordsAfter(paid: string): Promise<readonly string[]> {

@@ -1,12 +1,12 @@
-import type {
-  ContestLedger,
-  ContestWire,
-  Payouts,
-  Unpaid,
-  UnpaidStatus,
+import {
+  type ContestLedger,
+  type ContestWire,
+  type Payouts,
+  type Unpaid,
+  UNPAID_STATUSES,
+  type UnpaidStatus,
 } from '../../../protocol/resources.ts'
 import { billionths, formatAmount } from '../../../protocol/amount.ts'
-import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
 import { isPositive } from '../../markup/amount-html.ts'
 import { digitsOf, grouped } from '../../markup/chart-scale.ts'
 import { stateWords, waitsForDate } from '../../markup/kind-words.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { StoryEvent } from '../../../../test/story/api-story.ts'
-import { plan } from '../../../../test/story/api-story.ts'
+import { plan, type StoryEvent } from '../../../../test/story/api-story.ts'
 import {
   cancelled,
   closed,

@@ -1,10 +1,14 @@
 import { SEARCH_CHARS_MAX } from '../../../protocol/parameters.ts'
-import type { ContestSort, ContestStatus, Summary } from '../../../protocol/resources.ts'
-import { CONTEST_SORTS, CONTEST_STATUSES } from '../../../protocol/resources.ts'
+import {
+  CONTEST_SORTS,
+  CONTEST_STATUSES,
+  type ContestSort,
+  type ContestStatus,
+  type Summary,
+} from '../../../protocol/resources.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** Orders of the list, as the page names them. */

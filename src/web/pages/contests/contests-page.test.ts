@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { StoryEvent } from '../../../../test/story/api-story.ts'
+import { plan, type StoryEvent } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import { plan } from '../../../../test/story/api-story.ts'
 import {
   cancelled,
   closed,

@@ -3,8 +3,7 @@ import type { Contest, EventDetails } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { quotedText } from '../../markup/contest-name.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 
 /** The contest of an event; null for an event of none. */

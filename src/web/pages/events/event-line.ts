@@ -5,8 +5,7 @@ import type { View } from '../../frame/page.ts'
 import { eventLink, exactAmount } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
 import { quotedText } from '../../markup/contest-name.ts'
-import type { Html, Part } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html, type Part } from '../../markup/html.ts'
 import { eventSentence } from './event-sentence.ts'
 
 /** Details whose value is the seq of another event. */

@@ -1,8 +1,6 @@
 import { isEventType } from '../../../protocol/catalogue.ts'
-import type { EventType, RuledType } from '../../../protocol/rules.ts'
-import { ruleKind } from '../../../protocol/rules.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type EventType, type RuledType, ruleKind } from '../../../protocol/rules.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { kindName, onePaid, plainKind, whoWins } from '../../markup/kind-words.ts'
 

@@ -1,10 +1,8 @@
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { eventLink, priceHtml } from '../../markup/amount-html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint } from '../../frame/linked-answers.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 

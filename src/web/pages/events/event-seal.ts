@@ -1,5 +1,4 @@
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 
 /** Width and height of the seal. */
 const SIZE = 112

@@ -1,6 +1,5 @@
 import { EVENT_TYPES } from '../../../protocol/rules.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 import { typeNames } from './event-names.ts'
 

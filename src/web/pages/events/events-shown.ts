@@ -4,8 +4,7 @@ import { FILTERS } from '../../../protocol/endpoints/endpoint-parameters.ts'
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { EVENTS_SHOWN } from './events-table.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 
 /**

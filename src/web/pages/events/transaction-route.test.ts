@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../../test/stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
 import type { StoryEvent } from '../../../../test/story/api-story.ts'
-import { openApiStage } from '../../../../test/stage/api-stage.ts'
 
 const trade = (tx: string): StoryEvent => ({ type: 'trade', kind: 'buy', kots: '1', tx })
 

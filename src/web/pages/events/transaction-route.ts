@@ -1,6 +1,5 @@
 import type { EventsPage } from '../../../protocol/resources.ts'
-import type { Parsed, Problem } from '../../../protocol/problem.ts'
-import { parsed } from '../../../protocol/problem.ts'
+import { type Parsed, parsed, type Problem } from '../../../protocol/problem.ts'
 import type { AnswerRoute } from '../../../serve/http/route.ts'
 import { errorPage } from '../../frame/error-page.ts'
 import type { View } from '../../frame/page.ts'

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../../test/stage/api-stage.ts'
-import type { StoryEvent } from '../../../../test/story/api-story.ts'
-import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import { plan } from '../../../../test/story/api-story.ts'
+import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
+import { plan, type StoryEvent } from '../../../../test/story/api-story.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
 

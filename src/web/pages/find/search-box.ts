@@ -1,10 +1,8 @@
 import { removeDirection } from '../../../protocol/foreign-text.ts'
 import type { Contests } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint } from '../../frame/linked-answers.ts'
+import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 
 /** Maximum characters of a query. A transaction's URL at an explorer fits. */
 export const QUERY_CHARS_MAX = 300

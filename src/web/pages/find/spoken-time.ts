@@ -1,5 +1,13 @@
-import type { Month, Ms } from '../../../protocol/moment.ts'
-import { calendarMs, DAY_MS, floorTo, monthOf, msOf, parseMonth } from '../../../protocol/moment.ts'
+import {
+  calendarMs,
+  DAY_MS,
+  floorTo,
+  type Month,
+  monthOf,
+  type Ms,
+  msOf,
+  parseMonth,
+} from '../../../protocol/moment.ts'
 
 /** Time that a text names: a month, a day of UTC by its first moment, or a moment within a day. */
 type SpokenTime = Readonly<

@@ -1,11 +1,9 @@
 import type { Contest, ContestLedger, Payouts } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
 import { mayYetPay } from '../contests/contest-verdict.ts'
 

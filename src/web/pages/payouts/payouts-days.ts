@@ -4,13 +4,11 @@ import type { Bars } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { dayMark } from '../../charts/chart-time.ts'
-import type { Derived } from '../../markup/derived.ts'
-import { derivedSum } from '../../markup/derived.ts'
+import { type Derived, derivedSum } from '../../markup/derived.ts'
 import type { Html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
-import type { IndexedPrize } from './payouts-headline.ts'
-import { waitingIn } from './payouts-headline.ts'
+import { type IndexedPrize, waitingIn } from './payouts-headline.ts'
 
 /** Days in the chart, from today. The table also has later ones. */
 const DAYS_DRAWN = 30

@@ -1,13 +1,16 @@
-import type { Contest, Payouts, Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
-import { UNPAID_STATUSES } from '../../../protocol/resources.ts'
+import {
+  type Contest,
+  type Payouts,
+  type Unpaid,
+  UNPAID_STATUSES,
+  type UnpaidStatus,
+} from '../../../protocol/resources.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import { headlineAmount, isPositive, isZero } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import type { Derived } from '../../markup/derived.ts'
-import { derivedSum, negated } from '../../markup/derived.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Derived, derivedSum, negated } from '../../markup/derived.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
 import { askContest, nothingHeading } from './no-payouts.ts'
 

@@ -1,13 +1,15 @@
 import type { FlowFigures, Flows } from '../../../protocol/range-resources.ts'
-import type { ChartAnnotation } from '../../charts/chart-plot.ts'
-import type { Lines, Series } from '../../charts/chart-plot.ts'
+import {
+  type ChartAnnotation,
+  type Lines,
+  type Plot,
+  plotOnPage,
+  type Series,
+} from '../../charts/chart-plot.ts'
 import { linePlot } from '../../charts/chart-line.ts'
-import type { Plot } from '../../charts/chart-plot.ts'
-import { plotOnPage } from '../../charts/chart-plot.ts'
 import type { SeriesStyle } from '../../charts/chart-words.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
 
 type Flow = Readonly<{

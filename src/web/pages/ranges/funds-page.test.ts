@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiStage } from '../../../../test/stage/api-stage.ts'
-import { openApiStage } from '../../../../test/stage/api-stage.ts'
-import type { StoryEvent } from '../../../../test/story/api-story.ts'
-import { LAUNCH } from '../../../../test/story/api-story.ts'
+import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
+import { LAUNCH, type StoryEvent } from '../../../../test/story/api-story.ts'
 import {
   closed,
   correction,

@@ -1,11 +1,18 @@
 import type { PatternFigures, Patterns } from '../../../protocol/range-resources.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { sectionHead } from '../../markup/book.ts'
-import type { Heat } from '../../charts/chart-heat.ts'
-import { about, busiestHour, DAYS, heatPlot, heatSteps, heatTable, HOURS } from '../../charts/chart-heat.ts'
+import {
+  about,
+  busiestHour,
+  DAYS,
+  type Heat,
+  heatPlot,
+  heatSteps,
+  heatTable,
+  HOURS,
+} from '../../charts/chart-heat.ts'
 import { framed, sourceOf, themeOf } from '../../charts/chart-picture.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'

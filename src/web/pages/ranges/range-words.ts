@@ -1,6 +1,5 @@
 import { ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { monthWords } from '../../markup/moment-html.ts'
 import { dayWords } from '../../markup/time-words.ts'
 

@@ -2,8 +2,7 @@ import type { Schedule } from '../../../protocol/resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 
 /** List of planned contests that open next, `most` of them. */

@@ -1,10 +1,8 @@
 import type { Schedule } from '../../../protocol/resources.ts'
 import type { View } from '../../frame/page.ts'
-import type { BookLine } from '../../markup/book.ts'
-import { book, sectionHead } from '../../markup/book.ts'
+import { book, type BookLine, sectionHead } from '../../markup/book.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { hourOf, nearDay, nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import type { OpenContests } from './schedule-timeline.ts'
 

@@ -4,11 +4,9 @@ import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { calendarLinks } from '../../frame/subscription-links.ts'
 import { contestName, quotedText } from '../../markup/contest-name.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { clockMoment, momentText, monthHtml, nearMoment, untilMoment } from '../../markup/moment-html.ts'
-import type { ContestPlan } from './schedule-book.ts'
-import { planBook, plansOf } from './schedule-book.ts'
+import { type ContestPlan, planBook, plansOf } from './schedule-book.ts'
 import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
 
 /** `/schedule`: what opens and closes next, day by day. */

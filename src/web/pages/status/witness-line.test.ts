@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { ApiStage } from '../../../../test/stage/api-stage.ts'
-import { openApiStage } from '../../../../test/stage/api-stage.ts'
+import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
 import { cosignedState, cosignNewest, ML_DSA_WITNESS, WITNESSES } from '../../../../test/story/witnesses.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { forgetWitnessed, keepWitnessed } from '../../../log/witnessed/witnessed-file.ts'

@@ -4,8 +4,7 @@ import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
 
 /** Sentence part such as "2 of 3 witnesses vouch"; null for a log without a witnessed checkpoint. */

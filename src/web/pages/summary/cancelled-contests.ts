@@ -1,11 +1,9 @@
 import type { EventsPage, Summary } from '../../../protocol/resources.ts'
 import { expressed } from '../../charts/share.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint } from '../../frame/linked-answers.ts'
+import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 
 /** Cancellations that a summary counts, newest first; null if no contest has closed or been cancelled. */
 export async function askCancellations(

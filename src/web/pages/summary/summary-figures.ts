@@ -1,14 +1,10 @@
-import type { Ms } from '../../../protocol/moment.ts'
-import { boundOf, ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS } from '../../../protocol/moment.ts'
+import { boundOf, ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, type Ms } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
 import type { Flows, Funds } from '../../../protocol/range-resources.ts'
 import { amountHtml, countHtml, isPositive, priceHtml } from '../../markup/amount-html.ts'
-import type { Term } from '../../markup/derived.ts'
-import { derived, minus } from '../../markup/derived.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { derived, minus, type Term } from '../../markup/derived.ts'
+import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
+import { type Html, html } from '../../markup/html.ts'
 import type { View } from '../../frame/page.ts'
 
 /** Days before a summary of which the slider shows figures. */

@@ -1,6 +1,5 @@
 import type { Payouts, Summary } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import { askEndpoint } from '../../frame/linked-answers.ts'
+import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import { isPositive } from '../../markup/amount-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'

@@ -1,13 +1,10 @@
-import { boundOf, DAY_MS, floorTo, formatAt, HOUR_MS, parseAt } from '../../../protocol/moment.ts'
+import { boundOf, DAY_MS, floorTo, formatAt, HOUR_MS, type Ms, parseAt } from '../../../protocol/moment.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Ms } from '../../../protocol/moment.ts'
 import type { Summary } from '../../../protocol/resources.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
-import type { EarlierAnswers } from './summary-figures.ts'
-import { daysBefore } from './summary-figures.ts'
+import { daysBefore, type EarlierAnswers } from './summary-figures.ts'
 
 /** Longest history over which the slider moves by hours; beyond it, by days. */
 const HOURLY_MS_MAX = 60 * DAY_MS

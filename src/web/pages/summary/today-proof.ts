@@ -3,8 +3,7 @@ import type { View } from '../../frame/page.ts'
 import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { rootBars } from '../../markup/root-bars.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 
 /** Strip about the proof: the root of the signed checkpoint as bars and as text, and the way to check it. */
 export async function proofStrip(view: View): Promise<Html | null> {

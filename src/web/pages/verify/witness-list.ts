@@ -3,8 +3,7 @@ import type { WITNESS_STATES, Witnesses } from '../../../protocol/endpoints/witn
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'
-import type { Html } from '../../markup/html.ts'
-import { html } from '../../markup/html.ts'
+import { type Html, html } from '../../markup/html.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
 import { vouchersOf } from '../status/witness-line.ts'
 
