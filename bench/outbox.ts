@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { outboxSql, parseOutboxTable } from '../src/command/outbox/outbox-sql.ts'
+import { outboxSql, parseOutboxTable } from '../src/outbox/outbox-sql.ts'
 import { openOutboxStage } from '../test/outbox/outbox-stage.ts'
 import { hasPostgres, type PostgresServer, startPostgresServer } from '../test/outbox/postgres-server.ts'
 import { share } from './stage/measure.ts'

@@ -23,10 +23,10 @@ const ROOMS: readonly CommandRoom[] = [
     (await import('./consumer/verify-command.ts')).verifyCommand(world, done),
   ),
   room('auditors', 'mirror', async ({ world, lines, done }) =>
-    (await import('./mirror/mirror-program.ts')).mirrorCommand(world, lines, done),
+    (await import('../mirror/command/mirror-program.ts')).mirrorCommand(world, lines, done),
   ),
   room('auditors', 'witness', async ({ world, lines, done }) =>
-    (await import('./witness/witness-program.ts')).witnessCommand(world, lines, done),
+    (await import('../witness/command/witness-program.ts')).witnessCommand(world, lines, done),
   ),
   room('operators', 'serve', async ({ world, lines, done, options }) =>
     (await import('./operator/serve-program.ts')).serveCommand(world, lines, done, options),
@@ -35,7 +35,7 @@ const ROOMS: readonly CommandRoom[] = [
     (await import('./operator/import-command.ts')).importCommand(world, done),
   ),
   room('operators', 'publish', async ({ world, input, done }) =>
-    (await import('./outbox/publish-program.ts')).publishCommand(world, input, done),
+    (await import('../outbox/publish-program.ts')).publishCommand(world, input, done),
   ),
   room('operators', 'correct', async ({ world, done }) =>
     (await import('./operator/correct-program.ts')).correctCommand(world, done),

@@ -1,9 +1,13 @@
-import { ChainError } from '../chain/rpc/chain-url.ts'
+import { ChainError } from '../finality/rpc/chain-url.ts'
 import { msOf } from '../protocol/moment.ts'
 import type { AskAllSettings } from './ask-all.ts'
-import { askTransactions, type TransactionQuestions } from './onchain/ask-transactions.ts'
-import { type ChainReport, judgeTransactions } from './onchain/judge-transactions.ts'
-import { type NamedTransactions, openNamedTransactions, RECENT_MS } from './onchain/named-transactions.ts'
+import { askTransactions, type TransactionQuestions } from '../finality/audit/ask-transactions.ts'
+import { type ChainReport, judgeTransactions } from '../finality/audit/judge-transactions.ts'
+import {
+  type NamedTransactions,
+  openNamedTransactions,
+  RECENT_MS,
+} from '../finality/audit/named-transactions.ts'
 import type { Checklist } from './questions/check.ts'
 import type { ReadLog } from './read-log.ts'
 

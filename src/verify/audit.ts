@@ -3,7 +3,7 @@ import { type AskAllSettings, askFolder, askLive, type CollectedAnswers, sizesOf
 import { askChain, type ChainQuestions, transactionsOf } from './ask-chain.ts'
 import { type Check, type Checklist, openChecklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
-import type { ChainReport } from './onchain/judge-transactions.ts'
+import type { ChainReport } from '../finality/audit/judge-transactions.ts'
 import { type ReadLog, readLog } from './read-log.ts'
 import { type Evidence, openSaved, type SavedNote } from './saved-checkpoint.ts'
 import { askTrust, type OwnKeys } from './served-checkpoint.ts'

@@ -4,7 +4,7 @@ import type { CollectedAnswers, AskAllSettings } from './ask-all.ts'
 import { entriesOf } from './reading/verified-entries.ts'
 import { type Finding, findingOf } from './reading/finding.ts'
 import type { PublishedEntry } from './reading/month-entries.ts'
-import type { NamedTransactions } from './onchain/named-transactions.ts'
+import type { NamedTransactions } from '../finality/audit/named-transactions.ts'
 import { openRecomputedAnswers, type RecomputedAnswers } from './replay/recomputed-answers.ts'
 import { openReplayTree, type ReplayTree } from './replay/replay-tree.ts'
 

@@ -12,16 +12,30 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   log: ['protocol', 'tlog', 'project'],
   database: ['protocol'],
   listener: ['protocol'],
-  publish: ['protocol', 'log', 'project', 'chain', 'listener'],
+  publish: ['protocol', 'log', 'project', 'finality', 'listener'],
   cluster: ['protocol', 'tlog', 'log', 'project', 'publish', 'database', 'serve', 'command'],
   serve: ['protocol', 'project', 'log'],
   web: ['protocol', 'tlog', 'project', 'serve', 'log'],
-  'web/islands': ['protocol', 'tlog', 'client', 'chain', 'verify', 'web'],
+  'web/islands': ['protocol', 'tlog', 'client', 'finality', 'verify', 'web'],
   client: ['protocol', 'tlog'],
-  chain: ['protocol'],
-  verify: ['protocol', 'tlog', 'project', 'client', 'chain'],
-  mirror: ['protocol', 'tlog', 'project', 'log', 'client', 'verify'],
-  witness: ['protocol', 'tlog', 'log', 'listener'],
+  verify: ['protocol', 'tlog', 'project', 'client', 'finality'],
+  finality: ['protocol', 'tlog', 'project', 'log', 'publish', 'client', 'verify', 'command'],
+  mirror: [
+    'protocol',
+    'tlog',
+    'project',
+    'log',
+    'listener',
+    'publish',
+    'serve',
+    'web',
+    'client',
+    'verify',
+    'command',
+    'witness',
+  ],
+  outbox: ['protocol', 'project', 'log', 'database', 'command'],
+  witness: ['protocol', 'tlog', 'log', 'listener', 'publish', 'serve', 'command'],
   command: [
     'protocol',
     'tlog',
@@ -33,9 +47,10 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
     'serve',
     'web',
     'client',
-    'chain',
     'verify',
+    'finality',
     'mirror',
+    'outbox',
     'witness',
     'sim',
     'package',
@@ -46,8 +61,8 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
 }
 /** The only file of `log` that `serve` and `web` may import. */
 const READING = 'src/log/store/reader.ts'
-/** Rooms that run in any runtime. */
-const PORTABLE = ['protocol', 'project', 'tlog', 'client', 'chain', 'verify']
+/** Folders that run in any runtime. */
+const PORTABLE = /^src\/(?:protocol|project|tlog|client|verify|finality\/(?:chain|rpc|audit))\//
 /** Entry points of threads and page scripts. Only these may read the globals of their runtime. */
 const isRoot = (path: string): boolean =>
   path === 'src/main.ts' || path.endsWith('-thread.ts') || roomOf(path) === 'web/islands'
@@ -111,9 +126,7 @@ suite('a room', () => {
   })
 
   test('for any runtime uses no API of Node or browsers, no clock and no randomness', () => {
-    const portable = PRODUCT_SOURCES.filter(
-      (path) => path.startsWith('src/') && PORTABLE.includes(roomOf(path)),
-    )
+    const portable = PRODUCT_SOURCES.filter((path) => PORTABLE.test(path))
     assert.deepEqual(
       portable.filter((path) => /from 'node:/.test(textOf(path))),
       [],

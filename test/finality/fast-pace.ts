@@ -1,4 +1,4 @@
-import { GATE_PACE } from '../../src/publish/finality/finality-settings.ts'
+import { GATE_PACE } from '../../src/finality/gate/finality-settings.ts'
 
 /** Loaded into each thread of a service before its own code (`--import`). Makes the gate ask in milliseconds. */
 Object.assign(GATE_PACE, {

@@ -3,7 +3,7 @@ import {
   type ServedMirror,
   type ServedMirrorSettings,
   startMirror,
-} from '../../src/command/mirror/served-mirror.ts'
+} from '../../src/mirror/command/served-mirror.ts'
 import { VERSION } from '../../src/command/terminal/version.ts'
 import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import type { Ms } from '../../src/protocol/moment.ts'

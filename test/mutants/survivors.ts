@@ -125,10 +125,10 @@ export const KNOWN_SURVIVORS: Readonly<Record<string, string>> = {
     'a millisecond before the first question is not promised away',
   'src/verify/ask-chain.ts recentFrom number: 0 → 1':
     'it differs only when the clock is within twenty minutes of the start of 1970',
-  'src/verify/onchain/keyed-table.ts rank arithmetic: + → -':
+  'src/finality/audit/keyed-table.ts rank arithmetic: + → -':
     'a rank is random bits of a hash, and the difference of its parts is as random as the sum',
-  'src/verify/onchain/keyed-table.ts slotOf number: 1 → 2':
+  'src/finality/audit/keyed-table.ts slotOf number: 1 → 2':
     'every second slot is searched, and half of all slots are free, so the same rows are found',
-  'src/verify/onchain/named-transactions.ts compare relation: > → >=':
+  'src/finality/audit/named-transactions.ts compare relation: > → >=':
     'it decides between equal sums only, whose order is not promised',
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { escapeLiteral } from 'pg'
-import { outboxSql, parseOutboxTable } from '../../src/command/outbox/outbox-sql.ts'
+import { outboxSql, parseOutboxTable } from '../../src/outbox/outbox-sql.ts'
 import type { RunResult } from '../stage/command-stage.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 import { openOutboxStage, type OutboxStage } from './outbox-stage.ts'

@@ -5,7 +5,7 @@ import type { World } from '../../src/command/terminal/world.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import type { NewLog } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
-import type { FinalitySettings } from '../../src/publish/finality/finality-settings.ts'
+import type { FinalitySettings } from '../../src/finality/gate/finality-settings.ts'
 import { openSharedClock, type SharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { fetchDescribed } from './described.ts'
 

@@ -5,7 +5,7 @@
 export const LARGER_SAMPLES: Readonly<Record<string, number>> = {
   'sim/history.test.ts': 1,
   'sim/live.test.ts': 100_000,
-  'src/chain/faulty-servers.test.ts': 40,
+  'src/finality/chain/faulty-servers.test.ts': 40,
   'src/cluster/book/row-faults.test.ts': 150,
   'src/cluster/book/table-book.test.ts': 12,
   'src/log/archive/archive.test.ts': 12,

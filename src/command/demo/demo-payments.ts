@@ -4,7 +4,7 @@ import type { LogReader } from '../../log/store/reader.ts'
 import { type DaybookEvent, parseEvent } from '../../protocol/event.ts'
 import { HOUR_MS, type Ms } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
-import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
+import type { FinalitySettings } from '../../finality/gate/finality-settings.ts'
 
 /** Pretend chain of the demonstration, with its RPC server. */
 type DemoPayments = AsyncDisposable &

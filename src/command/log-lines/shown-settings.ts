@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { chainUrlsOf } from '../../chain/rpc/chain-url.ts'
+import { chainUrlsOf } from '../../finality/rpc/chain-url.ts'
 import { readServers } from '../terminal/chain-words.ts'
 
 type Shown = string | number | boolean

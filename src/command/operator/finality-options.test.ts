@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Command } from 'commander'
 import type { Chain } from '../../protocol/tx.ts'
-import type { FinalitySettings } from '../../publish/finality/finality-settings.ts'
+import type { FinalitySettings } from '../../finality/gate/finality-settings.ts'
 import { CommandError } from '../terminal/world.ts'
 import { finalityOf, type FinalityOptions, finalityOptions } from './finality-options.ts'
 

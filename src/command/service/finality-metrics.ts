@@ -1,7 +1,7 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { Counter, type Registry } from 'prom-client'
 import type { Ms } from '../../protocol/moment.ts'
-import type { FinalityReport, PendingDrafts } from '../../publish/finality/finality-report.ts'
+import type { FinalityReport, PendingDrafts } from '../../finality/gate/finality-report.ts'
 import type { FinalityCounts } from '../../log/store/reader.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 

@@ -12,7 +12,7 @@ import {
   EXPORTS_PER_CALLER,
   EXPORTS_PER_NODE,
 } from '../../serve/allowance/export-places.ts'
-import { allocateReport } from '../nodes/report-cell.ts'
+import { allocateReport } from '../../serve/following/report-cell.ts'
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
 import { BEHIND_WAITS_PER_CALLER, BEHIND_WAITS_PER_NODE } from '../../serve/following/following-limits.ts'
 import { ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'

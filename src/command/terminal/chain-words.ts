@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base'
-import type { ChainClientSettings, TokenAccount } from '../../chain/tx-verdict.ts'
+import type { ChainClientSettings, TokenAccount } from '../../finality/chain/tx-verdict.ts'
 import { CommandError } from './world.ts'
 
 type AskableChain = ChainClientSettings['chain']

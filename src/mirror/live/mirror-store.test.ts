@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { openMirror, openOrigin } from '../../../test/mirroring/mirror-stage.ts'
+import { openMirror, openOrigin } from '../../../test/mirror/mirroring-stage.ts'
 import { redirect } from '../../../test/crash/redirected-file.ts'
 import { change } from '../../../test/story/damaged-log.ts'
 import { HIGH_WATER_FILE } from '../../log/store/high-water.ts'

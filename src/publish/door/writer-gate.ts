@@ -1,6 +1,6 @@
-import { ChainError } from '../../chain/rpc/chain-url.ts'
-import type { FinalityGate } from '../finality/finality-gate.ts'
-import { type FinalitySurroundings, openFinality } from '../finality/open-finality.ts'
+import { ChainError } from '../../finality/rpc/chain-url.ts'
+import type { FinalityGate } from '../../finality/gate/finality-gate.ts'
+import { type FinalitySurroundings, openFinality } from '../../finality/gate/open-finality.ts'
 import type { FromWriter, WriterSettings } from './writer-messages.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { TokenAccount } from '../../chain/tx-verdict.ts'
+import type { TokenAccount } from '../../finality/chain/tx-verdict.ts'
 import type { CheckSteps, Log, SignedCheckpoint } from './island-verify-log.ts'
 import type { ProvedEvent } from './island-verify-tree.ts'
 

@@ -100,7 +100,7 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
     from: 'if (!isSame(book.treeAt(tree.size).root, tree.root)) {',
     to: 'if (tree.size === head && !isSame(book.treeAt(tree.size).root, tree.root)) {',
     promise: 'A mirror keeps evidence of a second history, also of an older tree',
-    tests: ['test/mirroring/changed-origin.slow.test.ts'],
+    tests: ['test/mirror/changed-origin.slow.test.ts'],
   },
   {
     id: 'mirror-rollback-believed',
@@ -108,7 +108,7 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
     from: 'if (now() - behindSince >= ROLLBACK_MS) throw rollback(',
     to: 'if (now() - behindSince >= 1_000 * ROLLBACK_MS) throw rollback(',
     promise: 'A mirror stops when its origin shows a shorter log',
-    tests: ['test/mirroring/changed-origin.slow.test.ts'],
+    tests: ['test/mirror/changed-origin.slow.test.ts'],
   },
   {
     id: 'mirror-tree-believed',
@@ -116,7 +116,7 @@ export const PROOF_MUTANTS: readonly ListedMutant[] = [
     from: 'if (signed?.size === size && isSame(signed.root, root)) return signed',
     to: 'if (signed?.size === size) return signed',
     promise: 'A mirror keeps no event that the log has not signed',
-    tests: ['test/mirroring/hostile-origin.slow.test.ts'],
+    tests: ['test/mirror/hostile-origin.slow.test.ts'],
   },
   {
     id: 'witness-cosigns-any-growth',

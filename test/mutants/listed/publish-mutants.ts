@@ -79,11 +79,11 @@ export const PUBLISH_MUTANTS: readonly ListedMutant[] = [
   },
   {
     id: 'publish-confirmed-counts-as-final',
-    file: 'src/chain/solana-server.ts',
+    file: 'src/finality/chain/solana-server.ts',
     from: "    case 'finalized':\n",
     to: "    case 'confirmed':\n    case 'finalized':\n",
     promise: 'Confirmed is not final',
-    tests: ['src/chain/documented-answers.test.ts', 'src/chain/faulty-servers.test.ts'],
+    tests: ['src/finality/chain/documented-answers.test.ts', 'src/finality/chain/faulty-servers.test.ts'],
   },
   {
     id: 'publish-held-limit',

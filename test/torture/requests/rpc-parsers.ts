@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { openChain } from '../../../src/chain/open-chain.ts'
-import type { ChainClient } from '../../../src/chain/tx-verdict.ts'
+import { openChain } from '../../../src/finality/chain/open-chain.ts'
+import type { ChainClient } from '../../../src/finality/chain/tx-verdict.ts'
 import { ACCEPTED, type AttackedParser, REFUSED } from './attacked-parser.ts'
 
 /** Results of an RPC server by method, or by method and first parameter. */

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildMirror } from '../../../src/mirror/build-mirror.ts'
-import { assertMirrors, fastSettings, openOrigin } from '../../mirroring/mirror-stage.ts'
+import { assertMirrors, fastSettings, openOrigin } from '../../mirror/mirroring-stage.ts'
 import { programEnv } from './driven-run.ts'
 import type { KilledOperation } from './kill-operations.ts'
 

@@ -1,7 +1,7 @@
 import { openHeadCell } from '../../../src/log/store/head-cell.ts'
 import { buildMirror } from '../../../src/mirror/build-mirror.ts'
 import { openMirroring } from '../../../src/mirror/mirroring.ts'
-import { fastSettings } from '../../mirroring/mirror-stage.ts'
+import { fastSettings } from '../../mirror/mirroring-stage.ts'
 
 // A process for `killed-mirrors.ts`: builds a mirror, or opens it, follows until it has so many events, and ends.
 const [, , url = '', data = '', wanted = '', archiveEventsMin = ''] = process.argv

@@ -1,0 +1,136 @@
+import { asQuantity } from '../rpc/answer-shapes.ts'
+import { type ChainServer, reporting } from './chain-server.ts'
+import { movedOnEvm } from './evm-amounts.ts'
+import { type Block, blockOf, type Receipt, receiptOf } from './evm-answers.ts'
+import { RpcFailure } from '../rpc/rpc-failure.ts'
+import type { RpcPeer } from '../rpc/rpc-peer.ts'
+import type { Vote } from './tx-verdict.ts'
+
+/** Receipts to ask for before the blocks that contain them. */
+const RECEIPTS = 100
+
+/** Votes of one EVM RPC server. */
+export function openEvmServer(rpc: RpcPeer): ChainServer {
+  /** Newest finalized block that the server named. */
+  let finalized: Block | null = null
+  const decimals = new Map<string, number>()
+
+  /** Asks for the finalized block. Throws `RpcFailure` of `no-finality` when the server has none. */
+  async function askFinalized(): Promise<Block> {
+    // Another question may be answered in between, so the answer is compared with what was known before it.
+    const known = finalized
+    const block = blockOf(await finalizedAnswer(rpc))
+    if (block.number === known?.number && block.hash !== known.hash) throw new RpcFailure('contradiction')
+    if (finalized === null || finalized.number < block.number) finalized = block
+    return block
+  }
+
+  return {
+    rpc,
+    async identity() {
+      const id = asQuantity(await rpc.call('eth_chainId', []))
+      await askFinalized()
+      return String(id)
+    },
+
+    async vote(txs, put) {
+      // The finalized block comes first: all that is asked later is then at least as new.
+      const head = await askFinalized()
+      for (let from = 0; from < txs.length; from += RECEIPTS) {
+        await voteSome(rpc, head, txs.slice(from, from + RECEIPTS), (at, vote) =>
+          put(from + at, vote, head.number),
+        )
+      }
+    },
+
+    async moved(tx, account) {
+      const head = finalized ?? (await askFinalized())
+      const receipt = await rpc.call('eth_getTransactionReceipt', [tx])
+      if (receipt === null) return null
+      return movedOnEvm(rpc, decimals, checkedReceipt(receipt, tx), head, account)
+    },
+  }
+}
+
+/** Answer to the tag `finalized`. A server that has just started has no such block yet, and says so in many ways. */
+async function finalizedAnswer(rpc: RpcPeer): Promise<unknown> {
+  try {
+    const answer = await rpc.call('eth_getBlockByNumber', ['finalized', false])
+    if (answer !== null) return answer
+  } catch (error) {
+    if (!(error instanceof RpcFailure && error.fault === 'refused')) throw error
+    throw new RpcFailure('no-finality', error.said)
+  }
+  throw new RpcFailure('no-finality')
+}
+
+function checkedReceipt(answer: unknown, tx: string): Receipt {
+  const receipt = receiptOf(answer)
+  if (receipt.tx !== tx.toLowerCase()) throw new RpcFailure('contradiction')
+  return receipt
+}
+
+type Put = (at: number, vote: Vote) => void
+
+async function voteSome(rpc: RpcPeer, head: Block, txs: readonly string[], put: Put): Promise<void> {
+  const settled: { at: number; receipt: Receipt }[] = []
+  await rpc.callAll(
+    txs.map((tx) => ({ method: 'eth_getTransactionReceipt', params: [tx] })),
+    reporting(rpc, (answer, at) => {
+      if (answer === null) return put(at, { is: 'unknown' })
+      const receipt = checkedReceipt(answer, txs[at] ?? '')
+      const { number } = receipt.block
+      if (number > head.number) put(at, { is: 'waiting', stage: `in block ${number}` })
+      else settled.push({ at, receipt })
+    }),
+  )
+  const blocks = await blocksAt(
+    rpc,
+    head,
+    settled.map(({ receipt }) => receipt.block.number),
+  )
+  for (const { at, receipt } of settled) {
+    const block = blocks.get(receipt.block.number)
+    if (block === undefined) continue
+    if (block.hash === receipt.block.hash) put(at, settledVote(receipt))
+    // The chain was reorganised between the answers, or they come from different nodes.
+    else rpc.report(new RpcFailure('contradiction'))
+  }
+}
+
+/** Blocks of the chain at these numbers; without those that the server does not give. */
+async function blocksAt(
+  rpc: RpcPeer,
+  head: Block,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Block>> {
+  const different = [...new Set(numbers)]
+  const blocks = new Map<number, Block>()
+  await rpc.callAll(
+    different.map((number) => ({
+      method: 'eth_getBlockByNumber',
+      params: [`0x${number.toString(16)}`, false],
+    })),
+    reporting(rpc, (answer, at) => {
+      if (answer === null) throw new RpcFailure('lagging')
+      const block = blockOf(answer)
+      const isOther = block.number === head.number && block.hash !== head.hash
+      if (block.number !== different[at] || isOther) throw new RpcFailure('contradiction')
+      blocks.set(block.number, block)
+    }),
+  )
+  return blocks
+}
+
+function settledVote({ status, block }: Receipt): Vote {
+  const place = `block ${block.number} ${block.hash}`
+  switch (status) {
+    case 'success':
+      return { is: 'final', place }
+    case 'failure':
+      return { is: 'failed', place, reason: 'the transaction was reverted' }
+    // A receipt without status does not say whether the transaction succeeded.
+    case null:
+      return null
+  }
+}

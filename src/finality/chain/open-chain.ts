@@ -1,0 +1,90 @@
+import { openBallots } from './ballots.ts'
+import { openIdentity } from './chain-identity.ts'
+import { askServer, type ChainServer, type MovedVote } from './chain-server.ts'
+import { chainUrlsOf } from '../rpc/chain-url.ts'
+import { openEvmServer } from './evm-server.ts'
+import { openReachedHead } from './reached-head.ts'
+import { failureWords, RpcFailure } from '../rpc/rpc-failure.ts'
+import { openRpcPeer } from '../rpc/rpc-peer.ts'
+import { openSolanaServer } from './solana-server.ts'
+import type { Ballot, ChainClient, ChainClientSettings, Vote } from './tx-verdict.ts'
+import { agreedAmong, isSettled, settledKey, verdictOf } from './votes.ts'
+
+/** Opens a client of one chain. Sends nothing yet. Throws `ChainError` for a URL that cannot work. */
+export function openChain(settings: ChainClientSettings): ChainClient {
+  const open = { solana: openSolanaServer, evm: openEvmServer }[settings.chain]
+  const servers = chainUrlsOf(settings.urls).map((url) => open(openRpcPeer(settings, url)))
+  const identity = openIdentity(servers)
+  const reached = openReachedHead(servers, settings.now)
+  const ballotsOn = openBallots({ settings, servers, identity, reached })
+
+  return {
+    identify: identity.identify,
+
+    async ask(txs, hear) {
+      const different = [...new Set(txs)]
+      if (different.length === 0) return []
+      const ballots = await ballotsOn(different)
+      for (const [at, tx] of different.entries()) {
+        hear?.(
+          tx,
+          servers.map(({ rpc }, own) => ({
+            server: rpc.url.name,
+            ballot: ballots[own]?.[at],
+            failure: rpc.lastFailure(),
+          })),
+        )
+      }
+      const verdicts = new Map(
+        different.map((tx, at) => {
+          const votes = ballots.map((own) => voteOf(own[at], reached.newest()))
+          const verdict = verdictOf(votes)
+          const settled = votes.map((vote) => (isSettled(vote) ? vote : null))
+          if (isSettled(verdict)) reportOutvoted(servers, settled, verdict, settledKey)
+          return [tx, verdict]
+        }),
+      )
+      return txs.map((tx) => verdicts.get(tx) ?? { is: 'unsure' })
+    },
+
+    async moved(tx, account) {
+      const votes = await Promise.all(
+        servers.map(async (server) =>
+          (await identity.includes(server)) ? askServer(server, null, () => server.moved(tx, account)) : null,
+        ),
+      )
+      const agreed = agreedAmong(votes, movedKey)
+      if (agreed === null) return null
+      reportOutvoted(servers, votes, agreed, movedKey)
+      return { units: agreed.units, decimals: agreed.decimals }
+    },
+
+    faults: () =>
+      servers.flatMap(({ rpc }) => {
+        const failure = rpc.lastFailure()
+        return failure === null ? [] : [{ server: rpc.url.name, words: failureWords(failure) }]
+      }),
+  }
+}
+
+const movedKey = ({ units, decimals, place }: MovedVote): string => `${units} ${decimals} ${place}`
+
+/** Reports the servers whose vote is another one than that on which enough agree. */
+function reportOutvoted<T>(
+  servers: readonly ChainServer[],
+  votes: readonly (T | null)[],
+  agreed: T,
+  keyOf: (vote: T) => string,
+): void {
+  for (const [at, vote] of votes.entries()) {
+    if (vote === null || keyOf(vote) === keyOf(agreed)) continue
+    servers[at]?.rpc.report(new RpcFailure('outvoted'))
+  }
+}
+
+/** The vote of a ballot. Of a server that shows an older state of the chain than others, only settled outcomes count. */
+function voteOf(ballot: Ballot | undefined, newest: number): Vote {
+  if (ballot === undefined) return null
+  const { vote, head } = ballot
+  return isSettled(vote) || head >= newest ? vote : null
+}

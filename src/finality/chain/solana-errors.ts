@@ -1,0 +1,86 @@
+import { asCount, asList, asObject, asText, hasFields } from '../rpc/answer-shapes.ts'
+import { RpcFailure } from '../rpc/rpc-failure.ts'
+import { cleanWords } from '../rpc/server-words.ts'
+
+/**
+ * Errors of a transaction in a block, without further values: the names of Agave. Those that tell of an attempt, such as
+ * `AlreadyProcessed` and `BlockhashNotFound`, are left out: the transaction may have succeeded before, or may yet.
+ */
+const PLAIN_ERRORS: ReadonlySet<string> = new Set(
+  `AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee
+  CallChainTooDeep MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure
+  AccountBorrowOutstanding UnsupportedVersion InvalidWritableAccount TooManyAccountLocks AddressLookupTableNotFound
+  InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex InvalidRentPayingAccount
+  MaxLoadedAccountsDataSizeExceeded InvalidLoadedAccountsDataSizeLimit UnbalancedTransaction`.split(/\s+/),
+)
+const INSTRUCTION_ERROR = /^[A-Z][A-Za-z]{0,63}$/
+
+/**
+ * Error of a transaction in words for the operator; null when it succeeded. Throws `RpcFailure` of `wrong-type` for
+ * anything that is not known to be an error: the payment would be made again. `secrets` are those of the URL.
+ */
+export function transactionError(err: unknown, secrets: readonly string[]): string | null {
+  if (err === null) return null
+  const words = cleanWords(textOf(err), secrets)
+  if (isKnown(err)) return words
+  throw new RpcFailure('wrong-type', { code: 'none', words: `unknown error of a transaction: ${words}` })
+}
+
+/** JSON of a value, or the text that it is. A server may nest a value deeper than it can be written again. */
+function textOf(err: unknown): string {
+  if (typeof err === 'string') return err
+  try {
+    return JSON.stringify(err) ?? 'none'
+  } catch {
+    return 'too deep'
+  }
+}
+
+function isKnown(err: unknown): boolean {
+  if (typeof err === 'string') return PLAIN_ERRORS.has(err)
+  try {
+    return isErrorWithValue(err)
+  } catch (error) {
+    if (error instanceof RpcFailure) return false
+    throw error
+  }
+}
+
+/** Throws `RpcFailure` for a value of another form. */
+function isErrorWithValue(err: unknown): boolean {
+  const [name, value] = onlyMember(err)
+  switch (name) {
+    case 'InstructionError': {
+      const [index, inner, ...further] = asList(value)
+      return asCount(index) <= 255 && further.length === 0 && isInstructionError(inner)
+    }
+    case 'DuplicateInstruction':
+      return asCount(value) <= 255
+    case 'InsufficientFundsForRent':
+    case 'ProgramExecutionTemporarilyRestricted':
+      return asCount(asObject(value)['account_index']) <= 255
+    default:
+      return false
+  }
+}
+
+/** Programs may come to fail in new ways, so the name of an instruction's error may be any. */
+function isInstructionError(inner: unknown): boolean {
+  if (typeof inner === 'string') return INSTRUCTION_ERROR.test(inner)
+  const [name, value] = onlyMember(inner)
+  switch (name) {
+    case 'Custom':
+      return asCount(value) < 2 ** 32
+    case 'BorshIoError':
+      return asText(value) !== ''
+    default:
+      return false
+  }
+}
+
+/** Name and value of an object's only member. Without one, the name is empty. */
+function onlyMember(value: unknown): readonly [name: string, value: unknown] {
+  const members = hasFields(value) ? Object.entries(value) : []
+  const [member = ['', null]] = members
+  return members.length === 1 ? member : ['', null]
+}

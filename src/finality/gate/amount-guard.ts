@@ -1,0 +1,95 @@
+import type { ChainClient, MovedAmount, TokenAccount } from '../chain/tx-verdict.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import type { PublishedTxs } from '../../log/published-txs.ts'
+import { add, ZERO } from '../../protocol/amount.ts'
+import type { Settlement } from '../../publish/held/held-queue.ts'
+import { compareAmounts } from './amount-check.ts'
+import type { FinalityReport } from './finality-report.ts'
+
+type FinalWord = Extract<Settlement, { is: 'final' }>
+
+/** Compares the payouts of a transaction with what it moved. */
+export type AmountGuard = Readonly<{
+  /** Asks what each transaction moved, if payouts name it and it is not known. */
+  fetch(drafts: ReadonlyMap<string, readonly HeldDraft[]>): Promise<void>
+  /**
+   * The settlement of drafts whose transaction is final: that settlement, or one that holds them with the reason, or
+   * null while the servers do not agree on what was moved.
+   */
+  judge(final: FinalWord, drafts: readonly HeldDraft[]): Settlement | null
+}>
+
+type AmountGuardSettings = Readonly<{
+  client: ChainClient
+  account: TokenAccount
+  published: PublishedTxs
+  /** Held drafts that name a transaction: those that the books refuse count too. */
+  heldNaming(tx: string): readonly HeldDraft[]
+  tell(report: FinalityReport): void
+}>
+
+/** Transactions that are remembered. */
+const REMEMBERED_MAX = 10_000
+
+/** Opens the comparison. Neither account appears in what it returns or tells. */
+export function openAmountGuard({
+  client,
+  account,
+  published,
+  heldNaming,
+  tell,
+}: AmountGuardSettings): AmountGuard {
+  // A final transaction moves no more later.
+  const moved = new Map<string, MovedAmount>()
+  const told = new Set<string>()
+
+  function remember(tx: string, amount: MovedAmount): void {
+    const [oldest] = moved.keys()
+    if (moved.size >= REMEMBERED_MAX && oldest !== undefined) moved.delete(oldest)
+    moved.set(tx, amount)
+  }
+
+  /** Tells of a transaction once. */
+  function tellOnce(tx: string, report: FinalityReport): void {
+    const key = `${report.is} ${tx}`
+    if (told.has(key)) return
+    if (told.size >= REMEMBERED_MAX) told.clear()
+    told.add(key)
+    tell(report)
+  }
+
+  return {
+    async fetch(drafts) {
+      const asked = [...drafts].filter(([tx, named]) => !moved.has(tx) && named.some(isPayout))
+      await Promise.all(
+        asked.map(async ([tx]) => {
+          const amount = await client.moved(tx, account)
+          if (amount !== null) remember(tx, amount)
+        }),
+      )
+    },
+    judge(final, drafts) {
+      const { tx } = final
+      if (!drafts.some(isPayout)) return final
+      const amount = moved.get(tx)
+      if (amount === undefined) return null
+      const waiting = heldNaming(tx).filter(isPayout)
+      const named = waiting.reduce((sum, { draft }) => add(sum, draft.kots ?? ZERO), published.paidIn(tx))
+      const { is, reason } = compareAmounts(named, amount)
+      switch (is) {
+        case 'more':
+          tellOnce(tx, { is: 'excess', drafts: drafts.map(({ id }) => id) })
+          return { tx, is: 'excess', reason }
+        case 'less':
+          tellOnce(tx, { is: 'less', drafts: drafts.map(({ id }) => id) })
+          return final
+        case 'equal':
+          return final
+      }
+    },
+  }
+}
+
+function isPayout({ draft }: HeldDraft): boolean {
+  return draft.type === 'payout'
+}

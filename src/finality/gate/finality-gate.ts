@@ -1,0 +1,144 @@
+import type { ChainClient } from '../chain/tx-verdict.ts'
+import type { ServerSaid } from './last-words.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import type { HeldQueue } from '../../publish/held/held-queue.ts'
+import type { AmountGuard } from './amount-guard.ts'
+import type { FinalityReport } from './finality-report.ts'
+import type { AskedChain, GatePace } from './finality-settings.ts'
+import { openLogChain } from './log-chain.ts'
+import { openPollSchedule } from './poll-schedule.ts'
+import { pollSize, requestsFor } from './poll-size.ts'
+import type { Recheck } from './recheck.ts'
+import type { RpcBudgets } from './rpc-budgets.ts'
+import { openSettling } from './settling.ts'
+import { openWaitingDrafts } from './waiting-drafts.ts'
+
+type GateSettings = Readonly<{
+  chain: AskedChain
+  client: ChainClient
+  queue: Pick<HeldQueue, 'quiet' | 'asked' | 'askedAbout' | 'settle'>
+  /** Compares amounts; null without `--finality-amounts`. */
+  amounts: AmountGuard | null
+  recheck: Recheck
+  budgets: RpcBudgets
+  pace: GatePace
+  /** Age from which a draft that waits is told. */
+  overdueMs: number
+  /** Id of the chain that has settled drafts of this log before; null before the first one. */
+  keptChain(): string | null
+  /** Whether this node asks: of a log on several nodes, the leader does. */
+  leads(): boolean
+  now(): Ms
+  monotonicMs(): number
+  random(): number
+  /** Waits, or rejects when the gate stops. */
+  sleep(ms: number): Promise<void>
+  signal: AbortSignal
+  tell(report: FinalityReport): void
+}>
+
+/** Asks the chain about held drafts, and settles them. */
+export type FinalityGate = Readonly<{
+  /** Checks that the servers are of the right chain. Throws `ChainError` when they are not. */
+  identify(): Promise<void>
+  /** Asks until the signal ends it. Never rejects. */
+  run(): Promise<void>
+  /** Last words of the servers about the transaction of a draft that waits; null before the first question. */
+  said(tx: string): readonly ServerSaid[] | null
+}>
+
+/** Looks at the drafts in the time until the first question about a new one. */
+const LOOKS = 8
+/** Part of the budget of ten seconds that a poll waits for. */
+const POLL_PART = 1 / 4
+/** Time without the lead after which this node tells no figures. Two nodes that publish in turn lead in turn. */
+const AWAY_MS = 60_000
+
+/** Opens the gate. It sends nothing yet. */
+export function openFinalityGate(settings: GateSettings): FinalityGate {
+  const { chain, client, queue, budgets, pace, signal, tell, monotonicMs, sleep } = settings
+  const schedule = openPollSchedule(pace, settings.random)
+  const waiting = openWaitingDrafts({ ...settings, schedule })
+  const logChain = openLogChain(settings)
+  const settling = openSettling({ ...settings, schedule, settlingChain: logChain.settling })
+  const lead = openLead(settings)
+
+  /** Transactions of the next poll. A used-up budget fills by single requests, which would make polls of one each. */
+  function size(): number {
+    const left = budgets.left()
+    const enough = Math.min(budgets.burst * POLL_PART, requestsFor(chain, schedule.size()))
+    return left < enough ? 0 : pollSize(chain, left)
+  }
+
+  /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
+  async function poll(): Promise<number> {
+    await queue.quiet(signal)
+    waiting.look()
+    const due = schedule.take(size(), monotonicMs())
+    const txs = due.filter(settling.isAsked)
+    // The operator has vouched for the drafts of the others, or has dropped them.
+    for (const tx of due) if (!settling.isAsked(tx)) schedule.remove(tx)
+    const verdicts = await client.ask(txs, waiting.hear)
+    for (const [index, tx] of txs.entries()) {
+      const verdict = verdicts[index]
+      if (verdict?.is === 'final' || verdict?.is === 'failed') settling.add({ tx, ...verdict })
+    }
+    await settling.run()
+    return txs.length
+  }
+
+  async function step(): Promise<void> {
+    if (!logChain.isKnown()) {
+      await sleep(pace.identifyMs)
+      await logChain.retry()
+    }
+    const asked = await poll()
+    // A poll sends nothing until the chain is known, and has heard why it is not.
+    if (!logChain.isKnown()) return
+    if (asked === 0) await settings.recheck.step(budgets)
+    const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Infinity) - monotonicMs()
+    const longestMs = pace.firstMs / LOOKS
+    // A due question that was not asked waits for the budget.
+    await sleep(asked === 0 && dueMs <= 0 ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
+  }
+
+  /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now tells its own. */
+  async function rest(): Promise<void> {
+    for (const figures of [waiting, settings.recheck]) if (lead.isLongAway()) figures.leave()
+    await sleep(pace.firstMs / LOOKS)
+  }
+
+  return {
+    identify: logChain.identify,
+    said: waiting.said,
+    async run() {
+      while (!signal.aborted) {
+        try {
+          if (lead.isOwn()) await step()
+          else await rest()
+        } catch (error) {
+          if (signal.aborted) return
+          tell({ is: 'failure', reason: reasonOf(error) })
+          await sleep(pace.firstMs).catch(() => undefined)
+        }
+      }
+    },
+  }
+}
+
+/** Opens the question whether this node asks, and for how long it does not. */
+function openLead({
+  leads,
+  monotonicMs,
+}: GateSettings): Readonly<{ isOwn(): boolean; isLongAway(): boolean }> {
+  let awayAtMs: number | null = null
+  return {
+    isOwn() {
+      const isOwn = leads()
+      awayAtMs = isOwn ? null : (awayAtMs ?? monotonicMs())
+      return isOwn
+    },
+    isLongAway: () => awayAtMs !== null && monotonicMs() - awayAtMs >= AWAY_MS,
+  }
+}

@@ -1,0 +1,150 @@
+import { join, resolve } from 'node:path'
+import type { Surroundings } from '../../client/surroundings.ts'
+import { hasStore } from '../../log/store/store.ts'
+import { hasBuildingMirror } from '../book/building-mirror.ts'
+import { buildMirror } from '../build-mirror.ts'
+import { UnlistedKeyError } from '../../verify/trust.ts'
+import type { MirrorProgress } from '../mirror-settings.ts'
+import { readWitnessKeys } from '../../witness/command/witness-keys.ts'
+import type { LogLines } from '../../command/log-lines/log-lines.ts'
+import { runToEnd } from '../../command/operator/node-ending.ts'
+import { demandFreePort } from '../../command/service/taken-port.ts'
+import { asCommandError, causeOf, fetchAllowed } from '../../command/terminal/client.ts'
+import { hostInUrl } from '../../command/terminal/host-in-url.ts'
+import { makeFolder } from '../../command/terminal/option-paths.ts'
+import { openProgress } from '../../command/terminal/progress.ts'
+import { CommandError, type ExitCode, takeDirectory, type World } from '../../command/terminal/world.ts'
+import type { MirrorWitnessSettings } from './mirror-witness.ts'
+import type { ServedMirrorSettings } from './served-mirror.ts'
+
+/** Milliseconds between two log lines about the progress of a build. */
+const PROGRESS_MS = 10_000
+
+/** Settings of `mirror`, already checked. The keys of the witness are read when the mirror is built. */
+export type RunMirrorSettings = Omit<ServedMirrorSettings, 'witness'> &
+  Readonly<{
+    witness:
+      | (Omit<MirrorWitnessSettings, 'keys' | 'stateDirectory'> &
+          Readonly<{ name: string; keyFile: readonly string[] | undefined }>)
+      | null
+  }>
+
+/** Builds the mirror if there is none yet, then follows the origin and serves until a signal stops it. */
+export async function runMirror(
+  settings: RunMirrorSettings,
+  world: World,
+  lines: LogLines,
+): Promise<ExitCode> {
+  const beganMs = world.monotonicMs()
+  using _lock = takeDirectory(settings.data)
+  const stateDirectory = join(settings.data, 'witness')
+  await demandFreePort('--port', settings.host, settings.port)
+  await demandFreePort('--ops-port', settings.opsHost, settings.opsPort)
+  const { witness } = settings
+  if (witness !== null) makeFolder(stateDirectory, '--data', 0o700)
+  using _witnessLock = witness && takeDirectory(stateDirectory)
+  if (witness !== null) await demandFreePort('--witness-port', witness.host, witness.port)
+  await build(settings, world, lines)
+  // The modules of the service take most of the time that a command needs to start.
+  const { startMirror } = await import('./served-mirror.ts')
+  const keyBase = `${resolve(settings.data)}.witness`
+  const cosigning = witness && {
+    ...witness,
+    stateDirectory,
+    keys: readWitnessKeys(
+      { ...witness, data: stateDirectory, keyBase, keyOption: '--witness-key-file' },
+      world,
+    ),
+  }
+  const service = await startMirror({ ...settings, witness: cosigning }, world, lines)
+  const { port, opsPort, witnessPort } = service
+  lines.say('mirroring', {
+    of: settings.mirrorOf,
+    url: `http://${hostInUrl(settings.host)}:${port}`,
+    door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
+    port,
+    publishPort: opsPort,
+    head: service.head(),
+    ms: Math.round(world.monotonicMs() - beganMs),
+  })
+  if (witness !== null && witnessPort !== null) {
+    lines.say('witnessing', {
+      of: witness.name,
+      url: `http://${hostInUrl(witness.host)}:${witnessPort}`,
+      door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
+      port: witnessPort,
+      publishPort: opsPort,
+      logs: 1,
+      ms: Math.round(world.monotonicMs() - beganMs),
+    })
+  }
+  return await runToEnd(service, { world, lines, drainMs: settings.drainMs })
+}
+
+/** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
+async function build({ followed }: RunMirrorSettings, world: World, lines: LogLines): Promise<void> {
+  const beganMs = world.monotonicMs()
+  const progress = openProgress('mirroring', 'events', world)
+  let nextMs = beganMs
+  let worked = false
+  function onProgress({ stage, done, total }: MirrorProgress): void {
+    worked = true
+    progress.at(done, total, ` · ${stage}`)
+    if (world.monotonicMs() < nextMs) return
+    nextMs = world.monotonicMs() + PROGRESS_MS
+    lines.say('mirror-building', { stage, events: done, wantedEvents: total })
+  }
+  if (!hasStore(followed.dataDirectory)) lines.say('mirror-asking', { of: followed.url })
+  try {
+    const built = await buildMirror(
+      { ...followed, now: world.now, around: { fetch: tellingFetch(lines, world.stop) } },
+      { onProgress, signal: world.stop },
+    )
+    if (built.is === 'contradicted') {
+      lines.say('origin-contradicts', { reason: built.reason, evidence: built.evidence })
+      throw new CommandError(
+        1,
+        `the mirror is not built: ${built.reason}; the evidence is in ${built.evidence}`,
+      )
+    }
+    if (worked)
+      lines.say('mirror-built', { events: built.events, ms: Math.round(world.monotonicMs() - beganMs) })
+  } catch (error) {
+    if (world.stop.aborted) throw new CommandError(1, stoppedWords(followed.dataDirectory))
+    if (error instanceof UnlistedKeyError)
+      throw new CommandError(1, unlistedWords(followed.url), { cause: error })
+    throw asCommandError(error)
+  } finally {
+    progress.end()
+  }
+}
+
+function stoppedWords(data: string): string {
+  return hasBuildingMirror(data)
+    ? 'stopped before the mirror was built: the next start goes on'
+    : 'stopped before the mirror was begun: nothing is kept'
+}
+
+function unlistedWords(url: string): string {
+  return `the log at ${url} does not list the key of --vkey: compare the key with the one that the operator of the log has published; nothing was fetched`
+}
+
+/** `fetch` that says why an attempt has failed, because the client tries again for a while in silence. */
+function tellingFetch(lines: LogLines, stopped: AbortSignal): Surroundings['fetch'] {
+  let said = ''
+  const tell = (url: string, why: string): void => {
+    const reason = `${url.replace(/\?.*$/s, '')}: ${why}`
+    if (reason !== said && !stopped.aborted) lines.say('origin-lost', { reason })
+    said = reason
+  }
+  return async (url, init) => {
+    try {
+      const answer = await fetchAllowed(url, init)
+      if (answer.status >= 500 || answer.status === 429) tell(url, `the service answered ${answer.status}`)
+      return answer
+    } catch (error) {
+      tell(url, error instanceof Error ? `${error.message}${causeOf(error)}` : String(error))
+      throw error
+    }
+  }
+}

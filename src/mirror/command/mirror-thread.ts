@@ -1,0 +1,69 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import { openMirroring } from '../mirroring.ts'
+import { assert } from '../../protocol/brand.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
+import { msOf } from '../../protocol/moment.ts'
+import type { FromMirror, MirrorThreadSettings, ToMirror } from './mirror-messages.ts'
+import { askOriginForHead } from './origin-barrier.ts'
+
+/** Milliseconds between two looks at the state, whose delay grows with time. */
+const STATE_MS = 1_000
+
+/**
+ * Runs the thread that follows the origin, with the only writing connection to the store. This is the composition root of
+ * the thread, so it may read the clock.
+ */
+async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<void> {
+  const { head, barrier, ...own } = settings
+  const say = (message: FromMirror): void => port.postMessage(message)
+  process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
+  const stop = new AbortController()
+
+  using mirroring = openMirroring({ ...own, now: () => msOf(Date.now()), around: {} }, openHeadCell(head), {
+    onCommitted(commit) {
+      say({ is: 'committed', commit })
+      // The state is whole when the proof has ended, which waits for nothing.
+      setImmediate(tell)
+    },
+    onFault(reason) {
+      say({ is: 'fault', reason })
+      tell()
+    },
+  })
+  port.on('message', (message: ToMirror) => {
+    if (message.is === 'close') stop.abort()
+    else mirroring.show(message.note)
+  })
+  let told = ''
+  function tell(): void {
+    const state = mirroring.state()
+    const text = JSON.stringify(state)
+    if (text !== told) say({ is: 'state', state })
+    told = text
+  }
+  tell()
+  const looking = setInterval(tell, STATE_MS)
+  const origin = {
+    url: settings.url,
+    log: mirroring.state().log,
+    follows: () => mirroring.state().contradicted === null,
+  }
+  const barriers = askOriginForHead(barrier, origin, stop.signal)
+  try {
+    const ended = await mirroring.run(stop.signal)
+    if (ended.is === 'contradicted') {
+      tell()
+      say({ is: 'contradicted', found: ended })
+    }
+  } catch (error) {
+    say({ is: 'broken', reason: `the mirror cannot go on: ${reasonOf(error)}` })
+  }
+  await barriers
+  clearInterval(looking)
+  port.close()
+}
+
+assert(parentPort !== null, 'a mirror follows its origin in a thread of its own')
+const settings: MirrorThreadSettings = workerData
+await run(parentPort, settings)

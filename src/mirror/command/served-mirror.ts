@@ -1,0 +1,185 @@
+import type { Registry } from 'prom-client'
+import type { FromMirror } from './mirror-messages.ts'
+import type { MirrorState } from '../mirror-watch.ts'
+import { openHeadCell } from '../../log/store/head-cell.ts'
+import type { MirrorSettings } from '../mirror-settings.ts'
+import { readyToFollow } from '../../publish/door/operations.ts'
+import { openAuditLines } from '../../command/log-lines/audit-lines.ts'
+import { watchBackups } from '../../command/log-lines/backup-lines.ts'
+import type { LogLines } from '../../command/log-lines/log-lines.ts'
+import {
+  AUDIT_PACE,
+  auditOnce,
+  type AuditPace,
+  forgetFault,
+  hasFault,
+  keepFault,
+  startAudits,
+} from '../../command/service/background-audit.ts'
+import { openCrowdedReport } from '../../command/service/crowded-report.ts'
+import { sayStopping, sayWrong } from '../../command/service/front-memory.ts'
+import { openReportCell, type ReportCell } from '../../serve/following/report-cell.ts'
+import {
+  openNodeRegistry,
+  openNodeReport,
+  type Serving,
+  watchNode,
+} from '../../command/service/node-report.ts'
+import {
+  drainThreads,
+  type NodeSettings,
+  openMainFront,
+  planThreads,
+  startThreads,
+} from '../../command/service/node-threads.ts'
+import { openAuditMetrics } from '../../command/service/service-metrics.ts'
+import { orTaken } from '../../command/service/taken-port.ts'
+import type { World } from '../../command/terminal/world.ts'
+import { openMirrorMetrics } from './mirror-metrics.ts'
+import type { MirrorReport } from '../../serve/api/status-route.ts'
+import { mirrorReportOf } from './mirror-report.ts'
+import { startMirrorWorker } from './mirror-worker.ts'
+import { type MirrorWitnessSettings, openMirrorWitness } from './mirror-witness.ts'
+import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/operations-listener.ts'
+
+/** Settings of `mirror`, already checked. */
+export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
+  Readonly<{
+    /** The followed service, and the proof of its log. */
+    followed: Omit<MirrorSettings, 'now' | 'around'>
+    /** Public address of the origin. */
+    mirrorOf: string
+    opsHost: string
+    opsPort: number
+    /** Listener and keys with which the mirror cosigns; null when it does not. */
+    witness: MirrorWitnessSettings | null
+    /** Whether the whole log is hashed before the first answer too, not only in the background. */
+    verifyFirst: boolean
+    /** Pace of the background audits; `AUDIT_PACE` if absent. */
+    auditPace?: AuditPace
+  }>
+
+/** A mirror that is served. `broken` resolves with the reason when it must stop by itself. */
+export type ServedMirror = AsyncDisposable &
+  Readonly<{
+    port: number
+    opsPort: number
+    /** Null when the mirror does not cosign. */
+    witnessPort: number | null
+    head(): number
+    broken: Promise<string>
+  }>
+
+/** Serves a built mirror, and follows its origin. The caller holds the lock of the directory. Settles when it listens. */
+export async function startMirror(
+  settings: ServedMirrorSettings,
+  world: World,
+  lines: LogLines,
+): Promise<ServedMirror> {
+  await using stack = new AsyncDisposableStack()
+  const { data } = settings
+  const audits = openAuditLines(lines, world.monotonicMs)
+  if (settings.verifyFirst || hasFault(data)) await auditOnce(data, world, audits)
+  forgetFault(data)
+  const plan = planThreads({ ...settings, asksChain: false, following: true }, world, lines)
+  const { memory } = plan
+  const registry = openNodeRegistry(settings)
+  const broken = Promise.withResolvers<string>()
+  const told = openTold(settings, openReportCell<MirrorWords>(memory.mirror), registry, lines)
+
+  // The thread starts first, because it sets the head that the fronts begin with. Its connection, which writes, is the
+  // first of the process.
+  const { head, barrier } = memory
+  const followed = { ...settings.followed, head, barrier }
+  const worker = await startMirrorWorker(followed, { onMessage: told.take, onBroken: broken.resolve })
+  stack.use(worker)
+  const isStopped = (): boolean => !told.checks().origin_agrees
+  const witnessParts = { data, head: openHeadCell(memory.head), isStopped, registry }
+  const witness = settings.witness && openMirrorWitness(settings.witness, witnessParts, world, lines)
+  if (witness !== null) stack.use(witness)
+  const front = await openMainFront(plan, { world, lines, registry })
+  stack.use(front)
+  const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
+  stack.use(threads)
+  const serving: Serving = { reader: front.reader, threads }
+  const report = openNodeReport({ memory, registry, lines, serving: () => serving, told: told.checks })
+  watchNode(registry, front, report, null)
+  const opening = startOperations({
+    host: settings.opsHost,
+    port: settings.opsPort,
+    answer: (path) => report.answer(path, false),
+    following: () => readyToFollow(told.checks().following),
+    onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...world, lines, registry }),
+  })
+  const operations = await orTaken('--ops-port', opening)
+  stack.use(operations)
+  stack.use(watchBackups(data, lines))
+  const audited = openAuditMetrics(registry, world.now)
+  stack.use(
+    startAudits(data, settings.auditPace ?? AUDIT_PACE, [audits, { audited }], (reason) => {
+      sayWrong(memory)
+      void worker.kill()
+      broken.resolve(keepFault(data, reason))
+    }),
+  )
+  stack.defer(async () => {
+    sayStopping(memory)
+    await drainThreads(front, threads)
+  })
+  const listener = witness === null ? null : await witness.listen(worker.show)
+  if (listener !== null) stack.use(listener)
+  const owned = stack.move()
+  return {
+    port: front.port,
+    opsPort: operations.port,
+    witnessPort: listener?.port ?? null,
+    head: () => front.reader.head().seq,
+    broken: broken.promise,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+type MirrorWords = Omit<MirrorReport, 'version'>
+
+type Told = Readonly<{
+  /** Takes a message of the thread that follows the origin. */
+  take(message: Exclude<FromMirror, { is: 'broken' }>): void
+  /** Checks of `/readyz` that say how the mirror follows. */
+  checks(): Readonly<{ following: boolean; origin_agrees: boolean }>
+}>
+
+/** Opens the receiver of the thread's messages, which go to the report of the mirror, metrics and log lines. */
+function openTold(
+  { mirrorOf }: ServedMirrorSettings,
+  cell: ReportCell<MirrorWords>,
+  registry: Registry,
+  lines: LogLines,
+): Told {
+  let state: MirrorState | null = null
+  const metrics = openMirrorMetrics(registry, () => state)
+  return {
+    take(message) {
+      switch (message.is) {
+        case 'state':
+          ;({ state } = message)
+          return cell.write(mirrorReportOf(state, mirrorOf))
+        case 'committed': {
+          const { events, seq } = message.commit
+          metrics.committed(events)
+          return lines.say('mirrored', { events, last: seq })
+        }
+        case 'fault':
+          if (message.reason === null) return lines.say('origin-back', {})
+          return lines.say('origin-lost', { reason: message.reason })
+        case 'contradicted': {
+          const { reason, evidence } = message.found
+          return lines.say('origin-contradicts', { reason, evidence })
+        }
+      }
+    },
+    checks() {
+      const report = cell.read()?.mirror.state
+      return { following: report === 'following', origin_agrees: report !== 'stopped' }
+    },
+  }
+}

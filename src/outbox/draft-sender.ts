@@ -1,0 +1,131 @@
+import {
+  askDoor,
+  type DoorAccess,
+  type DoorFailure,
+  type DoorReceipt,
+  STOPPED_ON_ITS_WAY,
+} from '../command/operator/publish-door.ts'
+import { pause } from '../command/terminal/pause.ts'
+import { printable } from '../command/terminal/output.ts'
+import type { TroubleReport } from './trouble-report.ts'
+
+/** Most drafts and bytes of one request. */
+const REQUEST_DRAFTS = 1_000
+const REQUEST_BYTES = 8 * 1024 * 1024
+/** Waits between two attempts: doubled from the first to the last. */
+const RETRY_MS_MIN = 500
+const RETRY_MS_MAX = 30_000
+/** Longest wait before a draft is tried again that waits for held ones. A settlement takes some seconds. */
+const HELD_RETRY_MS_MAX = 5_000
+/** Longest wait that the door may ask for. */
+const ASKED_MS_MAX = 60_000
+const TOO_LARGE = 413
+
+/** A draft as a line of JSON, and the name of its place for messages. */
+export type DraftRow = Readonly<{ name: string; line: string }>
+
+/** Called with rows that the log has taken, in order, before the next ones are sent. */
+type Settle<Row> = (
+  rows: readonly Row[],
+  receipts: readonly DoorReceipt[],
+  log: string | null,
+) => Promise<void>
+
+/** End of a run of rows: all are settled, the command was stopped, or a row needs a person. */
+type SendEnd = Readonly<
+  { is: 'sent' } | { is: 'stopped' } | { is: 'refused'; reason: string; otherLog: string | null }
+>
+
+/** Door that is asked until it answers. `door.log` is the log of the first answer, and of every later one. */
+export type DraftSender = {
+  door: DoorAccess
+  readonly trouble: TroubleReport
+  /** Waits between two attempts, unless or until the command is stopped; `pause` if absent. */
+  readonly wait?: typeof pause
+}
+
+/**
+ * Sends rows in order. When one is refused, those before it are sent and then it alone. A refusal that can pass by itself
+ * is waited for, without end.
+ */
+export async function sendRows<Row extends DraftRow>(
+  sender: DraftSender,
+  rows: readonly Row[],
+  settle: Settle<Row>,
+): Promise<SendEnd> {
+  /** First row that is not settled; index of the row that is sent alone; most rows of a request. */
+  let [from, alone, most] = [0, -1, REQUEST_DRAFTS]
+  const { wait = pause } = sender
+  let waitMs = RETRY_MS_MIN
+  /** Rows that the door refused with an earlier one, and the reason of each. */
+  const bad = new Map<number, string>()
+  while (from < rows.length) {
+    const part = rows.slice(from, endOf(rows, from, alone, most))
+    const answer = await askDoor(
+      sender.door,
+      part.map(({ line }) => line),
+    )
+    if (answer.ok) {
+      sender.trouble.over('the publish door takes drafts again')
+      sender.door = { ...sender.door, log: sender.door.log ?? answer.log }
+      await settle(part, answer.receipts, answer.log)
+      from += part.length
+      waitMs = RETRY_MS_MIN
+      continue
+    }
+    if (sender.door.stop.aborted) return { is: 'stopped' }
+    const { failure } = answer
+    const index = failure.draft ?? -1
+    const row = part[index]
+    if (row !== undefined && part.length > 1) {
+      alone = from + index
+      bad.clear()
+      for (const { draft, ...fault } of failure.others) bad.set(from + draft, reasonOf(part[draft], fault))
+    } else if (failure.status === TOO_LARGE && part.length > 1) {
+      most = Math.ceil(part.length / 2)
+    } else if (passes(failure)) {
+      // The link may be too slow for so many.
+      if (failure.status === STOPPED_ON_ITS_WAY) most = Math.ceil(part.length / 2)
+      const limit = failure.held > 0 ? HELD_RETRY_MS_MAX : RETRY_MS_MAX
+      sender.trouble.lasts(waitReason(row, failure))
+      const askedMs = Math.min(failure.retryMs ?? 0, ASKED_MS_MAX)
+      await wait(Math.max(Math.min(waitMs, limit), askedMs), sender.door.stop)
+      if (sender.door.stop.aborted) return { is: 'stopped' }
+      waitMs = Math.min(waitMs * 2, limit)
+    } else {
+      const later = [...bad].flatMap(([at, reason]) => (at > from ? [reason] : []))
+      const reason = [reasonOf(row, failure), ...later].join('; ')
+      return { is: 'refused', reason, otherLog: failure.otherLog }
+    }
+  }
+  return { is: 'sent' }
+}
+
+/** End of the next request: before a row that is sent alone, after it, or by number and bytes. */
+function endOf(rows: readonly DraftRow[], from: number, alone: number, most: number): number {
+  const limit = from === alone ? from + 1 : from < alone ? alone : rows.length
+  let end = from
+  for (let bytes = 0; end < Math.min(limit, from + most); end++) {
+    bytes += Buffer.byteLength(rows[end]?.line ?? '') + 1
+    if (bytes > REQUEST_BYTES && end > from) break
+  }
+  return end
+}
+
+/** Whether the same request may succeed later without anybody's help. */
+function passes({ status, held }: DoorFailure): boolean {
+  return status === null || status === STOPPED_ON_ITS_WAY || status === 429 || status >= 500 || held > 0
+}
+
+function waitReason(row: DraftRow | undefined, failure: DoorFailure): string {
+  const reason = reasonOf(row, failure)
+  return failure.held > 0 ? `${reason}; waiting for held drafts (${failure.held})` : `${reason}; trying again`
+}
+
+function reasonOf(
+  row: DraftRow | undefined,
+  { field, reason }: Pick<DoorFailure, 'field' | 'reason'>,
+): string {
+  const place = [row?.name, field].filter((part) => part != null)
+  return [...(place.length === 0 ? [] : [place.join(', ')]), printable(reason)].join(': ')
+}

@@ -1,0 +1,138 @@
+import type { DoorAccess } from '../command/operator/publish-door.ts'
+import { pause } from '../command/terminal/pause.ts'
+import { printable } from '../command/terminal/output.ts'
+import { CommandError, type ExitCode, tell, type World } from '../command/terminal/world.ts'
+import { openBell } from './bell.ts'
+import { DatabaseError } from '../database/database-connection.ts'
+import type { DatabaseTarget } from '../database/database-target.ts'
+import { type DraftCounts, openDraftCounts } from '../command/operator/draft-counts.ts'
+import { type DraftSender, sendRows } from './draft-sender.ts'
+import { openOutboxSession, type OutboxSession } from './outbox-session.ts'
+import type { OutboxTable } from './outbox-sql.ts'
+import { openTroubleReport, type TroubleReport } from './trouble-report.ts'
+
+/** A notification wakes the drainer. It looks by itself this often, because notifications may be lost. */
+const LOOK_MS = 1_000
+/** Waits between two attempts to connect: doubled from the first to the last. */
+const CONNECT_MS_MIN = 250
+const CONNECT_MS_MAX = 15_000
+
+type OutboxSettings = Readonly<{
+  target: DatabaseTarget
+  table: OutboxTable
+  door: DoorAccess
+  /** Whether the command ends when no row is left. */
+  once: boolean
+}>
+
+/** State of a run, across connections. */
+type Run = Readonly<{
+  settings: OutboxSettings
+  sender: DraftSender
+  counts: DraftCounts
+  trouble: TroubleReport
+  world: World
+}>
+
+/**
+ * Publishes the rows of an outbox, in the order of their commits. Ends at a stop, at a row that needs a person, and with
+ * `once` when no row is left. A repeated row changes nothing, because its ref is known.
+ */
+export async function drainOutbox(settings: OutboxSettings, world: World): Promise<ExitCode> {
+  const sender: DraftSender = { door: settings.door, trouble: openTroubleReport(world) }
+  const counts = openDraftCounts(world, world.stdout)
+  const run: Run = { settings, sender, counts, trouble: openTroubleReport(world), world }
+  const { shown } = settings.target
+  let wasOpen = false
+  for (let waitMs = CONNECT_MS_MIN; ; waitMs = Math.min(waitMs * 2, CONNECT_MS_MAX)) {
+    try {
+      const opened = await openOutboxSession(settings.target, settings.table, world.stop)
+      if (opened.is === 'open') {
+        await using session = opened.session
+        run.trouble.over(`${shown} answers again`)
+        wasOpen = true
+        waitMs = CONNECT_MS_MIN
+        return await drainSession(run, session)
+      }
+      // After a failover the old primary may be a standby for a while.
+      const reason = `${shown} is a standby: give --from the address of the primary`
+      if (!wasOpen) throw new CommandError(1, reason)
+      run.trouble.lasts(`${reason}; trying again`)
+    } catch (error) {
+      if (world.stop.aborted) return ended(run, 0)
+      if (!(error instanceof DatabaseError)) {
+        counts.report()
+        throw error
+      }
+      if (!error.passes) {
+        counts.report()
+        throw new CommandError(1, `${shown}: ${error.message}`, { cause: error })
+      }
+      run.trouble.lasts(`${shown}: ${error.message}; trying again`)
+    }
+    await pause(waitMs * (0.5 + world.random() / 2), world.stop)
+    if (world.stop.aborted) return ended(run, 0)
+  }
+}
+
+/** Drains while the connection lasts. */
+async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode> {
+  const { settings, sender, counts, world } = run
+  const bell = openBell(world.stop)
+  session.onRows(bell.ring)
+  let isTold = false
+  while (!(await session.lock())) {
+    if (!isTold) tell(world, 'another drainer has the outbox; waiting for its end')
+    isTold = true
+    await bell.wait(LOOK_MS)
+    if (world.stop.aborted) return ended(run, 0)
+  }
+  if (isTold) tell(world, 'draining')
+  await pinLog(sender, session, settings.table)
+  for (;;) {
+    bell.clear()
+    const rows = await session.waiting()
+    if (rows.length === 0) {
+      counts.reportChange()
+      if (settings.once) return ended(run, 0)
+      await bell.wait(LOOK_MS)
+      if (world.stop.aborted) return ended(run, 0)
+      continue
+    }
+    const end = await sendRows(sender, rows, async (taken, receipts, log) => {
+      const drained = taken.map(({ id }, index) => {
+        const { status = '', seq = null } = receipts[index] ?? {}
+        return { id, status, seq }
+      })
+      await session.markDrained(drained, log)
+      for (const { id, status } of drained) counts.add(`row ${id}`, status)
+    })
+    if (end.is === 'stopped') return ended(run, 0)
+    if (end.is === 'refused') {
+      const reason = end.otherLog === null ? end.reason : otherLog(settings.table, end.otherLog)
+      tell(world, `${reason}\nthis row and the rows after it wait: see docs/outbox.md`)
+      return ended(run, 1)
+    }
+  }
+}
+
+/**
+ * Pins the log that took a row last. Another log may lack rows that are marked as drained, as after a restore
+ * of an older backup.
+ */
+async function pinLog(sender: DraftSender, session: OutboxSession, table: OutboxTable): Promise<void> {
+  const log = await session.newestLog()
+  if (log === null) return
+  if (sender.door.log !== null && sender.door.log !== log)
+    throw new CommandError(1, otherLog(table, sender.door.log))
+  sender.door = { ...sender.door, log }
+}
+
+function otherLog({ full }: OutboxTable, log: string): string {
+  return `the newest drained row is in another log than ${printable(log)}, to which the door belongs; send that log every row with: UPDATE ${full} SET drained_at = NULL WHERE log <> '${printable(log)}'`
+}
+
+function ended({ counts }: Run, code: ExitCode): ExitCode {
+  counts.report()
+  return code
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { formatVkey } from '../../tlog/vkey.ts'
+import { COSIGNER_KEYS_MAX, type CosignerKey } from '../cosigner/cosigner-keys.ts'
+import { hasCosignerState } from '../cosigner/state-file.ts'
+import {
+  defaultKeyFile,
+  makePrivateKey,
+  readPrivateKey,
+  witnessKeyOf,
+} from '../../command/operator/signing-key-file.ts'
+import { CommandError, tell, type World } from '../../command/terminal/world.ts'
+
+/** Options that choose the keys of a witness and its state. */
+type KeyChoice = Readonly<{
+  /** Directory of the state. */
+  data: string
+  /** Path of the default files without their endings. */
+  keyBase: string
+  keyOption: '--key-file' | '--witness-key-file'
+  name: string
+  keyFile: readonly string[] | undefined
+  acceptCopy: boolean
+}>
+
+/** Default files of the keys of a witness: beside a directory, so that a copy of it has no key. */
+function defaultFiles(keyBase: string): readonly [ed25519: string, mlDsa: string] {
+  return [defaultKeyFile(keyBase), `${resolve(keyBase)}.ml-dsa.key`]
+}
+
+/**
+ * Keys of a witness: from the given files, or from the default files, which the first start makes. Throws a
+ * `CommandError` when keys exist and the directory has no state, because they may have cosigned with another one.
+ */
+export function readWitnessKeys(choice: KeyChoice, world: World): readonly CosignerKey[] {
+  const { data, keyBase, keyOption, name, acceptCopy } = choice
+  const hasState = hasCosignerState(data)
+  const files = choice.keyFile ?? defaultFiles(keyBase).filter((path) => existsSync(path))
+  if (files.length === 0) {
+    if (hasState)
+      throw new CommandError(
+        2,
+        `${data} holds the state of a witness, and its keys are not there: ${defaultFiles(keyBase).join(', ')}`,
+      )
+    if (acceptCopy) throw new CommandError(2, 'nothing needs --accept-copy: keys and state are new')
+    return makeKeys(keyBase, name, world)
+  }
+  if (!hasState && !acceptCopy) {
+    throw new CommandError(
+      2,
+      `${data} holds no state, and the keys exist already: they may have cosigned with another state. Only if they have never cosigned anything, start once with --accept-copy`,
+    )
+  }
+  if (files.length > COSIGNER_KEYS_MAX) throw new CommandError(2, `${keyOption}: ${TWO_KEYS}`)
+  const keys = files.map((path) => witnessKeyOf(path, name, readPrivateKey(path, world)))
+  if (new Set(keys.map(({ verifier }) => verifier.type)).size < keys.length)
+    throw new CommandError(2, `${keyOption}: ${TWO_KEYS}`)
+  return keys
+}
+
+const TWO_KEYS = 'give one key, or one of Ed25519 and one of ML-DSA-44'
+
+function makeKeys(keyBase: string, name: string, world: World): readonly CosignerKey[] {
+  const [ed25519, mlDsa] = defaultFiles(keyBase)
+  const made = [
+    witnessKeyOf(ed25519, name, makePrivateKey(ed25519, '--data', 'ed25519')),
+    witnessKeyOf(mlDsa, name, makePrivateKey(mlDsa, '--data', 'ml-dsa-44')),
+  ]
+  tell(
+    world,
+    `made the keys of this witness: ${ed25519}, ${mlDsa}. Keep a copy of them and publish their vkeys:`,
+  )
+  for (const { verifier } of made) tell(world, formatVkey(verifier))
+  return made
+}

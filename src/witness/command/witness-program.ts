@@ -1,0 +1,111 @@
+import { type Command, Command as NewCommand, InvalidArgumentError } from 'commander'
+import { sha256 } from '../../log/tree/signer.ts'
+import type { TrustedLog } from '../../tlog/checkpoint.ts'
+import { COSIGNED_NAME_BYTES_MAX } from '../../tlog/cosignature.ts'
+import { formatVkey, parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
+import { LOG_KEYS_MAX, WITNESSED_LOGS_MAX } from '../cosigner/cosigner.ts'
+import { GROWTH_PER_MINUTE_MIN } from '../cosigner/growth-rate.ts'
+import { beginLines, sayStart } from '../../command/log-lines/begin-lines.ts'
+import { type LineOptions, lineOptions } from '../../command/log-lines/line-options.ts'
+import type { MainLines } from '../../command/log-lines/log-lines.ts'
+import { directoryOption } from '../../command/operator/log-options.ts'
+import { portNumber } from '../../command/operator/node-options.ts'
+import { refuseOtherOwner } from '../../command/terminal/directory-owner.ts'
+import { makeFolder } from '../../command/terminal/option-paths.ts'
+import { keyFiles, option, optionOf, originName, wholeBetween } from '../../command/terminal/options.ts'
+import type { ExitCode, World } from '../../command/terminal/world.ts'
+
+type WitnessOptions = LineOptions &
+  Readonly<{
+    data: string
+    name: string
+    log: readonly TrustedLog[]
+    keyFile?: readonly string[]
+    host: string
+    port: number
+    opsHost: string
+    opsPort: number
+    logRate: number
+    acceptCopy?: true
+  }>
+
+const own = optionOf('witness')
+
+/** Command `daybook witness` with its options. */
+export function witnessCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
+  const command = new NewCommand('witness')
+    .description('cosign the checkpoints of other logs, as far as each continues the former one')
+    .addOption(directoryOption())
+    .addOption(
+      own('--name <name>', 'name of the witness in its cosignatures, for ever: witness.example.org; required')
+        .argParser(originName)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      own('--log <vkey>', 'verifier key of a log to cosign; may be repeated; required')
+        .argParser(addLogs)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      own(
+        '--key-file <file>',
+        'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.key and <dir>.ml-dsa.key, made at the first start)',
+      ).argParser((paths: string, earlier: readonly string[] | undefined) => [
+        ...(earlier ?? []),
+        ...keyFiles(paths),
+      ]),
+    )
+    .addOption(option('--host <address>', 'address of the public listener').default('127.0.0.1'))
+    .addOption(option('--port <n>', 'port of the public listener').argParser(portNumber).default(8090))
+    .addOption(option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'))
+    .addOption(option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8091))
+    .addOption(
+      own('--log-rate <n>', 'most new sizes of one log in a minute')
+        .argParser(wholeBetween(GROWTH_PER_MINUTE_MIN, 6_000))
+        .default(60),
+    )
+    .addOption(
+      own(
+        '--accept-copy',
+        'for one start: this state was moved, it is the newest one, and nothing else cosigns with its keys any more',
+      ),
+    )
+  return lineOptions(command).action(async (options: WitnessOptions, self: Command) => {
+    const world_ = beginLines(options, [], { world, lines })
+    refuseOtherOwner(options.data, world_)
+    makeFolder(options.data, '--data', 0o700)
+    sayStart(lines, self)
+    const { runWitness } = await import('./witness-command.ts')
+    const { log, keyFile, logRate, acceptCopy, ...rest } = options
+    const settings = {
+      ...rest,
+      logs: log,
+      keyFile,
+      growthPerMinute: logRate,
+      acceptCopy: acceptCopy === true,
+    }
+    done(await runWitness(settings, world_, lines))
+  })
+}
+
+/** Adds the logs of verifier keys to those of earlier options. An environment variable holds several with spaces. */
+function addLogs(text: string, earlier: readonly TrustedLog[] = []): readonly TrustedLog[] {
+  const logs = new Map(earlier.map((log) => [log.origin, log]))
+  for (const written of text.trim().split(/\s+/)) {
+    const key = parseVkey(sha256, written)
+    if (key === undefined || key.type !== 'ed25519')
+      throw new InvalidArgumentError('give the verifier key of a log, such as /api/v1/log/keys lists it')
+    if (Buffer.byteLength(key.name) > COSIGNED_NAME_BYTES_MAX)
+      throw new InvalidArgumentError(`the origin of a log has at most ${COSIGNED_NAME_BYTES_MAX} bytes`)
+    const keys = withKey(logs.get(key.name)?.keys ?? [], key)
+    if (keys.length > LOG_KEYS_MAX) throw new InvalidArgumentError(`a log has at most ${LOG_KEYS_MAX} keys`)
+    logs.set(key.name, { origin: key.name, keys })
+  }
+  if (logs.size > WITNESSED_LOGS_MAX)
+    throw new InvalidArgumentError(`a witness cosigns at most ${WITNESSED_LOGS_MAX} logs`)
+  return [...logs.values()]
+}
+
+function withKey(keys: readonly VerifierKey[], key: VerifierKey): readonly VerifierKey[] {
+  return keys.some((known) => formatVkey(known) === formatVkey(key)) ? keys : [...keys, key]
+}
