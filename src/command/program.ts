@@ -1,12 +1,10 @@
-import { Argument, Command } from 'commander'
+import { Command } from 'commander'
 import { COMMAND_GROUPS, type CommandRoom, type ProgramWorld, room } from './plug/program-option.ts'
-import type { Shell } from './terminal/completion.ts'
 import { VERSION } from './terminal/version.ts'
-import type { ExitCode, World } from './terminal/world.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-/** All commands of the core except `completion`. A start loads the room of its command only. */
+/** All commands of the core. A start loads the room of its command only. */
 const ROOMS: readonly CommandRoom[] = [
   room('trial', 'demo', async ({ world, lines, done }) =>
     (await import('./demo/demo-program.ts')).demoCommand(world, lines, done),
@@ -68,7 +66,7 @@ const ROOMS: readonly CommandRoom[] = [
  * the commands that are loaded with it; without such a word it has all.
  */
 export async function openProgram(surroundings: ProgramWorld, words: readonly string[]): Promise<Command> {
-  const { world, done, options } = surroundings
+  const { world, options } = surroundings
   const rooms = [...ROOMS, ...options.flatMap((option) => option.rooms)]
   const program = new Command('daybook')
     .description(`The open book of a contest and prize platform. ${NOTICE}`)
@@ -90,24 +88,9 @@ export async function openProgram(surroundings: ProgramWorld, words: readonly st
     program.commandsGroup(COMMAND_GROUPS[group])
     await add(program, surroundings)
   }
-  if (called === undefined) await addCompletion(program, world, done)
   // A command that is added takes over no settings, such as the hint after an error.
   for (const command of program.commands) command.copyInheritedSettings(program)
   // After that, so that the group of the command `help` is not taken over.
-  if (called === undefined) program.helpCommand(true)
+  if (called === undefined) program.commandsGroup('For everyone:').helpCommand(true)
   return program
-}
-
-async function addCompletion(program: Command, world: World, done: (code: ExitCode) => void): Promise<void> {
-  const { completionScript, SHELLS } = await import('./terminal/completion.ts')
-  program
-    .commandsGroup('For everyone:')
-    .command('completion')
-    .description('print a script that completes commands and options')
-    .addArgument(new Argument('<shell>', 'shell to write the script for').choices(SHELLS))
-    .addHelpText('after', '\nExample: source <(daybook completion bash)')
-    .action((shell: Shell) => {
-      world.stdout.write(completionScript(program, shell))
-      done(0)
-    })
 }
