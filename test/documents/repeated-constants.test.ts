@@ -26,7 +26,7 @@ const SENTENCES: readonly (readonly [
   [
     'docs/runbook/DaybookDiskWillFill.md',
     (value) => `an upgrade ${value} times as much`,
-    'src/publish/upgrade/upgrade-room.ts',
+    'src/publish/upgrade/upgrade.ts',
     'GROWTH',
   ],
   [

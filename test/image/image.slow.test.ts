@@ -156,15 +156,15 @@ suite('the container image', { skip: skipWithout(...NEEDED) }, () => {
     assert.match(stderr, /no key can be written to \/data\.key: .+ such as --data \/data\/log/)
   })
 
-  test('upgrades a store of schema 8', async () => {
-    using kept = unpackKept(8)
+  test('upgrades a store of schema 12', async () => {
+    using kept = unpackKept(12)
     const volume = await image.makeVolume('upgraded', {
       log: kept.data,
       'log.key': defaultKeyFile(kept.data),
     })
     const upgraded = await image.run(volume, ['upgrade']).ended
     assert.equal(upgraded.code, 0, upgraded.stderr)
-    assert.match(upgraded.stdout, /from schema 8 to schema \d+/)
+    assert.match(upgraded.stdout, /from schema 12 to schema \d+/)
     const checked = await image.run(volume, ['check']).ended
     assert.equal(checked.code, 0, checked.stdout + checked.stderr)
   })

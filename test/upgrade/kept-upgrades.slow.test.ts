@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -7,6 +8,8 @@ import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import { ask, askedPaths, keptSchemas, readAnswers, unpackKept } from '../books/kept-store.ts'
 import { run } from '../stage/command-stage.ts'
+import { blocksOf, textOf } from '../stage/document.ts'
+import { ROOT } from '../stage/places.ts'
 import { daybook } from '../stage/service.ts'
 import { makeLogBeforeKey } from '../story/changed-key.ts'
 import { openFolder, runCheck } from '../story/damaged-log.ts'
@@ -75,7 +78,7 @@ suite('`daybook upgrade`', () => {
     using kept = unpackKept(OLDEST_SCHEMA)
     const refused = await daybook('check', '--data', kept.data)
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /^daybook: the store has schema 8, and .*: run daybook upgrade --data DIR/)
+    assert.match(refused.stderr, /^daybook: the store has schema 12, and .*: run daybook upgrade --data DIR/)
     const upgraded = await run(['upgrade', '--data', kept.data])
     assert.match(upgraded.stderr, /^upgrading 4484 events .* needs \d.* of disk at most; \d.* are free$/m)
     const again = await run(['upgrade', '--data', kept.data])
@@ -99,5 +102,25 @@ suite('`daybook upgrade`', () => {
     await upgrade(kept.data)
     renameSync(keptStoreOf(kept.data, OLDEST_SCHEMA), storePath(kept.data))
     assert.equal((await upgrade(kept.data))?.from, OLDEST_SCHEMA)
+  })
+})
+
+const DOCUMENT = 'docs/upgrading.md'
+const COMMAND = `'${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`
+
+suite(DOCUMENT, () => {
+  test('upgrades the oldest kept store, checks it and removes the old one, by its own commands', () => {
+    using kept = unpackKept(OLDEST_SCHEMA)
+    const blocks = blocksOf(textOf(DOCUMENT)).filter(({ before }) => before === '<!-- run: upgrade -->')
+    const said = blocks.map(({ text }) => {
+      const script = text
+        .replaceAll('/var/lib/daybook/log', kept.data)
+        .replaceAll(/^runuser -u daybook -- daybook /gm, `${COMMAND} `)
+      return execFileSync('sh', ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    })
+    assert.match(said[0] ?? '', /^4484 events upgraded from schema 12 to schema \d+ in \d/)
+    assert.match(said[1] ?? '', /^4484 events: every table agrees with the log/)
+    assert.match(said[2] ?? '', /daybook\.db\.schema-12 is removed: \d/)
+    assert.equal(said.length, 3)
   })
 })

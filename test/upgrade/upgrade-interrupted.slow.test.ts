@@ -137,7 +137,7 @@ suite('an upgrade', () => {
     publishUpTo(folder.data, [310])
     const reader = openForReading(storePath(folder.data))
     reader.exec('BEGIN; SELECT key FROM meta')
-    change(folder.data, (db) => db.exec('PRAGMA user_version = 11'))
+    change(folder.data, (db) => db.exec(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`))
     await assert.rejects(upgrade(folder.data), /another process reads the old store/)
     reader.close()
     assert.equal((await upgrade(folder.data))?.events, 310)

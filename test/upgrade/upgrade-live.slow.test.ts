@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DatabaseSync } from 'node:sqlite'
-import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
+import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { hasStore, isSimulatedLog, storePath } from '../../src/log/store/store.ts'
 import { openRefs } from '../../src/log/store/refs.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
@@ -85,7 +85,7 @@ suite('an upgrade beside a service', () => {
 
 suite('`serve --upgrade`', () => {
   test('upgrades an older store, and serves it', async () => {
-    using kept = unpackKept(8)
+    using kept = unpackKept(OLDEST_SCHEMA)
     const node = await startNode(kept.data, ['--upgrade', '--chain', 'solana'])
     const lines = await readLines(node.url, 4_480)
     assert.equal(lines.length, 4)
@@ -95,7 +95,7 @@ suite('`serve --upgrade`', () => {
 
 suite('the demonstration', () => {
   test('upgrades its own store, and leaves the store of a real log alone', async () => {
-    using kept = unpackKept(8)
+    using kept = unpackKept(OLDEST_SCHEMA)
     assert.ok(hasStore(kept.data) && holdsRealLog(kept.data))
     const db = new DatabaseSync(storePath(kept.data))
     db.exec("UPDATE meta SET value = '1' WHERE key = 'simulated'")

@@ -5,8 +5,8 @@ import { HELD_TABLES } from './held-schema.ts'
 export const SCHEMA_VERSION = 13
 /** The first version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can say it. */
 export const SCHEMA_NEEDS = '0.1.0'
-/** The oldest schema that `daybook upgrade` reads. */
-export const OLDEST_SCHEMA = 8
+/** The oldest schema that `daybook upgrade` reads. Those before it belong to clones from before the first release. */
+export const OLDEST_SCHEMA = 12
 
 /**
  * Indexes of `events`, which end with the seq. They find the events of types and kinds, and of contests. A bulk import

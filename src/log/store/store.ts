@@ -270,7 +270,7 @@ export function refusalOf(db: DatabaseSync, schema: number): string {
   }
   if (schema >= OLDEST_SCHEMA)
     return `${both}: run daybook upgrade --data DIR, which keeps every event and signature`
-  return `${both}; no released Daybook wrote this one: import the drafts again`
+  return `${both}; no release wrote or reads this one: see docs/upgrading.md, or import the drafts again`
 }
 
 /** Notes in the store the first Daybook that reads it. */

@@ -2,13 +2,13 @@ import { pathToFileURL } from 'node:url'
 import type { DatabaseSync } from 'node:sqlite'
 import { giveOwnerAndMode } from '../../log/store/file-owner.ts'
 import { BUILDING_TXS, EVENT_INDEXES, SCHEMA_VERSION } from '../../log/store/store-schema.ts'
-import { createStore, readIdentity, storeSchema } from '../../log/store/store.ts'
+import { createStore, openAnySchema, readIdentity, storeSchema } from '../../log/store/store.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
 import { haveSameTree } from '../../log/tree/stored-tree.ts'
 import { openBuildRow, openLeft, openUnfinished } from '../../log/unfinished-store.ts'
-import type { OldStore } from './old-store.ts'
 import { removeStore } from '../../log/store/store-files.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
+import type { Row } from '../../log/store/codec.ts'
 
 /** Progress of an upgrade. */
 export type BuildState = Readonly<{
@@ -98,4 +98,44 @@ function canContinue(db: DatabaseSync, old: OldStore, version: string): boolean 
 /** Ends the upgrade: the store gets the settings of a store that is served, and is one file. */
 export function finishBuilding({ db }: BuildingStore): void {
   PROGRESS.finish(db)
+}
+
+/**
+ * The store that an upgrade reads, of any released schema. Each method reads in a transaction of its own, which ends when
+ * it returns, so that an older Daybook can go on writing and resetting its write-ahead log.
+ */
+export type OldStore = Readonly<{
+  path: string
+  db: DatabaseSync
+  schema: number
+  /** Events from `seq` on with their details and signatures, at most `limit`. */
+  rowsFrom(seq: number, limit: number): readonly Row[]
+  /** The signed note of the tree at the end of a month with events; undefined when no closed month ends there. */
+  noteAt(size: number): string | undefined
+  /** Closes the store, unless it is closed. */
+  close(): void
+}>
+
+export function openOldStore(path: string): OldStore {
+  const db = openAnySchema(path, { readOnly: true })
+  const rows = db.prepare(
+    `SELECT e.seq AS seq, e.line AS line, e.leaf AS leaf, e.signature AS signature, d.line AS details
+     FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq LIMIT ?`,
+  )
+  const note = db.prepare(
+    `SELECT json_extract(manifest, '$.checkpoint') AS note FROM months WHERE closed = 1 AND last_seq = ?`,
+  )
+  return {
+    path,
+    db,
+    schema: storeSchema(db),
+    rowsFrom: (seq, limit) => rows.all(seq, limit),
+    noteAt(size) {
+      const found = note.get(size)?.['note']
+      return typeof found === 'string' ? found : undefined
+    },
+    close() {
+      if (db.isOpen) db.close()
+    },
+  }
 }

@@ -1,20 +1,31 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { readHighWater } from '../../log/store/high-water.ts'
-import { LockedError, lockDirectory } from '../../log/store/lock.ts'
+import { lockDirectory, LockedError } from '../../log/store/lock.ts'
 import { isFull } from '../../log/store/sqlite-error.ts'
-import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
+import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/store.ts'
 import { faultAtStart, headOf, isBehindCarrier, type LogFault } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
-import { type BuildProgress, buildSteps, catchUp, followLog } from './build-steps.ts'
-import { type BuildingStore, finishBuilding, openBuilding } from './building-store.ts'
+import {
+  type BuildProgress,
+  buildSteps,
+  type CarryingAppender,
+  catchUp,
+  followLog,
+  openCarryingAppender,
+} from './build-steps.ts'
+import {
+  type BuildingStore,
+  finishBuilding,
+  type OldStore,
+  openBuilding,
+  openOldStore,
+} from './building-store.ts'
 import { removeStore } from '../../log/store/store-files.ts'
-import { isReleased } from './carried-tables.ts'
-import { type CarryingAppender, openCarryingAppender } from './carrying-appender.ts'
-import { type OldStore, openOldStore } from './old-store.ts'
 import { emptyJournal, keptPath, lockUpgrades, refuseKept, swapStores } from './swap-stores.ts'
 import { proveUpgrade } from './upgrade-proof.ts'
-import { refuseNearlyFull, refuseSmallDisk, roomFor, type UpgradeRoom } from './upgrade-room.ts'
+import { statSync } from 'node:fs'
+import { freeBytes } from '../../log/store/disk-probe.ts'
 
 /** Progress of an upgrade. `waiting`: the new store is ready, and an older Daybook still serves the old one. */
 export type UpgradeProgress =
@@ -73,7 +84,8 @@ export async function upgradeStore(settings: UpgradeSettings): Promise<UpgradeRe
       removeStore(buildingPath(store))
       return null
     }
-    if (!isReleased(old.schema)) throw new StoreError(refusalOf(old.db, old.schema))
+    if (old.schema < OLDEST_SCHEMA || old.schema > SCHEMA_VERSION)
+      throw new StoreError(refusalOf(old.db, old.schema))
     return await upgradeOld(settings, old)
   } finally {
     old.close()
@@ -171,7 +183,7 @@ function complete(
   old: OldStore,
   appender: CarryingAppender,
 ): void {
-  catchUp(building, old, appender)
+  catchUp(building, appender)
   onProgress({ stage: 'proving', done: appender.head(), total: appender.head() })
   building.besideOld(() =>
     proveUpgrade(building.db, old.db, appender.fold().tally, readHighWater(dataDirectory), keys),
@@ -179,4 +191,47 @@ function complete(
   old.close()
   emptyJournal(old.path)
   finishBuilding(building)
+}
+
+/** Free disk that an upgrade needs, and free disk there is, in bytes. */
+type UpgradeRoom = Readonly<{ needBytes: number; freeBytes: number }>
+
+/** Bytes of a new store for each byte of the old one, at most. */
+const GROWTH = 1.25
+/** Bytes that a small store needs too. */
+const LEAST_BYTES = 4 * 1024 * 1024
+/** Part of the new store's bytes that must stay free, so that a service can go on publishing. */
+const RESERVE = 1 / 20
+
+/** The disk that building a new store beside the old one still needs. */
+function roomFor(store: string, building: string): UpgradeRoom {
+  const needBytes = Math.max(0, newBytesOf(store) - bytesOf(building))
+  return { needBytes, freeBytes: freeBytes(store) }
+}
+
+function refuseSmallDisk(room: UpgradeRoom): void {
+  if (room.freeBytes >= room.needBytes) return
+  throw new StoreError(
+    `the upgrade needs ${megabytes(room.needBytes)} of free disk, and ${megabytes(room.freeBytes)} are free: make room and upgrade again`,
+  )
+}
+
+/** Throws when little disk is left, for a service publishes on the same disk. What is built stays. */
+function refuseNearlyFull(store: string, building: string): void {
+  if (roomFor(store, building).freeBytes >= newBytesOf(store) * RESERVE) return
+  throw new StoreError(
+    'the disk is nearly full, and the rest is left to the service: make room and upgrade again, which continues',
+  )
+}
+
+function newBytesOf(store: string): number {
+  return Math.ceil((bytesOf(store) + bytesOf(`${store}-wal`)) * GROWTH) + LEAST_BYTES
+}
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`
 }

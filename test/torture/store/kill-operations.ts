@@ -181,7 +181,7 @@ export const KILLED_OPERATIONS: readonly KilledOperation[] = [
   {
     name: 'an upgrade',
     prepare(root) {
-      using kept = unpackKept(11)
+      using kept = unpackKept(12)
       cpSync(kept.data, dataOf(root), { recursive: true })
       copyFileSync(defaultKeyFile(kept.data), defaultKeyFile(dataOf(root)))
     },
