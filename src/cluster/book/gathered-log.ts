@@ -1,14 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Appender, openAppender } from '../../log/append.ts'
 import { type HeldTables, openHeldTables } from '../../log/held/held-tables.ts'
-import type { CommitRow } from '../row/log-row.ts'
+import { type CommitRow, type RowRef, type RowSegment, STORED_ROW_SEGMENT } from '../row/log-row.ts'
 import type { Signer } from '../../log/tree/signer.ts'
 import { type HeldDrafts, openHeldDrafts } from '../../publish/held/held-drafts.ts'
-import { openAcceptedTree } from './accepted-tree.ts'
-import { applyHeld } from './apply-held.ts'
 import { type FollowedRow, followLines, followRow, UnfitRow } from './followed-row.ts'
-import { type CommitGathering, openCommitGathering } from './commit-gathering.ts'
-import { gatherHeldDrafts } from './held-gathering.ts'
+import { gatherHeldDrafts, type HeldGathering } from './held-gathering.ts'
+import { openTreeWriter, type TreeWriter } from '../../log/tree/tree-writer.ts'
+import { assert } from '../../protocol/brand.ts'
+import type { HeldChange } from '../../log/held/held-change.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import type { SegmentOf } from '../../log/archive/archive-writer.ts'
+import { deflateSegment, storeSegment } from '../../log/archive/gzip-member.ts'
+import { bytesOfEvent, bytesOfRef, ROW_CHANGES_BYTES_MAX, SEGMENT_SPARE_BYTES } from './row-room.ts'
 
 /** The log and the held drafts of a store on a table. Changes belong to one transaction, which the caller opens. */
 export type GatheredLog = Readonly<{
@@ -119,4 +123,211 @@ function gatheredAppender(appender: Appender, gathered: CommitGathering): Append
       gathered.drop()
     },
   }
+}
+
+/** The tree of a log on a table, and its signer, which sign nothing that the table has not accepted. */
+type AcceptedTree = Readonly<{
+  open: typeof openTreeWriter
+  signer: Signer
+  tree(): TreeWriter
+  /** Signs the tree of this size, after its row was accepted. */
+  accept(size: number): void
+  /** Reads the tree again, of which the table has accepted so many leaves. */
+  reload(size: number): void
+  /** The signed note of the newest tree; null while this process has not signed it. */
+  note(): string | null
+}>
+
+type TreeSettings = Readonly<{
+  /** Gathers the lines of a commit that is built. */
+  gathered: CommitGathering
+  /** The commit of another node that is being applied; null while one is built. */
+  followed(): FollowedRow | null
+  head(): number
+  /** The signer of the log. Its keys may change. */
+  signer(): Signer
+}>
+
+function openAcceptedTree({ gathered, followed, head, signer }: TreeSettings): AcceptedTree {
+  let opened: TreeWriter | undefined
+  let accepted = 0
+  let isNoted = false
+
+  const tree = (): TreeWriter => {
+    assert(opened !== undefined, 'the appender has opened its tree')
+    return opened
+  }
+  const guarded: Signer = {
+    sign(of) {
+      // A month that ends in moved history has its note. Any other one ended with an accepted commit.
+      const note = followed()?.noteAt(of.size)
+      if (note !== undefined) return { signature: new Uint8Array(0), note }
+      assert(of.size <= accepted, `a tree of ${of.size} leaves is signed only after it was accepted`)
+      return signer().sign(of)
+    },
+  }
+
+  function reload(size: number): void {
+    accepted = size
+    tree().reload(size)
+    isNoted = false
+  }
+
+  return {
+    signer: guarded,
+    tree,
+    open(db, _signer, size) {
+      const own = openTreeWriter(db, guarded, size)
+      opened = own
+      accepted = size
+      return {
+        ...own,
+        reload,
+        add(line, details) {
+          const added = own.add(line, details)
+          const commit = followed()
+          if (commit !== null) return { ...added, signature: commit.signatureAt(head() + 1) }
+          gathered.lines(line, details)
+          return added
+        },
+      }
+    },
+    accept(size) {
+      if (size === accepted) return
+      accepted = size
+      tree().sign(size)
+      isNoted = true
+    },
+    reload,
+    note: () => (isNoted ? tree().checkpoint() : null),
+  }
+}
+
+/** Makes a change of held drafts that another node has made. Returns why it does not fit; null when it is made. */
+function applyHeld(held: HeldDrafts, change: HeldChange): string | null {
+  switch (change.is) {
+    case 'hold': {
+      const { id, ref } = change.held
+      if (held.find(ref) !== undefined || held.numbered(id) !== undefined)
+        return 'it holds a draft that is held'
+      held.add(change.held)
+      return null
+    }
+    case 'change': {
+      const { chain, place, settledAt, vouch, reason } = change
+      return each(held, change.ids, (draft) =>
+        held.change({ ...draft, chain, place, settledAt, vouch, reason }),
+      )
+    }
+    case 'remove':
+      return each(held, change.ids, held.remove)
+    case 'settle': {
+      const { state, settledAt, place, reason } = change
+      return each(held, change.ids, (draft) => held.settle(draft, { state, settledAt, place, reason }))
+    }
+    case 'vouch':
+      held.vouch(change.seq, change.reason, change.at)
+      return null
+    case 'chain':
+      if (held.chain() !== null) return 'it names the chain of the log again'
+      held.keepChain(change.id)
+      return null
+  }
+}
+
+function each(held: HeldDrafts, ids: readonly number[], make: (draft: HeldDraft) => void): string | null {
+  for (const id of ids) {
+    const draft = held.numbered(id)
+    if (draft === undefined) return 'it changes a draft that is not held'
+    make(draft)
+  }
+  return null
+}
+
+/** Changes of a commit, gathered while it is built: events and held drafts that were kept, and their segments. */
+type CommitGathering = Readonly<{
+  /** Notes the lines of the next event, then its ref. */
+  lines(line: string, details: string | null): void
+  ref(ref: RowRef | null): void
+  /** Keeps the noted events, or forgets them. */
+  keep(): void
+  drop(): void
+  /** Compresses a segment, and notes it. */
+  segmentOf: SegmentOf
+  /** Content of the commit; null when nothing was kept. */
+  commit(): Pick<CommitRow, 'lines' | 'details' | 'refs' | 'held' | 'segments'> | null
+  /** Bytes that the row of the commit has left, without those that are kept. */
+  bytesLeft(): number
+  /** Keeps so many bytes for what the commit will gather, in place of those that were kept before. */
+  reserve(bytes: number): void
+  clear(): void
+}>
+
+/** Lines and refs of events. */
+type Events = Readonly<{ lines: string[]; details: (string | null)[]; refs: (RowRef | null)[] }>
+
+function openCommitGathering(held: HeldGathering): CommitGathering {
+  let kept = noEvents()
+  let unkept = noEvents()
+  let segments: RowSegment[] = []
+  let bytes = 0
+  let unkeptBytes = 0
+  let reserved = 0
+
+  function keep(): void {
+    for (const line of unkept.lines) kept.lines.push(line)
+    for (const line of unkept.details) kept.details.push(line)
+    for (const ref of unkept.refs) kept.refs.push(ref)
+    bytes += unkeptBytes
+    drop()
+  }
+
+  function drop(): void {
+    unkept = noEvents()
+    unkeptBytes = 0
+  }
+
+  const bytesLeft = (): number => ROW_CHANGES_BYTES_MAX - bytes - unkeptBytes - held.bytes() - reserved
+
+  return {
+    lines(line, details) {
+      unkept.lines.push(line)
+      unkept.details.push(details)
+      unkeptBytes += bytesOfEvent(line, details)
+    },
+    ref(ref) {
+      unkept.refs.push(ref)
+      unkeptBytes += bytesOfRef(ref)
+    },
+    keep,
+    drop,
+    segmentOf({ month, file, start }, raw) {
+      // Segments are made before the batch is kept, and its events need their room first.
+      keep()
+      const deflated = deflateSegment(raw)
+      const fits = deflated.length + SEGMENT_SPARE_BYTES <= bytesLeft()
+      segments.push({ month, file, start, bytes: fits ? deflated : STORED_ROW_SEGMENT })
+      if (fits) bytes += deflated.length
+      return fits ? deflated : storeSegment(raw)
+    },
+    commit() {
+      const { lines, details, refs } = kept
+      if (lines.length === 0 && held.bytes() === 0) return null
+      assert(refs.length === lines.length, 'each gathered event has its ref')
+      return { lines, details, refs, held: held.changes(), segments }
+    },
+    bytesLeft,
+    reserve: (size) => void (reserved = size),
+    clear() {
+      kept = noEvents()
+      drop()
+      segments = []
+      bytes = reserved = 0
+      held.clear()
+    },
+  }
+}
+
+function noEvents(): Events {
+  return { lines: [], details: [], refs: [] }
 }

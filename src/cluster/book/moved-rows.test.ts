@@ -13,8 +13,8 @@ import { listKeys } from '../../log/tree/signing-keys.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { signNewest } from '../../log/tree/ready-log.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
-import { readTablePlace } from '../row/table-position.ts'
 import { leaveTable, movedRows } from './moved-rows.ts'
+import { readTablePlace } from '../row/kept-rows.ts'
 
 /** Begins another log with the events of this one, as after an accepted loss. */
 function continueLost(db: DatabaseSync, key: SigningKey): void {

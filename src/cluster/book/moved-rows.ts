@@ -14,7 +14,7 @@ import { assert } from '../../protocol/brand.ts'
 import { msOf, parseMonth } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { beginOf } from '../row/begin-row.ts'
-import { openKeptRows } from '../row/kept-rows.ts'
+import { clearTablePlace, openKeptRows, writeTablePlace } from '../row/kept-rows.ts'
 import {
   type CommitRow,
   ROW_VERSION,
@@ -25,7 +25,6 @@ import {
 } from '../row/log-row.ts'
 import { digestOfRow, encodeRow } from '../row/row-frame.ts'
 import { openRowKeys } from '../row/row-keys.ts'
-import { clearTablePlace, writeTablePlace } from '../row/table-position.ts'
 import type { TableRow } from '../table/log-table.ts'
 import { bytesOfChange, bytesOfEvent, bytesOfRef, ROW_CHANGES_BYTES_MAX } from './row-room.ts'
 

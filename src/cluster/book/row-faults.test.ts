@@ -12,10 +12,10 @@ import { randomRows } from '../../../test/cluster/row/random-rows.ts'
 import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import { DAY_MS, msOf } from '../../protocol/moment.ts'
-import { RowFault } from '../node/node-book.ts'
 import type { TableBook } from './table-book.ts'
 import type { CommitRow, LogRow } from '../row/log-row.ts'
 import { decodeRow, encodeRow } from '../row/row-frame.ts'
+import { RowFault } from '../node/cluster-node.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 60)
 const ZEROS = new Uint8Array(32)

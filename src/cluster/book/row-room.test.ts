@@ -9,8 +9,8 @@ import type { Draft } from '../../protocol/draft.ts'
 import { formatEvent } from '../../protocol/event.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { formatRowSections } from '../row/row-sections.ts'
 import { rowRoom } from './row-room.ts'
+import { formatRowSections } from '../row/row-frame.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
 const ZEROS = new Uint8Array(32)

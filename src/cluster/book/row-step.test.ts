@@ -10,14 +10,14 @@ import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { msOf } from '../../protocol/moment.ts'
-import { RowFault } from '../node/node-book.ts'
 import { faultOfKeptRows } from '../row/compare-rows.ts'
 import type { LogRow } from '../row/log-row.ts'
 import { decodeRow, encodeRow } from '../row/row-frame.ts'
-import { readTablePlace, writeTablePlace } from '../row/table-position.ts'
 import { leaveTable } from './moved-rows.ts'
 import type { RowStep } from './row-step.ts'
 import { openTableBook } from './table-book.ts'
+import { RowFault } from '../node/cluster-node.ts'
+import { readTablePlace, writeTablePlace } from '../row/kept-rows.ts'
 
 const NOTHING = new Uint8Array(0)
 

@@ -1,25 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
 import type { HeldTables } from '../../log/held/held-tables.ts'
-import { StoreError } from '../../log/store/store.ts'
-import { newestCheckpoint, signNewest } from '../../log/tree/ready-log.ts'
-import type { SigningKey } from '../../log/tree/signer.ts'
+import { readIdentity, StoreError } from '../../log/store/store.ts'
+import { newestCheckpoint, signNewest, storedSignature } from '../../log/tree/ready-log.ts'
+import { isMadeWith, type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { CommitRoom } from '../../publish/commits/commit-path.ts'
 import type { HeldDrafts } from '../../publish/held/held-drafts.ts'
-import { type NodeBook, RowFault } from '../node/node-book.ts'
-import type { CommitRow } from '../row/log-row.ts'
-import { followsOther } from '../row/next-row.ts'
-import { decodeRow, encodeRow } from '../row/row-frame.ts'
+import {
+  type CommitRow,
+  followsOther,
+  type LogRow,
+  refusalOfRow,
+  ROW_VERSION,
+  type RowBody,
+  type RowPlace,
+} from '../row/log-row.ts'
+import { decodeRow, digestOfRow, encodeRow } from '../row/row-frame.ts'
 import { openRowKeys, type RowKeys } from '../row/row-keys.ts'
 import { LOOK_ROWS_MAX, type TableRow } from '../table/log-table.ts'
-import { type BookRows, openBookRows } from './book-rows.ts'
 import { UnfitRow } from './followed-row.ts'
 import { type GatheredLog, openGatheredLog } from './gathered-log.ts'
 import { rowRoom } from './row-room.ts'
 import { applyStepRow, rowOfStep, type RowStep, type StepRow } from './row-step.ts'
-import { openStandIn, type StandIn } from './stand-in.ts'
+import { openKeptRows, readTablePlace, writeTablePlace } from '../row/kept-rows.ts'
+import { base64 } from '@scure/base'
+import { text } from '../../log/store/codec.ts'
+import { headOf } from '../../log/tree/log-fault.ts'
+import { type NewestRow, type NodeBook, RowFault } from '../node/cluster-node.ts'
 
 type TableBookSettings = Readonly<{
   /** The writing connection to the store, whose log is on a table. */
@@ -235,4 +244,129 @@ const SQLITE_CONSTRAINT = 19
 function isOfDisk(error: unknown): boolean {
   if (!(error instanceof Error && 'errcode' in error)) return false
   return (Number(error.errcode) & 0xff) !== SQLITE_CONSTRAINT
+}
+
+/** The rows of a store: its newest one, and the kept ones. Changes belong to the caller's transaction. */
+type BookRows = Readonly<{
+  newest(): NewestRow
+  kept(from: number): readonly TableRow[]
+  /** Whether the newest row is the last one of its log. */
+  isEnded(): boolean
+  /** The place of the next row. */
+  next(): RowPlace
+  /** Reason why the table's row at a place is not the next one of this log; null when it is. */
+  refusalOf(row: LogRow, place: number): string | null
+  /** Notes the next row. */
+  note(bytes: Uint8Array, is: RowBody['is']): void
+  /** Writes the place of the newest row. */
+  write(): void
+  /** Undoes what was noted since the last commit. */
+  rollback(): void
+}>
+
+/** Opens the rows of a store. Throws a StoreError when its log is on no table. */
+function openBookRows(db: DatabaseSync): BookRows {
+  const { id: logId } = readIdentity(db)
+  const kept = openKeptRows(db)
+  let newest = placeOf(db)
+  let isEnded = isEndKept(kept.from(newest.place))
+
+  const next = (): RowPlace => {
+    const { place, digest } = newest
+    return { v: ROW_VERSION, logId, place: place + 1, prev: digest }
+  }
+
+  return {
+    newest: () => newest,
+    kept: kept.from,
+    isEnded: () => isEnded,
+    next,
+    refusalOf(row, place) {
+      if (isEnded) return 'it follows the last row of the log, which has left the table'
+      return refusalOfRow(row, place, next())
+    },
+    note(bytes, is) {
+      const { place } = next()
+      kept.add({ place, bytes })
+      newest = { place, digest: digestOfRow(bytes) }
+      isEnded = is === 'end'
+    },
+    write: () => writeTablePlace(db, newest),
+    rollback() {
+      kept.reload()
+      newest = placeOf(db)
+      isEnded = isEndKept(kept.from(newest.place))
+    },
+  }
+}
+
+function isEndKept([newest]: readonly TableRow[]): boolean {
+  const decoded = newest === undefined ? null : decodeRow(newest.bytes)
+  return decoded?.ok === true && decoded.signed.row.is === 'end'
+}
+
+function placeOf(db: DatabaseSync): NewestRow {
+  const newest = readTablePlace(db)
+  if (newest === null)
+    throw new StoreError('the log of this store is on no table: move it with daybook cluster move')
+  return newest
+}
+
+/**
+ * Signature of the newest tree while the store ends in the middle of moved history. The log has none there, or one of a
+ * former key, and every store must end with a signed tree: readers, audits and a start need it. The next transaction
+ * puts back what the log has. The tree was accepted by the table, and is a prefix of the log, so it may be signed.
+ */
+type StandIn = Readonly<{
+  /** Signs the newest tree, unless these keys have signed it. */
+  put(keys: readonly SigningKey[]): void
+  /** Puts the signature of the log back. Begins a transaction that changes anything. */
+  remove(): void
+  /** Reads again, after a rollback. */
+  reload(): void
+}>
+
+/** Row of `meta` with the seq and the signature (base64, empty for none) that the log has there. */
+const ROW = 'moved_signature'
+const FORM = /^([1-9]\d{0,15}) ([A-Za-z0-9+/=]*)$/
+
+/** The signature that the log has at a seq. */
+type Replaced = Readonly<{ seq: number; signature: Uint8Array | null }>
+
+/** Opens the signature of a store. Its changes belong to the caller's transaction. */
+function openStandIn(db: DatabaseSync): StandIn {
+  const update = db.prepare('UPDATE events SET signature = ? WHERE seq = ?')
+  const { origin } = readIdentity(db)
+  let replaced = readReplaced(db)
+
+  return {
+    put(keys) {
+      const seq = headOf(db)
+      if (seq === 0) return
+      const stored = storedSignature(db, seq)
+      const signature = stored instanceof Uint8Array ? stored : null
+      const own = keys.map(({ publicKey }) => verifierKeyOf(origin, publicKey))
+      if (signature !== null && isMadeWith(signature, own)) return
+      replaced = { seq, signature }
+      const value = `${seq} ${signature === null ? '' : base64.encode(signature)}`
+      db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(ROW, value)
+      signNewest(db, keys)
+    },
+    remove() {
+      if (replaced === null) return
+      update.run(replaced.signature, replaced.seq)
+      db.prepare('DELETE FROM meta WHERE key = ?').run(ROW)
+      replaced = null
+    },
+    reload: () => void (replaced = readReplaced(db)),
+  }
+}
+
+function readReplaced(db: DatabaseSync): Replaced | null {
+  const row = db.prepare('SELECT value FROM meta WHERE key = ?').get(ROW)
+  if (row === undefined) return null
+  const [, seq, signature] = FORM.exec(text(row, 'value')) ?? []
+  if (seq === undefined || signature === undefined)
+    throw new StoreError(`the row ${ROW} of the store is damaged: restore the newest backup`)
+  return { seq: Number(seq), signature: signature === '' ? null : base64.decode(signature) }
 }

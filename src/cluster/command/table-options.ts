@@ -5,7 +5,7 @@ import { option } from '../../command/terminal/options.ts'
 import { CommandError } from '../../command/terminal/world.ts'
 import { sentDatabase } from '../../database/sent-database.ts'
 import { openClusterTelling } from '../log/cluster-telling.ts'
-import type { TableSettings } from '../log/table-settings.ts'
+import type { TableSettings } from '../table/open-table.ts'
 
 /** Options that name the table of a log, as commander parses them. */
 export type TableOptionValues = Readonly<{

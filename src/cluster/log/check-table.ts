@@ -4,10 +4,10 @@ import { openForReading, readIdentity, StoreError } from '../../log/store/store.
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { compareRows, faultOfKeptRows } from '../row/compare-rows.ts'
 import { openRowChain, type RowChainEnd } from '../row/row-chain.ts'
-import { readTablePlace } from '../row/table-position.ts'
-import { firstPlace } from '../table/first-place.ts'
-import { ROW_BYTES_MAX } from '../table/log-table.ts'
+import { APPEND_MS_MAX, ROW_BYTES_MAX } from '../table/log-table.ts'
 import { inspectTable, openLogTable, type TableOptions } from '../table/open-table.ts'
+import { asTableError, openTableSession, type PrimaryKeeper, TABLE } from '../table/table-session.ts'
+import { readTablePlace } from '../row/kept-rows.ts'
 
 type CheckSettings = Readonly<{
   target: DatabaseTarget
@@ -86,4 +86,17 @@ async function checkWith(settings: CheckSettings, db: DatabaseSync | null): Prom
     ...(comparison?.notices(end) ?? []),
   ]
   return { faults, notices, rows, end }
+}
+
+/** The oldest place in the table, 0 of an empty one: its owner may have deleted older rows. Throws a `TableError`. */
+async function firstPlace(target: DatabaseTarget, memory: PrimaryKeeper | null): Promise<number> {
+  try {
+    await using session = await openTableSession(target, memory, new AbortController().signal)
+    const [row] = await session.connection.ask(`SELECT min(place) AS first FROM ${TABLE}`, [], {
+      answerMs: APPEND_MS_MAX,
+    })
+    return Number(row?.['first'] ?? 0)
+  } catch (error) {
+    throw asTableError(error)
+  }
 }

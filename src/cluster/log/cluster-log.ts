@@ -1,25 +1,35 @@
 import { databaseOf } from '../../database/sent-database.ts'
-import type { HighWater } from '../../log/store/high-water.ts'
+import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
-import { readIdentity, StoreError } from '../../log/store/store.ts'
-import { lacksRoom } from '../../publish/commits/commit-failure.ts'
+import { hasStore, openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
+import {
+  type CommitFailureSettings,
+  FULL,
+  lacksRoom,
+  UNAVAILABLE,
+} from '../../publish/commits/commit-failure.ts'
 import type { CarriedListeners, CarriedLog, CarriedWorld } from '../../publish/door/carried-log.ts'
 import type { WriterSettings } from '../../publish/door/writer-messages.ts'
 import { openTableBook, type TableBook } from '../book/table-book.ts'
-import type { ClusterNode } from '../node/cluster-node.ts'
-import type { NodeBook } from '../node/node-book.ts'
-import type { NodeNotice } from '../node/node-settings.ts'
+import type { ClusterNode, CommitAnswer, NodeBook, NodeNotice } from '../node/cluster-node.ts'
 import { openClusterNode } from '../node/open-node.ts'
-import { type LogTable, TableError } from '../table/log-table.ts'
-import { openLogTable } from '../table/open-table.ts'
+import { type LogTable, ROW_BYTES_MAX, TableError, UNPROVED } from '../table/log-table.ts'
+import { openLogTable, type TableSettings } from '../table/open-table.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
-import { openCarriedPath } from './carried-path.ts'
 import { type ClusterNews, type ClusterReport, noticeOf } from './cluster-news.ts'
 import { openEvidence } from './evidence-folder.ts'
-import { joinTable } from './join-table.ts'
 import { KEYS_PATH, keysRequest } from './key-step.ts'
-import { openOwedTree } from './owed-tree.ts'
-import type { TableSettings } from './table-settings.ts'
+import { doorRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
+import type { CommitEnd, CommitPath, CommitWork } from '../../publish/commits/commit-path.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { faultAtStart, type LogFault } from '../../log/tree/log-fault.ts'
+import { newestCheckpoint } from '../../log/tree/ready-log.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import { createStoreFromRow } from '../row/begin-row.ts'
+import { readCheckpoint } from '../../tlog/checkpoint.ts'
+import { isSame } from '../../tlog/hash.ts'
+import { openStoredTree } from '../../log/tree/stored-tree.ts'
+import { readTablePlace } from '../row/kept-rows.ts'
 
 /** Time between two reports, and between two attempts to read the first row, in milliseconds. */
 const REPORT_MS = 1_000
@@ -69,7 +79,7 @@ export async function openClusterLog(settings: ClusterSettings, world: CarriedWo
     mark: () => (served.isReached() ? mark() : null),
     start(listeners) {
       const accepts = (): boolean => world.accepts() && served.isReached()
-      const onBooks = hearBooks(book, served, listeners)
+      const onBooks = watchBooks(book, served, listeners)
       node = startNode(settings, world, {
         book: carried.book,
         logId: id,
@@ -142,7 +152,7 @@ function startNode(settings: ClusterSettings, world: CarriedWorld, parts: NodePa
 }
 
 /** Tells the listeners of each change of the books. */
-function hearBooks(
+function watchBooks(
   book: TableBook,
   served: ReturnType<typeof openOwedTree>,
   { queue, onHead, onOtherLog }: CarriedListeners,
@@ -172,5 +182,195 @@ function reportOf(node: ClusterNode): ClusterReport {
     unknownTotal,
     takeoverTotal,
     putBackTotal,
+  }
+}
+
+type PathSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'isDiskFull'> &
+  Readonly<{
+    book: TableBook
+    /** The node; null before its start. */
+    node(): Pick<ClusterNode, 'commit'> | null
+    /** Whether the books have all events that this node has served. Another event in such a place would be a fork. */
+    hasServed(): boolean
+  }>
+
+/** The path of commits to the table, and the book that the node must use. */
+type CarriedPath = Readonly<{ path: CommitPath; book: NodeBook }>
+
+/** Opens the path of a log that a table carries. */
+export function openCarriedPath(settings: PathSettings): CarriedPath {
+  const { book } = settings
+  /** Whether a transaction is open, whether it changed anything, and what undoes in memory what is built in it. */
+  const open = { is: false, isUnchanged: false, undone: (): void => undefined }
+
+  function commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void {
+    const node = settings.node()
+    if (node === null || !settings.hasServed()) return done(failed('not-leading', LACKING))
+    const build = (): Built => {
+      open.undone = work.undone
+      return work.build()
+    }
+    node.commit(build).then(
+      (answer) => {
+        // The reason of a stop may have the stack of an error, which is for the operator's log.
+        if (answer.is !== 'committed')
+          return done(failed(CODES[answer.is], answer.reason.replace(/\n[^]*/, '')))
+        work.durable()
+        done({ is: 'committed', built: answer.value })
+      },
+      (error: unknown) => done({ is: 'failed', outcome: failureOf(settings, error, work.drafts) }),
+    )
+  }
+
+  return {
+    path: { commit, isOpen: () => open.is, ...book.room },
+    book: {
+      ...book,
+      begin() {
+        Object.assign(open, { is: true, isUnchanged: false, undone: () => undefined })
+        book.begin()
+      },
+      row() {
+        const bytes = book.row()
+        open.isUnchanged = bytes === null
+        return bytes
+      },
+      commit(bytes) {
+        book.commit(bytes)
+        open.is = false
+      },
+      rollback() {
+        open.is = false
+        book.rollback()
+        // A commit without changes leaves nothing in memory.
+        if (!open.isUnchanged) open.undone()
+      },
+    },
+  }
+}
+
+const LACKING =
+  'this node lacks events that it has served, and reads them from the table first; nothing was published'
+
+const CODES: Readonly<Record<Exclude<CommitAnswer<unknown>['is'], 'committed'>, FailedOutcome['code']>> = {
+  'not-leading': 'not-leading',
+  unknown: 'outcome-unknown',
+  clock: 'clock',
+  stopped: 'store-unavailable',
+}
+
+function failed(
+  code: FailedOutcome['code'],
+  reason: string,
+): Readonly<{ is: 'failed'; outcome: FailedOutcome }> {
+  return { is: 'failed', outcome: doorRefusal(code, reason) }
+}
+
+/** Refusal of a commit whose work failed. It is undone. Only a full disk may pass. */
+function failureOf(
+  { isDiskFull, onFull, onBroken }: PathSettings,
+  error: unknown,
+  drafts: number,
+): FailedOutcome {
+  if (lacksRoom(error, drafts, isDiskFull)) {
+    onFull()
+    return FULL
+  }
+  onBroken(new Error('a commit failed', { cause: error }))
+  return UNAVAILABLE
+}
+
+type JoinSettings = Readonly<{
+  dataDirectory: string
+  keys: readonly SigningKey[]
+  /** Opens the table of a log whose id is not known yet. */
+  open(): LogTable
+  /** Called after an attempt to read the first row that failed. Rejects when the node stops. */
+  wait(reason: string): Promise<void>
+}>
+
+/** A store whose log is on a table. */
+type JoinedStore = Readonly<{
+  db: DatabaseSync
+  /** High-water mark that the node must reach again; null when the store has all that it has served. */
+  owed: HighWater | null
+}>
+
+/**
+ * Opens the store of a node whose log is on a table. An empty directory gets the store of the log as its table begins.
+ * Changes no identity, key or signature of a log. Throws a StoreError that says what is wrong.
+ */
+export async function joinTable(settings: JoinSettings): Promise<JoinedStore> {
+  const { dataDirectory, keys } = settings
+  const mark = readHighWater(dataDirectory)
+  if (!hasStore(dataDirectory)) createStoreFromRow(storePath(dataDirectory), await firstRow(settings), keys)
+  const db = openForWriting(storePath(dataDirectory))
+  try {
+    if (readTablePlace(db) === null) throw new StoreError(ALONE)
+    const fault = faultAtStart(db, mark, keys)
+    demandSound(fault)
+    // The missing part comes from the table, and must be what was served.
+    if (fault === null) markHighWater(dataDirectory, newestCheckpoint(db))
+    return { db, owed: fault === null ? null : mark }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+const ALONE =
+  'no table carries the log of this directory: move it there with daybook cluster move, or start with an empty directory'
+
+/** Refuses a store with another fault than that its newest events are missing. */
+function demandSound(fault: LogFault | null): void {
+  if (fault !== null && !fault.lost) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
+}
+
+/** The first row of the log. Waits until the database answers. */
+async function firstRow({ open, wait }: JoinSettings): Promise<Uint8Array> {
+  await using table = open()
+  for (;;) {
+    let last = 0
+    try {
+      last = (await table.look(Number.MAX_SAFE_INTEGER, 1, 0)).last
+      const { rows, isProved } = await table.look(1, ROW_BYTES_MAX, 0)
+      if (rows[0] !== undefined) return rows[0].bytes
+      if (isProved) throw new StoreError(NOTHING_THERE)
+      await wait(UNPROVED)
+    } catch (error) {
+      if (!(error instanceof TableError)) throw error
+      // The table was read once, and then had no row 1.
+      if (last > 0) throw new StoreError(NO_BEGINNING, { cause: error })
+      await wait(error.message)
+    }
+  }
+}
+
+const NOTHING_THERE =
+  'the table has no log yet: put one there with daybook cluster move, then start this node with an empty directory'
+
+const NO_BEGINNING =
+  'the oldest rows of the table were deleted: start this node from a backup of another one (daybook restore)'
+
+/** The newest tree that a node has served, when its store lacks it: an older backup was restored. */
+type OwedTree = Readonly<{
+  /** Whether the store has it. Until then this node takes no drafts. */
+  isReached(): boolean
+  /** Whether the log with this head and place is another one than was served. Checked once, when the log is long enough. */
+  differs(seq: number, place: number): boolean
+}>
+
+/** Opens the tree of a high-water mark; null when the store lacks nothing. */
+function openOwedTree(db: DatabaseSync, mark: HighWater | null): OwedTree {
+  const read = mark === null ? null : readCheckpoint(Buffer.from(mark.checkpoint))
+  let owed = read !== null && read.ok ? read.value.checkpoint : null
+  return {
+    isReached: () => owed === null,
+    differs(seq, place) {
+      if (owed === null || seq < owed.size || place < (mark?.place ?? 0)) return false
+      const { size, root } = owed
+      owed = null
+      return !isSame(openStoredTree(db).at(size).root, root)
+    },
   }
 }

@@ -1,6 +1,5 @@
 import { reasonOf } from '../../protocol/error-reason.ts'
-import type { NodeStop } from '../node/cluster-node.ts'
-import type { NodeNotice } from '../node/node-settings.ts'
+import type { NodeNotice, NodeStop } from '../node/cluster-node.ts'
 
 /** News of a node for the main thread. They can be passed between threads. */
 export type ClusterNews =

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolderDurably, renameDurably } from '../../log/store/durable-rename.ts'
 import { decodeRow } from '../row/row-frame.ts'
-import type { Branches, ClusterNodeSettings } from '../node/node-settings.ts'
+import type { Branches, ClusterNodeSettings } from '../node/cluster-node.ts'
 
 /** Folder of a data directory with the rows of both branches of a fork. */
 const EVIDENCE_FOLDER = 'evidence'

@@ -15,12 +15,12 @@ import { openTableBook, type TableBook } from '../book/table-book.ts'
 import type { ClusterNode } from '../node/cluster-node.ts'
 import { openClusterNode } from '../node/open-node.ts'
 import { digestOfRow } from '../row/row-frame.ts'
-import { readTablePlace } from '../row/table-position.ts'
 import { SILENCE_MS_MAX } from '../table/log-table.ts'
 import { openLogTable } from '../table/open-table.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
 import { openEvidence } from './evidence-folder.ts'
 import { type MoveSettings, openStore, optionsOf, refuseLack } from './move-log.ts'
+import { readTablePlace } from '../row/kept-rows.ts'
 
 /** Time in which this node must come to lead, in milliseconds: longer than a table that has changed must settle. */
 const LEAD_MS_MAX = 60_000

@@ -1,4 +1,4 @@
-import type { NewestRow } from './node-book.ts'
+import type { LogTable, PrimaryIdentity, TableRow } from '../table/log-table.ts'
 
 /** One node of a log that a table carries: it follows the table, or leads. */
 export type ClusterNode = AsyncDisposable &
@@ -59,3 +59,105 @@ export type NodeStop = Readonly<{
   place: number
   reason: string
 }>
+
+/** The newest row in the books: its place, 0 before the first, and the SHA-256 of its bytes. */
+export type NewestRow = Readonly<{ place: number; digest: Uint8Array }>
+
+/** The books of one node, as rows change them. Every call is synchronous, and may throw as the disk fails. */
+export type NodeBook = Readonly<{
+  applied(): NewestRow
+  /** Opens the transaction in which a commit is built. */
+  begin(): void
+  /** Bytes of what was built since `begin`, for the next place. Null when nothing changed. */
+  row(): Uint8Array | null
+  /** Makes durable and visible what was built: signs the tree, keeps the bytes, commits. */
+  commit(bytes: Uint8Array): void
+  /** Undoes everything since `begin`. */
+  rollback(): void
+  /**
+   * Applies the next rows in one transaction, `LOOK_ROWS_MAX` at most. Throws a `RowFault` for a row that does not
+   * continue these books; then none is applied.
+   */
+  apply(rows: readonly TableRow[]): void
+  /** The newest rows from a place on, in order, as many as are kept. */
+  kept(from: number): readonly TableRow[]
+  /** Whether the newest row says that the log was taken off its table (`cluster move --back`). */
+  isEnded(): boolean
+}>
+
+/** A row that does not continue the books of this node. */
+export class RowFault extends Error {
+  override readonly name = 'RowFault'
+  readonly place: number
+  /** Whether a node of this log made it for this place, after another row than that of these books. */
+  readonly isOfOtherBranch: boolean
+
+  constructor(place: number, reason: string, isOfOtherBranch = false) {
+    super(reason)
+    this.place = place
+    this.isOfOtherBranch = isOfOtherBranch
+  }
+}
+
+/** Parts of a node, and its surroundings. */
+export type ClusterNodeSettings = Readonly<{
+  /** The table of the log. The node disposes it when it stops or is closed, so that it no longer shows a place. */
+  table: LogTable
+  book: NodeBook
+  /** Keeps the branches of a fork. */
+  evidence: BranchEvidence
+  timers: NodeTimers
+  /** The primary that this node has used last, also before its start; null for none. */
+  primary: PrimaryIdentity | null
+  /** Whether this node may lead, as far as its disk, its clock and its stop are concerned. */
+  accepts(): boolean
+  /** Whether an error of the books passes by itself, as a full disk does. */
+  mayRetry(error: unknown): boolean
+  /** Called after each change of the books. What was read from them before is outdated. */
+  onBooks(change: NodeChange): void
+  onNotice(notice: NodeNotice): void
+}>
+
+/** `applied` and `undone` outdate what was read before. */
+type NodeChange = 'committed' | 'applied' | 'undone'
+
+/** Rows of both branches of a fork, in order, from the first place where they differ: of this node, and of the table. */
+export type Branches = Readonly<Record<'ours' | 'table', readonly TableRow[]>>
+
+type BranchEvidence = Readonly<{
+  /** Makes both branches durable. Keeps no branch twice. May throw. */
+  keep(branches: Branches): void
+}>
+
+/** The clock and timers of the runtime. */
+export type NodeTimers = Readonly<{
+  /** Milliseconds of the monotonic clock. */
+  now(): number
+  /** Rejects when the signal is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>
+}>
+
+/** Notices of a node, for log lines. */
+export type NodeNotice =
+  | Readonly<{ is: 'leads'; place: number }>
+  /** It led, and does so no longer. */
+  | Readonly<{ is: 'left'; reason: string }>
+  | Readonly<{ is: 'away'; reason: string }>
+  /** The table has fewer rows than before, or is on another server or timeline. */
+  | Readonly<{ is: 'changed'; reason: string }>
+  | Readonly<{ is: 'put-back'; rows: number }>
+  | Readonly<{ is: 'clock'; offsetMs: number }>
+  | Readonly<{ is: 'evidence'; rows: number }>
+  | Readonly<{ is: 'local-failure'; error: unknown }>
+  | (Readonly<{ is: 'stopped' }> & Readonly<{ cause: NodeStop }>)
+
+/** Ends the work of a node until an operator acts. */
+export class NodeStopped extends Error {
+  override readonly name = 'NodeStopped'
+  readonly stop: NodeStop
+
+  constructor(stop: NodeStop) {
+    super(stop.reason)
+    this.stop = stop
+  }
+}

@@ -7,8 +7,7 @@ import {
   type TableRow,
   UNPROVED,
 } from '../table/log-table.ts'
-import type { NodeBook } from './node-book.ts'
-import { type Branches, NodeStopped } from './node-settings.ts'
+import { type Branches, type NodeBook, NodeStopped } from './cluster-node.ts'
 
 /** Bytes of one look at the table. */
 export const READ_BYTES_MAX: number = 2 * ROW_BYTES_MAX

@@ -1,7 +1,6 @@
 import type { LeadSession, Look } from '../table/log-table.ts'
-import type { CommitAnswer } from './cluster-node.ts'
-import type { NodeBell } from './node-bell.ts'
-import type { ClusterNodeSettings } from './node-settings.ts'
+import type { ClusterNodeSettings, CommitAnswer } from './cluster-node.ts'
+import type { Wakeups } from './wakeups.ts'
 import type { TableWatch } from './table-watch.ts'
 
 /** Time between two looks of a leader at its own fitness, and between two measurements of the clocks, in milliseconds. */
@@ -24,7 +23,7 @@ type CommitRefusal = Exclude<CommitAnswer<unknown>, { is: 'committed' }>
 /** The part of a node that makes commits while it leads. Its state is read by the rest of the node. */
 export type Leadership = {
   readonly settings: ClusterNodeSettings
-  readonly bell: NodeBell
+  readonly wakeups: Wakeups
   readonly watch: TableWatch
   readonly jobs: Job[]
   /** The session of the lock while this node leads; null otherwise. */
@@ -37,10 +36,14 @@ export type Leadership = {
   takeoverTotal: number
 }
 
-export function openLeadership(settings: ClusterNodeSettings, bell: NodeBell, watch: TableWatch): Leadership {
+export function openLeadership(
+  settings: ClusterNodeSettings,
+  wakeups: Wakeups,
+  watch: TableWatch,
+): Leadership {
   return {
     settings,
-    bell,
+    wakeups,
     watch,
     jobs: [],
     session: null,
@@ -73,7 +76,7 @@ export function submit<Value>(leading: Leadership, work: () => Value): Promise<C
     refuse: resolve,
     fail: reject,
   })
-  leading.bell.ring()
+  leading.wakeups.wake()
   return promise
 }
 
@@ -86,11 +89,11 @@ export async function lead(
   session: LeadSession,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { bell, jobs, settings } = leading
+  const { wakeups, jobs, settings } = leading
   const lost = { is: false }
   void session.lost.then(() => {
     lost.is = true
-    bell.ring()
+    wakeups.wake()
   })
   leading.session = session
   leading.takeoverTotal += 1
@@ -116,8 +119,8 @@ export async function lead(
 }
 
 /** Waits for a commit. Returns whether none has come in a second. */
-async function isIdle({ bell, jobs }: Leadership, signal: AbortSignal): Promise<boolean> {
-  await bell.wait(LOOK_MS, signal)
+async function isIdle({ wakeups, jobs }: Leadership, signal: AbortSignal): Promise<boolean> {
+  await wakeups.wait(LOOK_MS, signal)
   return jobs.length === 0
 }
 
@@ -208,7 +211,7 @@ function keep(
     return 'the disk of this node failed'
   }
   onBooks('committed')
-  leading.bell.told(book.applied().place)
+  leading.wakeups.advance(book.applied().place)
   answer()
   return null
 }

@@ -1,13 +1,20 @@
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { type LeadSession, TableError, type TableRow, UNPROVED } from '../table/log-table.ts'
-import type { ClusterNode, ClusterNodeState, CommitAnswer, NodeStop } from './cluster-node.ts'
+import {
+  type ClusterNode,
+  type ClusterNodeSettings,
+  type ClusterNodeState,
+  type CommitAnswer,
+  type NodeBook,
+  type NodeStop,
+  NodeStopped,
+  RowFault,
+} from './cluster-node.ts'
 import { READ_BYTES_MAX, readBranches, refuseFork } from './fork-branches.ts'
 import { clockRefusal, lead, type Leadership, openLeadership, submit } from './lead-commits.ts'
-import { type NodeBell, openNodeBell } from './node-bell.ts'
-import { RowFault } from './node-book.ts'
-import { type ClusterNodeSettings, NodeStopped } from './node-settings.ts'
+import { type Wakeups, openWakeups } from './wakeups.ts'
 import { openTableWatch, type TableWatch } from './table-watch.ts'
-import { meetTable, missingRow } from './take-over.ts'
+import { sha256 } from '../../log/tree/signer.ts'
 
 /** Time between two looks of a node that follows, in milliseconds. */
 const FOLLOW_MS = 200
@@ -24,7 +31,7 @@ const BARRIER_MS_MAX = 5_000
 type Machine = {
   readonly settings: ClusterNodeSettings
   readonly signal: AbortSignal
-  readonly bell: NodeBell
+  readonly wakeups: Wakeups
   readonly watch: TableWatch
   readonly leading: Leadership
   stopped: NodeStop | null
@@ -52,14 +59,14 @@ type Machine = {
  */
 export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
   const closing = new AbortController()
-  const bell = openNodeBell(settings.timers)
+  const wakeups = openWakeups(settings.timers)
   const watch = openTableWatch({ ...settings, now: settings.timers.now })
   const machine: Machine = {
     settings,
     signal: closing.signal,
-    bell,
+    wakeups,
     watch,
-    leading: openLeadership(settings, bell, watch),
+    leading: openLeadership(settings, wakeups, watch),
     stopped: null,
     away: null,
     barred: null,
@@ -84,14 +91,14 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
     state: () => stateOf(machine),
     async [Symbol.asyncDispose]() {
       closing.abort()
-      bell.ring()
+      wakeups.wake()
       await running
     },
   }
 }
 
 async function run(machine: Machine): Promise<void> {
-  const { bell, settings, signal, watch } = machine
+  const { wakeups, settings, signal, watch } = machine
   const { book, table } = settings
   while (!signal.aborted && machine.stopped === null) {
     try {
@@ -105,7 +112,7 @@ async function run(machine: Machine): Promise<void> {
     } catch (error) {
       fail(machine, error)
     }
-    await bell.wait(FOLLOW_MS, signal)
+    await wakeups.wait(FOLLOW_MS, signal)
   }
   if (machine.stopped?.is === 'fork') await keepEvidence(machine)
   // A node that works no longer shows no place, for which others would wait.
@@ -164,7 +171,7 @@ function apply(machine: Machine, rows: readonly TableRow[]): void {
   }
   machine.isFailing = false
   onBooks('applied')
-  machine.bell.told(book.applied().place)
+  machine.wakeups.advance(book.applied().place)
   refuseEnded(machine)
 }
 
@@ -189,7 +196,7 @@ async function takeOver(machine: Machine): Promise<void> {
   machine.unfit = null
   if (session === null) return
   try {
-    const count = await meetTable(session, book, (of) => advance(machine, of))
+    const count = await meetTable(machine, session)
     noteProof(machine, true)
     if (count > 0) onNotice({ is: 'put-back', rows: count })
     machine.putBackTotal += count
@@ -224,7 +231,7 @@ function fail(machine: Machine, error: unknown): void {
 }
 
 /** Keeps both branches, as soon as the table can be read. */
-async function keepEvidence({ bell, settings, signal }: Machine): Promise<void> {
+async function keepEvidence({ wakeups, settings, signal }: Machine): Promise<void> {
   const { book, evidence, onNotice, table } = settings
   while (!signal.aborted) {
     try {
@@ -234,12 +241,12 @@ async function keepEvidence({ bell, settings, signal }: Machine): Promise<void> 
     } catch (error) {
       if (!(error instanceof TableError)) return onNotice({ is: 'local-failure', error })
     }
-    await bell.wait(EVIDENCE_MS, signal)
+    await wakeups.wait(EVIDENCE_MS, signal)
   }
 }
 
 /** Whether the books reach what the table has now. A node that follows believes only a proved answer. */
-async function reachEnd({ bell, leading, settings, stopped }: Machine): Promise<boolean> {
+async function reachEnd({ wakeups, leading, settings, stopped }: Machine): Promise<boolean> {
   const { book, table } = settings
   if (stopped !== null) return false
   const { place } = book.applied()
@@ -247,10 +254,10 @@ async function reachEnd({ bell, leading, settings, stopped }: Machine): Promise<
   const look = session === null ? await table.look(place + 1, 1, place) : null
   if (look !== null && !look.isProved) return false
   const last = look === null ? await session?.barrier() : look.last
-  bell.ring()
+  wakeups.wake()
   // Rows that the table lacks are put back. Until then its end is not that of the log, and readers have seen more.
   if (last === undefined || last < Math.max(place, look?.shown ?? 0)) return false
-  return await bell.reached(last, book.applied().place, BARRIER_MS_MAX)
+  return await wakeups.reached(last, book.applied().place, BARRIER_MS_MAX)
 }
 
 /** Refusal with the reason why this node does not lead. What the database has said is for the log lines. */
@@ -291,4 +298,51 @@ function refuseEnded({ settings: { book } }: Machine): void {
   const reason =
     'the log was taken off its table with daybook cluster move --back: serve it from the node that did so'
   throw new NodeStopped({ is: 'ended', place: book.applied().place, reason })
+}
+
+const EMPTY =
+  'the table is empty: give the address of the database that has this log, or move the log onto this one with daybook cluster move'
+
+/**
+ * Brings books and table to the same end, in the session of the lock. Returns how many rows of this node it has put back
+ * into a table that has lost them. Throws a `NodeStopped` for a table that contradicts the books.
+ */
+async function meetTable(machine: Machine, session: LeadSession): Promise<number> {
+  const { book } = machine.settings
+  while ((await advance(machine, session)) > 0);
+  // A server that was replaced may have told these rows. The barrier proves that it is the primary, and that everything
+  // that anyone was told to be appended is at or below its answer.
+  const end = await session.barrier()
+  while (book.applied().place < end) {
+    if ((await advance(machine, session)) === 0)
+      throw new TableError(`the table does not show the row at place ${book.applied().place + 1}`)
+  }
+  const { place, digest } = book.applied()
+  if (place > end) return await putBack(session, book, end)
+  await refuseFork(session, place, digest)
+  return 0
+}
+
+/** Puts the rows after a place back: same bytes, same places. */
+async function putBack(session: LeadSession, book: NodeBook, end: number): Promise<number> {
+  const { place } = book.applied()
+  if (end === 0) throw new NodeStopped({ is: 'lost', place: 1, reason: EMPTY })
+  const [newest, ...missing] = book.kept(end)
+  if (newest?.place !== end) {
+    const reason = `the table ends at place ${end}, and this node keeps only the rows from place ${newest?.place ?? place} on: restore a newer backup of the database`
+    throw new NodeStopped({ is: 'lost', place: end + 1, reason })
+  }
+  await refuseFork(session, end, sha256(newest.bytes))
+  for (const row of missing) {
+    const answer = await session.append(row.place, row.bytes)
+    if (answer !== 'appended')
+      throw new TableError(`the table does not take the row at place ${row.place} again`)
+  }
+  return missing.length
+}
+
+/** Stop of a node whose next row the table has no longer. */
+function missingRow(place: number): NodeStop {
+  const reason = `the table no longer has the row at place ${place}: start this node from a newer backup, or with an empty directory`
+  return { is: 'lost', place, reason }
 }

@@ -1,5 +1,5 @@
 import type { Look, PrimaryIdentity } from '../table/log-table.ts'
-import type { NodeNotice } from './node-settings.ts'
+import type { NodeNotice } from './cluster-node.ts'
 
 /** Time after a change of the table in which nobody appends: a connected node puts its newer rows back meanwhile. */
 const SETTLE_MS = 15_000

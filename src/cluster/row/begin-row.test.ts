@@ -10,9 +10,8 @@ import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { beginOf, createStoreFromRow } from './begin-row.ts'
 import type { BeginRow } from './log-row.ts'
 import { digestOfRow, encodeRow } from './row-frame.ts'
-import { openKeptRows } from './kept-rows.ts'
+import { clearTablePlace, openKeptRows, readTablePlace, writeTablePlace } from './kept-rows.ts'
 import { openRowKeys } from './row-keys.ts'
-import { clearTablePlace, readTablePlace, writeTablePlace } from './table-position.ts'
 
 const BOTH = [listedKey(TEST_KEY), listedKey(OTHER_KEY)].toSorted((a, b) => (a.vkey < b.vkey ? -1 : 1))
 

@@ -4,12 +4,10 @@ import { signNewest } from '../../log/tree/ready-log.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { readKeys, replaceKeys } from '../../log/tree/signing-keys.ts'
 import { HASH_BYTES } from '../../tlog/hash.ts'
-import { openKeptRows } from './kept-rows.ts'
-import { type BeginRow, ROW_VERSION } from './log-row.ts'
-import { refusalOfRow } from './next-row.ts'
+import { openKeptRows, writeTablePlace } from './kept-rows.ts'
+import { type BeginRow, refusalOfRow, ROW_VERSION } from './log-row.ts'
 import { decodeRow, digestOfRow } from './row-frame.ts'
 import { openRowKeys, rowKeysOf, vkeysSigning } from './row-keys.ts'
-import { writeTablePlace } from './table-position.ts'
 
 const FIRST_PLACE = 1
 

@@ -11,10 +11,9 @@ import { OTHER_KEY } from '../../../test/story/signing.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import { beginOf } from './begin-row.ts'
 import { compareRows, faultOfKeptRows } from './compare-rows.ts'
-import { openKeptRows } from './kept-rows.ts'
+import { clearTablePlace, openKeptRows, writeTablePlace } from './kept-rows.ts'
 import { digestOfRow } from './row-frame.ts'
 import { openRowChain } from './row-chain.ts'
-import { clearTablePlace, writeTablePlace } from './table-position.ts'
 
 /** Compares a store with the rows of a table from a place on. Returns the first fault, or the sentences at the end. */
 function compared(db: DatabaseSync, rows: readonly Uint8Array[], from = 1): readonly string[] {

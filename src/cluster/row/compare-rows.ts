@@ -7,12 +7,11 @@ import { HASHER, openStoredTree } from '../../log/tree/stored-tree.ts'
 import { assert } from '../../protocol/brand.ts'
 import { type Frontier, frontierAt } from '../../tlog/frontier.ts'
 import { isSame } from '../../tlog/hash.ts'
-import type { NewestRow } from '../node/node-book.ts'
-import { openKeptRows } from './kept-rows.ts'
+import { openKeptRows, readTablePlace } from './kept-rows.ts'
 import type { CommitRow, LogRow } from './log-row.ts'
 import type { RowChainEnd } from './row-chain.ts'
 import { decodeRow, digestOfRow } from './row-frame.ts'
-import { readTablePlace } from './table-position.ts'
+import type { NewestRow } from '../node/cluster-node.ts'
 
 /** Compares a store with the rows of its log, which are given in order. */
 type RowComparison = Readonly<{

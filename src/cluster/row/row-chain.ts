@@ -6,11 +6,9 @@ import { formatEntry } from '../../tlog/entries.ts'
 import { appendLeaf, emptyFrontier, type Frontier, rootOf } from '../../tlog/frontier.ts'
 import { type Hash, HASH_BYTES, isSame } from '../../tlog/hash.ts'
 import { parseVkey } from '../../tlog/vkey.ts'
-import { type BeginRow, type CommitRow, type LogRow, ROW_VERSION } from './log-row.ts'
-import { refusalOfRow } from './next-row.ts'
-import { decodeRow, digestOfRow } from './row-frame.ts'
+import { type BeginRow, type CommitRow, type LogRow, refusalOfRow, ROW_VERSION } from './log-row.ts'
+import { decodeRow, digestOfRow, openRowVerifier, type RowVerifier } from './row-frame.ts'
 import { vkeysSigning } from './row-keys.ts'
-import { openRowVerifier, type RowVerifier } from './row-signature.ts'
 
 /** End of the chain of the rows that were added. */
 export type RowChainEnd = Readonly<{

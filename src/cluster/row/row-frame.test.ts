@@ -8,9 +8,15 @@ import { openSigner, sha256, verifierKeyOf } from '../../log/tree/signer.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { ROW_BYTES_MAX } from '../table/log-table.ts'
 import type { LogRow } from './log-row.ts'
-import { decodeRow, digestOfRow, encodeRow } from './row-frame.ts'
-import { readRowSections } from './row-sections.ts'
-import { openRowVerifier, ROW_SIGNATURE_BYTES, signRow } from './row-signature.ts'
+import {
+  decodeRow,
+  digestOfRow,
+  encodeRow,
+  openRowVerifier,
+  readRowSections,
+  ROW_SIGNATURE_BYTES,
+  signRow,
+} from './row-frame.ts'
 
 const ORIGIN = 'daybook.test/rows'
 const VERIFIER = openRowVerifier([verifierKeyOf(ORIGIN, TEST_KEY.publicKey)])

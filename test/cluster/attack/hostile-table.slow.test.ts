@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { moveRows } from '../../../src/cluster/table/move-rows.ts'
 import { ROW_BYTES_MAX, type TableRow } from '../../../src/cluster/table/log-table.ts'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
 import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
@@ -8,6 +7,7 @@ import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { openTableStage, type TableStage } from '../log/table-stage.ts'
 import { tableOptions } from '../table/postgres-table-rig.ts'
+import { moveRows } from '../../../src/cluster/log/move-log.ts'
 
 /** Longer than PostgreSQL keeps a silent session of a node, in milliseconds. */
 const SILENT_MS = 6_500

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
-import { openCarriedPath } from '../../../src/cluster/log/carried-path.ts'
 import type { ClusterNode } from '../../../src/cluster/node/cluster-node.ts'
 import { openClusterNode } from '../../../src/cluster/node/open-node.ts'
-import { readTablePlace } from '../../../src/cluster/row/table-position.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
 import type { CommitEnd, CommitPath } from '../../../src/publish/commits/commit-path.ts'
 import { openModelClock } from '../../stage/virtual-clock.ts'
 import { tradeDraft } from '../../story/trade-draft.ts'
 import { openBookNodes } from '../book/book-nodes.ts'
 import { type MemoryTable, type ModelLink, openMemoryTable } from '../model/memory-table.ts'
+import { openCarriedPath } from '../../../src/cluster/log/cluster-log.ts'
+import { readTablePlace } from '../../../src/cluster/row/kept-rows.ts'
 
 const REF = { ref: 'one', digest: new Uint8Array(16) }
 

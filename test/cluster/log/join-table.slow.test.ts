@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
-import { joinTable } from '../../../src/cluster/log/join-table.ts'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
 import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
 import { databaseOf, sentDatabase } from '../../../src/database/sent-database.ts'
@@ -15,6 +14,7 @@ import { skipUnless } from '../../processes/test-needs.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 import { tableOptions } from '../table/postgres-table-rig.ts'
 import { openTableStage, STAGE_LOG, type StageTable, type TableStage } from './table-stage.ts'
+import { joinTable } from '../../../src/cluster/log/cluster-log.ts'
 
 /** Nothing listens on the discard port. */
 const AWAY = 'postgres://daybook@127.0.0.1:9/book?sslmode=disable'

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { SERVE_ON_TABLE } from '../../../src/cluster/command/table-options.ts'
-import type { TableSettings } from '../../../src/cluster/log/table-settings.ts'
 import { setupSql } from '../../../src/cluster/table/table-setup.ts'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { openMainLines } from '../../../src/command/log-lines/log-lines.ts'
@@ -24,6 +23,7 @@ import { until } from '../../processes/other-program.ts'
 import { run, type RunResult } from '../../stage/command-stage.ts'
 import { manualWorld, postDrafts, startLocalNode } from '../../stage/manual-node.ts'
 import { TEST_KEY } from '../../story/signing.ts'
+import type { TableSettings } from '../../../src/cluster/table/open-table.ts'
 
 /** Identity of the logs of the stage. */
 export const STAGE_LOG: NewLog = { origin: 'daybook.test/table', chain: 'solana', simulated: false }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
-import { type NodeBook, RowFault } from '../../../src/cluster/node/node-book.ts'
+import { type NodeBook, RowFault } from '../../../src/cluster/node/cluster-node.ts'
 
 /** A draft of the model. `needs` is a ref that must be published before it. `attempt` names one sending of it. */
 export type ModelDraft = Readonly<{ ref: string; needs: string | null; attempt: string }>

@@ -1,5 +1,4 @@
-import type { CommitAnswer } from '../../../src/cluster/node/cluster-node.ts'
-import type { NodeBook } from '../../../src/cluster/node/node-book.ts'
+import type { CommitAnswer, NodeBook } from '../../../src/cluster/node/cluster-node.ts'
 import type { LeadSession, LogTable } from '../../../src/cluster/table/log-table.ts'
 
 /** A change that breaks a promise of the node or of its parts. The model must notice it. */

@@ -1,17 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { readBranchDrafts } from '../../../src/cluster/log/branch-drafts.ts'
 import { openEvidence, readEvidence } from '../../../src/cluster/log/evidence-folder.ts'
 import { openRowChain } from '../../../src/cluster/row/row-chain.ts'
-import { decodeRow, encodeRow } from '../../../src/cluster/row/row-frame.ts'
-import { openRowVerifier } from '../../../src/cluster/row/row-signature.ts'
+import { decodeRow, encodeRow, openRowVerifier } from '../../../src/cluster/row/row-frame.ts'
 import { openPrimaryFile } from '../../../src/cluster/table/primary-file.ts'
 import { verifierKeyOf } from '../../../src/log/tree/signer.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 import { ACCEPTED, type AttackedParser, ofValue, REFUSED } from '../../torture/requests/attacked-parser.ts'
 import { randomRows } from '../row/random-rows.ts'
 import { beginWith, rowAfter } from '../row/written-log.ts'
+import { readBranchDrafts } from '../../../src/cluster/log/lost-drafts.ts'
 
 const LOG_ID = beginWith().identity.id
 const rows = fc.sample(randomRows, { seed: 9, numRuns: 12 }).map((row) => encodeRow(row, TEST_KEY))

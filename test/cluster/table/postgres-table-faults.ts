@@ -9,12 +9,12 @@ import {
   ROW_BYTES_MAX,
   TableError,
 } from '../../../src/cluster/table/log-table.ts'
-import { moveRows } from '../../../src/cluster/table/move-rows.ts'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
 import { openFakePostgres } from '../../database/fake-postgres.ts'
 import { openFaultRelay } from '../../torture/history/fault-relay.ts'
 import { startHolder } from './lock-holder.ts'
 import { type PostgresTableRig, tableOptions } from './postgres-table-rig.ts'
+import { moveRows } from '../../../src/cluster/log/move-log.ts'
 
 const WAIT_MS = 60_000
 const LOOK_MS = 20

@@ -8,7 +8,7 @@ const tests = ['test/cluster/model/node-stories.test.ts', 'test/cluster/model/no
 export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
   {
     id: 'take-over-without-barrier',
-    file: `${NODE}/take-over.ts`,
+    file: `${NODE}/open-node.ts`,
     from: 'const end = await session.barrier()',
     to: 'const end = book.applied().place',
     promise: 'A node leads only after a barrier that standbys have',
@@ -16,7 +16,7 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
   },
   {
     id: 'take-over-without-comparison',
-    file: `${NODE}/take-over.ts`,
+    file: `${NODE}/open-node.ts`,
     from: 'await refuseFork(session, place, digest)',
     to: 'await Promise.resolve()',
     promise: 'A node whose newest row is not that of the table does not lead',
@@ -64,7 +64,7 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
   },
   {
     id: 'empty-table-refilled',
-    file: `${NODE}/take-over.ts`,
+    file: `${NODE}/open-node.ts`,
     from: "if (end === 0) throw new NodeStopped({ is: 'lost', place: 1, reason: EMPTY })",
     to: 'if (end === 0) for (const row of book.kept(1)) await session.append(row.place, row.bytes)',
     promise: 'An empty table is another database, and is not refilled',
@@ -96,7 +96,7 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
   },
   {
     id: 'overlap-unchecked',
-    file: `${NODE}/take-over.ts`,
+    file: `${NODE}/open-node.ts`,
     from: 'await refuseFork(session, end, sha256(newest.bytes))',
     to: 'await Promise.resolve()',
     promise: 'Rows are put back only behind the same row',
@@ -176,7 +176,7 @@ export const CLUSTER_MUTANTS: readonly ListedMutant[] = [
   },
   {
     id: 'row-signed-without-context',
-    file: `${ROW}/row-signature.ts`,
+    file: `${ROW}/row-frame.ts`,
     from: "const CONTEXT = Buffer.from('daybook/commit/v1\\n')",
     to: 'const CONTEXT = Buffer.alloc(0)',
     promise: 'The signature of a row says that it is one',

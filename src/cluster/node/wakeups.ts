@@ -1,30 +1,30 @@
-import type { NodeTimers } from './node-settings.ts'
+import type { NodeTimers } from './cluster-node.ts'
 
 /** Wakes the loop of a node, and those who wait for a place in its books. */
-export type NodeBell = Readonly<{
-  ring(): void
-  /** Waits for the next ring, for one since the last wait, for so many milliseconds, or until the signal is aborted. */
+export type Wakeups = Readonly<{
+  wake(): void
+  /** Waits for the next wake-up, for one since the last wait, for so many milliseconds, or until the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   /** Tells the place that the books have reached. */
-  told(place: number): void
+  advance(place: number): void
   /** Whether the books, which are at `present`, reach a place within so many milliseconds. */
   reached(place: number, present: number, ms: number): Promise<boolean>
 }>
 
-export function openNodeBell({ sleep }: NodeTimers): NodeBell {
+export function openWakeups({ sleep }: NodeTimers): Wakeups {
   const waiting = new Set<Readonly<{ place: number; reached: () => void }>>()
-  let isRung = false
-  let wake = (): void => undefined
+  let isWoken = false
+  let endWait = (): void => undefined
   return {
-    ring() {
-      isRung = true
-      wake()
+    wake() {
+      isWoken = true
+      endWait()
     },
     async wait(ms, signal) {
-      if (!isRung && !signal.aborted) await lapse(ms, signal, (ended) => void (wake = ended))
-      isRung = false
+      if (!isWoken && !signal.aborted) await lapse(ms, signal, (ended) => void (endWait = ended))
+      isWoken = false
     },
-    told(place) {
+    advance(place) {
       for (const one of waiting) if (one.place <= place) one.reached()
     },
     async reached(place, present, ms) {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { LogRow, RowBody, RowPlace } from './log-row.ts'
-import { followsOther, refusalOfRow } from './next-row.ts'
+import { followsOther, type LogRow, refusalOfRow, type RowBody, type RowPlace } from './log-row.ts'
 
 const WANT: RowPlace = { v: 1, logId: 'ab', place: 7, prev: Buffer.alloc(32, 1) }
 const OTHER = Buffer.alloc(32, 2)
