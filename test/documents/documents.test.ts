@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { Command } from 'commander'
 import { serveOptions } from '../../src/command/operator/serve-program.ts'
-import { TABLES } from '../../src/log/store/store-schema.ts'
 import { blocksOf, linksOf, textOf } from '../stage/document.ts'
 import { filesBelow, PRODUCT_SOURCES } from '../stage/source-tree.ts'
 import { ROOT } from '../stage/places.ts'
@@ -206,13 +205,6 @@ suite('the documents for operators', () => {
 })
 
 suite('ARCHITECTURE.md', () => {
-  test('names every table of the store', () => {
-    const architecture = textOf('ARCHITECTURE.md')
-    for (const [, table = ''] of TABLES.matchAll(/CREATE TABLE (\w+)/g)) {
-      assert.match(architecture, new RegExp(`^\\| .*\`${table}\``, 'mu'), table)
-    }
-  })
-
   test('names only files that exist', () => {
     const rooms = ['', 'src/', 'src/publish/', 'src/command/']
     for (const [, path = ''] of textOf('ARCHITECTURE.md').matchAll(/`([a-z-]+(?:\/[a-z-]+)*\.ts)`/g)) {
