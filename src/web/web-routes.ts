@@ -4,7 +4,6 @@ import { type AnswerRoute, problemReply, type Reply, type Route } from '../serve
 import { openRouter } from '../serve/http/router.ts'
 import { openApi } from './frame/answers.ts'
 import { assetRoute } from './assets/assets.ts'
-import { embedRefusal, embedRoute } from './feeds/embed.ts'
 import { errorPage } from './frame/error-page.ts'
 import { formRedirect } from './frame/form-redirect.ts'
 import { feedRoute } from './feeds/feed.ts'
@@ -45,7 +44,6 @@ export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes
       const redirect = trackingRedirect(path, rawQuery) ?? formRedirect(path, rawQuery, parameters)
       if (redirect !== undefined) return redirect
     }
-    if (path.startsWith('/embed/')) return embedRefusal(problem, { site, assets: await assets() })
     const query = rawQuery === '' ? '' : `?${rawQuery}`
     // Link the API only if it has the same problem. Its allowance is separate from that of the pages.
     const same = (asked || problem.code === 'not-ready') && twins(`/api/v1${path}`) !== undefined
@@ -54,12 +52,11 @@ export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes
   }
   const routes: readonly AnswerRoute[] = [
     ...PAGES.flatMap((page) => pageRoutes(web, page)),
-    ...redirectRoutes(web.api, refuse, web),
+    ...redirectRoutes(refuse),
     apiMarkdownRoute(web),
     transactionRoute(web),
     inOneSnapshot(web, feedRoute(web.api, site, identity)),
     payoutsCalendarRoute(web.api, site, identity.origin),
-    embedRoute(web.api, site, identity.simulated, assets),
     assetRoute(assets),
     verifierRoute(assets, site),
     iconRoute(),

@@ -87,7 +87,6 @@ suite('a page of a log with ninety busy days has at most 30 KiB compressed, and 
     '/archive',
     '/stream',
     '/events?limit=500',
-    '/compare',
     '/flows',
     '/funds',
     ...ranges.map((range) => `/flows?${range}`),

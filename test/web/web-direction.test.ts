@@ -43,7 +43,6 @@ const PLACES = [
   '/schedule.ics',
   '/payouts.ics',
   '/contests/12/ledger.svg',
-  '/contests/12.svg',
   '/find?q=12',
   '/api/v1/schedule.ics',
   '/payouts.svg',

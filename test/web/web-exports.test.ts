@@ -10,54 +10,6 @@ before(async () => {
 after(() => stage[Symbol.asyncDispose]())
 
 const pageOf = async (path: string): Promise<string> => (await stage.get(path)).text()
-const embeddedOn = (page: string): readonly string[] =>
-  [...page.matchAll(/<code data-embed>([^]*?)<\/code>/g)].map(([, code = '']) => plain(code))
-
-suite('an embed code', () => {
-  for (const path of [
-    '/',
-    '/summary',
-    '/summary?at=2026-10-01T00:05Z',
-    '/flows',
-    '/funds',
-    '/patterns',
-    '/payouts',
-    '/schedule',
-    '/archive',
-    '/loyalty/runs',
-    '/contests/1/ledger',
-  ]) {
-    test(`of ${path} has the full URL of an existing resource`, async () => {
-      const offered = embeddedOn(await pageOf(path))
-      assert.ok(offered.length > 0)
-      for (const code of offered) {
-        const address = plain(/ src="([^"]+)"/.exec(code)?.[1] ?? '')
-        assert.ok(address.startsWith(`http://127.0.0.1:${stage.port}/`), code)
-        assert.equal((await fetch(address)).status, 200, address)
-      }
-    })
-  }
-
-  for (const path of ['/flows', '/funds', '/patterns']) {
-    test(`of ${path} keeps the shown range`, async () => {
-      for (const code of embeddedOn(await pageOf(path))) assert.match(code, /[?&;]from=.*[?&;]to=/)
-    })
-  }
-
-  test('of the summary stays up to date, unless it is of a past moment', async () => {
-    for (const path of ['/', '/summary']) assert.match(embeddedOn(await pageOf(path)).join(), /summary\.svg"/)
-    const past = embeddedOn(await pageOf('/summary?at=2026-10-01T00:05Z')).join()
-    assert.match(past, /summary\.svg\?at=2026-10-01T00:05Z"/)
-  })
-
-  test('exists for the frame of flows, and for the badge of a contest', async () => {
-    assert.match(embeddedOn(await pageOf('/flows')).join('\n'), /<iframe src="[^"]*\/embed\/flows\?/)
-    assert.match(
-      embeddedOn(await pageOf('/contests/1/ledger')).join('\n'),
-      /<a href="[^"]*\/contests\/1\/ledger"><img src="[^"]*\/contests\/1\.svg"/,
-    )
-  })
-})
 
 suite('the metadata of an export', () => {
   for (const path of ['/flows', '/funds', '/patterns', '/summary', '/events']) {

@@ -33,7 +33,7 @@ const FILL: Readonly<Record<string, string>> = { id: '1', seq: '1', type: 'burn'
 const filled = (path: string): string =>
   path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => FILL[name] ?? '0')
 
-/** Every path with query parameters: API, pages and their formats, feeds, calendars and frames. */
+/** Every path with query parameters: API, pages and their formats, feeds and calendars. */
 const ASKED: readonly string[] = [
   ...new Set([
     ...ENDPOINTS.map(({ path }) => filled(path)),
@@ -47,9 +47,7 @@ const ASKED: readonly string[] = [
     '/feed.atom',
     '/schedule.ics',
     '/payouts.ics',
-    '/embed/flows',
     '/contests/1',
-    '/contests/1.svg',
     '/tx/transaction-0001',
     '/api.md',
     '/sitemap.xml',
@@ -138,7 +136,6 @@ suite('a wallet address in a path', () => {
     '/events/{id}.csv',
     '/events/{id}.metadata.json',
     '/contests/{id}.json',
-
     '/contests/{id}.svg',
     '/contests/{id}/ledger.json',
     '/contests/{id}/ledger.csv',
@@ -151,7 +148,6 @@ suite('a wallet address in a path', () => {
     '/{id}',
     '/assets/{id}',
     '/{id}.json',
-    '/embed/{id}',
   ]
   for (const path of PATHS) {
     test(`is not repeated: ${path}`, async () => {

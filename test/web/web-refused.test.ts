@@ -117,7 +117,7 @@ suite('a shared link with tracking parameters', () => {
     ['/events/7?_hsenc=p2ANqtz&_hsmi=1', '/events/7'],
     ['/find?q=daily+sketch&mc_cid=1&mc_eid=2', '/find?q=daily+sketch'],
     ['/log/checkpoint?igshid=1', '/log/checkpoint'],
-    ['/embed/flows?yclid=1&theme=dark', '/embed/flows?theme=dark'],
+    ['/patterns?yclid=1&tz=60', '/patterns?tz=60'],
     ['/about?twclid=4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', '/about'],
     // A fault beside them is refused at the address without them.
     ['/flows?ttclid=1&bukcet=week', '/flows?bukcet=week'],

@@ -158,14 +158,13 @@ suite('the sitemap', () => {
 })
 
 /** Addresses that people share, beside the pages of the sitemap. */
-const SHARED = ['/events/10', '/summary?at=2026-10-01', '/events?tx=transaction-0001', '/stream', '/compare']
+const SHARED = ['/events/10', '/summary?at=2026-10-01', '/events?tx=transaction-0001', '/stream']
 /** Endless streams, and sets of addresses without a limit. */
 const ENDLESS = [
   '/api/v1/stream',
   '/api/v1/stream?after=1',
   '/live',
   '/find?q=1',
-  '/compare?at=2026-10-01',
   '/flows?bucket=minute',
   '/funds?bucket=minute',
   ...[
@@ -216,7 +215,7 @@ suite('the icon', () => {
     assert.ok(icon.length < 500, 'it is smaller than an error would be')
     parseMarkup(icon)
     assert.match(icon, /prefers-color-scheme:dark/)
-    for (const path of ['/', '/events/999', '/embed/flows']) {
+    for (const path of ['/', '/events/999']) {
       const [, href = ''] =
         /<link rel="icon" type="image\/svg\+xml" href="data:image\/svg\+xml,([^"]*)" \/>/.exec(
           await textOf(path),

@@ -42,7 +42,6 @@ const STYLE_PARTS = [
   'reference',
   'unpaid',
   'footer',
-  'embed',
   'checks',
   'receipt',
   'narrow',

@@ -67,6 +67,7 @@ suite("a contest's own address", () => {
 
   for (const path of [
     '/contests/1.csv',
+    '/contests/1.svg',
     '/contests/1.metadata.json',
     '/contests/.json',
     '/contests/x.json',

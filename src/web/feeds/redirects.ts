@@ -1,35 +1,25 @@
-import type { LogIdentity } from '../../log/store/reader.ts'
 import type { EndpointWithoutPage } from '../../protocol/endpoints/endpoint-rows.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { NO_CONTEST, type Problem } from '../../protocol/problem.ts'
-import type { ContestLedger } from '../../protocol/resources.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import { isRepeatable } from '../../serve/query/address.ts'
-import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../../serve/http/route.ts'
+import type { AnswerRoute, Reply, RouteRequest } from '../../serve/http/route.ts'
 import { NOTHING_HERE } from '../frame/error-page.ts'
 import { endpointPagePath } from '../frame/page.ts'
-import type { Api } from '../frame/answers.ts'
-import { badgeOf } from './badge.ts'
-import type { Site } from '../markup/site.ts'
-
-const SVG_TYPE = 'image/svg+xml'
-const SVG_POLICY = "default-src 'none'; sandbox"
 
 /** Answers a request with an error page. */
 type Refuse = (problem: Problem, path: string, rawQuery: string, now: Ms) => Promise<Reply>
 
-type RedirectSettings = Readonly<{ site: Site; identity: LogIdentity }>
-
-/** Routes that redirect to a page, and the badge of a contest. */
-export function redirectRoutes(api: Api, refuse: Refuse, settings: RedirectSettings): readonly AnswerRoute[] {
+/** Routes that redirect to a page. */
+export function redirectRoutes(refuse: Refuse): readonly AnswerRoute[] {
   const redirects = keysOf(TARGETS).flatMap((id) => {
     const target = TARGETS[id]
     return target === null ? [] : [redirectRoute(endpointPagePath(id), target, refuse)]
   })
   return [
-    contestRoute(api, refuse, settings),
+    contestRoute(refuse),
     contestDataRoute(refuse),
     ...redirects,
     redirectRoute('/log/{rest...}', () => '/verify', refuse),
@@ -73,18 +63,17 @@ function redirectRoute(path: string, target: Target, refuse: Refuse): AnswerRout
   }
 }
 
-/** `/contests/{id}`: redirects to the contest's ledger page, with `.png` to its picture; `.svg` answers its badge. */
-function contestRoute(api: Api, refuse: Refuse, settings: RedirectSettings): AnswerRoute {
+/** `/contests/{id}`: redirects to the contest's ledger page, with `.png` to its picture. */
+function contestRoute(refuse: Refuse): AnswerRoute {
   return {
     path: '/contests/{id}',
     parameters: [],
     allowance: 'pages',
     showsLog: true,
     handle(ask) {
-      const [, id = '', form = ''] = /^([^.]*)(\.svg|\.png)?$/.exec(ask.segments['id'] ?? '') ?? []
+      const [, id = '', form = ''] = /^([^.]*)(\.png)?$/.exec(ask.segments['id'] ?? '') ?? []
       // The redirect is permanent, so it covers contests that do not exist yet.
       if (parseContestId(id) === undefined) return refuse(NO_CONTEST, ask.path, '', ask.now)
-      if (form === '.svg') return badgeReply(api, ask, id, settings)
       return { is: 'elsewhere', status: 308, location: `/contests/${id}/ledger${form}` }
     },
   }
@@ -101,25 +90,5 @@ function contestDataRoute(refuse: Refuse): AnswerRoute {
       if (parseContestId(id) === undefined) return refuse(NO_CONTEST, path, '', now)
       return { is: 'elsewhere', status: 308, location: `/api/v1/contests/${id}` }
     },
-  }
-}
-
-async function badgeReply(
-  api: Api,
-  ask: RouteRequest,
-  id: string,
-  { site, identity }: RedirectSettings,
-): Promise<Reply> {
-  const asked = await api.ask('contestLedger', ask, { segments: { id }, query: 'limit=1' })
-  if (!asked.ok) return problemReply(asked.problem)
-  const ledger: ContestLedger = JSON.parse(asked.value.json)
-  const headers = { 'Content-Security-Policy': SVG_POLICY }
-  return {
-    is: 'body',
-    keep: asked.value.keep,
-    etag: 'of-content',
-    type: SVG_TYPE,
-    body: badgeOf(ledger, { token: site.token, simulated: identity.simulated }).markup,
-    headers,
   }
 }

@@ -16,7 +16,6 @@ const LOG_FILTERS = endpointOf('events').parameters.filter(({ name }) => name !=
  */
 const DISALLOWED: readonly string[] = [
   '/api/v1/stream',
-  '/compare?at=',
   ...LOG_FILTERS.map(({ name }) => `/events?${name}=`),
   '/find?q=',
   '/flows?bucket=minute',

@@ -66,7 +66,17 @@ export function errorPage(problem: Problem, context: ErrorContext): Reply {
     ${httpStatusOf(problem) === 404 && refused.paths.has('/find') ? SEARCH_FORM : null}
     ${onward(problem, refused)}`,
   })
-  return refusalReply(problem, body, PAGE_HEADERS)
+  const { retryAfterSeconds } = problem
+  const retry = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
+  return {
+    is: 'body',
+    status: httpStatusOf(problem),
+    keep: 'no-store',
+    etag: null,
+    type: HTML_TYPE,
+    body,
+    headers: { ...PAGE_HEADERS, ...retry },
+  }
 }
 
 /** Time until a caller may ask again; null if the problem does not pass by itself. */
@@ -97,29 +107,10 @@ function onward({ code }: Problem, { api, path, paths }: ErrorContext): Html {
 }
 
 /** Meta element that reloads the page when the problem says to retry. */
-export function refreshOf({ retryAfterSeconds }: Problem): Html | null {
+function refreshOf({ retryAfterSeconds }: Problem): Html | null {
   return retryAfterSeconds === undefined
     ? null
     : html`<meta http-equiv="refresh" content="${retryAfterSeconds}" />`
-}
-
-/** Reply with an error page, with the problem's status and `Retry-After`. */
-export function refusalReply(
-  problem: Problem,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): Reply {
-  const { retryAfterSeconds } = problem
-  const retry = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
-  return {
-    is: 'body',
-    status: httpStatusOf(problem),
-    keep: 'no-store',
-    etag: null,
-    type: HTML_TYPE,
-    body,
-    headers: { ...headers, ...retry },
-  }
 }
 
 /** The API's address, or null if it is long or may hold a wallet address. */

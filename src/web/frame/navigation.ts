@@ -13,7 +13,7 @@ type Question = Readonly<{
 }>
 
 const QUESTIONS: readonly Question[] = [
-  { to: '/', label: 'Today', also: ['/summary', '/compare'] },
+  { to: '/', label: 'Today', also: ['/summary'] },
   { to: '/contests', label: 'Contests', also: ['/schedule'] },
   { to: '/payouts', label: 'Unpaid' },
   {
@@ -41,7 +41,6 @@ const QUESTIONS: readonly Question[] = [
 /** Pages below "More". */
 const MORE: readonly Link[] = [
   ['/schedule', 'Schedule'],
-  ['/compare', 'Two moments compared'],
   ['/api', 'API'],
   ['/status', 'Status'],
   ['/about', 'About'],

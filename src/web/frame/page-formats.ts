@@ -4,7 +4,7 @@ import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Keep, Reply } from '../../serve/http/route.ts'
 import { exportName } from '../../serve/http/export-name.ts'
 import { xmlOf } from '../markup/html.ts'
-import type { AnyPage, Embedded, View } from './page.ts'
+import type { AnyPage, View } from './page.ts'
 import { previewSvg } from '../preview/preview-card.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 import { CSV_TYPE, formatCsv } from '../../serve/http/csv.ts'
@@ -18,11 +18,6 @@ export const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbo
 /** Permalink of a page: its own, or its path and query. */
 export function permalinkOf(page: AnyPage, view: View, answer: unknown): string {
   return page.permalink?.(answer, view) ?? `${view.path}${view.query.format()}`
-}
-
-/** The picture of the page at an address, for embedding. */
-export function pictureOf(title: string, address: string): Embedded {
-  return { is: 'picture', name: 'The chart as a picture', path: suffixedOf(address, '.svg'), title }
 }
 
 /** An address with a suffix after its path. */

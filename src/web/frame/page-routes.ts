@@ -34,7 +34,6 @@ import {
   metadataLink,
   type PageFormat,
   permalinkOf,
-  pictureOf,
   suffixedOf,
 } from './page-formats.ts'
 import { type AnyPage, endpointPagePath, type View } from './page.ts'
@@ -245,10 +244,8 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const news = page.linksFeed === true ? feedLink(view.site) : null
   const head = html`${news}${page.head?.(answer, view) ?? null}`
   const svg = page.svg !== undefined
-  const pictured = page.picturePage?.(answer, view) ?? permalink
-  const embedded = [...(svg ? [pictureOf(title, pictured)] : []), ...(page.embedded?.(answer, view) ?? [])]
   const csv = { table, whole: page.wholeCsv === true }
-  const bar = viewBar(view, { title, asOf, permalink, csv, svg, embedded, links })
+  const bar = viewBar(view, { title, asOf, permalink, csv, svg, links })
   return formatPage({
     ...view,
     title,

@@ -42,10 +42,6 @@ export type ApiRequest = Readonly<{ segments?: Readonly<Record<string, string>>;
 /** Answer of the API as text and parsed, with its address. An answer that is plain text is its own value. */
 export type ApiAnswer = Readonly<{ json: string; address: string; value: unknown }>
 
-/** Part of a page to embed in another site: a picture, or a frame of this height in pixels. */
-export type Embedded = Readonly<{ name: string; path: string; title: string }> &
-  (Readonly<{ is: 'picture'; leadsTo?: string }> | Readonly<{ is: 'frame'; height: number }>)
-
 /**
  * Page of an endpoint. It has the endpoint's path without `/api/v1`, the same query and the same answer, and shows
  * nothing that the answer lacks. `.json`, `.csv`, `.svg`, `.png` and `.metadata.json` after its path give the same in other
@@ -94,10 +90,6 @@ export type Page<Answer> = Readonly<{
   preview?(answer: Answer, view: View): PreviewCard | Promise<PreviewCard>
   /** Maximum rows that its link-preview picture asks of its endpoint. */
   previewRowsMax?: number
-  /** Address of the page whose picture is offered for embedding; the permalink if absent. */
-  picturePage?(answer: Answer, view: View): string
-  /** Parts to embed in another site, besides its picture. */
-  embedded?(answer: Answer, view: View): readonly Embedded[]
 }>
 
 /** The page of one endpoint, with that endpoint's answer. */

@@ -1,10 +1,9 @@
 import { nounOf } from '../../protocol/amount.ts'
 import type { AsOf } from '../../protocol/resources.ts'
-import { embedCodes } from './embed-codes.ts'
 import { grouped } from '../markup/chart-scale.ts'
 import { type Html, html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
-import type { Embedded, View } from './page.ts'
+import type { View } from './page.ts'
 import type { AnswerTable } from '../../serve/http/csv.ts'
 
 /** Maximum bytes of JSON that a page shows. It links longer answers. */
@@ -19,12 +18,11 @@ type ViewBar = Readonly<{
   permalink: string
   csv: CsvOfView
   svg: boolean
-  embedded: readonly Embedded[]
   /** Links to the JSON of the other answers that the page shows; null if there are none. */
   links: Html | null
 }>
 
-/** Drawer below a page's content: the same as JSON, CSV, picture and curl command, and how to cite and embed it. */
+/** Drawer below a page's content: the same as JSON, CSV, picture and curl command, and how to cite it. */
 export function viewBar(view: View, bar: ViewBar): Html | null {
   const { api, query } = view
   if (api === null) return bar.links === null ? null : drawer(html`<p>This page shows: ${bar.links}</p>`)
@@ -45,7 +43,7 @@ export function viewBar(view: View, bar: ViewBar): Html | null {
       </ul>
       <p><code>GET ${api}</code></p>
       ${bar.links === null ? null : html`<p>This page also shows: ${bar.links}</p>`} ${citation(view, bar)}
-      ${embedCodes(view, bar.embedded)} ${shownJson(view, api)}`,
+      ${shownJson(view, api)}`,
   )
 }
 

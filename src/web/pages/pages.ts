@@ -2,7 +2,6 @@ import type { EndpointWithPage } from '../../protocol/endpoints/endpoint-rows.ts
 import { aboutPage } from './about/about-page.ts'
 import { apiPage } from '../reference/api-page.ts'
 import { archivePage } from './archive/archive-page.ts'
-import { comparePage } from './summary/compare-page.ts'
 import { contestLedgerPage } from './contests/contest-ledger-page.ts'
 import { contestsPage } from './contests/contests-page.ts'
 import { errorsPage } from '../reference/errors-page.ts'
@@ -23,14 +22,13 @@ import { todayPage } from './summary/today-page.ts'
 import { verifyPage } from './verify/verify-page.ts'
 
 /** Pages that are not the page of an endpoint under its path. */
-type OtherPage = 'home' | 'compare' | 'find' | 'about' | 'api' | 'errors' | 'stream' | 'verify'
+type OtherPage = 'home' | 'find' | 'about' | 'api' | 'errors' | 'stream' | 'verify'
 
 const BY_NAME: { readonly [Id in EndpointWithPage]: EndpointPage<Id> } & Readonly<
   Record<OtherPage, AnyPage>
 > = {
   home: todayPage,
   summary: summaryPage,
-  compare: comparePage,
   contests: contestsPage,
   contestLedger: contestLedgerPage,
   payouts: payoutsPage,

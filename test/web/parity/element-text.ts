@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readAmountWords } from './number-words.ts'
 import { type Element, elementsIn, textIn } from './page-tree.ts'
 import { LINKED, PILL } from './page-words.ts'
 import { assertAmount, assertKind, assertMoment, assertState, assertTransaction } from './shown-words.ts'
@@ -33,13 +32,6 @@ export function ownText(element: Element, within: () => string, present: string 
   if (state !== undefined) {
     assertState(text.trim(), state)
     return ` ${PILL}${state} `
-  }
-  const amount = attributes.get('data-words')
-  if (amount !== undefined) {
-    const [, sign = '', whole = '', decimals = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? []
-    const read = readAmountWords(text, attributes.get('data-unit') ?? '')
-    assert.deepEqual(read, { whole: BigInt(`${sign}${whole}`), isCut: /[1-9]/.test(decimals) }, text)
-    return ` ${amount} `
   }
   const kind = attributes.get('data-kind')
   if (kind !== undefined) {

@@ -166,21 +166,6 @@ export const LIES: readonly Lie[] = [
       ),
   },
   {
-    name: 'an amount in other words',
-    pagesLeast: 3,
-    of: (page) =>
-      changedAt(
-        page,
-        /(data-words="[^"]*"[^>]*>)(\w+)/g,
-        ([, open, first]) => `${open}${first === 'One' ? 'Two' : 'One'}`,
-      ),
-  },
-  {
-    name: 'a seal with another bar',
-    pagesLeast: 4,
-    of: (page) => changedAt(page, /(L[\d.]+ |h4v)(\d+)/g, ([, open, number]) => `${open}${next(number)}`),
-  },
-  {
     name: 'the heading of another',
     pagesLeast: 13,
     of: (page) =>

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { evaluate, valuesAt } from './expression.ts'
 import { assertVerdict, exactText, ownText } from './element-text.ts'
 import { type Element, elementsIn, parseMarkup, plain, textIn } from './page-tree.ts'
-import { sealBytes } from './proof-text.ts'
 import { LINKED, parseAnswer, PILL, placeOf, titlesOf, tokensIn, tokensOf } from './page-words.ts'
 
 /** Addresses of all JSON, and of the proof, that a page links as its sources, its alternate first. */
@@ -33,8 +32,6 @@ function alternateOf(page: string): string | undefined {
  * - `data-kind` and `data-state`: a value of the answers, which the element says in words.
  * - `class="say"`: a verdict. That all is paid needs an expression.
  * - `class="tx"`: a transaction, shown short, with a button that copies it.
- * - `data-words` with `data-at`: an amount, which the element says in words, cut to whole units.
- * - `data-root` on a picture: the pointer of a root, whose bytes are the lengths of its bars.
  * - `data-now` on `main`: the present of words such as "today" and "in 2 h".
  * - `data-chrome` on an element: it has nothing from the answers.
  *
@@ -108,9 +105,6 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
 
   /** Checks the text of a picture, which may have any value of the answers. */
   function pictureText(svg: Element): string {
-    const root = svg.attributes.get('data-root')
-    if (root !== undefined)
-      assert.deepEqual(sealBytes(svg), [...Buffer.from(String(valueAt(root)), 'base64')])
     for (const part of elementsIn(svg)) {
       if (!['title', 'desc', 'text'].includes(part.name) || part.attributes.has('data-axis')) continue
       assertNothing(textOf(part), everything)

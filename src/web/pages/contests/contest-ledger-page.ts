@@ -27,15 +27,6 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   svg: paidPicture,
   preview: contestPreview,
   previewRowsMax: 1,
-  embedded: ({ contest: { id, title } }) => [
-    {
-      is: 'picture',
-      name: 'What is paid, as a picture of one line',
-      path: `/contests/${id}.svg`,
-      title: `What is paid of ${contestName(id, title)}`,
-      leadsTo: `/contests/${id}/ledger`,
-    },
-  ],
   heading: ({ contest: { id, title } }) =>
     html`<p class="crumb"><a href="/contests">Contests</a> / <span data-at="/contest/id">${id}</span></p>
       <h1 class="name">${title === null ? `Contest ${id}` : quotedText(title)}</h1>`,

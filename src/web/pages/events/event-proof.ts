@@ -10,9 +10,8 @@ export type EventProof = Readonly<{
   hashes: number
   origin: string
   size: number
-  /** The root in base64, and its 32 bytes. */
+  /** The root in base64. */
   root: string
-  rootBytes: Uint8Array
 }>
 
 /** Asks for the proof of an event against the newest checkpoint. */
@@ -27,6 +26,6 @@ export async function askProof({ ask }: Pick<View, 'ask'>, seq: number): Promise
   const hashes = receipt.value.proof.length
   return {
     address: reply.value.address,
-    answer: { hashes, origin, size, root: formatBase64(root), rootBytes: root },
+    answer: { hashes, origin, size, root: formatBase64(root) },
   }
 }

@@ -11,11 +11,9 @@ import { type Html, html, type Part } from '../../markup/html.ts'
 import { onePaid } from '../../markup/kind-words.ts'
 import { dayOf, exactMoment } from '../../markup/moment-html.ts'
 import { addressAt, type Site } from '../../markup/site.ts'
-import { amountWords } from './amount-words.ts'
 import { whatFor } from './event-for.ts'
 import { eventSentence } from './event-sentence.ts'
 import type { EventProof } from './event-proof.ts'
-import { sealOf } from './event-seal.ts'
 
 /** Answers that a sheet shows besides the event. */
 type SheetAnswers = Readonly<{
@@ -77,7 +75,7 @@ export function eventSheet(event: EventWire, answers: SheetAnswers, view: View):
             </div>`,
       )}
     </dl>
-    ${sealed(event, answers.proof)}
+    ${placeInLog(event, answers.proof)}
   </article>`
 }
 
@@ -104,7 +102,7 @@ function replaced(seq: number, address: string): Html {
   >`
 }
 
-/** The amount, or the price, with all decimals and in words; null for an event without either. */
+/** The amount, or the price, with all decimals; null for an event without either. */
 function amountOf(
   { kots }: EventWire,
   { answer, address }: LinkedAnswer<EventDetails>,
@@ -114,15 +112,7 @@ function amountOf(
   if (kots === null && price === undefined) return null
   const [figure, unit, pointer] =
     kots === null ? [String(price), 'US dollars', `${address}#/details/price`] : [kots, site.token, '/kots']
-  const words = kots === null ? null : amountWords(kots, site.token)
-  return html`<p class="sum" data-at="${pointer}">${exactAmount(figure)} <small>${unit}</small></p>
-    ${
-      words === null
-        ? null
-        : html`<p class="words" data-at="/kots">
-            <span data-words="${figure}" data-unit="${unit}">${words}</span>
-          </p>`
-    }`
+  return html`<p class="sum" data-at="${pointer}">${exactAmount(figure)} <small>${unit}</small></p>`
 }
 
 /** A transaction in whole, its other events, and the explorers that show it. */
@@ -140,22 +130,19 @@ function transactionOf(tx: string, { explorers }: Site): Html {
     >`
 }
 
-/** The seal, and the place of the event in the signed log. */
-function sealed({ seq }: EventWire, { answer, address }: LinkedAnswer<EventProof>): Html {
+/** Place of the event in the signed log. */
+function placeInLog({ seq }: EventWire, { answer, address }: LinkedAnswer<EventProof>): Html {
   const { hashes, origin, size, root } = answer
   const count = expressed(`count ${address}#/hashes`, String(hashes))
   const way =
     hashes === 0
       ? html`its own hash is the root`
       : html`${count} ${hashes === 1 ? 'hash leads' : 'hashes lead'} from this line to the root`
-  return html`<div class="seal">
-    ${sealOf(answer.rootBytes, `${address}#/root`)}
-    <p>
-      <b>In the signed log.</b>
-      <span data-at="/seq ${address}#/size">Event ${countHtml(seq)} of ${countHtml(size)}</span>; ${way},
-      which is signed by <span data-at="${address}#/origin"><code>${origin}</code></span
-      >. Root
-      <code data-at="${address}#/root">${root}</code>
-    </p>
-  </div>`
+  return html`<p class="in-log">
+    <b>In the signed log.</b>
+    <span data-at="/seq ${address}#/size">Event ${countHtml(seq)} of ${countHtml(size)}</span>; ${way}, which
+    is signed by <span data-at="${address}#/origin"><code>${origin}</code></span
+    >. Root
+    <code data-at="${address}#/root">${root}</code>
+  </p>`
 }

@@ -28,15 +28,6 @@ export const flowsPage: EndpointPage<'flows'> = {
   csv: ANSWER_TABLES.flows,
   svg: pictureOf,
   preview: flowsPreview,
-  embedded: (flows) => [
-    {
-      is: 'frame',
-      name: 'The chart in a frame, with a link back',
-      path: `/embed/flows?${rangeQuery(flows)}`,
-      title: `Money by ${flows.bucket}`,
-      height: 640,
-    },
-  ],
   heading: (flows, view) => html`<h1>${sentenceOf(flows, view)}</h1>`,
   render(flows, view) {
     const { bucket, buckets } = flows

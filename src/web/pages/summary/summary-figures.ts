@@ -70,7 +70,7 @@ const ofFunds =
     funds.answer.buckets.map((bucket) => bucket[key])
 
 /** Amounts in the page's order, each with its figures by day. */
-export const AMOUNTS: readonly (readonly [key: AmountKey, label: string, line: DayFigures | null])[] = [
+const AMOUNTS: readonly (readonly [key: AmountKey, label: string, line: DayFigures | null])[] = [
   ['spentOnPlay', 'Spent on play', ofFlows('spentOnPlay')],
   ['paidInPrizes', 'Paid in prizes', ofFlows('paidInPrizes')],
   ['prizesNotRedeemed', 'Prizes not yet paid', ofFunds('prizesNotRedeemed')],
@@ -82,13 +82,12 @@ export const AMOUNTS: readonly (readonly [key: AmountKey, label: string, line: D
 ]
 
 /** Counts in the page's order. */
-export const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 'events', label: string])[] =
-  [
-    ['entries', 'Entries'],
-    ['plays', 'Plays'],
-    ['payouts', 'Payments'],
-    ['events', 'Events'],
-  ]
+const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 'events', label: string])[] = [
+  ['entries', 'Entries'],
+  ['plays', 'Plays'],
+  ['payouts', 'Payments'],
+  ['events', 'Events'],
+]
 
 /** DayLines by name with the figures of complete days, and the start of the first day. */
 export function daysBefore(before: EarlierAnswers): Readonly<{ fromMs: number; lines: readonly DayLine[] }> {
@@ -103,7 +102,7 @@ export function daysBefore(before: EarlierAnswers): Readonly<{ fromMs: number; l
 type DayLine = readonly [name: string, figures: readonly (string | null)[]]
 
 /** Counts of contests by state. */
-export const CONTEST_COUNTS = [
+const CONTEST_COUNTS = [
   ['upcoming', 'Contests to come'],
   ['running', 'Contests running'],
   ['paying', 'Contests paying'],
@@ -186,10 +185,8 @@ function changeOf(now: Term | null, then: Term | null): Html {
 const DAY = html`<span data-chrome>24 hours</span>`
 
 function howComputed({ dayBefore, flows, funds }: EarlierAnswers, { query }: View): Html {
-  const sideBySide = `/compare${dayBefore.address.slice(dayBefore.address.indexOf('?'))}`
   return html`<p class="quiet">
-      Each change is over the
-      ${query.has('at') ? html`${DAY} before that moment` : html`last ${DAY} (<a href="${sideBySide}">side by side</a>)`}.
+      Each change is over the ${query.has('at') ? html`${DAY} before that moment` : html`last ${DAY}`}.
     </p>
     ${jsonLinks([
       ['the day before', dayBefore],

@@ -28,7 +28,6 @@ suite('the summary', () => {
     const page = await see('/summary', quiet)
     assertParity(page, await Promise.all(sourcesOf(page).map((source) => see(source, quiet))))
     assert.match(page, /data-expr="minus \/spentOnPlay [^"]+"><data value="0\.000000000"/)
-    assert.match(page, /href="\/compare\?at=2026-10-05T00:00:00\.000Z">side by side</)
   })
 
   test('has no slider before there is a moment to choose', async () => {

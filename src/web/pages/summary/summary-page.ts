@@ -31,8 +31,6 @@ export const summaryPage: EndpointPage<'summary'> = {
   csv: tableOf,
   svg: flowsPicture,
   preview: summaryPreview,
-  // An embedded picture stays up to date; a permalink does not.
-  picturePage: (_, { query }) => `/summary${query.format()}`,
   async render(summary, view) {
     const first = (await firstEvent(view))?.answer ?? null
     const before = await askEarlier(summary, view)

@@ -40,12 +40,7 @@ export function timeTravel(
     <div class="ask">
       <nav aria-label="Other moments" class="steps">
         ${steps.map(({ label, at }) => html`<a class="button" href="${summaryAt(at)}">${label}</a>`)}
-        ${
-          asked === undefined
-            ? null
-            : html`<a class="button" href="/summary">Now</a>
-                <a class="button" href="/compare${view.query.format()}">Compare with now</a>`
-        }
+        ${asked === undefined ? null : html`<a class="button" href="/summary">Now</a>`}
       </nav>
       <form method="get" action="/summary">
         <label

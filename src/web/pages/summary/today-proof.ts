@@ -2,10 +2,9 @@ import { nounOf } from '../../../protocol/amount.ts'
 import type { View } from '../../frame/page.ts'
 import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
 import { countHtml } from '../../markup/amount-html.ts'
-import { rootBars } from '../../markup/root-bars.ts'
 import { type Html, html } from '../../markup/html.ts'
 
-/** Strip about the proof: the root of the signed checkpoint as bars and as text, and the way to check it. */
+/** Strip about the proof: the root of the signed checkpoint, and the way to check it. */
 export async function proofStrip(view: View): Promise<Html | null> {
   const reply = await view.ask('logCheckpoint')
   const [, size = '', root = ''] = reply.ok ? reply.value.json.split('\n') : []
@@ -20,10 +19,7 @@ export async function proofStrip(view: View): Promise<Html | null> {
         Changing, removing or inserting an event changes that hash.
       </p>
     </div>
-    <div>
-      ${rootBars(root, `${at}/2`)}
-      <code class="id" data-at="${at}/2">${root}</code>
-    </div>
+    <code class="id" data-at="${at}/2">${root}</code>
     ${view.paths.has('/verify') ? html`<a class="button main" href="/verify?seq=${lines}">Check the newest event</a>` : null}
   </section>`
 }
