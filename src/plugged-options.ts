@@ -1,5 +1,7 @@
-import { CLUSTER } from './cluster/option.ts'
-import type { ProgramOption } from './command/plug/program-option.ts'
+import { CLUSTER } from './cluster/cluster-plug.ts'
+import type { Option } from './command/plug/option.ts'
+import { FINALITY } from './finality/finality-plug.ts'
+import { WITNESS } from './witness/witness-plug.ts'
 
 /** Options that are plugged into the program, each a room of its own. Without its line here, its folder can go. */
-export const OPTIONS: readonly ProgramOption[] = [CLUSTER]
+export const OPTIONS: readonly Option[] = [CLUSTER, WITNESS, FINALITY]

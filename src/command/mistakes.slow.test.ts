@@ -73,11 +73,6 @@ suite('a mistake of the user is reported in one line', () => {
     ['a missing file of drafts', 2, ['publish', at('nothing'), '--token-file', token]],
     ['a directory for a file of drafts', 2, ['publish', directory, '--token-file', token]],
     ['a simulation on another chain', 2, ['demo', '--data', at('demo'), '--chain', 'evm', ...ports]],
-    [
-      'a simulation that is to ask a real chain',
-      2,
-      ['demo', '--data', at('demo'), '--finality', 'solana=https://rpc.example', ...ports],
-    ],
     ['a log that is not simulated', 2, ['demo', '--data', at('real'), ...ports]],
     ['a log of another chain', 2, ['serve', '--data', at('real'), '--chain', 'evm', ...ports]],
     [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { programOf, run } from '../../test/stage/command-stage.ts'
 import { OPTIONS } from '../plugged-options.ts'
-import { COMMAND_GROUPS } from './plug/program-option.ts'
+import { COMMAND_GROUPS } from './plug/option.ts'
 
 const whole = await programOf({}, () => undefined)
 
@@ -36,7 +36,7 @@ suite('a command line', () => {
   })
 
   test('has the commands of an option in the group that the option names', () => {
-    for (const { group, commands } of OPTIONS.flatMap((option) => option.rooms))
+    for (const { group, commands } of OPTIONS.flatMap((option) => option.commands ?? []))
       for (const name of commands) {
         const command = whole.commands.find((one) => one.name() === name)
         assert.equal(command?.helpGroup(), COMMAND_GROUPS[group])

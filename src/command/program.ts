@@ -1,13 +1,13 @@
 import { Command } from 'commander'
-import { COMMAND_GROUPS, type CommandRoom, type ProgramWorld, room } from './plug/program-option.ts'
+import { COMMAND_GROUPS, type CommandRoom, type ProgramWorld, room } from './plug/option.ts'
 import { VERSION } from './terminal/version.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
 /** All commands of the core. A start loads the room of its command only. */
 const ROOMS: readonly CommandRoom[] = [
-  room('trial', 'demo', async ({ world, lines, done }) =>
-    (await import('./demo/demo-program.ts')).demoCommand(world, lines, done),
+  room('trial', 'demo', async ({ world, lines, done, options }) =>
+    (await import('./demo/demo-program.ts')).demoCommand(world, lines, done, options),
   ),
   {
     group: 'readers',
@@ -22,9 +22,6 @@ const ROOMS: readonly CommandRoom[] = [
   ),
   room('auditors', 'mirror', async ({ world, lines, done }) =>
     (await import('../mirror/command/mirror-program.ts')).mirrorCommand(world, lines, done),
-  ),
-  room('auditors', 'witness', async ({ world, lines, done }) =>
-    (await import('../witness/command/witness-program.ts')).witnessCommand(world, lines, done),
   ),
   room('operators', 'serve', async ({ world, lines, done, options }) =>
     (await import('./operator/serve-program.ts')).serveCommand(world, lines, done, options),
@@ -67,7 +64,7 @@ const ROOMS: readonly CommandRoom[] = [
  */
 export async function openProgram(surroundings: ProgramWorld, words: readonly string[]): Promise<Command> {
   const { world, options } = surroundings
-  const rooms = [...ROOMS, ...options.flatMap((option) => option.rooms)]
+  const rooms = [...ROOMS, ...options.flatMap(({ commands = [] }) => commands)]
   const program = new Command('daybook')
     .description(`The open book of a contest and prize platform. ${NOTICE}`)
     .version(VERSION)

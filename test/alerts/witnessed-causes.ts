@@ -1,3 +1,4 @@
+import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
@@ -18,7 +19,7 @@ export async function witnessedCauses(data: string): Promise<readonly Cause[]> {
   clock.set(msOf(Date.now()))
   await using witness = await startScriptedWitness(WITNESS)
   const witnesses = { witnesses: [{ key: witness.key, url: witness.url }], quorum: 1 }
-  const settings = { witnesses, feedPace: PACE }
+  const settings = { cosigners: askedWitnesses(witnesses, PACE) }
   await using service = await startLocalNode(data, NEW_LOG, [TEST_KEY], clock, { settings })
   const door = `http://127.0.0.1:${service.publishPort}`
   const behaving = async (behaviour: ScriptedWitness['behaviour'], wanted: RegExp): Promise<Scrape> => {

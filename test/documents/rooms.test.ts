@@ -12,14 +12,14 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   log: ['protocol', 'tlog', 'project'],
   database: ['protocol'],
   listener: ['protocol'],
-  publish: ['protocol', 'log', 'project', 'finality', 'listener'],
+  publish: ['protocol', 'log', 'project', 'listener'],
   cluster: ['protocol', 'tlog', 'log', 'project', 'publish', 'database', 'serve', 'command'],
   serve: ['protocol', 'project', 'log'],
   web: ['protocol', 'tlog', 'project', 'serve', 'log'],
   'web/islands': ['protocol', 'tlog', 'client', 'finality', 'verify', 'web'],
   client: ['protocol', 'tlog'],
   verify: ['protocol', 'tlog', 'project', 'client', 'finality'],
-  finality: ['protocol', 'tlog', 'project', 'log', 'publish', 'client', 'verify', 'command'],
+  finality: ['protocol', 'tlog', 'project', 'log', 'publish', 'serve', 'client', 'verify', 'command'],
   mirror: [
     'protocol',
     'tlog',
@@ -56,7 +56,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
     'package',
   ],
   main: ['protocol', 'command', 'plugged-options'],
-  'plugged-options': ['command', 'cluster'],
+  'plugged-options': ['command', 'cluster', 'finality', 'witness'],
   sim: ['protocol', 'client'],
 }
 /** The only file of `log` that `serve` and `web` may import. */

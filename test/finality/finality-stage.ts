@@ -10,6 +10,7 @@ import { openRpcServer, type RpcServer } from '../../sim/chain/rpc-server.ts'
 import type { TokenAccount } from '../../src/finality/chain/tx-verdict.ts'
 import type { Service } from '../../src/command/service/service.ts'
 import { msOf } from '../../src/protocol/moment.ts'
+import { judgeOf } from '../../src/finality/command/finality-options.ts'
 import type { GatePace } from '../../src/finality/gate/finality-settings.ts'
 import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { LOCAL_TOKEN, postDrafts, startLocalNode } from '../stage/manual-node.ts'
@@ -135,13 +136,15 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
       clock,
       {
         lines,
-        finality: {
-          chain: kind,
-          urls: servers.map(({ url }) => url),
-          requestsPerMinute,
-          amounts,
-          overdueMs: settings.overdueMs ?? 3_600_000,
-          pace: settings.pace ?? FAST_PACE,
+        settings: {
+          judge: judgeOf({
+            chain: kind,
+            urls: servers.map(({ url }) => url),
+            requestsPerMinute,
+            amounts,
+            overdueMs: settings.overdueMs ?? 3_600_000,
+            pace: settings.pace ?? FAST_PACE,
+          }),
         },
       },
     )

@@ -2,22 +2,13 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { HOUR_MS } from '../../src/protocol/moment.ts'
 import type { Status } from '../../src/protocol/resources.ts'
-import type { FinalitySettings } from '../../src/finality/gate/finality-settings.ts'
 import { startImportedNode } from '../sample/imported-node.ts'
 import { run, type RunResult } from '../stage/command-stage.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { Service } from '../stage/service.ts'
+import { SILENT_JUDGE } from './silent-judge.ts'
 
-/** A chain that never answers, so that each draft with a transaction stays held. */
-const UNREACHABLE: FinalitySettings = {
-  chain: 'solana',
-  urls: ['http://127.0.0.1:9'],
-  requestsPerMinute: 60,
-  amounts: null,
-  overdueMs: HOUR_MS,
-}
 /** Transactions in base58, of 64 bytes. */
 const TXS = [
   '4bbxGYQfdi8vinDZbvD1kBWu94Ddr2zFDX8Jh6BerD9sUMdgCJydgLpgCuWf39ohHrJmDejZj9cxFJF4ndKinwrE',
@@ -34,7 +25,7 @@ suite('a service that asks the blockchain', () => {
   let service: Service
   let token = ''
   before(async () => {
-    service = await startImportedNode({ settings: { workers: 2, finality: UNREACHABLE } })
+    service = await startImportedNode({ settings: { workers: 2, judge: SILENT_JUDGE } })
     token = join(service.data, 'token-of-the-test')
     writeFileSync(token, `${service.token}\n`)
   })

@@ -15,6 +15,7 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
 import { until } from '../processes/other-program.ts'
+import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
 import { type ScriptedWitness, startScriptedWitness } from '../witness/scripted-witness.ts'
 import { openChangingProxy } from './changing-proxy.ts'
 import { NEW_LOG, openMirror, openOrigin, vkeyOf } from './mirroring-stage.ts'
@@ -212,8 +213,7 @@ suite('a mirror of a log with witnesses', () => {
     const both = [one, two]
     const choice = { witnesses: both.map(({ key, url }) => ({ key, url })), quorum: 2 }
     await using origin = await openOrigin(EVENTS, {
-      witnesses: choice,
-      feedPace: { roundMs: 20, idleMs: 60_000 },
+      cosigners: askedWitnesses(choice, { roundMs: 20, idleMs: 60_000 }),
     })
     for (const witness of both) witness.timeSeconds = () => Math.floor(origin.clock.now() / 1_000)
     await using proxy = await openChangingProxy(origin.url())

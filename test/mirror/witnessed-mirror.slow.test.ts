@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Service } from '../../src/command/service/service.ts'
+import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
 import type { MirrorWitnessSettings } from '../../src/mirror/command/mirror-witness.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { openSigner } from '../../src/log/tree/signer.ts'
@@ -41,7 +42,7 @@ suite('a mirror of a log with witnesses', () => {
     witness.timeSeconds = () => Math.floor(clock.now() / 1_000)
     const { key, url } = witness
     const witnesses = { witnesses: [{ key, url }], quorum: 1 }
-    const settings = { witnesses, feedPace: FEED_PACE }
+    const settings = { cosigners: askedWitnesses(witnesses, FEED_PACE) }
     origin = await startLocalNode(kept.data, KEPT_LOG, kept.keys, clock, { settings })
     await until('the origin is witnessed', async () =>
       (await bodyOf(origin.port, 'checkpoint.witnessed')).includes(`— ${key.name} `),
@@ -90,7 +91,7 @@ suite('a mirror that cosigns', () => {
     const url = at(witnessPort)
     const witnesses = { witnesses: WITNESS_KEYS.map(({ verifier: key }) => ({ key, url })), quorum: 1 }
     const port = origin === undefined ? 0 : origin.port
-    const settings = { witnesses, feedPace: FEED_PACE, port }
+    const settings = { cosigners: askedWitnesses(witnesses, FEED_PACE), port }
     origin = await startLocalNode(kept.data, KEPT_LOG, keys, clock, { settings })
   }
   before(async () => {

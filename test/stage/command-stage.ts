@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, CommanderError } from 'commander'
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
+import type { ProgramWorld } from '../../src/command/plug/option.ts'
 import { OPTIONS } from '../../src/plugged-options.ts'
 import { openProgram } from '../../src/command/program.ts'
 import { CommandError, type World } from '../../src/command/terminal/world.ts'
@@ -39,6 +40,7 @@ export async function programOf(
   world: Partial<World>,
   done: (code: number) => void,
   words: readonly string[] = [],
+  options: ProgramWorld['options'] = OPTIONS,
 ): Promise<Command> {
   const whole = worldOf(world)
   const surroundings = {
@@ -46,7 +48,7 @@ export async function programOf(
     lines: openMainLines(whole),
     input: Readable.from([]),
     done,
-    options: OPTIONS,
+    options,
   }
   const program = await openProgram(surroundings, words)
   const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }

@@ -5,7 +5,6 @@ import type { World } from '../../src/command/terminal/world.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import type { NewLog } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
-import type { FinalitySettings } from '../../src/finality/gate/finality-settings.ts'
 import { openSharedClock, type SharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { fetchDescribed } from './described.ts'
 
@@ -41,7 +40,6 @@ export function manualWorld(now: () => Ms): World {
 }
 
 type LocalNodeOptions = Readonly<{
-  finality?: FinalitySettings | null
   lines?: LogLines
   /** Settings in place of the usual ones. */
   settings?: Partial<ServiceSettings>
@@ -53,7 +51,7 @@ export function startLocalNode(
   newLog: NewLog,
   keys: readonly SigningKey[],
   clock: SharedClock,
-  { finality = null, lines, settings }: LocalNodeOptions = {},
+  { lines, settings }: LocalNodeOptions = {},
 ): Promise<Service> {
   const world = manualWorld(clock.now)
   return startService(
@@ -70,14 +68,14 @@ export function startLocalNode(
       verifyFirst: false,
       balances: 'refuse',
       carrier: null,
-      witnesses: null,
+      judge: null,
+      cosigners: null,
       trustProxy: '',
       workers: 1,
       rateLimit: null,
       streamsMax: 1_000,
       drainMs: 0,
       writerClock: clock.buffer,
-      finality,
       ...settings,
     },
     world,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Service } from '../../src/command/service/service.ts'
+import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
 import type { ServedWitness } from '../../src/witness/command/witness-command.ts'
 import { verifierKeyOf } from '../../src/log/tree/signer.ts'
 import { msOf } from '../../src/protocol/moment.ts'
@@ -50,7 +51,7 @@ suite(
     })
     const start = (directory: string): Promise<Service> =>
       startLocalNode(directory, NEW_LOG, [TEST_KEY], clock, {
-        settings: { witnesses: choice(), feedPace: { roundMs: 50, idleMs: 60_000 } },
+        settings: { cosigners: askedWitnesses(choice(), { roundMs: 50, idleMs: 60_000 }) },
       })
     const publish = async (to: Service, count: number, kots: string): Promise<void> => {
       const drafts = Array.from({ length: count }, () => ({

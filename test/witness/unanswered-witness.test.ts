@@ -7,6 +7,7 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import { until } from '../processes/other-program.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
+import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { startScriptedWitness } from './scripted-witness.ts'
 
@@ -20,10 +21,8 @@ suite('a witness that takes a question and never answers', () => {
     try {
       await using witness = await startScriptedWitness('witness.example/silent')
       witness.behaviour = null
-      const settings = {
-        witnesses: { witnesses: [{ key: witness.key, url: witness.url }], quorum: 1 },
-        feedPace: { roundMs: 10, idleMs: 10 },
-      }
+      const choice = { witnesses: [{ key: witness.key, url: witness.url }], quorum: 1 }
+      const settings = { cosigners: askedWitnesses(choice, { roundMs: 10, idleMs: 10 }) }
       await using service = await startLocalNode(join(folder, 'log'), NEW_LOG, [TEST_KEY], clock, {
         settings,
       })

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { ServeOption } from '../../command/plug/program-option.ts'
+import type { ServePart } from '../../command/plug/option.ts'
 import { parseDatabaseUrl } from '../../command/terminal/database-url.ts'
 import { option } from '../../command/terminal/options.ts'
 import { CommandError } from '../../command/terminal/world.ts'
@@ -53,13 +53,20 @@ export function requireTable(options: TableOptionValues): TableSettings {
   return table
 }
 
+/** Scheme, host and port of a server, without user, password, path and query, for a log line. */
+function shownServer(text: string): string {
+  const url = URL.parse(text)
+  return url === null ? 'given' : `${url.protocol}//${url.host}`
+}
+
 /** The part of `serve`. */
-export const SERVE_ON_TABLE: ServeOption = {
+export const SERVE_ON_TABLE: ServePart = {
   add: tableOptions,
-  carrierOf(options) {
+  shown: { 'log-store': shownServer },
+  carrier(options) {
     const settings = tableOf(options)
     if (settings === null) return null
-    const thread = new URL(import.meta.resolve('../log/cluster-writer-thread.ts'))
-    return { thread, settings, hear: openClusterTelling }
+    const module = import.meta.resolve('../log/cluster-writer-thread.ts')
+    return { module, settings, hear: openClusterTelling }
   },
 }

@@ -35,7 +35,7 @@ import { readTablePlace } from '../row/kept-rows.ts'
 const REPORT_MS = 1_000
 
 /** Settings of the writer's thread of a node whose log is on a table. */
-export type ClusterSettings = Pick<WriterSettings, 'dataDirectory' | 'keys' | 'finality'> &
+export type ClusterSettings = Pick<WriterSettings, 'dataDirectory' | 'keys' | 'judge'> &
   Readonly<{ carrier: TableSettings }>
 
 /**
@@ -55,7 +55,7 @@ export async function openClusterLog(settings: ClusterSettings, world: CarriedWo
       await world.sleep(REPORT_MS, world.signal)
     },
   })
-  const book = openTableBook({ db, keys, asksChain: settings.finality !== null })
+  const book = openTableBook({ db, keys, asksChain: settings.judge !== null })
   const { id, former } = readIdentity(db)
   const served = openOwedTree(db, owed)
   let node: ClusterNode | null = null

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
-import type { CarrierTools } from '../../command/plug/log-carrier.ts'
+import type { LogCarrier } from '../../command/plug/option.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { ClusterNews, ClusterNotice, ClusterReport } from './cluster-news.ts'
 
@@ -12,9 +12,9 @@ const REASONS_MAX = 100
 export function openClusterTelling({
   registry,
   lines,
-  monotonicMs,
+  world: { monotonicMs },
   show,
-}: CarrierTools): Readonly<{ told(news: ClusterNews): void }> {
+}: Parameters<LogCarrier['hear']>[0]): Readonly<{ told(news: ClusterNews): void }> {
   let report: ClusterReport | null = null
   const sayNotice = openNoticeLines(lines, monotonicMs)
   watchCluster(registry, () => report)

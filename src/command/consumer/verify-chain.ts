@@ -8,7 +8,7 @@ import type { ChainQuestions } from '../../verify/ask-chain.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
-import { checkAddresses, readServers } from '../terminal/chain-words.ts'
+import { checkAddresses, readServers } from '../../finality/command/chain-words.ts'
 import { pauseOf } from '../terminal/client.ts'
 import { CommandError, type World } from '../terminal/world.ts'
 

@@ -2,9 +2,8 @@ import { openDemoChain, type PublishedPayments } from '../../../sim/chain/demo-c
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import type { LogReader } from '../../log/store/reader.ts'
 import { type DaybookEvent, parseEvent } from '../../protocol/event.ts'
-import { HOUR_MS, type Ms } from '../../protocol/moment.ts'
+import type { Ms } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
-import type { FinalitySettings } from '../../finality/gate/finality-settings.ts'
 
 /** Pretend chain of the demonstration, with its RPC server. */
 type DemoPayments = AsyncDisposable &
@@ -14,15 +13,11 @@ type DemoPayments = AsyncDisposable &
     /** Account that makes all payouts, and their token. */
     payer: string
     token: string
-    finality: FinalitySettings
     /** Sends a transaction to the chain. */
     send(tx: string): void
     /** Takes the log. From now on, the chain knows the transactions of published events. */
     know(reader: LogReader): void
   }>
-
-/** Requests a minute to the pretend chain. It is asked about every transaction of some seconds. */
-const REQUESTS_A_MINUTE = 600
 
 export async function openDemoPayments(seed: string, now: () => Ms): Promise<DemoPayments> {
   let log: LogReader | null = null
@@ -40,13 +35,6 @@ export async function openDemoPayments(seed: string, now: () => Ms): Promise<Dem
     url: rpc.url,
     payer,
     token,
-    finality: {
-      chain: 'solana',
-      urls: [rpc.url],
-      requestsPerMinute: REQUESTS_A_MINUTE,
-      amounts: null,
-      overdueMs: HOUR_MS,
-    },
     send,
     know(reader) {
       log = reader

@@ -4,7 +4,8 @@ import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
 import type { FactName } from '../log-lines/facts.ts'
 import type { MainLines } from '../log-lines/log-lines.ts'
 import { openPlainOutput } from '../log-lines/plain-output.ts'
-import { type ServeOptions, serveOptions, settingsOf } from '../operator/serve-program.ts'
+import type { Option as PluggedOption } from '../plug/option.ts'
+import { loadServeParts, type ServeOptions, serveOptions, settingsOf } from '../operator/serve-program.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
 import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
@@ -16,8 +17,13 @@ import { demo, type DemoWorld, holdsRealLog, upgradeDemo } from './demo.ts'
  */
 const UNASKED: readonly FactName[] = ['published', 'held', 'slow', 'few-files']
 
-/** The command `demo`, with the options of `serve`. */
-export function demoCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
+/** The command `demo`, with the options of `serve` that are of the core. */
+export function demoCommand(
+  world: World,
+  lines: MainLines,
+  done: (code: ExitCode) => void,
+  plugged: readonly PluggedOption[],
+): Command {
   return serveOptions(
     new Command('demo').description('serve a simulated platform: three months of history, then live events'),
   ).action(async (options: ServeOptions, command: Command) => {
@@ -29,19 +35,16 @@ export function demoCommand(world: World, lines: MainLines, done: (code: ExitCod
     }
     if ((options.chain ?? 'solana') !== 'solana')
       throw new CommandError(2, 'the simulated platform needs --chain solana')
-    if (options.finality !== undefined || options.finalityAmounts !== undefined) {
-      throw new CommandError(
-        2,
-        'the simulated platform asks a pretend chain of its own: leave out --finality',
-      )
-    }
     const own = demoWorld(options, command, { world, lines })
     refuseOtherOwner(options.data, own.shown)
     refuseMirrorDirectory(options.data)
     if (hasStore(options.data)) await upgradeDemo(options.data, own.shown)
-    const settings = settingsOf(options, { simulated: true, carrier: null }, own.aside)
+    const ports = { carrier: null, cosigners: null, judgeOf: () => null }
+    const settings = settingsOf(options, { simulated: true, ...ports }, own.aside)
     sayStart(lines, command)
-    done(await demo(settings, own, lines))
+    const { judgeAt = null } =
+      (await loadServeParts(plugged)).find((part) => part.judgeAt !== undefined) ?? {}
+    done(await demo(settings, judgeAt, own, lines))
   })
 }
 

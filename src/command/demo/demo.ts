@@ -18,22 +18,26 @@ import { hostInUrl } from '../terminal/host-in-url.ts'
 import { openDemoPayments } from './demo-payments.ts'
 import { serve } from '../operator/serve.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
+import type { ServePart } from '../plug/option.ts'
 import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 
 /** Seed of the demonstration: every first start has the same history, up to the present. */
 const SEED = 'daybook'
 /** Payouts for each one that fails on the pretend chain and is sent again. */
 const FAILED_ONE_IN = 100
+/** Requests a minute to the pretend chain. It is asked about every transaction of some seconds. */
+const REQUESTS_A_MINUTE = 600
 
 /** Surroundings of a demonstration: for what everyone sees, and for what few people want to know. */
 export type DemoWorld = Readonly<{ shown: World; aside: World }>
 
 /**
- * Serves a simulated platform: three months of history at the first start, then live events every few seconds. Its
- * payments are held until a pretend chain says that they are final.
+ * Serves a simulated platform: three months of history at the first start, then live events every few seconds. With an
+ * option that judges transactions, its payments are held until a pretend chain says that they are final.
  */
 export async function demo(
   settings: ServiceSettings,
+  judgeAt: NonNullable<ServePart['judgeAt']> | null,
   { shown: world, aside }: DemoWorld,
   lines: LogLines,
 ): Promise<ExitCode> {
@@ -46,12 +50,18 @@ export async function demo(
     await bundled
   }
   await using payments = await openDemoPayments(SEED, world.now)
-  return await serve({ ...settings, finality: payments.finality }, world, lines, async (service, stop) => {
+  const judge = judgeAt?.(`solana=${payments.url}`, REQUESTS_A_MINUTE) ?? null
+  return await serve({ ...settings, judge }, world, lines, async (service, stop) => {
     payments.know(service.reader)
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
-    tell(aside, `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`)
-    tell(aside, `ask the pretend chain: ${world.program} verify ${address} --chain solana=${payments.url}`)
-    tell(aside, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
+    if (judge !== null) {
+      tell(
+        aside,
+        `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`,
+      )
+      tell(aside, `ask the pretend chain: ${world.program} verify ${address} --chain solana=${payments.url}`)
+      tell(aside, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
+    }
     // The first page waits for scripts and modules, so it is requested before a user is told to open it.
     // A stop aborts the request, because a drain would wait for it.
     // The simulator begins after it, because it needs the same processor.

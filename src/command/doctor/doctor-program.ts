@@ -1,7 +1,6 @@
 import { Command } from 'commander'
-import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
+import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
-import { overdueOption } from '../operator/finality-options.ts'
 import { doctor } from './doctor.ts'
 
 type DoctorOptions = Readonly<{

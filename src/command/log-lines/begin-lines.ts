@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
-import { shownSettings } from './shown-settings.ts'
+import { type ShownForms, shownSettings } from './shown-settings.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { World } from '../terminal/world.ts'
 import type { FactName } from './facts.ts'
@@ -21,9 +21,9 @@ export function beginLines(
   return world.interactive ? world : { ...world, stderr: openPlainOutput(lines) }
 }
 
-/** Writes the lines of a start: versions, and the options in effect. */
-export function sayStart(lines: MainLines, command: Command): void {
+/** Writes the lines of a start: versions, and the options in effect. `shown` has the forms of options of plugged rooms. */
+export function sayStart(lines: MainLines, command: Command, shown: ShownForms = {}): void {
   const { node, sqlite = '' } = process.versions
   lines.say('starting', { version: VERSION, schema: SCHEMA_VERSION, node, sqlite })
-  lines.say('options', { settings: shownSettings(command) })
+  lines.say('options', { settings: shownSettings(command, shown) })
 }

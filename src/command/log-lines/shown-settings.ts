@@ -1,6 +1,4 @@
 import type { Command, Option } from 'commander'
-import { chainUrlsOf } from '../../finality/rpc/chain-url.ts'
-import { readServers } from '../terminal/chain-words.ts'
 
 type Shown = string | number | boolean
 
@@ -28,22 +26,19 @@ const PLAIN: ReadonlySet<string> = new Set([
   'trust-proxy',
 ])
 
-/** Options with a value that may hold a secret, and the part of it that is shown. */
-const REDUCED: ReadonlyMap<string, (value: unknown) => Shown> = new Map<string, (value: unknown) => Shown>([
-  ['finality', (value) => serversOf(String(value))],
-  ['log-store', (value) => serverOf(String(value))],
-])
+/** Forms in which options are shown whose value may hold a secret, by name: the part that has none. */
+export type ShownForms = Readonly<Record<string, (text: string) => string>>
 
-/** Shown for an option that is in neither table, such as `--finality-amounts`, whose accounts are private. */
+/** Shown for an option that is in no table, such as `--finality-amounts`, whose accounts are private. */
 const GIVEN = 'given'
 
 /** Options of a command that are in effect, by name, without secrets: for a log line. */
-export function shownSettings(command: Command): Readonly<Record<string, Shown>> {
+export function shownSettings(command: Command, forms: ShownForms): Readonly<Record<string, Shown>> {
   const shown: Record<string, Shown> = {}
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName())
     const isEmpty = Array.isArray(value) && value.length === 0
-    if (value !== undefined && !isEmpty) shown[nameOf(option)] = shownValue(nameOf(option), value)
+    if (value !== undefined && !isEmpty) shown[nameOf(option)] = shownValue(nameOf(option), value, forms)
   }
   return shown
 }
@@ -52,23 +47,9 @@ function nameOf({ long }: Option): string {
   return (long ?? '').replace(/^--/, '')
 }
 
-function shownValue(name: string, value: unknown): Shown {
-  const reduce = REDUCED.get(name)
-  if (reduce !== undefined) return reduce(value)
+function shownValue(name: string, value: unknown, forms: ShownForms): Shown {
+  const form = forms[name]
+  if (form !== undefined) return form(String(value))
   if (typeof value === 'number' || typeof value === 'boolean') return value
   return PLAIN.has(name) ? String(value) : GIVEN
-}
-
-/** Number and host of each RPC server. */
-function serversOf(text: string): string {
-  const { chain, urls } = readServers('--finality', text)
-  return `${chain}=${chainUrlsOf(urls)
-    .map(({ name }) => name)
-    .join(', ')}`
-}
-
-/** Scheme, host and port of a server, without user, password, path and query. */
-function serverOf(text: string): string {
-  const url = URL.parse(text)
-  return url === null ? GIVEN : `${url.protocol}//${url.host}`
 }

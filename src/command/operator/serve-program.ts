@@ -1,15 +1,13 @@
 import { Command, Option } from 'commander'
+import type { Chain } from '../../protocol/tx.ts'
 import type { ServiceSettings } from '../service/service.ts'
 import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
 import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
-import { finalityOf, type FinalityOptions, finalityOptions } from './finality-options.ts'
 import { type LogOptions, logOptions, newLogOf } from './log-options.ts'
-import type { ProgramOption } from '../plug/program-option.ts'
-import type { LogCarrier } from '../plug/log-carrier.ts'
-import { feedChoiceOf, type FeedOptions, feedOptions } from '../feed/feed-options.ts'
+import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
 import { type LineOptions, lineOptions } from '../log-lines/line-options.ts'
 import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
 import { type NodeOptions, nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
@@ -22,9 +20,7 @@ import { hasStore } from '../../log/store/store.ts'
 
 export type ServeOptions = LogOptions &
   SiteOptions &
-  FinalityOptions &
   LineOptions &
-  FeedOptions &
   NodeOptions &
   Readonly<{
     publishHost: string
@@ -41,11 +37,11 @@ export async function serveCommand(
   world: World,
   lines: MainLines,
   done: (code: ExitCode) => void,
-  plugged: readonly ProgramOption[],
+  plugged: readonly PluggedOption[],
 ): Promise<Command> {
-  const carriers = await Promise.all(plugged.map(({ serve: load }) => load()))
+  const parts = await loadServeParts(plugged)
   const serveAlone = serveOptions(new Command('serve').description('serve the log of a data directory'))
-  return carriers
+  return parts
     .reduce((command, { add }) => add(command), serveAlone)
     .action(async (options: ServeOptions, command: Command) => {
       const own = beginLines(options, [], { world, lines })
@@ -56,16 +52,37 @@ export async function serveCommand(
         const files = options.signingKeyFile ?? null
         await upgradeFirst({ data: options.data, waitMs: null, rebuild: false, keyFiles: files }, own)
       }
-      const carrier = carriers.map(({ carrierOf }) => carrierOf(options)).find((one) => one !== null) ?? null
-      const settings = settingsOf(options, { simulated: false, carrier }, own)
-      sayStart(lines, command)
+      const ports = {
+        cosigners: chosen(parts, ({ cosigners }) => cosigners?.(options)),
+        carrier: chosen(parts, ({ carrier }) => carrier?.(options)),
+        judgeOf: (chain: Chain | null) => chosen(parts, ({ judge }) => judge?.(options, chain)),
+      }
+      const settings = settingsOf(options, { simulated: false, ...ports }, own)
+      sayStart(lines, command, Object.assign({}, ...parts.map(({ shown = {} }) => shown)))
       done(await serve(settings, own, lines))
     })
 }
 
+/** Loads the parts of `serve` that options bring. */
+export async function loadServeParts(plugged: readonly PluggedOption[]): Promise<readonly ServePart[]> {
+  return await Promise.all(plugged.flatMap(({ serve: load }) => load?.() ?? []))
+}
+
+/** The port of the first part whose options the user has chosen; null when there is none. */
+function chosen<Port>(
+  parts: readonly ServePart[],
+  of: (part: ServePart) => Port | null | undefined,
+): Port | null {
+  for (const part of parts) {
+    const port = of(part) ?? null
+    if (port !== null) return port
+  }
+  return null
+}
+
 /** Adds the options of `serve` and `demo`. */
 export function serveOptions(command: Command): Command {
-  const own = lineOptions(feedOptions(finalityOptions(siteOptions(logOptions(command)))))
+  const own = lineOptions(siteOptions(logOptions(command)))
     .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
     .addOption(
       new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
@@ -94,22 +111,28 @@ export function serveOptions(command: Command): Command {
   )
 }
 
+type ServePorts = Pick<ServiceSettings, 'carrier' | 'cosigners'> &
+  Readonly<{
+    simulated: boolean
+    /** The judge of transactions of a log of this chain; null when the chain is not known yet. */
+    judgeOf(chain: Chain | null): ServiceSettings['judge']
+  }>
+
 /**
- * Settings of the service. `simulated` is for `demo`; `carrier` are the machines that carry the log, null for none. Throws
- * a CommandError for options that contradict each other.
+ * Settings of the service. `simulated` is for `demo`; the ports are those that options fill. Throws a CommandError for
+ * options that contradict each other.
  */
 export function settingsOf(
   options: ServeOptions,
-  { simulated, carrier }: Readonly<{ simulated: boolean; carrier: LogCarrier | null }>,
+  { simulated, carrier, cosigners, judgeOf }: ServePorts,
   world: World,
 ): ServiceSettings {
-  const witnesses = feedChoiceOf(options)
   if (carrier !== null) refuseChanges(options)
   const newLog = newLogOf(options, simulated, carrier !== null)
   makeFolder(options.data, '--data')
   // Before the key and the token are made: a mistake leaves nothing behind.
   const isUnknown = carrier !== null && !hasStore(options.data)
-  const finality = finalityOf(options, isUnknown ? null : newLog.chain)
+  const judge = judgeOf(isUnknown ? null : newLog.chain)
   return {
     ...nodeSettingsOf(options),
     publishHost: options.publishHost,
@@ -128,9 +151,9 @@ export function settingsOf(
     balances: options.balances,
     site: siteOf(options, world.now()),
     publicUrl: options.publicUrl ?? null,
-    finality,
     carrier,
-    witnesses,
+    judge,
+    cosigners,
   }
 }
 

@@ -1,11 +1,13 @@
 import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
 import { readyLog, type Signing } from '../../log/tree/ready-log.ts'
+import { forgetWitnessed } from '../../log/witnessed/witnessed-file.ts'
 import { hasStore, type NewLog } from '../../log/store/store.ts'
 import { DOOR_CONNECTIONS_MAX } from '../../publish/door/door.ts'
-import { startWriter, type Writer, type WriterListeners, WriterRefusal } from '../../publish/door/writer.ts'
+import { startWriter, type Writer, type WriterListeners } from '../../publish/door/writer.ts'
+import { WriterRefusal } from '../../publish/door/tx-judge.ts'
 import type { Status } from '../../protocol/resources.ts'
+import type { WriterPart } from '../../publish/door/writer-messages.ts'
 import type { OperationsPath } from '../../publish/door/operations.ts'
-import type { FinalitySettings } from '../../finality/gate/finality-settings.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { type AuditLines, openAuditLines } from '../log-lines/audit-lines.ts'
 import { watchBackups } from '../log-lines/backup-lines.ts'
@@ -21,17 +23,16 @@ import {
 } from './background-audit.ts'
 import { answerBarriers } from '../../serve/following/barrier-answers.ts'
 import { openCrowdedReport } from './crowded-report.ts'
-import { openFinalityMetrics, watchHeld } from './finality-metrics.ts'
+import { watchHeld } from './held-metrics.ts'
 import type { FrontTools } from './front-settings.ts'
 import type { Front } from './front.ts'
-import type { LogCarrier } from '../plug/log-carrier.ts'
+import type { Cosigners, Judge, LogCarrier, NodeTools } from '../plug/option.ts'
 import { openReportCell } from '../../serve/following/report-cell.ts'
 import { type FrontMemory, sayStopping, sayWrong } from './front-memory.ts'
 import { drainThreads, type NodeSettings, openMainFront, planThreads, startThreads } from './node-threads.ts'
 import { openNodeRegistry, openNodeReport, type Serving, watchNode } from './node-report.ts'
 import { openServiceMetrics, type ServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
-import { type FeedSettings, startFeed } from '../feed/witness-feed.ts'
 import { CommandError, takeDirectory, type World } from '../terminal/world.ts'
 
 /** Settings of `serve`, already checked. */
@@ -50,14 +51,12 @@ export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mi
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
     auditPace?: AuditPace
     balances: 'refuse' | 'report'
-    /** Settings of the questions to the chain; null when the operator vouches for transactions. */
-    finality: FinalitySettings | null
     /** Machines that carry the log; null for a log that only this node writes. */
     carrier: LogCarrier | null
-    /** Witnesses that are asked to cosign the log; null for none. */
-    witnesses: FeedSettings['choice']
-    /** Pace of the questions to witnesses; `FEED_PACE` if absent. */
-    feedPace?: FeedSettings['pace']
+    /** Judge of transactions; null when the operator vouches for them. */
+    judge: Judge | null
+    /** Others that are asked to cosign the log; null for none. */
+    cosigners: Cosigners | null
     /** Clock of the writer in place of the machine's clock (`openSharedClock`). */
     writerClock?: SharedArrayBuffer
   }>
@@ -95,7 +94,7 @@ export async function startService(
   const listeners = {
     ...whatIsTold({ ...tools, metrics }, stack),
     onCarrier: hearCarrier(settings, memory, tools),
-    onFinality: openFinalityMetrics(registry, lines, world.now),
+    onJudge: settings.judge === null ? () => undefined : settings.judge.hear(tools).told,
     onReplaced,
     onBroken: broken.resolve,
     operations(path: OperationsPath, accepting: boolean) {
@@ -116,7 +115,7 @@ export async function startService(
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(settings.data, lines))
-  stack.use(startFeed(feedSettings(settings), front.reader, tools))
+  stack.use(startCosigners(settings, front.reader, tools))
   const pace = { ...(settings.auditPace ?? AUDIT_PACE), keys: settings.signing.keys }
   stack.use(
     startAudits(settings.data, pace, [audits, { audited: metrics.audited }], (reason) => {
@@ -145,41 +144,47 @@ export async function startService(
 
 /** Registers the counts of held drafts, and warns when nothing asks about them. */
 function watchHeldDrafts(
-  { finality }: ServiceSettings,
+  { judge }: ServiceSettings,
   { registry, lines }: Pick<FrontTools, 'registry' | 'lines'>,
   { reader }: Front,
 ): void {
   const counts = (): FinalityCounts => reader.snapshot((snapshot) => snapshot.held())
   watchHeld(registry, counts)
   const { held } = counts()
-  if (finality === null && held > 0) lines.say('held-unasked', { held })
+  if (judge === null && held > 0) lines.say('held-unasked', { held })
 }
 
-/** Settings of the questions to witnesses. */
-function feedSettings({ data, witnesses: choice, feedPace: pace }: ServiceSettings): FeedSettings {
-  return { data, choice, pace }
+/** Asks others to cosign the log. Without any, what those of an earlier run have cosigned is forgotten. */
+function startCosigners(
+  { data, cosigners }: ServiceSettings,
+  reader: LogReader,
+  tools: NodeTools,
+): AsyncDisposable | null {
+  if (cosigners !== null) return cosigners.start({ ...tools, data, reader })
+  forgetWitnessed(data)
+  return null
 }
 
 /** Settings of the serving threads. */
 function threadSettings(settings: ServiceSettings): NodeSettings {
-  const { finality, carrier } = settings
-  return { ...settings, asksChain: finality !== null, following: carrier !== null, mirrorOf: null }
+  const { judge, carrier } = settings
+  return { ...settings, asksChain: judge !== null, following: carrier !== null, mirrorOf: null }
 }
 
 /** Thread of the writer, and what stops its start. */
 function threadOf({ carrier }: ServiceSettings, { stop }: World): Parameters<typeof startWriter>[2] {
-  return carrier === null ? { stop } : { stop, thread: carrier.thread }
+  return carrier === null ? { stop } : { stop, thread: new URL(carrier.module) }
 }
 
 /** Receiver of news of the machines that carry the log. */
 function hearCarrier(
   { carrier }: ServiceSettings,
   { following }: FrontMemory,
-  { registry, lines, world }: FrontTools & Readonly<{ world: World }>,
+  tools: NodeTools,
 ): WriterListeners['onCarrier'] {
   if (carrier === null) return () => undefined
   const show = openReportCell<Status['following']>(following).write
-  return carrier.hear({ registry, lines, monotonicMs: world.monotonicMs, show }).told
+  return carrier.hear({ ...tools, show }).told
 }
 
 /** Listeners of the writer that only count or write log lines. */
@@ -262,10 +267,16 @@ function writerSettings(
   lines: LogLines,
 ): Parameters<typeof startWriter>[0] {
   const { publishHost: host, publishPort: port, tokens, balances, data: dataDirectory } = settings
-  const { acceptClock, signing, finality, writerClock: clock } = settings
+  const { acceptClock, signing, writerClock: clock } = settings
   const carrier = settings.carrier?.settings ?? null
   const { keys } = signing
   const tellsAccepted = lines.wants('debug')
-  const own = { balances, finality, keys, carrier, acceptClock, clock, tellsAccepted }
+  const judge = partOf(settings.judge)
+  const own = { balances, judge, keys, carrier, acceptClock, clock, tellsAccepted }
   return { dataDirectory, head, host, port, tokens, ...own }
+}
+
+/** The part without what belongs to the main thread. */
+function partOf(part: WriterPart | null): WriterPart | null {
+  return part === null ? null : { module: part.module, settings: part.settings }
 }

@@ -1,5 +1,5 @@
 import type { ChainClient } from '../chain/tx-verdict.ts'
-import type { ServerSaid } from './last-words.ts'
+import type { ServerSaid } from '../../publish/door/tx-judge.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldQueue } from '../../publish/held/held-queue.ts'

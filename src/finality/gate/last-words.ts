@@ -1,9 +1,7 @@
+import type { ServerSaid } from '../../publish/door/tx-judge.ts'
 import { failureWords } from '../rpc/rpc-failure.ts'
 import type { Ballot, ServerAnswer } from '../chain/tx-verdict.ts'
 import type { AskedChain } from './finality-settings.ts'
-
-/** Last words of one server about a transaction, by the name of its URL. */
-export type ServerSaid = Readonly<{ server: string; words: string }>
 
 /** Name of the head of a chain: the newest slot of a server, or its finalized block. */
 const HEAD: Readonly<Record<AskedChain, string>> = { solana: 'slot', evm: 'finalized block' }

@@ -1,11 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { chainUrlsOf } from '../rpc/chain-url.ts'
+import { ChainError, chainUrlsOf } from '../rpc/chain-url.ts'
 import { openChain } from '../chain/open-chain.ts'
 import type { RpcFailure } from '../rpc/rpc-failure.ts'
 import { openPublishedTxs } from '../../log/published-txs.ts'
 import { readChainId } from '../../log/held/chain-id.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import type { HeldQueue } from '../../publish/held/held-queue.ts'
+import { readIdentity } from '../../log/store/store.ts'
+import { type JudgeWorld, type TxJudge, WriterRefusal } from '../../publish/door/tx-judge.ts'
 import { openAmountGuard } from './amount-guard.ts'
 import { type FinalityGate, openFinalityGate } from './finality-gate.ts'
 import type { FinalityReport } from './finality-report.ts'
@@ -13,24 +12,26 @@ import { type FinalitySettings, GATE_PACE } from './finality-settings.ts'
 import { openRecheck } from './recheck.ts'
 import { openRpcBudgets } from './rpc-budgets.ts'
 
-/** Parts of the writer's thread that the gate needs. */
-export type FinalitySurroundings = Readonly<{
-  db: DatabaseSync
-  queue: HeldQueue
-  /** Whether this node asks: of a log on several nodes, the leader does. */
-  leads(): boolean
-  now(): Ms
-  monotonicMs(): number
-  random(): number
-  sleep(ms: number, signal: AbortSignal): Promise<unknown>
-  /** Runs the work after the present turn of the event loop. */
-  defer(work: () => void): void
-  signal: AbortSignal
-  tell(report: FinalityReport): void
-}>
+/**
+ * Opens the judge of a log: a gate that asks its chain about held drafts. Throws a `WriterRefusal` when the servers are not
+ * of the log's chain.
+ */
+export async function openTxJudge(settings: FinalitySettings, world: JudgeWorld): Promise<TxJudge> {
+  const { chain } = readIdentity(world.db)
+  if (settings.chain !== chain)
+    throw new WriterRefusal(`--finality: this log has --chain ${chain}, not ${settings.chain}`)
+  const gate = openGate(settings, world)
+  try {
+    await gate.identify()
+    return gate
+  } catch (cause) {
+    if (!(cause instanceof ChainError)) throw cause
+    throw new WriterRefusal(`--finality: ${cause.message}`, { cause })
+  }
+}
 
-/** Opens the gate of a log with the client of its chain. Sends nothing yet. */
-export function openFinality(settings: FinalitySettings, world: FinalitySurroundings): FinalityGate {
+/** Opens the gate with the client of its chain. Sends nothing yet. */
+function openGate(settings: FinalitySettings, world: JudgeWorld): FinalityGate {
   const { chain, urls, requestsPerMinute, amounts, overdueMs, pace = GATE_PACE } = settings
   const { db, queue, now, monotonicMs, signal, tell } = world
   const sleep = async (ms: number): Promise<void> => void (await world.sleep(ms, signal))
@@ -77,7 +78,7 @@ export function openFinality(settings: FinalitySettings, world: FinalitySurround
 /** Opens a counter of faults that tells of them once in a turn of the event loop. */
 function openFaultCount(
   urls: readonly string[],
-  { defer, tell }: FinalitySurroundings,
+  { defer, tell }: JudgeWorld,
 ): (url: number, failure: RpcFailure) => void {
   const names = chainUrlsOf(urls).map(({ name }) => name)
   const counts = new Map<string, Extract<FinalityReport, { is: 'fault' }>>()

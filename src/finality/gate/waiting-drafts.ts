@@ -4,7 +4,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { HeldQueue } from '../../publish/held/held-queue.ts'
 import type { FinalityReport, PendingDrafts } from './finality-report.ts'
 import type { AskedChain } from './finality-settings.ts'
-import { lastWordsOf, type ServerSaid } from './last-words.ts'
+import type { ServerSaid } from '../../publish/door/tx-judge.ts'
+import { lastWordsOf } from './last-words.ts'
 import type { PollSchedule } from './poll-schedule.ts'
 
 type WaitingSettings = Readonly<{

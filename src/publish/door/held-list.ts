@@ -1,4 +1,4 @@
-import type { ServerSaid } from '../../finality/gate/last-words.ts'
+import type { ServerSaid } from './tx-judge.ts'
 import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatDetails } from '../../protocol/details.ts'

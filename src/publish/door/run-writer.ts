@@ -10,7 +10,6 @@ import { readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { FinalityGate } from '../../finality/gate/finality-gate.ts'
 import { type CommitQueue, openCommitQueue } from '../commits/commit-queue.ts'
 import { createDoor } from './door.ts'
 import { openOperations, type OperationsAnswer } from './operations.ts'
@@ -21,7 +20,7 @@ import { openReports } from './writer-reports.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 import { openWriterClock, type WriterClock } from './writer-clock.ts'
 import { openWriterState, type WriterState } from './writer-state.ts'
-import { openGate } from './writer-gate.ts'
+import { type JudgeWorld, type OpenTxJudge, type TxJudge, WriterRefusal } from './tx-judge.ts'
 
 /** Milliseconds in which requests in progress must end when the writer closes. */
 const CLOSE_MS = 5_000
@@ -75,9 +74,13 @@ export async function runWriter(
     port.close()
   }
   const leads = (): boolean => carried?.leads() ?? true
-  const gate = await openGate(settings, { ...surroundingsOf({ log, queue, clock, state, time }), leads }, say)
-  if (gate === undefined) return await end()
-  const door = openDoor(settings, { log, carried, queue, gate, state, asked, say, time })
+  const judge = await openJudge(
+    settings,
+    { ...surroundingsOf({ log, queue, clock, state, time }), leads },
+    say,
+  )
+  if (judge === undefined) return await end()
+  const door = openDoor(settings, { log, carried, queue, judge, state, asked, say, time })
   open.door = door
   carried?.start({
     queue,
@@ -89,7 +92,7 @@ export async function runWriter(
     onOtherLog: state.breakDown,
   })
   say({ is: 'listening', port: await listen(door, settings) })
-  await Promise.all([gate?.run(), once(door, 'close')])
+  await Promise.all([judge?.run(), once(door, 'close')])
   await end()
 }
 
@@ -98,14 +101,14 @@ function openDoor(
   settings: WriterSettings,
   parts: Pick<WriterParts, 'log' | 'state' | 'say' | 'time'> &
     Pick<Hearing, 'asked'> &
-    Readonly<{ carried: CarriedLog | null; queue: CommitQueue; gate: FinalityGate | null }>,
+    Readonly<{ carried: CarriedLog | null; queue: CommitQueue; judge: TxJudge | null }>,
 ): Server {
-  const { log, carried, queue, gate, state, asked, say, time } = parts
+  const { log, carried, queue, judge, state, asked, say, time } = parts
   const accepting = (): boolean => state.accepting() && (carried?.isPublishable() ?? true)
   return createDoor({
     log: readIdentity(log.db).id,
     queue,
-    lastWords: (tx) => gate?.said(tx) ?? null,
+    lastWords: (tx) => judge?.said(tx) ?? null,
     steps: carried?.steps ?? null,
     chain: readIdentity(log.db).chain,
     tokens: settings.tokens,
@@ -147,9 +150,9 @@ async function joinCarried(
   settings: WriterSettings,
   { state, say, time }: Pick<WriterParts, 'state' | 'say' | 'time'>,
 ): Promise<CarriedLog | null> {
-  const { dataDirectory, finality } = settings
+  const { dataDirectory } = settings
   try {
-    const carried = await openCarried(settings, {
+    return await openCarried(settings, {
       ...time,
       signal: state.stopped,
       accepts: state.accepting,
@@ -158,9 +161,6 @@ async function joinCarried(
       onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
       tell: (news) => say({ is: 'carrier', news }),
     })
-    const { chain } = readIdentity(carried.db)
-    if (finality === null || finality.chain === chain) return carried
-    throw new StoreError(`--finality: this log has --chain ${chain}, not ${finality.chain}`)
   } catch (error) {
     if (state.isStopping()) return null
     if (!(error instanceof StoreError)) throw error
@@ -245,7 +245,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
     ...(path !== undefined && { path }),
     appender,
     tables,
-    asksChain: settings.finality !== null,
+    asksChain: settings.judge !== null,
     balances: settings.balances,
     now: clock.now,
     refusal: state.refusal,
@@ -265,7 +265,7 @@ function openQueue(settings: WriterSettings, parts: WriterParts): CommitQueue {
   })
 }
 
-/** Parts of this thread that the gate needs. */
+/** Parts of this thread that a judge of transactions needs. */
 function surroundingsOf({
   log,
   queue,
@@ -280,6 +280,27 @@ function surroundingsOf({
     ...time,
     defer: (work: () => void) => void setImmediate(work),
     signal: state.stopped,
+  }
+}
+
+/**
+ * Opens the judge of transactions. Null without one. Undefined when the start is refused, and when the service is stopped
+ * before.
+ */
+async function openJudge(
+  { judge }: WriterSettings,
+  world: Omit<JudgeWorld, 'tell'>,
+  say: (message: FromWriter) => void,
+): Promise<TxJudge | null | undefined> {
+  if (judge === null) return null
+  const { openTxJudge }: { openTxJudge: OpenTxJudge } = await import(judge.module)
+  try {
+    return await openTxJudge(judge.settings, { ...world, tell: (news) => say({ is: 'judge', news }) })
+  } catch (error) {
+    if (world.signal.aborted) return undefined
+    if (!(error instanceof WriterRefusal)) throw error
+    say({ is: 'refused', reason: error.message })
+    return undefined
   }
 }
 

@@ -2,13 +2,14 @@ import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
-import type { FinalityReport } from '../../finality/gate/finality-report.ts'
-import type { FinalitySettings } from '../../finality/gate/finality-settings.ts'
 import type { ClockFault } from '../guards/clock-guard.ts'
 import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
 import type { PublishOutcome } from './door.ts'
 import type { DoorReport } from './door-replies.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
+
+/** Code of an option that runs in the writer's thread: its module, and settings that can be passed between threads. */
+export type WriterPart = Readonly<{ module: string; settings: object }>
 
 /** Start-up settings of the writer's thread. */
 export type WriterSettings = Readonly<{
@@ -19,8 +20,8 @@ export type WriterSettings = Readonly<{
   port: number
   tokens: readonly string[]
   balances: BalancesSetting
-  /** Settings of the questions to the chain about transactions; null when the operator vouches for them. */
-  finality: FinalitySettings | null
+  /** Judge of transactions, whose module exports `openTxJudge`; null when the operator vouches for them. */
+  judge: WriterPart | null
   /** Sign the tree of every commit. */
   keys: readonly SigningKey[]
   /** Settings of the machines that carry the log; null for a log that only this node writes. */
@@ -40,8 +41,10 @@ export type FromWriter =
   | Readonly<{ is: 'held'; held: CommittedHeld }>
   /** Events of other nodes were applied. */
   | Readonly<{ is: 'followed'; seq: Seq; atMs: Ms; events: number }>
-  /** News of the machines that carry the log, for the option that knows them (`CarrierHearing.told`). */
+  /** News of the machines that carry the log, for the option that knows them (`NewsReader.told`). */
   | Readonly<{ is: 'carrier'; news: object }>
+  /** News of the judge of transactions. */
+  | Readonly<{ is: 'judge'; news: object }>
   /** Head of the whole log; null when it cannot be known. */
   | Readonly<{ is: 'barrier'; id: number; seq: Seq | null }>
   | Readonly<{
@@ -57,7 +60,6 @@ export type FromWriter =
   /** A file that this process holds open was replaced or removed: its path. */
   | Readonly<{ is: 'replaced'; file: string }>
   | Readonly<{ is: 'clock'; fault: ClockFault | null }>
-  | Readonly<{ is: 'finality'; report: FinalityReport }>
   /** The settings cannot work, so the writer ends before it listens. */
   | Readonly<{ is: 'refused'; reason: string }>
   /** The store or its disk cannot be used, so the writer ends before it listens. */

@@ -3,13 +3,13 @@ import { StoreError } from '../../log/store/store.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { FinalityReport } from '../../finality/gate/finality-report.ts'
 import type { ClockFault } from '../guards/clock-guard.ts'
 import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
 import type { PublishOutcome } from './door.ts'
 import type { DoorReport } from './door-replies.ts'
 import { notMade, type OperationsAnswer, type OperationsPath } from './operations.ts'
 import { LATE, openQuestions } from './questions.ts'
+import { WriterRefusal } from './tx-judge.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** Listeners of the main thread to the writer. */
@@ -39,8 +39,8 @@ export type WriterListeners = Readonly<{
   onFollowed(followed: Readonly<{ seq: Seq; atMs: Ms; events: number }>): void
   /** Called with news of the machines that carry the log. */
   onCarrier(news: object): void
-  /** Called with news of the questions to the chain. */
-  onFinality(report: FinalityReport): void
+  /** Called with news of the judge of transactions. */
+  onJudge(news: object): void
   /** Answers a question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
   operations(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
 }>
@@ -103,12 +103,12 @@ function tellListeners(listeners: WriterListeners, message: WriterNews): void {
       return listeners.onReplaced(message.file)
     case 'clock':
       return listeners.onClock(message.fault)
-    case 'finality':
-      return listeners.onFinality(message.report)
     case 'followed':
       return listeners.onFollowed(message)
     case 'carrier':
       return listeners.onCarrier(message.news)
+    case 'judge':
+      return listeners.onJudge(message.news)
   }
 }
 
@@ -117,18 +117,13 @@ type OperationsQuestion = Extract<FromWriter, { is: 'operations' }>
 /** Module of the thread that writes the log of this node alone. */
 const OWN_THREAD = new URL(import.meta.resolve('./writer-thread.ts'))
 
-/** Settings with which the writer does not start. The message says what to change. */
-export class WriterRefusal extends Error {
-  override readonly name = 'WriterRefusal'
-}
-
 /** Longest end of the writer, in milliseconds. A thread that others still hold is cut off: its commits are durable. */
 const END_MS_MAX = 20_000
 
 /**
  * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work, and
- * `StoreError` for a store or disk that cannot be used. A writer may wait for the machines that carry its log, or for the
- * servers of its chain; `stop` ends that.
+ * `StoreError` for a store or disk that cannot be used. A writer may wait for the machines that carry its log, or for its
+ * judge of transactions; `stop` ends that.
  */
 export async function startWriter(
   settings: WriterSettings,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Registry } from 'prom-client'
 import { openClusterTelling } from '../../../src/cluster/log/cluster-telling.ts'
+import { msOf } from '../../../src/protocol/moment.ts'
 import { openLines } from '../../../src/command/log-lines/log-lines.ts'
 
 const MISSING = 'the primary cannot be reached'
@@ -24,7 +25,7 @@ suite('the line about a table that cannot be used', () => {
     const telling = openClusterTelling({
       registry: new Registry(),
       lines,
-      monotonicMs,
+      world: { now: () => msOf(0), monotonicMs },
       show: () => undefined,
     })
     const steps = [

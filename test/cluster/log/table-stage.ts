@@ -14,7 +14,7 @@ import type { NewLog } from '../../../src/log/store/store.ts'
 import { readyLog } from '../../../src/log/tree/ready-log.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
-import type { FinalitySettings } from '../../../src/finality/gate/finality-settings.ts'
+import type { Judge } from '../../../src/command/plug/option.ts'
 import { openSharedClock, type SharedClock } from '../../../src/publish/guards/shared-clock.ts'
 import { administer, type NamedRow } from '../../outbox/administer.ts'
 import { type PostgresServer, startPostgresServer } from '../../outbox/postgres-server.ts'
@@ -50,7 +50,7 @@ export type StageNode = AsyncDisposable &
 type NodeOptions = Readonly<{
   keys?: readonly SigningKey[]
   clock?: SharedClock
-  finality?: FinalitySettings
+  judge?: Judge
 }>
 
 /** One server of PostgreSQL without a standby, and a folder for data directories. */
@@ -111,8 +111,8 @@ export async function openTableStage(): Promise<TableStage> {
       readyLog(pathOf(name), STAGE_LOG, { keys, acceptNewKey: false, acceptLoss: false })
       keyFile(`${name}.key`, keys[0] ?? TEST_KEY)
     },
-    async start(name, table, { keys = [TEST_KEY], clock, finality } = {}) {
-      const node = await startNode(pathOf(name), table, keys, clock ?? presentClock(), finality ?? null)
+    async start(name, table, { keys = [TEST_KEY], clock, judge } = {}) {
+      const node = await startNode(pathOf(name), table, keys, clock ?? presentClock(), judge ?? null)
       nodes.use(node)
       return node
     },
@@ -198,17 +198,16 @@ async function startNode(
   table: StageTable | null,
   keys: readonly SigningKey[],
   clock: SharedClock,
-  finality: FinalitySettings | null,
+  judge: Judge | null,
 ): Promise<StageNode> {
   let said = ''
   const stderr = new PassThrough().on('data', (bytes: Buffer) => (said += bytes.toString()))
   const lines = openMainLines({ ...manualWorld(clock.now), stderr })
   const given = table === null ? {} : { logStore: table.url, singleDatabase: true }
-  const carrier = SERVE_ON_TABLE.carrierOf(given)
+  const carrier = SERVE_ON_TABLE.carrier?.(given) ?? null
   const service = await startLocalNode(data, STAGE_LOG, keys, clock, {
     lines,
-    finality,
-    settings: { carrier },
+    settings: { carrier, judge },
   })
   let isOpen = true
   return {

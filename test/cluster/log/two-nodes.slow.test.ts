@@ -6,6 +6,7 @@ import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
 import type { Status } from '../../../src/protocol/resources.ts'
 import { openSharedClock } from '../../../src/publish/guards/shared-clock.ts'
+import { judgeOf } from '../../../src/finality/command/finality-options.ts'
 import { deposit, FAST_PACE, FINAL_MS, PAYING } from '../../finality/finality-stage.ts'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
@@ -72,9 +73,9 @@ suite('two nodes of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreS
     const rpc = await openRpcServer({ chain, path: '/rpc' })
     stack.defer(() => rpc.close())
     const asks = { requestsPerMinute: 100_000, overdueMs: 3_600_000, amounts: null, pace: FAST_PACE }
-    const finality = { chain: 'solana', urls: [rpc.url], ...asks } as const
+    const judge = judgeOf({ chain: 'solana', urls: [rpc.url], ...asks })
     const table = await stage.movedLog('first', 0)
-    start = (name) => stage.start(name, table, { clock, finality })
+    start = (name) => stage.start(name, table, { clock, judge })
     leader = await start('first')
     await untilLeads(leader)
     follower = await start('second')

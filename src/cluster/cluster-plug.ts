@@ -1,12 +1,12 @@
-import { type ProgramOption, room } from '../command/plug/program-option.ts'
+import { type Option, room } from '../command/plug/option.ts'
 
 /**
  * The option that keeps a log on several nodes: one leads under a lock of the operator's PostgreSQL, whose table carries
  * the log, and the others follow it. To read: `node/open-node.ts` for the machine, `log/cluster-log.ts` for its place in
  * the service.
  */
-export const CLUSTER: ProgramOption = {
-  rooms: [
+export const CLUSTER: Option = {
+  commands: [
     room('operators', 'cluster', async ({ world, done }) =>
       (await import('./command/cluster-program.ts')).clusterCommand(world, done),
     ),

@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base'
-import type { ChainClientSettings, TokenAccount } from '../../finality/chain/tx-verdict.ts'
-import { CommandError } from './world.ts'
+import type { ChainClientSettings, TokenAccount } from '../chain/tx-verdict.ts'
+import { CommandError } from '../../command/terminal/world.ts'
 
 type AskableChain = ChainClientSettings['chain']
 

@@ -1,41 +1,69 @@
+import type { Command } from 'commander'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { LogReader } from '../../log/store/reader.ts'
-import { forgetWitnessed } from '../../log/witnessed/witnessed-file.ts'
+import { option, wholeBetween } from '../../command/terminal/options.ts'
+import { collectWitnesses, readWitnesses } from '../../command/terminal/witness-option.ts'
+import type { LogLines } from '../../command/log-lines/log-lines.ts'
+import type { Cosigners, ServePart } from '../../command/plug/option.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
-import { feedWitnesses } from '../../witness/feed/feeder.ts'
+import { WITNESSES_MAX } from '../../tlog/quorum.ts'
 import {
   FEED_PACE,
   type FeedChoice,
   type FeedListener,
   type FeedPace,
   WITNESS_REFUSALS,
-} from '../../witness/feed/feed-settings.ts'
-import type { LogLines } from '../log-lines/log-lines.ts'
-import type { World } from '../terminal/world.ts'
+} from '../feed/feed-settings.ts'
+import { feedWitnesses } from '../feed/feeder.ts'
 
-type FeedTools = Readonly<{ world: World; lines: LogLines; registry: Registry }>
+/** The part of `serve`: witnesses are asked to cosign the log. */
+export const SERVE_WITNESSED: ServePart = {
+  add: feedOptions,
+  cosigners(options: FeedOptions) {
+    const choice = feedChoiceOf(options)
+    return choice === null ? null : askedWitnesses(choice)
+  },
+}
 
-/** Settings of the feeder; null when the log has no witnesses. */
-export type FeedSettings = Readonly<{ data: string; choice: FeedChoice | null; pace?: FeedPace | undefined }>
+type FeedOptions = Readonly<{ witness: readonly string[]; witnessQuorum?: number }>
 
-/** Starts the feeder, which asks the witnesses of the log from now on. Without witnesses those of an earlier run are forgotten. */
-export function startFeed(
-  { data, choice, pace = FEED_PACE }: FeedSettings,
-  reader: Pick<LogReader, 'identity' | 'head' | 'snapshot'>,
-  { world, lines, registry }: FeedTools,
-): AsyncDisposable {
-  if (choice === null) {
-    forgetWitnessed(data)
-    return { [Symbol.asyncDispose]: () => Promise.resolve() }
-  }
-  const stop = new AbortController()
-  const listener = openListener(choice, lines, registry)
-  const around = { now: world.now, monotonicMs: world.monotonicMs }
-  const feeding = feedWitnesses({ dataDirectory: data, reader, choice, pace, around, listener }, stop.signal)
+/** Adds the options that name the witnesses of a log. */
+function feedOptions(command: Command): Command {
+  return command
+    .addOption(
+      option('--witness <vkey=url>', 'verifier key and address of a witness; may be repeated')
+        .argParser(collectWitnesses)
+        .default([], 'none'),
+    )
+    .addOption(
+      option(
+        '--witness-quorum <n>',
+        'witnesses that must cosign a checkpoint (default: more than half)',
+      ).argParser(wholeBetween(1, WITNESSES_MAX)),
+    )
+}
+
+/** Witnesses of the options; null without any. Throws a `CommandError` that names the mistake. */
+function feedChoiceOf({ witness, witnessQuorum }: FeedOptions): FeedChoice | null {
+  const choice = readWitnesses(witness, witnessQuorum, { quorum: '--witness-quorum', needsUrl: true })
+  if (choice === null) return null
+  const witnesses = choice.witnesses.flatMap(({ key, url }) => (url === null ? [] : [{ key, url }]))
+  return { witnesses, quorum: choice.quorum }
+}
+
+/** The witnesses of a log, which are asked at a pace. */
+export function askedWitnesses(choice: FeedChoice, pace: FeedPace = FEED_PACE): Cosigners {
   return {
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await feeding
+    start({ data, reader, world: { now, monotonicMs }, lines, registry }) {
+      const stop = new AbortController()
+      const listener = openListener(choice, lines, registry)
+      const settings = { dataDirectory: data, reader, choice, pace, around: { now, monotonicMs }, listener }
+      const feeding = feedWitnesses(settings, stop.signal)
+      return {
+        async [Symbol.asyncDispose]() {
+          stop.abort()
+          await feeding
+        },
+      }
     },
   }
 }

@@ -1,12 +1,31 @@
-import type { Command, Option } from 'commander'
-import { ChainError, chainUrlsOf } from '../../finality/rpc/chain-url.ts'
-import type { TokenAccount } from '../../finality/chain/tx-verdict.ts'
+import type { Command } from 'commander'
+import { ChainError, chainUrlsOf } from '../rpc/chain-url.ts'
+import type { TokenAccount } from '../chain/tx-verdict.ts'
 import type { Chain } from '../../protocol/tx.ts'
-import type { AskedChain, FinalitySettings } from '../../finality/gate/finality-settings.ts'
-import { REQUESTS_A_MINUTE_MIN } from '../../finality/gate/request-budget.ts'
-import { checkAddresses, readServers } from '../terminal/chain-words.ts'
-import { option, wholeBetween } from '../terminal/options.ts'
-import { CommandError } from '../terminal/world.ts'
+import type { AskedChain, FinalitySettings } from '../gate/finality-settings.ts'
+import { REQUESTS_A_MINUTE_MIN } from '../gate/request-budget.ts'
+import type { Judge, ServePart } from '../../command/plug/option.ts'
+import { checkAddresses, readServers } from './chain-words.ts'
+import { option, OVERDUE_MINUTES, overdueOption, wholeBetween } from '../../command/terminal/options.ts'
+import { CommandError } from '../../command/terminal/world.ts'
+import { openFinalityMetrics } from './finality-metrics.ts'
+
+/** The part of `serve`: drafts with a transaction are held until RPC servers say that it is final. */
+export const SERVE_WITH_FINALITY: ServePart = {
+  add: finalityOptions,
+  shown: { finality: shownServers },
+  judge(options: FinalityOptions, chain) {
+    const settings = finalityOf(options, chain)
+    return settings === null ? null : judgeOf(settings)
+  },
+  judgeAt: (servers, finalityRequests) =>
+    judgeOf(readSettings({ finalityRequests, finalityOverdue: OVERDUE_MINUTES }, servers)),
+}
+
+/** The judge of a log that asks its chain by these settings. */
+export function judgeOf(settings: FinalitySettings): Judge {
+  return { module: import.meta.resolve('../gate/open-finality.ts'), settings, hear: openFinalityMetrics }
+}
 
 /** Options of finality, as commander parses them. */
 export type FinalityOptions = Readonly<{
@@ -18,8 +37,6 @@ export type FinalityOptions = Readonly<{
 }>
 
 const MINUTE_MS = 60_000
-const OVERDUE_MINUTES = 60
-const OVERDUE_MINUTES_MAX = 10_080
 const REQUESTS_A_MINUTE = 240
 const REQUESTS_A_MINUTE_MAX = 100_000
 
@@ -46,43 +63,53 @@ export function finalityOptions(command: Command): Command {
     .addOption(overdueOption())
 }
 
-/** The option that says from which age a held draft is told, for the service and for `doctor`. */
-export function overdueOption(): Option {
-  return option(
-    '--finality-overdue <minutes>',
-    'age from which a draft that still waits for the chain is told',
-  )
-    .argParser(wholeBetween(1, OVERDUE_MINUTES_MAX))
-    .default(OVERDUE_MINUTES)
-}
-
 /**
  * Settings of finality for a log of this chain, which is null when it is not known yet; null without `--finality`. Errors never repeat what was given: a URL may
  * hold an API key, and an address is private. So commander, which repeats it, does not parse these options.
  */
 export function finalityOf(options: FinalityOptions, chain: Chain | null): FinalitySettings | null {
-  const { finality, finalityAmounts, finalityRequests, finalityOverdue } = options
+  const { finality, finalityAmounts } = options
   if (finality === undefined) {
     if (finalityAmounts === undefined) return null
     throw new CommandError(2, '--finality-amounts needs --finality: only the chain knows what was moved')
   }
-  const { chain: name, urls } = readFinality(finality)
+  const settings = readSettings(options, finality)
   if (chain === 'opaque') {
     throw new CommandError(
       2,
       '--finality: this log has --chain opaque, whose transactions nobody can be asked about',
     )
   }
-  if (chain !== null && name !== chain) {
-    throw new CommandError(2, `--finality: this log has --chain ${chain}: give ${chain}=URL, not ${name}=URL`)
+  if (chain !== null && settings.chain !== chain) {
+    throw new CommandError(
+      2,
+      `--finality: this log has --chain ${chain}: give ${chain}=URL, not ${settings.chain}=URL`,
+    )
   }
+  return settings
+}
+
+/** Settings for the servers of `--finality`. */
+function readSettings(
+  { finalityAmounts, finalityRequests, finalityOverdue }: Omit<FinalityOptions, 'finality'>,
+  servers: string,
+): FinalitySettings {
+  const { chain, urls } = readFinality(servers)
   return {
-    chain: name,
+    chain,
     urls,
     requestsPerMinute: finalityRequests,
-    amounts: finalityAmounts === undefined ? null : readAmounts(finalityAmounts, name),
+    amounts: finalityAmounts === undefined ? null : readAmounts(finalityAmounts, chain),
     overdueMs: finalityOverdue * MINUTE_MS,
   }
+}
+
+/** Number and host of each RPC server, for a log line. */
+function shownServers(text: string): string {
+  const { chain, urls } = readServers('--finality', text)
+  return `${chain}=${chainUrlsOf(urls)
+    .map(({ name }) => name)
+    .join(', ')}`
 }
 
 function readFinality(text: string): ReturnType<typeof readServers> {

@@ -1,9 +1,9 @@
-import type { LogLines } from '../log-lines/log-lines.ts'
 import { Counter, type Registry } from 'prom-client'
 import type { Ms } from '../../protocol/moment.ts'
-import type { FinalityReport, PendingDrafts } from '../../finality/gate/finality-report.ts'
-import type { FinalityCounts } from '../../log/store/reader.ts'
-import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
+import type { FinalityReport, PendingDrafts } from '../gate/finality-report.ts'
+import type { LogLines } from '../../command/log-lines/log-lines.ts'
+import type { NewsReader, NodeTools } from '../../command/plug/option.ts'
+import { gauge } from '../../serve/metrics/metrics.ts'
 
 /** Time between two log lines about one fault of one server. */
 const FAULT_LINE_MS = 60_000
@@ -11,12 +11,8 @@ const FAULT_LINE_MS = 60_000
 /** Overdue drafts that one line names. */
 const OVERDUE_NAMED_MAX = 20
 
-/** Registers the metrics of finality. Returns what takes the reports of the gate, counts them and writes log lines. */
-export function openFinalityMetrics(
-  registry: Registry,
-  lines: LogLines,
-  now: () => Ms,
-): (report: FinalityReport) => void {
+/** Registers the metrics of finality. Returns the reader of the reports of the gate, which counts them and writes log lines. */
+export function openFinalityMetrics({ registry, lines, world: { now } }: NodeTools): NewsReader {
   const none: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
   const state = { pending: none, contradictions: 0 }
   gauge(registry, 'daybook_finality_pending', 'Drafts that wait for the chain', () => state.pending.count)
@@ -44,7 +40,9 @@ export function openFinalityMetrics(
   const { errors, excess, less } = openCounters(registry)
   const sayFault = openFaultLines(lines, now)
 
-  return (report) => {
+  return { told }
+
+  function told(report: FinalityReport): void {
     switch (report.is) {
       case 'chain':
         return lines.say('chain-known', { chain: report.id })
@@ -79,43 +77,6 @@ export function openFinalityMetrics(
         return lines.say('chain-failed', { reason: report.reason })
     }
   }
-}
-
-/** Registers the counts of held drafts in the store, which are read at each collection. */
-export function watchHeld(registry: Registry, readStore: () => FinalityCounts): void {
-  let last = readStore()
-  // A store that cannot be read is a check of readiness. It must not take away all metrics.
-  const read = (): FinalityCounts => {
-    try {
-      last = readStore()
-    } catch {}
-    return last
-  }
-  gauge(registry, 'daybook_finality_held', 'Drafts that are accepted and not published', () => read().held)
-  gauge(
-    registry,
-    'daybook_finality_refused',
-    'Held drafts that the books or the comparison of amounts refuse',
-    () => read().refused,
-  )
-  copiedCounter(
-    registry,
-    'daybook_finality_failed_total',
-    'Drafts whose transaction failed',
-    () => read().failed,
-  )
-  copiedCounter(
-    registry,
-    'daybook_finality_dropped_total',
-    'Drafts that the operator gave up',
-    () => read().dropped,
-  )
-  copiedCounter(
-    registry,
-    'daybook_finality_vouched_total',
-    'Events published by the operator’s word',
-    () => read().vouched,
-  )
 }
 
 function openCounters(registry: Registry) {

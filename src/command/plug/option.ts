@@ -1,0 +1,116 @@
+import type { Command } from 'commander'
+import type { Registry } from 'prom-client'
+import type { Readable } from 'node:stream'
+import type { LogReader } from '../../log/store/reader.ts'
+import type { Status } from '../../protocol/resources.ts'
+import type { Chain } from '../../protocol/tx.ts'
+import type { WriterPart } from '../../publish/door/writer-messages.ts'
+import type { ShownForms } from '../log-lines/shown-settings.ts'
+import type { LogLines, MainLines } from '../log-lines/log-lines.ts'
+import type { ExitCode, World } from '../terminal/world.ts'
+
+/**
+ * An option of the program: a room that talks to other machines, and that one can delete. `main.ts` plugs it in by a line
+ * of its table. The core imports no option, and no option imports another. What an option adds is here: commands, and
+ * parts of commands of the core. Each part is loaded when its command runs.
+ */
+export type Option = Readonly<{
+  /** Commands of its own. */
+  commands?: readonly CommandRoom[]
+  /** Its part of `serve`. */
+  serve?(): Promise<ServePart>
+}>
+
+/**
+ * Part of `serve`: one or more of the three ports of a running node. A function that reads parsed options returns null
+ * when they do not choose the port, and throws a CommandError for a mistake.
+ */
+export type ServePart = Readonly<{
+  /** Adds its options to the command. */
+  add(command: Command): Command
+  /** Forms in which the log lines of a start show those of its options that may hold a secret. */
+  shown?: ShownForms
+  /** Port `leads()`: other machines carry the log, and one of its nodes leads. */
+  carrier?(options: object): LogCarrier | null
+  /** Port `judge(tx)`: asks what became of transactions. `chain` is that of the log; null when it is not known yet. */
+  judge?(options: object, chain: Chain | null): Judge | null
+  /** A judge that asks these servers, `solana=URL`, at this pace: for `demo`, which has a pretend chain. */
+  judgeAt?(servers: string, requestsPerMinute: number): Judge
+  /** Port `cosign(checkpoint)`: asks others to cosign the log. */
+  cosigners?(options: object): Cosigners | null
+}>
+
+/** Other machines that carry the log. The module of their part in the writer's thread is a thread of its own. */
+export type LogCarrier = WriterPart &
+  Readonly<{
+    /** Registers metrics. Returns the reader of the news of that thread. */
+    hear(node: NodeTools & Readonly<{ show: ShowFollowing }>): NewsReader
+  }>
+
+/** Tells the serving threads whether this node leads, and how far it is behind. */
+type ShowFollowing = (following: Status['following']) => void
+
+/** Judge of transactions. The module of its part in the writer's thread exports `openTxJudge`. */
+export type Judge = WriterPart &
+  Readonly<{
+    /** Registers metrics. Returns the reader of the news of the judge. */
+    hear(node: NodeTools): NewsReader
+  }>
+
+/** Others that are asked to cosign the log, whose newest checkpoint with a quorum they keep beside the store. */
+export type Cosigners = Readonly<{
+  /** Asks them from now on. */
+  start(node: NodeTools & Readonly<{ data: string; reader: FedLog }>): AsyncDisposable
+}>
+
+type FedLog = Pick<LogReader, 'identity' | 'head' | 'snapshot'>
+
+/** Reader of the news that a part of the writer's thread tells. */
+export type NewsReader = Readonly<{ told(news: object): void }>
+
+/** Metrics, log lines and clocks of a node. */
+export type NodeTools = Readonly<{
+  registry: Registry
+  lines: LogLines
+  world: Pick<World, 'now' | 'monotonicMs'>
+}>
+
+/** Surroundings of every command. `done` receives the exit code of a command. */
+export type ProgramWorld = Readonly<{
+  world: World
+  lines: MainLines
+  input: Readable
+  done: (code: ExitCode) => void
+  /** Options that `main.ts` plugs in. */
+  options: readonly Option[]
+}>
+
+/** Headings of the groups of commands in the help, by those who use them. The help has them in this order. */
+export const COMMAND_GROUPS = {
+  trial: 'To try Daybook:',
+  readers: 'For players, analysts and developers:',
+  auditors: 'For auditors, mirrors and witnesses:',
+  operators: 'For operators:',
+} as const
+
+/** Commands that are loaded together, and the group of the help that has them. */
+export type CommandRoom = Readonly<{
+  group: keyof typeof COMMAND_GROUPS
+  commands: readonly string[]
+  add(program: Command, surroundings: ProgramWorld): Promise<unknown>
+}>
+
+/** Room of one command. */
+export function room(
+  group: CommandRoom['group'],
+  command: string,
+  load: (surroundings: ProgramWorld) => Promise<Command>,
+): CommandRoom {
+  return {
+    group,
+    commands: [command],
+    async add(program, surroundings) {
+      program.addCommand(await load(surroundings))
+    },
+  }
+}

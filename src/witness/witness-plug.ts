@@ -1,0 +1,16 @@
+import { type Option, room } from '../command/plug/option.ts'
+
+/**
+ * The option of cosignatures (C2SP tlog-witness): a log asks witnesses to cosign its checkpoints, and a witness cosigns
+ * those of other logs. What a cosignature proves is of the core (`tlog/quorum.ts`), and so is the judge of the newest
+ * checkpoint with a quorum (`log/witnessed`). To read: `feed/feeder.ts` for the log's side, `cosigner/cosigner.ts` for the
+ * witness's.
+ */
+export const WITNESS: Option = {
+  commands: [
+    room('auditors', 'witness', async ({ world, lines, done }) =>
+      (await import('./command/witness-program.ts')).witnessCommand(world, lines, done),
+    ),
+  ],
+  serve: async () => (await import('./command/serve-witnessed.ts')).SERVE_WITNESSED,
+}

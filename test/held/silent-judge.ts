@@ -1,0 +1,17 @@
+import { once } from 'node:events'
+import type { Judge } from '../../src/command/plug/option.ts'
+import type { OpenTxJudge } from '../../src/publish/door/tx-judge.ts'
+
+/** A judge of transactions that never hears anything, so that each draft with a transaction stays held. */
+export const SILENT_JUDGE: Judge = {
+  module: import.meta.url,
+  settings: {},
+  hear: () => ({ told: () => undefined }),
+}
+
+export const openTxJudge: OpenTxJudge = async (_settings, { signal }) => ({
+  async run() {
+    if (!signal.aborted) await once(signal, 'abort')
+  },
+  said: () => null,
+})
