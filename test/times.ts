@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { sumOfTimes } from './mutants/run-test-file.ts'
 import { useTemporaryFolder } from './processes/temporary-folder.ts'
 import { ROOT } from './stage/places.ts'
 
@@ -30,3 +29,9 @@ for (const { file, processor, clock, outcome } of rows.toSorted((a, b) => b.proc
   process.stdout.write(`${shown(processor)}${shown(clock)}  ${file}${outcome}\n`)
 const sum = rows.reduce((total, { processor }) => total + processor, 0)
 process.stdout.write(`${shown(sum)} of processor time in ${rows.length} files\n`)
+
+/** Sum of what the shell's `times` prints: user and system time of the shell, and of all that it waited for. */
+function sumOfTimes(text: string): number {
+  const times = [...text.matchAll(/(\d+)m([\d.]+)s/g)]
+  return times.reduce((all, [, minutes, seconds]) => all + 60 * Number(minutes) + Number(seconds), 0)
+}
