@@ -51,7 +51,7 @@ export async function askLive(
   const figures = await askFigures(figureSettingsOf(settings, size))
   const samples = await askSamples(settings, trust, size)
   const counted = Math.max(size, samples.newest, samples.tree?.size ?? 0)
-  const witnesses = await witnessesOf(settings, trust)
+  const witnesses = await askWitnessesOf(settings, trust)
   const asked = figures.answers.reduce((most, { seq }) => Math.max(most, seq), counted)
   // A node may be a few seconds behind another one, whose tree the witnesses have seen.
   const known = Math.max(asked, savedSize, ...sizesOf(witnesses))
@@ -82,11 +82,12 @@ export async function askFolder(
     ? await askCheckpoint(source, trust, 0, primitives)
     : await checkpointOfMonths(months ?? [], trust, primitives)
   const figures = await askFigures(figureSettingsOf(settings, 0))
-  const witnesses = await witnessesOf(settings, trust)
+  const witnesses = await askWitnessesOf(settings, trust)
   return { served, covered: 0, figures, samples: noSamples(), months, witnesses }
 }
 
-async function witnessesOf(
+/** Answers about the chosen witnesses; null without any. */
+export async function askWitnessesOf(
   { source, witnesses, primitives }: AskAllSettings,
   trust: Trust,
 ): Promise<CollectedWitnesses | null> {

@@ -1,14 +1,26 @@
+import { treeHasher } from '../tlog/hash.ts'
 import { formatVkey } from '../tlog/vkey.ts'
-import { type AskAllSettings, askFolder, askLive, type CollectedAnswers, sizesOf } from './ask-all.ts'
-import { askChain, type ChainQuestions, transactionsOf } from './ask-chain.ts'
-import { type Check, type Checklist, openChecklist } from './questions/check.ts'
+import {
+  type AskAllSettings,
+  askFolder,
+  askLive,
+  askWitnessesOf,
+  type CollectedAnswers,
+  sizesOf,
+} from './ask-all.ts'
+import { judgeWitnesses, type Vouched } from './judge-witnesses.ts'
+import type { Entry } from '../protocol/event.ts'
+import type { Source } from './reading/source.ts'
+import { checkPart, type LogPart, provedEntry, receiptNote } from './parts.ts'
+import { AUDIT_CHECKS, type Check, type Checklist, type CheckName, openChecklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
-import type { ChainReport } from '../finality/audit/judge-transactions.ts'
 import { type ReadLog, readLog } from './read-log.ts'
-import { type Evidence, openSaved, type SavedNote } from './saved-checkpoint.ts'
-import { askTrust, type OwnKeys } from './served-checkpoint.ts'
+import { type Evidence, type OpenedSaved, openSaved, type SavedNote } from './saved-checkpoint.ts'
+import { askCheckpoint, askTrust, type OwnKeys } from './served-checkpoint.ts'
+import { openSignedTree, type SignedTree } from './signed-tree.ts'
 import type { Trust } from './trust.ts'
 import {
+  type ComparedRoots,
   judgeArchive,
   judgeFigures,
   judgeHistory,
@@ -16,7 +28,6 @@ import {
   judgeSamples,
   judgeSignature,
 } from './verdicts.ts'
-import { judgeWitnesses, type Vouched } from './judge-witnesses.ts'
 
 /**
  * Settings of an audit. `chance` returns numbers from 0 inclusive to 1 exclusive, and selects moments and pages to
@@ -28,9 +39,29 @@ export type AuditSettings = AskAllSettings &
     /** Checkpoints saved by earlier runs. */
     saved: readonly SavedNote[]
     /** Null when the chain is not asked. */
-    chain: ChainQuestions | null
+    chain: ChainCheck | null
     signal: AbortSignal
   }>
+
+/** Check of the transactions of a log against a blockchain, which an option brings. */
+export type ChainCheck = Readonly<{
+  /** Opens the collection of a log's transactions. Its random sample is drawn now, when the checkpoint is fixed. */
+  collect(): Readonly<{
+    /** Takes the next entry, in the order of the log. */
+    add(entry: Entry): void
+    ask(list: Checklist, onProgress: (done: number, total: number) => void): Promise<ChainReport>
+  }>
+  /** Asks about the transaction of one proved event. */
+  askEvent(list: Checklist, entry: Entry, source: Source): Promise<ChainReport>
+}>
+
+/** Result of the questions to a blockchain. */
+export type ChainReport = Readonly<{
+  /** Explanations for the user: the sample and its arithmetic, the servers, and what was not compared. */
+  lines: readonly string[]
+  /** Whether any transaction got a sure answer, or there was none to ask about. */
+  isAnswered: boolean
+}>
 
 /** Result of an audit. `keep` is the checkpoint to save; null when anything about it is wrong. */
 export type Audit = Readonly<{
@@ -57,70 +88,174 @@ export type Audit = Readonly<{
  * files of one month.
  */
 export async function audit(settings: AuditSettings): Promise<Audit> {
-  const { source, primitives, own, saved } = settings
-  const list = openChecklist({ chain: settings.chain !== null, witnesses: settings.witnesses !== null })
-  const none = { notes: [], chain: null, evidence: [], keep: null, vouched: null }
-  const trust = await orNull(list, () => askTrust(source, own, primitives))
-  if (trust === null) return { checks: list.checks(), ...none }
-  const earlier = await openSaved(saved, trust, primitives)
-  const sizes = earlier.checkpoints.map(({ checkpoint }) => checkpoint.size)
+  const { source, primitives } = settings
+  const list = openChecklist(askedChecks(settings, AUDIT_CHECKS))
+  const known = await openKnown(settings, list)
+  if (known === null) return unfinished(list, [])
+  const { trust, earlier } = known
   const asked = await orNull(list, () =>
     source.is === 'folder'
       ? askFolder(settings, trust, list)
-      : askLive(
-          settings,
-          trust,
-          sizes.reduce((most, size) => Math.max(most, size), 0),
-          list,
-        ),
+      : askLive(settings, trust, largestOf(known.sizes), list),
   )
-  if (asked === null) return { checks: list.checks(), ...none, notes: earlier.notes }
-  // The key of the sample is drawn now: the checkpoint no longer changes.
-  const transactions = transactionsOf(settings)
-  const savedSizes = [...sizes, ...sizesOf(asked.witnesses)]
+  if (asked === null) return unfinished(list, earlier.notes)
+  const transactions = settings.chain?.collect() ?? null
+  const savedSizes = [...known.sizes, ...sizesOf(asked.witnesses)]
   const witnessedSize = asked.witnesses?.witnessed?.checkpoint.size ?? 0
   const read = await readLog(settings, asked, { savedSizes, witnessedSize }, transactions)
   judgeSignature(list, asked, trust)
   await judgeLog(list, source, asked, read)
-  const history = judgeHistory(list, asked, read, earlier)
-  const { evidence, vouched } = judgedWitnesses(settings, list, asked, read)
+  const isRead = read.broken === null && list.is('root') === 'right'
+  const found = judgeOthers(settings, list, asked, { ...read, isRead }, earlier)
   await judgeArchive(list, asked, read, trust, primitives)
   judgeFigures(list, source, asked, read)
   judgeSamples(list, source, asked, read)
-  const chain = await askChain(settings, list, read, transactions)
-  const sound = (['signature', 'root', 'log'] as const).every((name) => list.is(name) === 'right')
-  const isWitnessed = list.is('witnesses') === 'right'
-  const isKept = sound && (['consistency', 'witnesses'] as const).every((name) => list.is(name) !== 'wrong')
-  return {
-    checks: list.checks(),
-    notes: [...earlier.notes, ...(asked.witnesses?.notes ?? [])],
-    chain,
-    evidence: [...history, ...evidence],
-    keep: isKept ? keepOf(trust, asked, isWitnessed) : null,
-    vouched,
+  const chain = transactions && (await askChain(settings, list, read, transactions))
+  const isSound = isRead && list.is('log') === 'right'
+  return finished(list, known, asked, { ...found, chain }, isSound)
+}
+
+/**
+ * Verifies one part of a log in a few requests: signature, consistency with every saved checkpoint, the chosen witnesses,
+ * and the part, which is proved by the tiles of the tree. No figure is recomputed. Faults and rejections are those of `audit`.
+ */
+export async function inspect(settings: AuditSettings, part: LogPart): Promise<Audit> {
+  const { source, primitives } = settings
+  const names: readonly CheckName[] = ['signature', 'consistency', 'witnesses']
+  const partNames: readonly CheckName[] =
+    part.is === 'growth' ? [] : part.is === 'event' ? ['event', 'chain'] : [part.is]
+  const list = openChecklist(askedChecks(settings, [...names, ...partNames]))
+  const known = await openKnown({ ...settings, saved: [...settings.saved, ...receiptNote(part)] }, list)
+  if (known === null) return unfinished(list, [])
+  const { trust, earlier } = known
+  const asked = await orNull(list, async () => {
+    const witnesses = await askWitnessesOf(settings, trust)
+    const covered = largestOf([...known.sizes, ...sizesOf(witnesses)])
+    return { served: await askCheckpoint(source, trust, covered, primitives), covered: 0, witnesses }
+  })
+  if (asked === null) return unfinished(list, earlier.notes)
+  judgeSignature(list, asked, trust)
+  const tree = openSignedTree(source, asked.served.checkpoint, treeHasher(primitives.sha256))
+  const isRead = await proveSizes(list, tree, [...known.sizes, ...sizesOf(asked.witnesses)])
+  const unwitnessed = await firstUnwitnessed(settings, list, asked, tree)
+  const found = judgeOthers(settings, list, asked, { tree, isRead, unwitnessed }, earlier)
+  const entry = await checkPart({ ...settings, trust, tree, size: asked.served.checkpoint.size }, list, part)
+  const chain = entry && settings.chain && (await settings.chain.askEvent(list, entry, source))
+  return finished(list, known, asked, { ...found, chain }, isRead)
+}
+
+async function askChain(
+  { onProgress }: AuditSettings,
+  list: Checklist,
+  { broken, misfit }: ReadLog,
+  transactions: ReturnType<ChainCheck['collect']>,
+): Promise<ChainReport> {
+  if (broken === null && misfit === null && list.is('root') === 'right')
+    return transactions.ask(list, (done, total) => onProgress('chain', done, total))
+  list.unchecked('chain', 'the events could not all be read')
+  return { lines: [], isAnswered: false }
+}
+
+function askedChecks(
+  { chain, witnesses }: Pick<AuditSettings, 'chain' | 'witnesses'>,
+  names: readonly CheckName[],
+): readonly CheckName[] {
+  return names.filter(
+    (name) => !(name === 'chain' && chain === null) && !(name === 'witnesses' && witnesses === null),
+  )
+}
+
+/** Keys of a log, and the saved checkpoints to compare it with. */
+type Known = Readonly<{ trust: Trust; earlier: OpenedSaved; sizes: readonly number[] }>
+
+async function openKnown(
+  { source, own, saved, primitives }: Pick<AuditSettings, 'source' | 'own' | 'saved' | 'primitives'>,
+  list: Checklist,
+): Promise<Known | null> {
+  const trust = await orNull(list, () => askTrust(source, own, primitives))
+  if (trust === null) return null
+  const earlier = await openSaved(saved, trust, primitives)
+  return { trust, earlier, sizes: earlier.checkpoints.map(({ checkpoint }) => checkpoint.size) }
+}
+
+function largestOf(sizes: readonly number[]): number {
+  return sizes.reduce((most, size) => Math.max(most, size), 0)
+}
+
+/** Proves the roots at these sizes by the tiles of the tree. False, with a finding, when it cannot. */
+async function proveSizes(list: Checklist, tree: SignedTree, sizes: readonly number[]): Promise<boolean> {
+  try {
+    for (const size of sizes) await tree.prove(size)
+    return true
+  } catch (error) {
+    list.wrong('consistency', findingOf(error))
+    return false
   }
 }
 
-function judgedWitnesses(
-  { source, now, witnesses: demand }: AuditSettings,
+/** Moment of the first event that no quorum vouches for; null when there is none, or when it cannot be proved. */
+async function firstUnwitnessed(
+  settings: AuditSettings,
   list: Checklist,
-  { served, witnesses }: CollectedAnswers,
-  read: ReadLog,
-): ReturnType<typeof judgeWitnesses> {
-  return demand === null || witnesses === null
-    ? { evidence: [], vouched: null }
-    : judgeWitnesses(list, source, { served, now: now(), demand }, witnesses, read)
+  { served, witnesses }: ComparedAnswers,
+  tree: SignedTree,
+): Promise<ReadLog['unwitnessed']> {
+  const size = witnesses?.witnessed?.checkpoint.size ?? Infinity
+  if (size >= served.checkpoint.size) return null
+  try {
+    const { entry } = await provedEntry(settings, tree, size + 1)
+    return entry.event.atMs
+  } catch (error) {
+    list.wrong('witnesses', findingOf(error))
+    return null
+  }
 }
 
-function keepOf(
-  { origin, keys }: Trust,
-  { served, witnesses }: CollectedAnswers,
-  isWitnessed: boolean,
-): Audit['keep'] {
+type ComparedAnswers = Pick<CollectedAnswers, 'served' | 'covered' | 'witnesses'>
+type Compared = Pick<Audit, 'evidence' | 'vouched'>
+
+/** Compares a log with the saved checkpoints and with the trees that its witnesses have seen. */
+function judgeOthers(
+  { source, now, witnesses: demand }: Pick<AuditSettings, 'source' | 'now' | 'witnesses'>,
+  list: Checklist,
+  { served, covered, witnesses }: ComparedAnswers,
+  roots: ComparedRoots & Pick<ReadLog, 'unwitnessed'>,
+  earlier: OpenedSaved,
+): Compared {
+  const evidence = judgeHistory(list, { served, covered }, roots, earlier)
+  if (demand === null || witnesses === null) return { evidence, vouched: null }
+  const judged = judgeWitnesses(list, source, { served, now: now(), demand }, witnesses, roots)
+  return { evidence: [...evidence, ...judged.evidence], vouched: judged.vouched }
+}
+
+function unfinished(list: Checklist, notes: readonly string[]): Audit {
+  return { checks: list.checks(), notes, chain: null, evidence: [], keep: null, vouched: null }
+}
+
+/** Result of a finished audit. `isSound`: the entries or proofs lead to the signed root, so its checkpoint may be kept. */
+function finished(
+  list: Checklist,
+  { trust, earlier }: Known,
+  { served, witnesses }: ComparedAnswers,
+  found: Compared & Pick<Audit, 'chain'>,
+  isSound: boolean,
+): Audit {
+  const isKept = isSound && (['consistency', 'witnesses'] as const).every((name) => list.is(name) !== 'wrong')
   // The witnessed note comes first: of two notes of one size it proves more.
+  const isWitnessed = list.is('witnesses') === 'right'
   const kept = [...(isWitnessed ? [witnesses?.witnessed ?? served] : []), served]
-  const notes = kept.map(({ checkpoint, note }) => ({ size: checkpoint.size, note }))
-  return { origin, notes, vkeys: keys.map(({ key }) => formatVkey(key)) }
+  return {
+    checks: list.checks(),
+    notes: [...earlier.notes, ...(witnesses?.notes ?? [])],
+    ...found,
+    keep: isKept
+      ? {
+          origin: trust.origin,
+          notes: kept.map(({ checkpoint, note }) => ({ size: checkpoint.size, note })),
+          vkeys: trust.keys.map(({ key }) => formatVkey(key)),
+        }
+      : null,
+  }
 }
 
 /** Runs a step that all others need. Null when it finds a fault, which ends the audit. */

@@ -8,6 +8,7 @@ import type { Source } from './reading/source.ts'
 import { type Evidence, type History, historyOf } from './saved-checkpoint.ts'
 import type { ServedCheckpoint } from './served-checkpoint.ts'
 import type { CollectedWitnesses, WitnessView } from './ask-witnesses.ts'
+import type { ComparedRoots } from './verdicts.ts'
 import { judgeQuorum, UNWITNESSED_MS_MAX, type WitnessDemand, WITNESSED_PATH } from './witnessed-note.ts'
 import { formatCount } from '../protocol/amount.ts'
 
@@ -24,11 +25,10 @@ export function judgeWitnesses(
   source: Source,
   { served, now, demand }: Readonly<{ served: ServedCheckpoint; now: Ms; demand: WitnessDemand }>,
   { witnessed, wrong, views }: CollectedWitnesses,
-  { tree, broken, unwitnessed }: ReadLog,
+  { tree, isRead, unwitnessed }: ComparedRoots & Pick<ReadLog, 'unwitnessed'>,
 ): WitnessJudgement {
   const isService = source.is === 'service'
   const { size } = served.checkpoint
-  const isRead = broken === null && list.is('root') === 'right'
   const own = witnessed === null ? [] : [{ ...witnessed, name: WITNESSED_PATH, isSigned: true }]
   const all = [...own, ...views]
   const comparable = all.filter(({ checkpoint }) => isRead || checkpoint.size >= size)

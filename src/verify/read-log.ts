@@ -4,7 +4,7 @@ import type { CollectedAnswers, AskAllSettings } from './ask-all.ts'
 import { entriesOf } from './reading/verified-entries.ts'
 import { type Finding, findingOf } from './reading/finding.ts'
 import type { PublishedEntry } from './reading/month-entries.ts'
-import type { NamedTransactions } from '../finality/audit/named-transactions.ts'
+import type { Entry } from '../protocol/event.ts'
 import { openRecomputedAnswers, type RecomputedAnswers } from './replay/recomputed-answers.ts'
 import { openReplayTree, type ReplayTree } from './replay/replay-tree.ts'
 
@@ -25,7 +25,7 @@ export async function readLog(
   settings: AskAllSettings & Readonly<{ signal: AbortSignal }>,
   { served, months, figures, samples }: CollectedAnswers,
   { savedSizes, witnessedSize }: Readonly<{ savedSizes: readonly number[]; witnessedSize: number }>,
-  transactions: NamedTransactions | null,
+  transactions: Readonly<{ add(entry: Entry): void }> | null,
 ): Promise<ReadLog> {
   const { source, primitives, signal, onProgress } = settings
   const { size } = served.checkpoint

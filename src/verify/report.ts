@@ -1,5 +1,6 @@
 import type { Audit } from './audit.ts'
-import type { Check } from './questions/check.ts'
+import type { Check, CheckName } from './questions/check.ts'
+import type { Vouched } from './judge-witnesses.ts'
 import { formatCount } from '../protocol/amount.ts'
 
 /** Most findings of one check that are printed. */
@@ -15,19 +16,25 @@ const NOT_PROVED = `${UNSEEN}, that none was kept out of the log, or that others
 const NOT_PROVED_VOUCHED = `${UNSEEN}, or that none was kept out of the log.`
 const COMPARE = 'For the last, compare checkpoints with others'
 
+/** Checks without which nothing is verified, where an audit has them. */
+const NEEDED: ReadonlySet<CheckName> = new Set([
+  'signature',
+  'root',
+  'log',
+  'witnesses',
+  'event',
+  'month',
+  'proof',
+  'file',
+])
+
 /**
- * Whether nothing is wrong, the whole log was checked against a signature, and the chain and the witnesses, if they were to
- * be asked, gave a sure answer.
+ * Whether nothing is wrong, the whole log or its part was checked against a signature, and the chain and the witnesses, if
+ * they were to be asked, gave a sure answer.
  */
 export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): boolean {
-  const isOf = (name: Check['name']): Check['is'] | undefined =>
-    checks.find((check) => check.name === name)?.is
-  return (
-    checks.every((check) => check.is !== 'wrong') &&
-    chain?.isAnswered !== false &&
-    isOf('witnesses') !== 'not checked' &&
-    (['signature', 'root', 'log'] as const).every((name) => isOf(name) === 'right')
-  )
+  const isShort = ({ name, is }: Check): boolean => is === 'wrong' || (is !== 'right' && NEEDED.has(name))
+  return !checks.some(isShort) && chain?.isAnswered !== false
 }
 
 /** Report of one screen; `drawn` for a terminal with symbols and colours. */
@@ -40,12 +47,19 @@ export function formatReport(audit: Audit, style: 'plain' | 'drawn', spent: stri
 
 function notProved({ chain, vouched }: Audit): readonly string[] {
   if (vouched !== null) {
-    const { size, liars } = vouched
-    const lie = formatCount(liars, 'witness has', 'witnesses have')
-    const told = `Vouched for: others who ask for this quorum are shown the same ${formatCount(size, 'event')}, unless ${lie} cosigned two logs.`
-    return [told, NOT_PROVED_VOUCHED, ...(chain === null ? ['--chain asks the chain about payments.'] : [])]
+    return [
+      vouchedSays(vouched),
+      NOT_PROVED_VOUCHED,
+      ...(chain === null ? ['--chain asks the chain about payments.'] : []),
+    ]
   }
   return [NOT_PROVED, chain === null ? `${COMPARE}; --chain asks the chain about payments.` : `${COMPARE}.`]
+}
+
+/** Sentence about the events that a quorum of the reader's witnesses vouches for. */
+function vouchedSays({ size, liars }: Vouched): string {
+  const lie = formatCount(liars, 'witness has', 'witnesses have')
+  return `Vouched for: others who ask for this quorum are shown the same ${formatCount(size, 'event')}, unless ${lie} cosigned two logs.`
 }
 
 function checkLines(

@@ -72,13 +72,16 @@ export type History = Readonly<{
   evidence: Evidence | null
 }>
 
+/** Roots of a log at some sizes, each proved to be of the served entries, and proofs between these sizes. */
+export type KnownRoots = Pick<ReplayTree, 'rootAt' | 'proof'>
+
 type ComparedCheckpoint = Pick<SavedCheckpoint, 'name' | 'note' | 'checkpoint'>
 
-/** Compares a saved checkpoint with the served one: consistent, fork or rollback. `tree` has the served entries. */
+/** Compares a saved checkpoint with the served one: consistent, fork or rollback. `tree` knows the root at its size. */
 export function historyOf(
   saved: ComparedCheckpoint,
   served: Readonly<{ checkpoint: Checkpoint; note: Uint8Array }>,
-  tree: ReplayTree,
+  tree: KnownRoots,
 ): History {
   const { size, root } = saved.checkpoint
   const now = served.checkpoint

@@ -8,7 +8,7 @@ import type { Manifest } from './reading/manifest.ts'
 import type { Primitives } from './reading/primitives.ts'
 import { FIGURE_CHECKS, type FigureCheck } from './questions/question.ts'
 import type { ReadLog } from './read-log.ts'
-import { type Evidence, historyOf, type OpenedSaved } from './saved-checkpoint.ts'
+import { type Evidence, historyOf, type KnownRoots, type OpenedSaved } from './saved-checkpoint.ts'
 import type { Source } from './reading/source.ts'
 import { openListed, type Trust, type TrustBasis } from './trust.ts'
 import { formatCount } from '../protocol/amount.ts'
@@ -19,11 +19,15 @@ const NOTHING = 'there is nothing to compare'
 const BASES: Readonly<Record<TrustBasis, string>> = {
   given: 'the key that you gave',
   kept: 'the key kept at an earlier visit',
-  served: 'a key from the same server, which proves little: give --key',
+  served: 'a key from the same server, which proves little: give one from somewhere else',
 }
 
 /** Reports who signed the checkpoint, and why the key is trusted. */
-export function judgeSignature(list: Checklist, { served }: CollectedAnswers, { basis }: Trust): void {
+export function judgeSignature(
+  list: Checklist,
+  { served }: Pick<CollectedAnswers, 'served'>,
+  { basis }: Trust,
+): void {
   const { checkpoint, signers } = served
   list.right(
     'signature',
@@ -91,9 +95,10 @@ export async function judgeArchive(
   else list.right('archive', `digests, manifests, roots and signatures of closed months: ${reached.length}`)
 }
 
-async function manifestFinding(
+/** Fault of a manifest: its root or its checkpoint; null when both are of the log. `tree` knows the root at its size. */
+export async function manifestFinding(
   { month, size, root, checkpoint }: Manifest,
-  tree: ReadLog['tree'],
+  tree: KnownRoots,
   trust: Trust,
   primitives: Primitives,
 ): Promise<Finding | null> {
@@ -165,11 +170,14 @@ export function judgeSamples(
   }
 }
 
+/** Roots that earlier checkpoints are compared with. Without `isRead` only the size and root of the newest one are known. */
+export type ComparedRoots = Readonly<{ tree: KnownRoots; isRead: boolean }>
+
 /** Judges every saved checkpoint against the tree of the log as it is served now. */
 export function judgeHistory(
   list: Checklist,
-  { served, covered }: CollectedAnswers,
-  { tree, broken }: ReadLog,
+  { served, covered }: Pick<CollectedAnswers, 'served' | 'covered'>,
+  { tree, isRead }: ComparedRoots,
   saved: OpenedSaved,
 ): readonly Evidence[] {
   const { size } = served.checkpoint
@@ -178,14 +186,12 @@ export function judgeHistory(
     const what = `ROLLBACK: it covers ${formatCount(size, 'event')}, and ${covered} were signed or counted a moment ago`
     list.wrong('consistency', { place: 'log/checkpoint', what })
   }
-  const isRead = broken === null && list.is('root') === 'right'
   const comparable = saved.checkpoints.filter(({ checkpoint }) => isRead || checkpoint.size >= size)
   const histories = comparable.map((checkpoint) => historyOf(checkpoint, served, tree))
   for (const { finding } of histories) if (finding !== null) list.wrong('consistency', finding)
   const count = saved.checkpoints.length
   if (comparable.length < count) list.unchecked('consistency', UNREAD)
-  else if (count === 0)
-    list.unchecked('consistency', 'no checkpoint was saved before (--save keeps one for the next visit)')
+  else if (count === 0) list.unchecked('consistency', 'no checkpoint was saved at an earlier visit')
   else
     list.right(
       'consistency',

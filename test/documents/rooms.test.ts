@@ -18,7 +18,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   web: ['protocol', 'tlog', 'project', 'serve', 'log'],
   'web/islands': ['protocol', 'tlog', 'client', 'finality', 'verify', 'web'],
   client: ['protocol', 'tlog'],
-  verify: ['protocol', 'tlog', 'project', 'client', 'finality'],
+  verify: ['protocol', 'tlog', 'project', 'client'],
   finality: ['protocol', 'tlog', 'project', 'log', 'publish', 'serve', 'client', 'verify', 'command'],
   mirror: [
     'protocol',

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
 import type { Entry } from '../../src/protocol/event.ts'
-import { type Audit, audit, type AuditSettings } from '../../src/verify/audit.ts'
+import { type Audit, audit, type AuditSettings, inspect } from '../../src/verify/audit.ts'
+import type { LogPart } from '../../src/verify/parts.ts'
 import type { Change, PublicLog } from '../story/public-log.ts'
 import { randomLogs } from '../story/random-log.ts'
 
@@ -17,8 +18,22 @@ function richness(entries: readonly Entry[]): number {
 }
 
 /** Audits a log with its own key. `change` alters the answers of the service. */
-export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSettings> = {}): Promise<Audit> {
-  return audit({
+export function auditOf(log: PublicLog, change?: Change, more?: Partial<AuditSettings>): Promise<Audit> {
+  return audit(settingsOf(log, change, more))
+}
+
+/** Inspects a part of a log, with the settings of `auditOf`. */
+export function inspectOf(
+  log: PublicLog,
+  part: LogPart,
+  change?: Change,
+  more?: Partial<AuditSettings>,
+): Promise<Audit> {
+  return inspect(settingsOf(log, change, more), part)
+}
+
+function settingsOf(log: PublicLog, change?: Change, more: Partial<AuditSettings> = {}): AuditSettings {
+  return {
     source: log.source(change),
     primitives: NODE_PRIMITIVES,
     own: { given: [log.key.vkey], keptOf: () => [] },
@@ -30,7 +45,7 @@ export function auditOf(log: PublicLog, change?: Change, more: Partial<AuditSett
     signal: new AbortController().signal,
     onProgress: () => undefined,
     ...more,
-  })
+  }
 }
 
 /** Findings of an audit, one line each. */

@@ -4,7 +4,8 @@ import { openPretendChain, type PretendChain } from '../../sim/chain/pretend-cha
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import { openChain } from '../../src/finality/chain/open-chain.ts'
-import type { ChainQuestions } from '../../src/verify/ask-chain.ts'
+import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
+import { type ChainQuestions, openChainCheck } from '../../src/finality/audit/ask-chain.ts'
 import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
 import { paidLog, type Payment } from '../story/paid-log.ts'
 import { type Change, publicLog } from '../story/public-log.ts'
@@ -69,6 +70,7 @@ export async function auditedPayments(
   const urls = servers.map(({ url }) => url)
   const { signal } = new AbortController()
   const settings = { chain: chain.kind, urls, signal, timeoutMs: 2_000, now: () => performance.now() }
+  const log = publicLog(paidLog(change ?? payments, restMs))
   const questions: ChainQuestions = {
     chain: chain.kind,
     client: openChain(settings),
@@ -80,15 +82,16 @@ export async function auditedPayments(
     wanted: null,
     drawKey: () => createHash('sha256').update('key').digest(),
     pause: async () => undefined,
+    sha256: NODE_PRIMITIVES.sha256,
+    now: () => log.now,
     ...more,
   }
-  const log = publicLog(paidLog(change ?? payments, restMs))
   // The servers close when this function returns.
   const told: Change = (path, body) => {
     onRead(path)
     return body
   }
-  return await auditOf(log, told, { chain: questions, onProgress })
+  return await auditOf(log, told, { chain: openChainCheck(questions), onProgress })
 }
 
 /** Result of the check against the chain. */

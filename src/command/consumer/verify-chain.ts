@@ -4,12 +4,13 @@ import { openChain } from '../../finality/chain/open-chain.ts'
 import { openRequestPace } from '../../finality/audit/request-pace.ts'
 import type { TokenAccount } from '../../finality/chain/tx-verdict.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
-import type { ChainQuestions } from '../../verify/ask-chain.ts'
+import type { ChainQuestions } from '../../finality/audit/ask-chain.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
 import { checkAddresses, readServers } from '../../finality/command/chain-words.ts'
 import { pauseOf } from '../terminal/client.ts'
+import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
 import { CommandError, type World } from '../terminal/world.ts'
 
 /** Options of `verify` about the chain, as commander parses them. */
@@ -73,6 +74,8 @@ export async function openChainQuestions(
       wanted: options.tx ?? null,
       drawKey: () => randomBytes(KEY_BYTES),
       pause: sleep,
+      sha256: NODE_PRIMITIVES.sha256,
+      now: world.now,
     }
   } catch (cause) {
     if (cause instanceof ChainError) throw new CommandError(2, `--chain: ${cause.message}`, { cause })

@@ -17,6 +17,7 @@ import { fetchWithNotice } from '../terminal/client.ts'
 import { asPathError, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { openChainCheck } from '../../finality/audit/ask-chain.ts'
 import { type ChainOptions, openChainQuestions } from './verify-chain.ts'
 import { openWitnessQuestions, type WitnessOptions } from './verify-witnesses.ts'
 import { openFolderSource } from './folder-source.ts'
@@ -44,7 +45,8 @@ export async function verify(settings: VerifySettings, world: World): Promise<Ex
   const since = settings.since === null ? [] : [readSince(settings.since)]
   const witnesses = openWitnessQuestions(settings.witnesses, world)
   const { source, requests } = openTarget(settings.target, world)
-  const chain = await openChainQuestions(settings.chain, source, world)
+  const questions = await openChainQuestions(settings.chain, source, world)
+  const chain = questions && openChainCheck(questions)
   const folder = settings.save === null ? null : openCheckpointFolder(settings.save)
   const found = await runAudit({ ...settings, chain, witnesses }, source, since, folder, world)
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`

@@ -1,5 +1,6 @@
 import type { ChainClient } from '../chain/tx-verdict.ts'
 import { excessOf } from '../chain/moved-amount.ts'
+import type { ChainReport } from '../../verify/audit.ts'
 import type { Checklist } from '../../verify/questions/check.ts'
 import type { AskedTransaction } from './ask-transactions.ts'
 import { chanceLines } from './miss-chance.ts'
@@ -22,14 +23,6 @@ type AskedChain = Readonly<{
   isSimulated: boolean
   /** Whether the user asked about one transaction. */
   asksWanted: boolean
-}>
-
-/** Result of the questions to the chain. */
-export type ChainReport = Readonly<{
-  /** Explanations for the user: the sample and its arithmetic, the servers, and what was not compared. */
-  lines: readonly string[]
-  /** Whether any transaction got a sure answer, or there was none to ask about. */
-  isAnswered: boolean
 }>
 
 /** Judges the answers of a chain about some transactions of a log. */

@@ -1,8 +1,8 @@
 import type { Finding } from '../reading/finding.ts'
 import { FIGURE_CHECKS, type FigureCheck } from './question.ts'
 
-/** Names of all checks, in the order of the report. */
-const CHECKS: readonly CheckName[] = [
+/** Checks of a whole log, in the order of the report. */
+export const AUDIT_CHECKS: readonly CheckName[] = [
   'signature',
   'root',
   'consistency',
@@ -14,7 +14,8 @@ const CHECKS: readonly CheckName[] = [
   'chain',
 ]
 
-type CheckName =
+/** Name of a check. The last four are of one part of a log. */
+export type CheckName =
   | FigureCheck
   | 'signature'
   | 'root'
@@ -24,6 +25,10 @@ type CheckName =
   | 'log'
   | 'events'
   | 'chain'
+  | 'event'
+  | 'month'
+  | 'proof'
+  | 'file'
 
 /** Result of one check. A check whose data is absent or was not reached is `not checked`, never `right`. */
 export type Check = Readonly<{
@@ -43,8 +48,8 @@ export type Checklist = Readonly<{
   checks(): readonly Check[]
 }>
 
-/** Opens a checklist without results. It has the checks `chain` and `witnesses` only when these are asked. */
-export function openChecklist(asks: Readonly<Record<'chain' | 'witnesses', boolean>>): Checklist {
+/** Opens a checklist without results. It reports these checks, in this order. */
+export function openChecklist(names: readonly CheckName[]): Checklist {
   const results = new Map<CheckName, Check>()
   const checkOf = (name: CheckName): Check =>
     results.get(name) ?? { name, is: 'not checked', says: 'an earlier check failed', findings: [] }
@@ -67,7 +72,6 @@ export function openChecklist(asks: Readonly<Record<'chain' | 'witnesses', boole
       })
     },
     is: (name) => checkOf(name).is,
-    checks: () =>
-      CHECKS.filter((name) => !(name === 'chain' || name === 'witnesses') || asks[name]).map(checkOf),
+    checks: () => names.map(checkOf),
   }
 }

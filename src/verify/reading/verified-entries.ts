@@ -1,5 +1,5 @@
 import { WrongError } from './finding.ts'
-import { readDetailsLine, readEventLine } from './entry-lines.ts'
+import { type ExpectedNext, readDetailsLine, readEventLine } from './entry-lines.ts'
 import { jsonAgain, objectsOf, readObject } from './json-values.ts'
 import type { ListedMonth } from './manifest.ts'
 import {
@@ -12,7 +12,8 @@ import {
 } from './month-entries.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
-import { nextSeq } from '../../protocol/seq.ts'
+import { nextSeq, type Seq } from '../../protocol/seq.ts'
+import { boundOf } from '../../protocol/moment.ts'
 import { parseUtf8 } from '../../tlog/text.ts'
 
 /**
@@ -55,19 +56,30 @@ async function tail(
   if (events?.length !== count) throw new WrongError(missing, 'or one of the next is missing')
   const entries: PublishedEntry[] = []
   for (const wire of events) {
-    const line = jsonAgain(address, wire)
-    const event = readEventLine(line, place.next)
-    const detailsAddress = `events/${event.seq}/details`
-    const text = parseUtf8((await source.read(detailsAddress, event.seq)) ?? new Uint8Array(0)) ?? ''
-    const none = `{"seq":${event.seq},"details":null}`
-    const found = text === none ? null : readDetailsLine(detailsAddress, text)
-    if (found !== null && found.seq !== event.seq)
-      throw new WrongError(detailsAddress, 'belongs to another event')
-    entries.push({
-      entry: { event, details: found?.details ?? null },
-      leaf: leafOf(event.seq, line, found?.line ?? null),
-    })
+    const published = await withDetails(source, jsonAgain(address, wire), place.next)
+    const { event } = published.entry
+    entries.push(published)
     place.next = { seq: nextSeq(event.seq), notBefore: event.atMs }
   }
   return entries
+}
+
+/** Entry of an event by its own addresses. Throws a `WrongError` when one is missing or malformed. */
+export async function publishedEntry(source: Source, seq: Seq): Promise<PublishedEntry> {
+  const line = parseUtf8((await source.read(`events/${seq}`, seq)) ?? new Uint8Array(0)) ?? ''
+  return withDetails(source, line, { seq, notBefore: boundOf(0) })
+}
+
+/** Entry of an event's line, with the details from their own address. */
+async function withDetails(source: Source, line: string, next: ExpectedNext): Promise<PublishedEntry> {
+  const event = readEventLine(line, next)
+  const address = `events/${event.seq}/details`
+  const text = parseUtf8((await source.read(address, event.seq)) ?? new Uint8Array(0)) ?? ''
+  const none = `{"seq":${event.seq},"details":null}`
+  const found = text === none ? null : readDetailsLine(address, text)
+  if (found !== null && found.seq !== event.seq) throw new WrongError(address, 'belongs to another event')
+  return {
+    entry: { event, details: found?.details ?? null },
+    leaf: leafOf(event.seq, line, found?.line ?? null),
+  }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { auditOf } from '../../test/stage/audit-stage.ts'
-import { auditedPayments, chainCheck, paidStageOf } from '../../test/tamper/chain-stage.ts'
-import { paidLog } from '../../test/story/paid-log.ts'
-import { publicLog } from '../../test/story/public-log.ts'
-import { formatReport, isVerified } from './report.ts'
+import { auditOf } from '../../../test/stage/audit-stage.ts'
+import { auditedPayments, chainCheck, paidStageOf } from '../../../test/tamper/chain-stage.ts'
+import { paidLog } from '../../../test/story/paid-log.ts'
+import { publicLog } from '../../../test/story/public-log.ts'
+import { formatReport, isVerified } from '../../verify/report.ts'
 
 suite('the report of a check against the chain', () => {
   const stage = paidStageOf('evm')

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { SOLANA_FAILURE } from '../../sim/chain/pretend-chain.ts'
-import type { Faults } from '../../sim/chain/rpc-faults.ts'
-import { findingLines } from '../../test/stage/audit-stage.ts'
-import { auditedPayments, chainCheck, NOW, paidStageOf } from '../../test/tamper/chain-stage.ts'
-import type { Payment } from '../../test/story/paid-log.ts'
-import { formatReport, isVerified } from './report.ts'
+import { SOLANA_FAILURE } from '../../../sim/chain/pretend-chain.ts'
+import type { Faults } from '../../../sim/chain/rpc-faults.ts'
+import { findingLines } from '../../../test/stage/audit-stage.ts'
+import { auditedPayments, chainCheck, NOW, paidStageOf } from '../../../test/tamper/chain-stage.ts'
+import type { Payment } from '../../../test/story/paid-log.ts'
+import { formatReport, isVerified } from '../../verify/report.ts'
 
 const KINDS = ['solana', 'evm'] as const
 
