@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -10,7 +11,6 @@ import { blocksOf, linksOf, textOf } from '../stage/document.ts'
 import { openProject, packClone, type Packed, type Project } from '../stage/package-stage.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 import { decodePng } from '../previews/png.ts'
-import { testReleaseFiles } from '../release/release-files.ts'
 
 const SAMPLE_EVENTS = 2_187
 /** A user's program: prints the newest event, and counts the events by iteration. */
@@ -46,6 +46,19 @@ const OLDER_NODE: readonly string[] =
 /** It runs without the options of `npm run test:scanned`, which an older Node cannot take. */
 const OLDER = ['env', '-u', 'NODE_OPTIONS', ...OLDER_NODE] as const
 const CHROMIUM = pathOf('chromium') ?? ''
+
+type Bill = Readonly<{
+  bomFormat: string
+  metadata: Readonly<{ component: Readonly<{ purl: string }> }>
+  components: readonly Readonly<{ purl: string; hashes: readonly Readonly<{ content: string }>[] }>[]
+}>
+type Locked = Readonly<{
+  version: string
+  integrity: string
+  dev?: true
+  optional?: true
+  devOptional?: true
+}>
 
 /** Most bytes of the tarball of the client. */
 const CLIENT_BYTES_MAX = 48 * 1024
@@ -117,7 +130,7 @@ suite('the packages', () => {
       files.filter((path) => foreign.test(path)),
       [],
     )
-    const shown = /^dist\/src\/(?:chain|client|project|protocol|tlog|verify)\//
+    const shown = /^dist\/src\/(?:client|finality|project|protocol|tlog|verify)\//
     assert.deepEqual(
       files.filter((path) => path.endsWith('.d.ts') && !shown.test(path)),
       [],
@@ -256,5 +269,59 @@ suite('the packages', () => {
     assert.equal(code, 1)
   })
 
-  testReleaseFiles(() => packed)
+  test('are released with checksums, which the command of SECURITY.md checks', () => {
+    const check = blocksOf(textOf('SECURITY.md')).find(({ text }) => text.includes('sha256sum'))
+    const told = execFileSync('bash', ['-euc', check?.text ?? ''], { cwd: packed.released, encoding: 'utf8' })
+    const files = readdirSync(packed.released).filter((file) => file !== 'SHA256SUMS')
+    assert.deepEqual(
+      told.trim().split('\n'),
+      files.toSorted().map((file) => `${file}: OK`),
+    )
+    assert.equal(files.length, 4)
+  })
+
+  test('are released with a bill of materials of what the package installs, and with the section of the changelog', () => {
+    const read = (ending: string): string =>
+      readFileSync(join(packed.released, `daybook-${packed.version}.${ending}`), 'utf8')
+    const { bomFormat, components, metadata } = JSON.parse(read('cdx.json')) as Bill
+    assert.equal(bomFormat, 'CycloneDX')
+    assert.equal(metadata.component.purl, `pkg:npm/daybook@${packed.version}`)
+    const locked: Readonly<Record<string, Locked>> = JSON.parse(textOf('package-lock.json')).packages
+    const hashes = new Map(components.map(({ purl, hashes: [hash] }) => [purl, hash?.content]))
+    for (const [path, { version, integrity, dev, optional, devOptional }] of Object.entries(locked)) {
+      if (path === '' || dev || optional || devOptional) continue
+      const name = path.replace(/^.*node_modules\//, '').replace('@', '%40')
+      const hash = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex')
+      assert.equal(hashes.get(`pkg:npm/${name}@${version}`), hash, path)
+    }
+    assert.ok(!components.some(({ purl }) => purl.includes('typescript')))
+    assert.ok(textOf('CHANGELOG.md').includes(`## [${packed.version}] - 2026-11-23\n\n${read('notes.md')}`))
+  })
+
+  test('are published with provenance only, from a commit with a tag, without other files and unreleased lines', async () => {
+    const { clone, version } = packed
+    const changelog = join(clone, 'CHANGELOG.md')
+    const text = await readFile(changelog, 'utf8')
+    await writeFile(changelog, text.replace('## [Unreleased]\n', '## [Unreleased]\n\n### Added\n'))
+    const refused = await packed.release('--publish')
+    assert.deepEqual(refused.stderr.trim().split('\n'), [
+      'the tree has uncommitted files: commit or remove them',
+      ' M CHANGELOG.md',
+      `CHANGELOG.md has lines under [Unreleased]: move them to the section of ${version}`,
+      `HEAD has no tag v${version}: run \`git tag v${version}\` on the commit to release`,
+    ])
+    assert.equal(refused.code, 1)
+    await writeFile(changelog, text)
+    execFileSync('git', ['-C', clone, 'tag', `v${version}`])
+    const own = 'registry=http://127.0.0.1:1/\n//127.0.0.1:1/:_authToken=none\nfetch-retries=0\n'
+    await writeFile(join(clone, '.npmrc'), own)
+    const sums = (): readonly string[] =>
+      readFileSync(join(packed.released, 'SHA256SUMS'), 'utf8').match(/^.*\.tgz$/gm) ?? []
+    const first = sums()
+    const { code, stderr } = await packed.release('--publish')
+    assert.match(stderr, /provenance generation not supported/)
+    assert.equal(code, 1)
+    assert.deepEqual(sums(), first, 'a second build has the same bytes')
+    assert.equal(first.length, 2)
+  })
 })

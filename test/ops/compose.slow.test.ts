@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
-import { SETTINGS, versionOf } from '../../package/image/facts.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { MAIN, ROOT } from '../stage/places.ts'
 import { PYTHON, skipUnless, skipWithout } from '../processes/test-needs.ts'
@@ -114,11 +113,12 @@ suite('compose.yaml', { skip: skipWithout('docker-compose', 'promtool') }, () =>
 
   test('runs the image of this clone as the image says', () => {
     const { image, user, volumes, healthcheck } = part('daybook')
-    assert.equal(image, `daybook:${versionOf()}`)
-    assert.equal(user, SETTINGS.User)
-    assert.deepEqual(healthcheck?.test, SETTINGS.Healthcheck.Test)
-    const mounted = volumes.map((volume) => volume.split(':')[1])
-    for (const path of Object.keys(SETTINGS.Volumes)) assert.ok(mounted.includes(path), path)
+    const dockerfile = textOf('Dockerfile')
+    const said = (pattern: RegExp): string => pattern.exec(dockerfile)?.[1] ?? ''
+    assert.equal(image, `daybook:${said(/image\.version="(.+)"/)}`)
+    assert.equal(user, said(/^USER (.+)$/m))
+    assert.deepEqual(healthcheck?.test, ['CMD', ...JSON.parse(said(/^HEALTHCHECK .* CMD (.+)$/m))])
+    assert.ok(volumes.map((volume) => volume.split(':')[1]).includes(said(/^VOLUME (.+)$/m)))
   })
 
   test('shows the containers only files of the project, which they cannot change, and the backups', () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { textOf } from './document.ts'
 import { ROOT } from './places.ts'
 
-const IGNORED = new Set(['node_modules', '.git', 'dist', 'dist-release', 'dist-image', '.daybook-demo'])
+const IGNORED = new Set(['node_modules', '.git', 'dist', 'dist-release', '.daybook-demo'])
 
 /** Files of the project below a folder, as paths from the root with slashes. */
 export function filesBelow(folder: string): readonly string[] {
