@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
+import type { openCommitQueue } from '../../src/publish/commit-queue.ts'
 
 type QuietSettings = Omit<
   Parameters<typeof openCommitQueue>[0],

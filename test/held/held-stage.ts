@@ -12,10 +12,10 @@ import { msOf } from '../../src/protocol/moment.ts'
 import type { Outcome } from '../../src/publish/admission/outcome.ts'
 import type { BalancesSetting, BooksRefusal } from '../../src/publish/admission/admission.ts'
 import { parseDraft } from '../../src/publish/admission/grammar.ts'
-import { WRONG_CLOCK } from '../../src/publish/commits/commit-failure.ts'
-import { type CommitQueue, openCommitQueue } from '../../src/publish/commits/commit-queue.ts'
+import { type CommitQueue, openCommitQueue } from '../../src/publish/commit-queue.ts'
 import { testSigner } from '../story/signing.ts'
 import { assertConsistent, linesOf } from '../stage/door-stage.ts'
+import { WRONG_CLOCK } from '../../src/publish/commit-path.ts'
 
 /** A draft as a publisher sends it. */
 export type SentDraft = Readonly<{

@@ -18,7 +18,7 @@ export const LARGER_SAMPLES: Readonly<Record<string, number>> = {
   'src/protocol/address-guard.test.ts': 10,
   'src/protocol/addresses/forms.test.ts': 5,
   'src/protocol/addresses/ordinary-text.test.ts': 40_000,
-  'src/publish/commits/commit-queue.test.ts': 40,
+  'src/publish/commit-queue.test.ts': 40,
   'src/serve/stream/stream-model.test.ts': 25,
   'src/tlog/proof.test.ts': 300,
   'src/verify/attacks.test.ts': 150,

@@ -5,7 +5,7 @@ import { randomOutput } from '../../../test/cluster/book/random-output.ts'
 import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import { msOf } from '../../protocol/moment.ts'
-import type { CommitQueue } from '../../publish/commits/commit-queue.ts'
+import type { CommitQueue } from '../../publish/commit-queue.ts'
 
 const TX_OF_MANY = 'transaction-of-many'
 const NOW = Date.UTC(2026, 5, 1)

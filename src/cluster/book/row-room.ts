@@ -5,7 +5,7 @@ import { formatAmount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
-import type { CommitRoom } from '../../publish/commits/commit-path.ts'
+import type { CommitRoom } from '../../publish/commit-path.ts'
 
 // A row has 4 MiB at most. Requests are weighed before they are built, so the bounds here are upper ones.
 
@@ -87,7 +87,7 @@ export function rowRoom(bytesLeft: () => number, reserve: (bytes: number) => voi
     hasRoom: () => bytesLeft() >= RELEASE_BYTES,
     sizeOf: (drafts) => drafts.reduce((sum, draft) => sum + draftBytes(draft), 0),
     sizeOfDecision: (drafts, reason) => drafts * (CHANGE_BYTES + jsonBytes(reason)),
-    sizeOfWord: (drafts, text) => CHANGE_BYTES + jsonBytes(text) + drafts * DRAFT_ID_BYTES,
+    sizeOfVerdict: (drafts, text) => CHANGE_BYTES + jsonBytes(text) + drafts * DRAFT_ID_BYTES,
     requestMax: REQUEST_BYTES_MAX,
     requestsMax: REQUESTS_BYTES_MAX,
   }

@@ -6,7 +6,7 @@ import { newestCheckpoint, signNewest, storedSignature } from '../../log/tree/re
 import { isMadeWith, type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
-import type { CommitRoom } from '../../publish/commits/commit-path.ts'
+import type { CommitRoom } from '../../publish/commit-path.ts'
 import type { HeldDrafts } from '../../publish/held/held-drafts.ts'
 import {
   type CommitRow,

@@ -2,12 +2,6 @@ import { databaseOf } from '../../database/sent-database.ts'
 import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
-import {
-  type CommitFailureSettings,
-  FULL,
-  lacksRoom,
-  UNAVAILABLE,
-} from '../../publish/commits/commit-failure.ts'
 import type { CarriedListeners, CarriedLog, CarriedWorld } from '../../publish/door/carried-log.ts'
 import type { WriterSettings } from '../../publish/door/writer-messages.ts'
 import { openTableBook, type TableBook } from '../book/table-book.ts'
@@ -20,7 +14,13 @@ import { type ClusterNews, type ClusterReport, noticeOf } from './cluster-news.t
 import { openEvidence } from './evidence-folder.ts'
 import { KEYS_PATH, keysRequest } from './key-step.ts'
 import { doorRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
-import type { CommitEnd, CommitPath, CommitWork } from '../../publish/commits/commit-path.ts'
+import {
+  type CommitFailureSettings,
+  type CommitPath,
+  FULL,
+  lacksRoom,
+  UNAVAILABLE,
+} from '../../publish/commit-path.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import { faultAtStart, type LogFault } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
@@ -200,50 +200,37 @@ type CarriedPath = Readonly<{ path: CommitPath; book: NodeBook }>
 /** Opens the path of a log that a table carries. */
 export function openCarriedPath(settings: PathSettings): CarriedPath {
   const { book } = settings
-  /** Whether a transaction is open, whether it changed anything, and what undoes in memory what is built in it. */
-  const open = { is: false, isUnchanged: false, undone: (): void => undefined }
-
-  function commit<Built>(work: CommitWork<Built>, done: (end: CommitEnd<Built>) => void): void {
-    const node = settings.node()
-    if (node === null || !settings.hasServed()) return done(failed('not-leading', LACKING))
-    const build = (): Built => {
-      open.undone = work.undone
-      return work.build()
-    }
-    node.commit(build).then(
-      (answer) => {
-        // The reason of a stop may have the stack of an error, which is for the operator's log.
-        if (answer.is !== 'committed')
-          return done(failed(CODES[answer.is], answer.reason.replace(/\n[^]*/, '')))
-        work.durable()
-        done({ is: 'committed', built: answer.value })
-      },
-      (error: unknown) => done({ is: 'failed', outcome: failureOf(settings, error, work.drafts) }),
-    )
-  }
-
+  let isOpen = false
   return {
-    path: { commit, isOpen: () => open.is, ...book.room },
+    path: {
+      ...book.room,
+      isOpen: () => isOpen,
+      async commit(drafts, build) {
+        const node = settings.node()
+        if (node === null || !settings.hasServed()) return doorRefusal('not-leading', LACKING)
+        try {
+          const answer = await node.commit(build)
+          if (answer.is === 'committed') return { ok: true, built: answer.value }
+          // The reason of a stop may have the stack of an error, which is for the operator's log.
+          return doorRefusal(CODES[answer.is], answer.reason.replace(/\n[^]*/, ''))
+        } catch (error) {
+          return failureOf(settings, error, drafts)
+        }
+      },
+    },
     book: {
       ...book,
       begin() {
-        Object.assign(open, { is: true, isUnchanged: false, undone: () => undefined })
+        isOpen = true
         book.begin()
-      },
-      row() {
-        const bytes = book.row()
-        open.isUnchanged = bytes === null
-        return bytes
       },
       commit(bytes) {
         book.commit(bytes)
-        open.is = false
+        isOpen = false
       },
       rollback() {
-        open.is = false
+        isOpen = false
         book.rollback()
-        // A commit without changes leaves nothing in memory.
-        if (!open.isUnchanged) open.undone()
       },
     },
   }
@@ -257,13 +244,6 @@ const CODES: Readonly<Record<Exclude<CommitAnswer<unknown>['is'], 'committed'>, 
   unknown: 'outcome-unknown',
   clock: 'clock',
   stopped: 'store-unavailable',
-}
-
-function failed(
-  code: FailedOutcome['code'],
-  reason: string,
-): Readonly<{ is: 'failed'; outcome: FailedOutcome }> {
-  return { is: 'failed', outcome: doorRefusal(code, reason) }
 }
 
 /** Refusal of a commit whose work failed. It is undone. Only a full disk may pass. */

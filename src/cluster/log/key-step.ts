@@ -3,7 +3,7 @@ import { readIdentity } from '../../log/store/store.ts'
 import { type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX, signingVkeys } from '../../log/tree/signing-keys.ts'
 import { doorRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
-import type { CommitEnd, CommitPath } from '../../publish/commits/commit-path.ts'
+import type { CommitPath } from '../../publish/commit-path.ts'
 import { type PlacedRequest, readJsonBody } from '../../publish/door/door-replies.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import type { TableBook } from '../book/table-book.ts'
@@ -58,23 +58,16 @@ async function changeKeys(
   }
   const keys = all.filter((_key, index) => vkeys.includes(own[index] ?? ''))
   let refusal: string | null = null
-  const end = await commitStep(path, () => {
+  const end = await path.commit(0, () => {
     const present = signingVkeys(db)
     refusal = present.some((vkey) => vkeys.includes(vkey)) ? null : NO_VOUCHER
     const isSame = present.length === vkeys.length && present.every((vkey) => vkeys.includes(vkey))
     if (refusal === null && !isSame) book.build({ is: 'keys', keys })
   })
-  if (end.is === 'failed') return end.outcome
+  if (!end.ok) return end
   if (refusal !== null) return doorRefusal('wrong-state', refusal)
   return { ok: true, answer: { vkeys: signingVkeys(db), head: book.appender.head().seq } }
 }
 
 const NO_VOUCHER =
   'none of the keys signs the log: give a key that signs it and the new one, and leave the old one out later'
-
-/** Commits a step of the operator. */
-function commitStep(path: CommitPath, build: () => void): Promise<CommitEnd<void>> {
-  return new Promise((resolve) => {
-    path.commit({ drafts: 0, build, durable: () => undefined, undone: () => undefined }, resolve)
-  })
-}

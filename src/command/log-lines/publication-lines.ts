@@ -1,5 +1,5 @@
-import type { Committed } from '../../publish/commits/batch-work.ts'
 import type { LogLines } from './log-lines.ts'
+import type { Committed } from '../../publish/commit-queue.ts'
 
 /** Milliseconds between two lines about publications. Commits in between share the next line. */
 export const PUBLICATION_LINE_MS = 100

@@ -1,11 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Committed } from '../../publish/commits/batch-work.ts'
 import { CLOCK_FAULTS, type ClockFault } from '../../publish/guards/clock-guard.ts'
 import { PUBLISH_OUTCOMES, type PublishOutcome } from '../../publish/door/door.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { Exports } from '../../serve/export/exports.ts'
 import type { Streams } from '../../serve/stream/streams.ts'
+import type { Committed } from '../../publish/commit-queue.ts'
 
 /** Metrics of the writer. */
 export type ServiceMetrics = Readonly<{

@@ -13,13 +13,13 @@ import type { PublishedTxs } from '../../log/published-txs.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
 import { ZERO } from '../../protocol/amount.ts'
 import { msOf } from '../../protocol/moment.ts'
-import { openCommitQueue } from '../../publish/commits/commit-queue.ts'
-import { openEmbeddedPath } from '../../publish/commits/embedded-path.ts'
+import { openCommitQueue } from '../../publish/commit-queue.ts'
 import { type FinalityGate, openFinalityGate } from './finality-gate.ts'
 import type { FinalityReport } from './finality-report.ts'
 import { GATE_PACE } from './finality-settings.ts'
 import { openRecheck } from './recheck.ts'
 import { openRpcBudgets } from './rpc-budgets.ts'
+import { openOwnPath } from '../../publish/commit-path.ts'
 
 const now = () => msOf(0)
 const monotonicMs = (): number => performance.now()
@@ -80,7 +80,7 @@ suite('the gate that asks the chain', () => {
       ...QUIET_QUEUE,
       appender,
       tables: openHeldTables(db),
-      path: { ...openEmbeddedPath({ ...QUIET_QUEUE, appender }), isOpen },
+      path: { ...openOwnPath({ ...QUIET_QUEUE, appender }), isOpen },
       asksChain: true,
       balances: 'refuse',
       now,

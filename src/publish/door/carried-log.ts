@@ -1,10 +1,10 @@
 import type { Seq } from '../../protocol/seq.ts'
 import type { Head } from '../../project/fold/books.ts'
-import type { CommitFailureSettings } from '../commits/commit-failure.ts'
-import type { CommitQueue } from '../commits/commit-queue.ts'
+import type { CommitQueue } from '../commit-queue.ts'
 import type { WriterLog } from './writer-log.ts'
 import type { DoorSteps } from './door-replies.ts'
 import type { WriterSettings } from './writer-messages.ts'
+import type { CommitFailureSettings } from '../commit-path.ts'
 
 // The port of the writer to machines that carry the log. An option fills it: how a commit becomes durable, who leads, and
 // what follows.

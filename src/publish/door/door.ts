@@ -3,7 +3,7 @@ import { type CrowdedConnections, endOldConnections } from '../../listener/crowd
 import { readPieces } from '../../listener/request-body.ts'
 import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
-import type { CommitQueue } from '../commits/commit-queue.ts'
+import type { CommitQueue } from '../commit-queue.ts'
 import { doorRefusal, type FailedOutcome } from '../admission/outcome.ts'
 import {
   type DoorReport,

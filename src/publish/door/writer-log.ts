@@ -6,7 +6,7 @@ import { HIGH_WATER_FILE, type HighWater } from '../../log/store/high-water.ts'
 import { LOCK_FILE } from '../../log/store/lock.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { openSigner } from '../../log/tree/signer.ts'
-import type { CommitPath } from '../commits/commit-path.ts'
+import type { CommitPath } from '../commit-path.ts'
 import type { HeldDrafts } from '../held/held-drafts.ts'
 import type { WriterSettings } from './writer-messages.ts'
 

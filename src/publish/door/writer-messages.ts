@@ -3,10 +3,10 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
 import type { ClockFault } from '../guards/clock-guard.ts'
-import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
 import type { PublishOutcome } from './door.ts'
 import type { DoorReport } from './door-replies.ts'
 import type { OperationsAnswer, OperationsPath } from './operations.ts'
+import type { Committed, CommittedHeld } from '../commit-queue.ts'
 
 /** Code of an option that runs in the writer's thread: its module, and settings that can be passed between threads. */
 export type WriterPart = Readonly<{ module: string; settings: object }>

@@ -1,10 +1,10 @@
 import { watchOpenFiles } from '../../log/open-files.ts'
 import { isDiskFull } from '../../log/store/disk-probe.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
-import { REPLACED, WRONG_CLOCK } from '../commits/commit-failure.ts'
 import type { ClockGuard } from '../guards/clock-guard.ts'
 import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from '../guards/store-room.ts'
 import type { FromWriter } from './writer-messages.ts'
+import { REPLACED, WRONG_CLOCK } from '../commit-path.ts'
 
 /** Milliseconds between two looks at the files that the writer holds open. */
 const LOOK_MS = 1_000

@@ -4,13 +4,13 @@ import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { ClockFault } from '../guards/clock-guard.ts'
-import type { Committed, CommittedHeld } from '../commits/batch-work.ts'
 import type { PublishOutcome } from './door.ts'
 import type { DoorReport } from './door-replies.ts'
 import { notMade, type OperationsAnswer, type OperationsPath } from './operations.ts'
 import { LATE, openQuestions } from './questions.ts'
 import { WriterRefusal } from './tx-judge.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
+import type { Committed, CommittedHeld } from '../commit-queue.ts'
 
 /** Listeners of the main thread to the writer. */
 export type WriterListeners = Readonly<{

@@ -1,14 +1,17 @@
+import type { Appender } from '../../log/append.ts'
 import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
+import { assert } from '../../protocol/brand.ts'
 import type { HeldTables } from '../../log/held/held-tables.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
-import type { EarlierCache } from './earlier-held.ts'
+import type { CommitPath, Enqueue } from '../commit-path.ts'
 import { type HeldDrafts, isReady } from './held-drafts.ts'
 import type { Release } from './release.ts'
+import type { EarlierCache } from './expected-books.ts'
 
 /**
- * Word of the chain about a transaction, for all held drafts that name it. `excess`: their amounts exceed what the
+ * Verdict of the chain on a transaction, for all held drafts that name it. `excess`: their amounts exceed what the
  * transaction moved, so they stay held with the reason. `drafts`: numbers of the drafts that are final, when others with
  * the transaction may have been accepted since their amounts were compared.
  */
@@ -41,9 +44,9 @@ type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
 export type HeldQueue = Readonly<{
   /** `chain` is the id of the blockchain that was asked. Another one than that of the log settles nothing. */
   settle(settlements: readonly Settlement[], chain: string): Promise<Settled | FailedOutcome>
-  /** Asks the books again for all drafts that wait for no word of the chain. */
+  /** Asks the books again for all drafts that wait for no verdict of the chain. */
   release(refs: readonly string[]): Promise<HeldOutcomes | FailedOutcome>
-  /** Puts the operator's word in the place of the chain's. */
+  /** Puts the operator's decision in the place of the chain's verdict. */
   vouch(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /** Gives held drafts up. */
   drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
@@ -52,7 +55,7 @@ export type HeldQueue = Readonly<{
    * commit may begin a few promises later. Rejects when the signal is aborted while a commit is open.
    */
   quiet(signal?: AbortSignal): Promise<void>
-  /** Drafts that wait for the word of the chain, in order of acceptance. */
+  /** Drafts that wait for the verdict of the chain, in order of acceptance. */
   asked(): readonly HeldDraft[]
   /** Those of them whose transaction is written so. */
   askedAbout(tx: string): readonly HeldDraft[]
@@ -64,80 +67,129 @@ export type HeldQueue = Readonly<{
   listSettled(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
 }>
 
-type ChangeSettings = Readonly<{
+type HeldQueueSettings = Readonly<{
+  appender: Pick<Appender, 'published'>
   held: HeldDrafts
+  tables: HeldTables
   earlier: EarlierCache
   release: Release
-  published(ref: string): Readonly<{ seq: Seq }> | undefined
+  path: CommitPath
   now(): Ms
+  enqueue: Enqueue
+  quiet: HeldQueue['quiet']
 }>
 
-/** The changes of the queue, as they run in a transaction that the caller has begun. */
-type HeldChanges = Readonly<{
-  settle(settlements: readonly Settlement[], chain: string): Settled
-  release(refs: readonly string[]): HeldOutcomes
-  vouch(refs: readonly string[], reason: string): HeldOutcomes
-  drop(refs: readonly string[], reason: string): HeldOutcomes
-}>
+/** Opens the held drafts for changes, which run in the commits of the queue, and for reading. */
+export function openHeldQueue(settings: HeldQueueSettings): HeldQueue {
+  const { held, tables, path, enqueue, quiet } = settings
 
-export function openHeldChanges(settings: ChangeSettings): HeldChanges {
-  const { held, release, now } = settings
-
-  /** Runs the release. What it publishes can change the treasury, which other contests ask for. */
-  function runRelease(): number {
-    release.touchDependent()
-    return release.run()
+  /** The held drafts, for reading in this turn. */
+  function readable(): HeldDrafts {
+    assert(!path.isOpen(), 'held drafts are read while no commit is open')
+    return held
   }
 
-  const outcomes = (refs: readonly string[]): HeldOutcomes => ({
-    ok: true,
-    drafts: refs.map((ref) => outcomeOf(settings, ref)),
-  })
+  /** Runs a decision of the operator about some drafts. */
+  function decide(
+    refs: readonly string[],
+    reason: string,
+    change: () => void,
+  ): Promise<HeldOutcomes | FailedOutcome> {
+    const size = { drafts: refs.length, size: path.sizeOfDecision(refs.length, reason) }
+    return enqueue(size, () => {
+      change()
+      return { ok: true, drafts: refs.map((ref) => outcomeOf(settings, ref)) }
+    })
+  }
+
+  function sizeOf(verdict: Settlement): number {
+    const named = askedAbout(readable(), verdict.tx).length
+    return path.sizeOfVerdict(named, 'reason' in verdict ? verdict.reason : verdict.place)
+  }
 
   return {
-    settle(settlements, chain) {
-      if (held.chain() === null) held.keepChain(chain)
-      if (held.chain() !== chain) return { ok: true, published: 0, failed: 0, refused: 0 }
-      const words = new Map(settlements.map((word) => [word.tx, word]))
-      const drafts = [...words.keys()].flatMap((tx) => askedAbout(held, tx))
-      for (const draft of drafts) {
-        const word = words.get(draft.draft.tx ?? '')
-        if (word !== undefined) settleOne(settings, draft, word)
-      }
-      const published = runRelease()
-      const is = (draft: HeldDraft): Settlement['is'] | undefined => words.get(draft.draft.tx ?? '')?.is
-      const failed = drafts.filter((draft) => is(draft) === 'failed').length
-      const refused = drafts.filter(({ ref }) => held.find(ref)?.chain === 'final')
-      return { ok: true, published, failed, refused: refused.length }
+    settle(verdicts, chain) {
+      const size = verdicts.reduce((sum, verdict) => sum + sizeOf(verdict), 0)
+      return enqueue({ drafts: verdicts.length, size }, () => settle(settings, verdicts, chain))
     },
-    release(refs) {
-      release.touchAll()
-      release.run()
-      return outcomes(refs)
-    },
-    vouch(refs, reason) {
-      for (const ref of refs) {
-        const draft = held.find(ref)
-        if (draft === undefined || isReady(draft)) continue
-        makeReady(settings, { ...draft, chain: 'vouched', vouch: reason, settledAt: now(), reason: null })
+    release: (refs) =>
+      decide(refs, '', () => {
+        settings.release.touchAll()
+        settings.release.run()
+      }),
+    vouch: (refs, reason) => decide(refs, reason, () => vouch(settings, refs, reason)),
+    drop: (refs, reason) => decide(refs, reason, () => drop(settings, refs, reason)),
+    quiet,
+    asked: () => [...readable().all()].filter((draft) => !isReady(draft)),
+    askedAbout: (tx) => askedAbout(readable(), tx),
+    naming: (tx) => readable().naming(tx),
+    list(after, limit, passes = () => true) {
+      const page: HeldDraft[] = []
+      for (const draft of readable().all()) {
+        if (page.length >= limit) break
+        if (draft.id > after && passes(draft)) page.push(draft)
       }
-      runRelease()
-      return outcomes(refs)
+      return page
     },
-    drop(refs, reason) {
-      for (const ref of refs) {
-        const draft = held.find(ref)
-        if (draft !== undefined) end(settings, draft, { state: 'dropped', place: draft.place, reason })
-      }
-      runRelease()
-      return outcomes(refs)
+    listSettled(state, after, limit) {
+      assert(!path.isOpen(), 'settled drafts are read while no commit is open')
+      return tables.settledAfter(state, after, limit)
     },
   }
 }
 
+/** Uses verdicts of the chain, and publishes what they let go. */
+function settle(settings: HeldQueueSettings, settlements: readonly Settlement[], chain: string): Settled {
+  const { held } = settings
+  if (held.chain() === null) held.keepChain(chain)
+  if (held.chain() !== chain) return { ok: true, published: 0, failed: 0, refused: 0 }
+  const verdicts = new Map(settlements.map((verdict) => [verdict.tx, verdict]))
+  const drafts = [...verdicts.keys()].flatMap((tx) => askedAbout(held, tx))
+  let failed = 0
+  for (const draft of drafts) {
+    const verdict = verdicts.get(draft.draft.tx ?? '')
+    if (verdict === undefined) continue
+    if (verdict.is === 'failed') failed += 1
+    settleOne(settings, draft, verdict)
+  }
+  const published = releaseAll(settings)
+  const refused = drafts.filter(({ ref }) => held.find(ref)?.chain === 'final').length
+  return { ok: true, published, failed, refused }
+}
+
+/** Puts the operator's decision in the place of the chain's verdict. */
+function vouch(settings: HeldQueueSettings, refs: readonly string[], reason: string): void {
+  for (const ref of refs) {
+    const draft = settings.held.find(ref)
+    if (draft === undefined || isReady(draft)) continue
+    makeReady(settings, {
+      ...draft,
+      chain: 'vouched',
+      vouch: reason,
+      settledAt: settings.now(),
+      reason: null,
+    })
+  }
+  releaseAll(settings)
+}
+
+function drop(settings: HeldQueueSettings, refs: readonly string[], reason: string): void {
+  for (const ref of refs) {
+    const draft = settings.held.find(ref)
+    if (draft !== undefined) end(settings, draft, { state: 'dropped', place: draft.place, reason })
+  }
+  releaseAll(settings)
+}
+
+/** Runs the release. What it publishes can change the treasury, which other contests ask for. */
+function releaseAll({ release }: HeldQueueSettings): number {
+  release.touchDependent()
+  return release.run()
+}
+
 /** Ends a draft that will never be published. */
 function end(
-  { held, earlier, release, now }: ChangeSettings,
+  { held, earlier, release, now }: HeldQueueSettings,
   draft: HeldDraft,
   { state, place, reason }: Pick<SettledDraft, 'state' | 'place' | 'reason'>,
 ): void {
@@ -146,60 +198,29 @@ function end(
   release.touch(draft.draft.contestId)
 }
 
-/** Notes that a draft waits for no word of the chain any more. */
-function makeReady({ held, release }: ChangeSettings, draft: HeldDraft): void {
+/** Notes that a draft waits for no verdict of the chain any more. */
+function makeReady({ held, release }: HeldQueueSettings, draft: HeldDraft): void {
   held.change(draft)
   release.touch(draft.draft.contestId)
 }
 
-/** Uses the word of the chain about one draft. */
-function settleOne(settings: ChangeSettings, draft: HeldDraft, word: Settlement): void {
+/** Uses the chain's verdict on one draft. */
+function settleOne(settings: HeldQueueSettings, draft: HeldDraft, verdict: Settlement): void {
   const { held, now } = settings
-  switch (word.is) {
+  switch (verdict.is) {
     case 'final':
-      if (word.drafts?.includes(draft.id) === false) return
+      if (verdict.drafts?.includes(draft.id) === false) return
       return makeReady(settings, {
         ...draft,
         chain: 'final',
-        place: word.place,
+        place: verdict.place,
         settledAt: now(),
         reason: null,
       })
     case 'failed':
-      return end(settings, draft, { state: 'failed', place: word.place, reason: word.reason })
+      return end(settings, draft, { state: 'failed', place: verdict.place, reason: verdict.reason })
     case 'excess':
-      return word.reason === draft.reason ? undefined : held.change({ ...draft, reason: word.reason })
-  }
-}
-
-/**
- * Lists that are read without a transaction: memory, and the table of settled drafts. `begin` is called before each
- * reading.
- */
-export function openHeldLists(
-  held: HeldDrafts,
-  tables: HeldTables,
-  begin: () => void,
-): Pick<HeldQueue, 'asked' | 'askedAbout' | 'naming' | 'list' | 'listSettled'> {
-  const reading =
-    <Args extends readonly unknown[], Found>(read: (...args: Args) => Found) =>
-    (...args: Args): Found => {
-      begin()
-      return read(...args)
-    }
-  return {
-    asked: reading(() => [...held.all()].filter((draft) => !isReady(draft))),
-    askedAbout: reading((tx: string) => askedAbout(held, tx)),
-    naming: reading(held.naming),
-    list: reading((after: number, limit: number, passes: (draft: HeldDraft) => boolean = () => true) => {
-      const page: HeldDraft[] = []
-      for (const draft of held.all()) {
-        if (page.length >= limit) break
-        if (draft.id > after && passes(draft)) page.push(draft)
-      }
-      return page
-    }),
-    listSettled: reading(tables.settledAfter),
+      return verdict.reason === draft.reason ? undefined : held.change({ ...draft, reason: verdict.reason })
   }
 }
 
@@ -207,10 +228,10 @@ function askedAbout(held: HeldDrafts, tx: string): readonly HeldDraft[] {
   return held.naming(tx).filter((draft) => draft.draft.tx === tx && !isReady(draft))
 }
 
-function outcomeOf({ held, published }: ChangeSettings, ref: string): HeldOutcome {
+function outcomeOf({ held, appender }: HeldQueueSettings, ref: string): HeldOutcome {
   const draft = held.find(ref)
   if (draft !== undefined) return { ref, status: 'held', chain: draft.chain, reason: draft.reason }
-  const event = published(ref)
+  const event = appender.published(ref)
   if (event !== undefined) return { ref, status: 'published', seq: event.seq }
   const settled = held.settled(ref)
   if (settled !== undefined) return { ref, status: settled.state, reason: settled.reason }

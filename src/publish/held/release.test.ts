@@ -8,9 +8,8 @@ import { type Appender, openAppender } from '../../log/append.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
 import { monthOf, msOf } from '../../protocol/moment.ts'
-import { type CommitQueue, openCommitQueue } from '../commits/commit-queue.ts'
-import type { CommitPath } from '../commits/commit-path.ts'
-import { openEmbeddedPath } from '../commits/embedded-path.ts'
+import { type CommitQueue, openCommitQueue } from '../commit-queue.ts'
+import { type CommitPath, openOwnPath } from '../commit-path.ts'
 
 const REFS = ['a', 'b', 'c', 'd', 'e']
 const txOf = (ref: string): string => `transaction-${ref}`
@@ -36,7 +35,7 @@ function openStage(): Stage {
   const directory = openDirectory()
   const db = openForWriting(storePath(directory.path))
   const appender = openAppender(db, testSigner(db))
-  const embedded = openEmbeddedPath({ ...QUIET_QUEUE, appender })
+  const embedded = openOwnPath({ ...QUIET_QUEUE, appender })
   const commits: string[] = []
   const stage: Stage = {
     appender,
@@ -51,9 +50,9 @@ function openStage(): Stage {
         tables: openHeldTables(db),
         path: {
           ...embedded,
-          commit(work, done) {
+          commit(drafts, build) {
             begun = appender.head().seq
-            commit(work, done)
+            return commit(drafts, build)
           },
           hasRoom: () => appender.head().seq < begun + eventsMax,
         },
@@ -72,12 +71,6 @@ function openStage(): Stage {
 }
 
 const toStore: CommitOf = (_, embedded) => embedded.commit
-
-/** Ends a commit whose outcome nobody knows. */
-const giveUp: CommitPath['commit'] = (work, done) => {
-  work.undone()
-  done({ is: 'failed', outcome: UNKNOWN })
-}
 
 /** Lets commits end that follow one another by themselves. */
 async function turns(): Promise<void> {
@@ -102,13 +95,13 @@ suite('a release', () => {
     let isGivenUp = false
     const commitOf: CommitOf =
       ({ appender }, embedded) =>
-      (work, done) => {
-        if (!isGivenUp) return embedded.commit(work, done)
+      async (drafts, build) => {
+        if (!isGivenUp) return await embedded.commit(drafts, build)
         isGivenUp = false
         appender.begin()
-        work.build()
+        build()
         appender.commit()
-        giveUp(work, done)
+        return UNKNOWN
       }
     const queue = stage.open(commitOf, 2)
     await queue.submit(REFS.map((ref) => tradeDraft(ref, { tx: txOf(ref) })))
@@ -127,13 +120,13 @@ suite('a release', () => {
     let undone = 0
     const commitOf: CommitOf =
       ({ appender, commits }, embedded) =>
-      (work, done) => {
-        if (commits.length !== 1 || undone > 0) return embedded.commit(work, done)
+      async (drafts, build) => {
+        if (commits.length !== 1 || undone > 0) return await embedded.commit(drafts, build)
         undone += 1
         appender.begin()
-        work.build()
+        build()
         appender.rollback()
-        giveUp(work, done)
+        return UNKNOWN
       }
     const queue = stage.open(commitOf, 2)
     await queue.submit(REFS.slice(0, 3).map((ref) => tradeDraft(ref, { tx: txOf(ref) })))
@@ -158,14 +151,13 @@ suite('a release', () => {
     const undos: (() => void)[] = []
     const commitOf: CommitOf =
       ({ appender }, embedded) =>
-      (work, done) => {
-        if (undos.length > 0) return embedded.commit(work, done)
+      async (drafts, build) => {
+        if (undos.length > 0) return await embedded.commit(drafts, build)
         appender.begin()
-        work.build()
-        undos.push(() => {
-          appender.rollback()
-          giveUp(work, done)
-        })
+        build()
+        await new Promise<void>((resolve) => undos.push(resolve))
+        appender.rollback()
+        return UNKNOWN
       }
     const queue = stage.open(commitOf)
     const trade = queue.submit([tradeDraft('trade')])
@@ -186,15 +178,14 @@ suite('a release', () => {
     let [changes, commits] = [true, 0]
     const commitOf: CommitOf =
       ({ appender }, embedded) =>
-      (work, done) => {
+      async (drafts, build) => {
         commits += 1
-        if (changes) return embedded.commit(work, done)
+        if (changes) return await embedded.commit(drafts, build)
         appender.begin()
-        const built = work.build()
+        const built = build()
         appender.rollback()
         queue.changed('undone')
-        work.durable()
-        done({ is: 'committed', built })
+        return { ok: true, built }
       }
     const queue = stage.open(commitOf)
     const payout = { type: 'payout', kind: 'loyalty', details: { month: monthOf(msOf(0)) } } as const

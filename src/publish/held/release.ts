@@ -4,8 +4,8 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
 import { draftDigest } from '../admission/grammar.ts'
 import { decide, type EarlierHeld, NONE_EARLIER } from './decide.ts'
-import { type EarlierCache, openEarlier } from './earlier-held.ts'
 import { type HeldDrafts, type HeldGroup, isReady } from './held-drafts.ts'
+import { type EarlierCache, openEarlier } from './expected-books.ts'
 
 /** Publishes held drafts whose turn has come. */
 export type Release = Readonly<{

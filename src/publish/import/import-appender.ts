@@ -4,7 +4,12 @@ import type { Ms } from '../../protocol/moment.ts'
 import { type BalancesSetting, judgeDraft } from '../admission/admission.ts'
 import { DRAFT_DIGEST_BYTES } from '../admission/grammar.ts'
 import type { DraftBatch, ImportRefusal } from './import-messages.ts'
-import type { RefsSeen } from './import-refs.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { openHeldTables } from '../../log/held/held-tables.ts'
+import { waitsForEarlier } from '../held/decide.ts'
+import { bytes } from '../../log/store/codec.ts'
+import { BULK_REFS } from '../../log/store/store-schema.ts'
+import { openRefFilter } from './import-filter.ts'
 
 /** Drafts in memory before they are written to the store. */
 const UNKEPT_DRAFTS_MAX = 4_000
@@ -92,4 +97,63 @@ export function openImportAppender(
     keep,
     counts: () => ({ duplicates, irregular }),
   }
+}
+
+/**
+ * Opens the check for drafts that a server would hold, because they take what a held draft of their contest needs. An
+ * import cannot hold them. It changes no held draft, so they are read once.
+ */
+export function openImportHeld(db: DatabaseSync): (draft: Draft) => boolean {
+  /** Types of the held drafts of each contest. */
+  const types = new Map<Draft['contestId'], Set<Draft['type']>>()
+  for (const { draft } of openHeldTables(db).all()) {
+    const known = types.get(draft.contestId)
+    if (known === undefined) types.set(draft.contestId, new Set([draft.type]))
+    else known.add(draft.type)
+  }
+  return (draft) => {
+    const held = draft.contestId === null ? undefined : types.get(draft.contestId)
+    return held !== undefined && waitsForEarlier(draft, { any: () => true, anyPlay: () => held.has('play') })
+  }
+}
+
+/** The refs of the existing log and of this import. */
+type RefsSeen = Readonly<{
+  /** The digest of the draft with this ref; undefined when the ref is new. Must be called once for each draft. */
+  digestOf(ref: string): Uint8Array | undefined
+  /** Whether a draft with this ref is held, failed or was dropped. */
+  isHeld(ref: string): boolean
+}>
+
+/**
+ * Opens the look-up of refs. The refs of the existing log `old` have an index. Those of the import have none at first:
+ * a Bloom filter tells which refs are certainly new, and the first other ref builds the index. So an import that
+ * repeats no ref sorts its refs only once, at its end.
+ */
+export function openRefsSeen(old: DatabaseSync | null, db: DatabaseSync, appender: Appender): RefsSeen {
+  const published = old?.prepare('SELECT digest FROM refs WHERE ref = ?')
+  const filter = openRefFilter()
+  let isIndexed = false
+  return {
+    isHeld: openHeldRefs(db),
+    digestOf(ref) {
+      const row = published?.get(ref)
+      if (row !== undefined) return bytes(row, 'digest')
+      if (filter.isNew(ref)) return undefined
+      if (!isIndexed) db.exec(BULK_REFS.index)
+      isIndexed = true
+      return appender.published(ref)?.digest
+    },
+  }
+}
+
+/**
+ * Opens the look-up of refs that an import must not use: those of drafts that are held, failed or dropped. The import
+ * adds none, so an empty table stays empty.
+ */
+function openHeldRefs(db: DatabaseSync): (ref: string) => boolean {
+  const isEmpty = db.prepare('SELECT 1 FROM held UNION ALL SELECT 1 FROM settled LIMIT 1').get() === undefined
+  if (isEmpty) return () => false
+  const find = db.prepare('SELECT 1 FROM held WHERE ref = ?1 UNION ALL SELECT 1 FROM settled WHERE ref = ?1')
+  return (ref) => find.get(ref) !== undefined
 }

@@ -14,8 +14,8 @@ import { changeKeys } from '../../../src/log/tree/ready-log.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import type { Ms } from '../../../src/protocol/moment.ts'
 import type { BalancesSetting } from '../../../src/publish/admission/admission.ts'
-import { type CommitQueue, openCommitQueue } from '../../../src/publish/commits/commit-queue.ts'
-import type { CommitPath } from '../../../src/publish/commits/commit-path.ts'
+import { type CommitQueue, openCommitQueue } from '../../../src/publish/commit-queue.ts'
+import type { CommitPath } from '../../../src/publish/commit-path.ts'
 import { openHeldDrafts } from '../../../src/publish/held/held-drafts.ts'
 import { QUIET_QUEUE } from '../../commits/quiet-queue.ts'
 import { TEST_KEY } from '../../story/signing.ts'
@@ -118,30 +118,32 @@ function openNode(
     const way: CommitPath = {
       isOpen: () => false,
       ...book.room,
-      commit(work, done) {
+      async commit(_, build) {
         if (loses) {
           loses = false
           book.begin()
-          work.build()
+          build()
           book.row()
-          book.rollback()
-          work.undone()
+          undo()
           assertHeldInMemory(book, db, asksChain)
         }
         book.begin()
-        const built = work.build()
+        const built = build()
         const bytes = book.row()
-        if (bytes === null) book.rollback()
+        if (bytes === null) undo()
         else {
           rows.push({ place: book.applied().place + 1, bytes })
           book.commit(bytes)
         }
-        work.durable()
-        done({ is: 'committed', built })
+        return { ok: true, built }
       },
     }
+    const undo = (): void => {
+      book.rollback()
+      queue.changed('undone')
+    }
     const ended = (): void => assert.ok(!db.isOpen)
-    const queue = openCommitQueue({
+    const queue: CommitQueue = openCommitQueue({
       ...QUIET_QUEUE,
       path: way,
       appender: book.appender,

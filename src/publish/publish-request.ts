@@ -1,8 +1,8 @@
-import type { Appender } from '../../log/append.ts'
-import type { Draft, DraftReceipt } from '../../protocol/draft.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import type { BalancesSetting, BooksRefusal } from '../admission/admission.ts'
-import { draftDigest } from '../admission/grammar.ts'
+import type { Appender } from '../log/append.ts'
+import type { Draft, DraftReceipt } from '../protocol/draft.ts'
+import type { Ms } from '../protocol/moment.ts'
+import type { BalancesSetting, BooksRefusal } from './admission/admission.ts'
+import { draftDigest } from './admission/grammar.ts'
 import {
   doorRefusal,
   type DraftFault,
@@ -11,11 +11,11 @@ import {
   faultsRefusal,
   type Outcome,
   toldRef,
-} from '../admission/outcome.ts'
-import { decide } from '../held/decide.ts'
-import type { EarlierCache } from '../held/earlier-held.ts'
-import { HELD_DRAFTS_MAX, type HeldDrafts } from '../held/held-drafts.ts'
-import type { Release } from '../held/release.ts'
+} from './admission/outcome.ts'
+import { decide } from './held/decide.ts'
+import { HELD_DRAFTS_MAX, type HeldDrafts } from './held/held-drafts.ts'
+import type { Release } from './held/release.ts'
+import type { EarlierCache } from './held/expected-books.ts'
 
 type RequestSettings = Readonly<{
   appender: Appender

@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { testSigner } from '../../../test/story/signing.ts'
-import { openDirectory } from '../../../test/story/store-run.ts'
-import { openAppender } from '../../log/append.ts'
-import { openForWriting, storePath } from '../../log/store/store.ts'
-import { afterFailure, FULL, UNAVAILABLE } from './commit-failure.ts'
+import { testSigner } from '../../test/story/signing.ts'
+import { openDirectory } from '../../test/story/store-run.ts'
+import { openAppender } from '../log/append.ts'
+import { openForWriting, storePath } from '../log/store/store.ts'
+import { FULL, openOwnPath, UNAVAILABLE } from './commit-path.ts'
 
 /** Error of SQLite with a result code. */
 const failed = (errcode: number): Error => Object.assign(new Error('it failed'), { errcode })
 
 suite('a commit that failed', () => {
-  test('ends the writer with the cause, unless the disk is full', () => {
+  test('ends the writer with the cause, unless the disk is full', async () => {
     using directory = openDirectory()
     const db = openForWriting(storePath(directory.path))
     const appender = openAppender(db, testSigner(db))
-    const after = (error: unknown, isFull: boolean): readonly unknown[] => {
+    const after = async (error: unknown, isFull: boolean): Promise<readonly unknown[]> => {
       const heard: unknown[] = []
-      const outcome = afterFailure(
-        {
-          appender,
-          isDiskFull: () => isFull,
-          onFull: () => heard.push('full'),
-          onBroken: ({ message, cause }) => heard.push(message, cause === error),
-        },
-        error,
-        1,
-      )
+      const path = openOwnPath({
+        appender,
+        isDiskFull: () => isFull,
+        onFull: () => heard.push('full'),
+        onBroken: ({ message, cause }) => heard.push(message, cause === error),
+      })
+      const outcome = await path.commit(1, () => {
+        throw error
+      })
       return [outcome, ...heard]
     }
     for (const [error, isFull, ...ends] of [
@@ -37,10 +36,14 @@ suite('a commit that failed', () => {
       [failed(11), true, UNAVAILABLE, 'a commit failed', true],
       [new Error('no code'), true, UNAVAILABLE, 'a commit failed', true],
     ] as const) {
-      assert.deepEqual(after(error, isFull), ends)
+      assert.deepEqual(await after(error, isFull), ends)
     }
     db.close()
     // Nothing can be rolled back in a store that is closed, and the reason is another one then.
-    assert.deepEqual(after(failed(13), true), [UNAVAILABLE, 'the store could not be rolled back', false])
+    assert.deepEqual(await after(failed(13), true), [
+      UNAVAILABLE,
+      'the store could not be rolled back',
+      false,
+    ])
   })
 })

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { assertConsistent, linesOf, openDoorStage, receipts, trade } from '../../../test/stage/door-stage.ts'
-import { randomLogs } from '../../../test/story/random-log.ts'
-import { openAppender } from '../../log/append.ts'
-import { openHeldTables } from '../../log/held/held-tables.ts'
-import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
-import type { Draft } from '../../protocol/draft.ts'
-import type { Entry } from '../../protocol/event.ts'
-import { msOf } from '../../protocol/moment.ts'
-import type { Outcome } from '../admission/outcome.ts'
-import { type CommitQueue, openCommitQueue } from './commit-queue.ts'
-import { WRONG_CLOCK } from './commit-failure.ts'
-import { testSigner } from '../../../test/story/signing.ts'
-import { QUIET_QUEUE } from '../../../test/commits/quiet-queue.ts'
-import { openDirectory } from '../../../test/story/store-run.ts'
-import { tradeDraft } from '../../../test/story/trade-draft.ts'
+import { assertConsistent, linesOf, openDoorStage, receipts, trade } from '../../test/stage/door-stage.ts'
+import { randomLogs } from '../../test/story/random-log.ts'
+import { openAppender } from '../log/append.ts'
+import { openHeldTables } from '../log/held/held-tables.ts'
+import { createStore, openForWriting, storePath } from '../log/store/store.ts'
+import type { Draft } from '../protocol/draft.ts'
+import type { Entry } from '../protocol/event.ts'
+import { msOf } from '../protocol/moment.ts'
+import type { Outcome } from './admission/outcome.ts'
+import { batchLength, type CommitQueue, openCommitQueue } from './commit-queue.ts'
+import { testSigner } from '../../test/story/signing.ts'
+import { QUIET_QUEUE } from '../../test/commits/quiet-queue.ts'
+import { openDirectory } from '../../test/story/store-run.ts'
+import { tradeDraft } from '../../test/story/trade-draft.ts'
+import { type CommitPath, openOwnPath, WRONG_CLOCK } from './commit-path.ts'
 
 const PUBLISHERS = 16
 const REQUESTS = 30
@@ -295,5 +296,132 @@ suite('a commit', () => {
       await turn()
     }
     assert.equal(commits, 3)
+  })
+})
+
+suite('the requests that wait for a commit', () => {
+  /** Sizes of the requests of each commit. All requests arrive before the first one. */
+  function commitsOf(sizes: readonly number[], requestsMax: number): readonly (readonly number[])[] {
+    const waiting = sizes.map((size) => ({ size }))
+    const commits: (readonly number[])[] = []
+    while (waiting.length > 0)
+      commits.push(waiting.splice(0, batchLength(waiting, requestsMax)).map(({ size }) => size))
+    return commits
+  }
+
+  test('share it in their order as far as it has room, and the first is never left', () => {
+    for (const [sizes, commits] of [
+      [[], []],
+      [[10], [[10]]],
+      [
+        [4, 6, 1],
+        [[4, 6], [1]],
+      ],
+      [
+        [4, 7, 1],
+        [[4], [7, 1]],
+      ],
+      [
+        [11, 1, 2],
+        [[11], [1, 2]],
+      ],
+      [
+        [10, 0, 1],
+        [[10, 0], [1]],
+      ],
+    ] as const) {
+      assert.deepEqual(commitsOf(sizes, 10), commits)
+    }
+    fc.assert(
+      fc.property(fc.array(fc.nat(15)), (sizes) => {
+        const commits = commitsOf(sizes, 10)
+        assert.deepEqual(commits.flat(), sizes)
+        for (const commit of commits)
+          assert.ok(commit.length === 1 || commit.reduce((sum, size) => sum + size, 0) <= 10)
+      }),
+    )
+  })
+
+  test('are refused when one alone is larger than a request may be', async () => {
+    using stage = openSharedStage({ requestMax: 1 })
+    stage.path.isOpen = false
+    const outcomes = [1, 2].map((drafts) =>
+      stage.queue.submit(Array.from({ length: drafts }, (_, index) => tradeDraft(`${drafts}-${index}`))),
+    )
+    const [fits, larger] = await Promise.all(outcomes)
+    assert.equal(fits?.ok, true)
+    assert.ok(larger?.ok === false && larger.code === 'too-large')
+  })
+})
+
+/** A queue on a path that says whether a transaction is open. */
+function openSharedStage(limits: Partial<CommitPath> = {}) {
+  const directory = openDirectory()
+  const db = openForWriting(storePath(directory.path))
+  const appender = openAppender(db, testSigner(db))
+  const path = { isOpen: true }
+  const queue = openCommitQueue({
+    ...QUIET_QUEUE,
+    appender,
+    tables: openHeldTables(db),
+    path: { ...openOwnPath({ ...QUIET_QUEUE, appender }), isOpen: () => path.isOpen, ...limits },
+    asksChain: true,
+    balances: 'refuse',
+    now: () => msOf(0),
+  })
+  return {
+    queue,
+    path,
+    [Symbol.dispose]() {
+      db.close()
+      directory[Symbol.dispose]()
+    },
+  }
+}
+
+suite('the readers of held drafts', () => {
+  test('wait while a commit is open, also when messages of other nodes are applied meanwhile', async () => {
+    using stage = openSharedStage()
+    const { queue, path } = stage
+    const read: string[] = []
+    const readers = ['first', 'second'].map((name) => queue.held.quiet().then(() => read.push(name)))
+    queue.changed('applied')
+    await turn()
+    assert.deepEqual(read, [])
+    path.isOpen = false
+    queue.changed('applied')
+    await Promise.all(readers)
+    assert.deepEqual(read, ['first', 'second'])
+    await queue.held.quiet()
+    await queue.close()
+  })
+
+  test('wait no longer than their signal says', async () => {
+    using stage = openSharedStage()
+    const { queue, path } = stage
+    const stop = new AbortController()
+    const reader = queue.held.quiet(stop.signal)
+    const other = queue.held.quiet()
+    stop.abort()
+    await assert.rejects(reader, /was aborted/)
+    await assert.rejects(queue.held.quiet(stop.signal), /was aborted/)
+    path.isOpen = false
+    queue.changed('undone')
+    await other
+    await queue.held.quiet(stop.signal)
+    await queue.close()
+  })
+
+  test('hold nothing of a signal after their wait', async () => {
+    using stage = openSharedStage()
+    const { queue, path } = stage
+    const { signal } = new AbortController()
+    const readers = Array.from({ length: 3 }, () => queue.held.quiet(signal))
+    assert.equal(getEventListeners(signal, 'abort').length, 3)
+    path.isOpen = false
+    queue.changed('committed')
+    await Promise.all(readers)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+    await queue.close()
   })
 })

@@ -1,0 +1,145 @@
+import type { Appender } from '../log/append.ts'
+import type { Draft } from '../protocol/draft.ts'
+import { doorRefusal, type FailedOutcome } from './admission/outcome.ts'
+
+/** The path on which commits become durable: the store of this node, or machines that carry the log. */
+export type CommitPath = CommitRoom &
+  Readonly<{
+    /**
+     * Runs `build` in a transaction on the newest books, and settles when that is on the disk or was undone. `drafts` is
+     * their number, at most. `build` runs again, on newer books, when another node was faster.
+     */
+    commit<Built>(drafts: number, build: () => Built): Promise<CommitEnd<Built>>
+    /** Whether a transaction is open, so that nothing else may read the books. */
+    isOpen(): boolean
+  }>
+
+/** Result of a commit: its last `build` returned `built`, or all its requests are refused. */
+export type CommitEnd<Built> = Readonly<{ ok: true; built: Built }> | FailedOutcome
+
+/** Limits of a commit, in units of its path. */
+export type CommitRoom = Readonly<{
+  /** Whether the open commit has room for a further held draft. */
+  hasRoom(): boolean
+  /** Keeps room of this size in the open commit, for its requests that have not run yet. */
+  reserve(size: number): void
+  /** Size of a request with these drafts, or with a decision about so many held ones. */
+  sizeOf(drafts: readonly Draft[]): number
+  sizeOfDecision(drafts: number, reason: string): number
+  /** Size of the chain's verdict on a transaction that so many held drafts name. */
+  sizeOfVerdict(drafts: number, text: string): number
+  /** Largest size of one request, and of all requests of a commit that has several. */
+  requestMax: number
+  requestsMax: number
+}>
+
+/** Number of drafts of a request, and its size in units of the path. */
+export type RequestSize = Readonly<{ drafts: number; size: number }>
+
+/** Adds work of a request to the next commit. Settles with its result when that is on the disk. */
+export type Enqueue = <Result>(request: RequestSize, work: () => Result) => Promise<Result | FailedOutcome>
+
+/**
+ * Change of the books of a log that several nodes share: a commit of this node, commits of others, or a commit that was
+ * undone. The last two outdate what was read before.
+ */
+export type BookChange = 'committed' | 'applied' | 'undone'
+
+/** Reports of failed commits, and a probe of the disk. */
+export type CommitFailureSettings = Readonly<{
+  /** Whether the disk has no room for about so many bytes. */
+  isDiskFull(bytes: number): boolean
+  /** Called when a commit was refused because the disk is full. */
+  onFull(): void
+  /** Called after a failure that makes the store unusable for this process. */
+  onBroken(error: Error): void
+}>
+
+/** Most drafts of a commit, over all its requests. Bounds how long a reader waits for the next head. */
+const COMMIT_DRAFTS_MAX = 20_000
+
+/** Opens the commits of a log that only this node writes: each is a transaction of its store. */
+export function openOwnPath(settings: CommitFailureSettings & Readonly<{ appender: Appender }>): CommitPath {
+  const { appender } = settings
+  return {
+    async commit(drafts, build) {
+      try {
+        appender.begin()
+        const built = build()
+        // A crash before this returns leaves nothing of the commit. A crash after it leaves everything.
+        appender.commit()
+        return { ok: true, built }
+      } catch (error) {
+        return undo(settings, error, drafts)
+      }
+    },
+    isOpen: () => false,
+    hasRoom: () => true,
+    reserve: () => undefined,
+    sizeOf: ({ length }) => length,
+    sizeOfDecision: (drafts) => drafts,
+    sizeOfVerdict: (drafts) => drafts,
+    requestMax: Number.POSITIVE_INFINITY,
+    requestsMax: COMMIT_DRAFTS_MAX,
+  }
+}
+
+/** Refuses everything after a failure that makes the store unusable for this process. */
+export const UNAVAILABLE: FailedOutcome = doorRefusal('store-unavailable', 'the store does not accept events')
+
+/** Refuses a commit for which the disk has no room. */
+export const FULL: FailedOutcome = doorRefusal('store-full', 'the disk is full; nothing was published')
+
+export const WRONG_CLOCK: FailedOutcome = doorRefusal(
+  'clock',
+  'the clock of the machine is wrong by a minute or more; nothing was published',
+)
+
+/** Refuses everything after a file of the store was replaced or removed: its events would be lost at the next start. */
+export const REPLACED: FailedOutcome = doorRefusal(
+  'store-unavailable',
+  'a file of the store was replaced or removed while the service runs; nothing was published',
+)
+
+/**
+ * Rolls a failed commit back. When the disk is full, publishing resumes once there is room. Any other failure ends the
+ * writer, because it is unknown what a failed fsync has written.
+ */
+function undo(
+  { appender, isDiskFull, onBroken, onFull }: CommitFailureSettings & Readonly<{ appender: Appender }>,
+  error: unknown,
+  drafts: number,
+): FailedOutcome {
+  try {
+    appender.rollback()
+  } catch (cause) {
+    onBroken(new Error('the store could not be rolled back', { cause }))
+    return UNAVAILABLE
+  }
+  if (lacksRoom(error, drafts, isDiskFull)) {
+    onFull()
+    return FULL
+  }
+  const what = (codeOf(error) & 0xff) === SQLITE_IOERR ? 'the disk failed' : 'a commit failed'
+  onBroken(new Error(what, { cause: error }))
+  return UNAVAILABLE
+}
+
+const SQLITE_FULL = 13
+const SQLITE_IOERR = 10
+/** SQLite's code for a failed write, among other causes over a disk quota. */
+const SQLITE_IOERR_WRITE = 778
+/** Bytes that a commit writes, roughly and at most: a fixed part, and a part for each draft. */
+const COMMIT_BYTES = 256 * 1024
+const DRAFT_BYTES = 4 * 1024
+
+/** Whether an error of SQLite means that the disk has no room for a commit of so many drafts. */
+export function lacksRoom(error: unknown, drafts: number, isDiskFull: (bytes: number) => boolean): boolean {
+  const code = codeOf(error)
+  const bytes = COMMIT_BYTES + DRAFT_BYTES * drafts
+  return (code & 0xff) === SQLITE_FULL || (code === SQLITE_IOERR_WRITE && isDiskFull(bytes))
+}
+
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
+}

@@ -1,0 +1,295 @@
+/**
+ * The room `publish` is the only way to write a log: it admits a draft (grammar, no wallet address, order, balance), then
+ * publishes or holds it with `log/append.ts`. It knows the log and its folds, and nothing of readers. An option can plug in
+ * another path of commits (`commit-path.ts`), and settle held drafts (`held/held-queue.ts`).
+ *
+ * Begin here, with one commit from its requests to their answers. `publish-request.ts` admits the drafts of a request,
+ * `held/release.ts` publishes held ones, `api/publish-api.ts` takes requests over HTTP, and `writer/run-writer.ts` is the
+ * thread in which all of this runs.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Appender } from '../log/append.ts'
+import type { HeldTables } from '../log/held/held-tables.ts'
+import type { Head } from '../project/fold/books.ts'
+import type { Draft } from '../protocol/draft.ts'
+import type { Ms } from '../protocol/moment.ts'
+import type { Seq } from '../protocol/seq.ts'
+import type { BalancesSetting, BooksRefusal } from './admission/admission.ts'
+import { doorRefusal, type FailedOutcome, type Outcome } from './admission/outcome.ts'
+import {
+  type BookChange,
+  type CommitFailureSettings,
+  type CommitPath,
+  openOwnPath,
+  type RequestSize,
+  UNAVAILABLE,
+} from './commit-path.ts'
+import { openEarlierCache } from './held/expected-books.ts'
+import { type HeldDrafts, openHeldDrafts } from './held/held-drafts.ts'
+import { type HeldQueue, openHeldQueue } from './held/held-queue.ts'
+import { openRelease } from './held/release.ts'
+import { publishRequest } from './publish-request.ts'
+
+export type CommitQueue = Readonly<{
+  /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */
+  submit(drafts: readonly Draft[]): Promise<Outcome>
+  held: HeldQueue
+  /** Must be called after each change of the books on a path that several nodes share, also by a step of the operator. */
+  changed(change: BookChange): void
+  /** Goes on with what the node of the newest commit was doing. Must be called when this node begins to lead. */
+  lead(): void
+  /** Ends the queue. Settles after its last commit: the store may be closed then. */
+  close(): Promise<void>
+}>
+
+/** Size of a commit: requests, drafts held after it, and milliseconds from the first request's arrival to the disk. */
+type CommitSize = Readonly<{ requests: number; held: number; ms: number }>
+/** A commit with events: its last seq and moment, and the number of its events. */
+export type Committed = CommitSize & Readonly<{ seq: Seq; atMs: Ms; events: number }>
+/** A commit without events after which more drafts are held: how many more. */
+export type CommittedHeld = CommitSize & Readonly<{ added: number }>
+
+type CommitQueueSettings = CommitFailureSettings &
+  Readonly<{
+    appender: Appender
+    /** Tables of held drafts in the same store. */
+    tables: HeldTables
+    /** The held drafts in memory; those of the tables if absent. */
+    held?: HeldDrafts
+    /** The path of commits; the store of this node alone if absent. */
+    path?: CommitPath
+    /** Whether a draft with a transaction is held until the chain says that it is final (`--finality`). */
+    asksChain: boolean
+    /** `report` publishes and reports drafts whose order or balance is wrong. */
+    balances: BalancesSetting
+    /** Read once for each commit. */
+    now(): Ms
+    monotonicMs(): number
+    /** Refusal of all requests for the moment, such as that of a wrong clock; null while they can be committed. */
+    refusal(): FailedOutcome | null
+    /** Called after each commit, also one without events, before its requests are answered. */
+    onDurable(head: Seq): void
+    /** Called after each commit with events, before its publishers are answered. */
+    onCommit(committed: Committed): void
+    /** Called after each commit that only holds drafts. */
+    onHeld(held: CommittedHeld): void
+    /** Called for each draft that was published although its order or balance is wrong. */
+    onIrregular(refusal: BooksRefusal): void
+  }>
+
+/** A request that waits for its commit. */
+type WaitingRequest = RequestSize &
+  Readonly<{
+    arrivedMs: number
+    /** Runs the request in the transaction. The last run counts. */
+    run(): void
+    /** Answers the request with the result of its run. */
+    answer(): void
+    refuse(outcome: FailedOutcome): void
+  }>
+
+const NO_DRAFTS = { drafts: 0, size: 0 }
+/** Time until a release goes on whose commit failed. */
+const RELEASE_RETRY_MS = 1_000
+
+/** Opens the queue of commits. Requests that arrive during a commit share the next one. */
+export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
+  const { appender, tables, asksChain, monotonicMs } = settings
+  const path = settings.path ?? openOwnPath(settings)
+  const held = settings.held ?? openHeldDrafts(tables, asksChain)
+  const earlier = openEarlierCache(appender.fold, held)
+  let moment = settings.now()
+  let irregular: BooksRefusal[] = []
+  const now = (): Ms => moment
+  const onIrregular = (refusal: BooksRefusal): void => void irregular.push(refusal)
+  const release = openRelease({ ...settings, held, earlier, now, onIrregular, hasRoom: path.hasRoom })
+  const books = { ...settings, held, earlier, release, now, onIrregular }
+  const readers = openQuiet(path)
+
+  const waiting: WaitingRequest[] = []
+  let [isRunning, isBroken, isClosed] = [false, false, false]
+  let running = Promise.resolve()
+  let retry: NodeJS.Timeout | null = null
+
+  function enqueue<Result>(
+    { drafts, size }: RequestSize,
+    work: () => Result,
+  ): Promise<Result | FailedOutcome> {
+    if (size > path.requestMax) return Promise.resolve(TOO_LARGE)
+    const { promise, resolve } = Promise.withResolvers<Result | FailedOutcome>()
+    let result: Result | FailedOutcome = UNAVAILABLE
+    const run = (): void => void (result = work())
+    const answer = (): void => resolve(result)
+    waiting.push({ drafts, size, arrivedMs: monotonicMs(), run, answer, refuse: resolve })
+    if (!isRunning) running = commitAll()
+    return promise
+  }
+
+  /** Makes one commit after another while requests wait. */
+  async function commitAll(): Promise<void> {
+    isRunning = true
+    while (waiting.length > 0) {
+      // Requests of the same turn of the event loop share a commit.
+      await turn()
+      const batch = waiting.splice(0, batchLength(waiting, path.requestsMax))
+      try {
+        await commit(batch)
+      } catch (cause) {
+        settings.onBroken(new Error('a commit failed', { cause }))
+        refuseAll(batch, UNAVAILABLE)
+      }
+      readers.wake()
+    }
+    isRunning = false
+  }
+
+  /** Makes one commit: what its requests publish or hold, and the held drafts that they let go. */
+  async function commit(batch: readonly WaitingRequest[]): Promise<void> {
+    const refusal = isBroken ? UNAVAILABLE : settings.refusal()
+    if (refusal !== null) return refuseAll(batch, refusal)
+
+    let before = stateOf(appender, held)
+    const end = await path.commit(sum(batch, 'drafts'), () => {
+      // All events of a commit have one moment, so a month can only end between two commits.
+      moment = settings.now()
+      irregular = []
+      before = stateOf(appender, held)
+      release.begin()
+      let rest = sum(batch, 'size')
+      for (const { size, run } of batch) {
+        // What a request releases must leave room for those behind it.
+        rest -= size
+        path.reserve(rest)
+        run()
+      }
+      release.run()
+      return stateOf(appender, held)
+    })
+    // A crash before this point leaves nothing of the commit. No publisher has an answer, and each sends its drafts again.
+    if (!end.ok) {
+      if (end !== UNAVAILABLE) forgetUndone()
+      return refuseAll(batch, end)
+    }
+
+    // The commit is on the disk. A crash from here on leaves all of it. A publisher without an answer sends its refs again,
+    // and gets the seqs that they have.
+    release.durable()
+    // Every thread sees the new head from here on, before any publisher has an answer.
+    settings.onDurable(end.built.head.seq)
+    const ms = monotonicMs() - (batch[0]?.arrivedMs ?? monotonicMs())
+    tellCommit(settings, before, end.built, { requests: batch.length, held: end.built.held, ms })
+    for (const one of irregular) settings.onIrregular(one)
+    for (const { answer } of batch) answer()
+    goOn()
+  }
+
+  /** Refuses a commit that failed, or whose outcome is not known. Nobody else may ask for the next one, so it goes on. */
+  function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome): void {
+    isBroken ||= outcome === UNAVAILABLE
+    for (const { refuse } of batch) refuse(outcome)
+    retry ??= setTimeout(() => {
+      retry = null
+      goOn()
+    }, RELEASE_RETRY_MS).unref()
+  }
+
+  /** Goes on with a release that has not ended. Every commit ends with one, so this is a commit without requests. */
+  function goOn(): void {
+    if (release.isUnfinished() && !isClosed && !isBroken) void enqueue(NO_DRAFTS, () => undefined)
+  }
+
+  /** Reads the held drafts again after a rollback. */
+  function forgetUndone(): void {
+    held.reload()
+    earlier.clear()
+  }
+
+  function lead(): void {
+    release.touchAll()
+    goOn()
+  }
+
+  // The last process may have ended in the middle of a release, and an import changes the books.
+  if (settings.path === undefined) lead()
+  return {
+    submit: (drafts) =>
+      enqueue({ drafts: drafts.length, size: path.sizeOf(drafts) }, () => publishRequest(books, drafts)),
+    held: openHeldQueue({ ...books, path, enqueue, quiet: readers.quiet }),
+    changed(change) {
+      if (change === 'undone') forgetUndone()
+      if (change === 'applied') earlier.clear()
+      readers.wake()
+    },
+    lead,
+    async close() {
+      isClosed = true
+      await running
+    },
+  }
+}
+
+const TOO_LARGE = doorRefusal(
+  'too-large',
+  'the drafts of one request do not fit one message to the machines that keep the log: divide it',
+)
+
+/** Number of the first requests that fit one commit; 1 at least. */
+export function batchLength(requests: readonly Readonly<{ size: number }>[], sizeMax: number): number {
+  let size = 0
+  const length = requests.findIndex((request) => (size += request.size) > sizeMax)
+  return length < 0 ? requests.length : Math.max(length, 1)
+}
+
+function sum(batch: readonly WaitingRequest[], of: 'drafts' | 'size'): number {
+  return batch.reduce((total, request) => total + request[of], 0)
+}
+
+/** Head of the log and number of held drafts. */
+type BooksState = Readonly<{ head: Head; held: number }>
+
+function stateOf(appender: Appender, held: HeldDrafts): BooksState {
+  return { head: appender.head(), held: held.size() }
+}
+
+function tellCommit(
+  { onCommit, onHeld }: CommitQueueSettings,
+  before: BooksState,
+  { head, held }: BooksState,
+  size: CommitSize,
+): void {
+  if (head.seq > before.head.seq && head.atMs !== null) {
+    onCommit({ seq: head.seq, atMs: head.atMs, events: head.seq - before.head.seq, ...size })
+  } else if (held > before.held) {
+    onHeld({ added: held - before.held, ...size })
+  }
+}
+
+/** Opens the wait of readers for the end of an open transaction. */
+function openQuiet({ isOpen }: CommitPath): Readonly<{ quiet: HeldQueue['quiet']; wake(): void }> {
+  const waiting = new Set<() => void>()
+  return {
+    quiet(signal) {
+      if (!isOpen()) return Promise.resolve()
+      // An async function would settle later: the next transaction may be open by then.
+      return new Promise((resolve, reject) => {
+        const stop = (): void => {
+          waiting.delete(wake)
+          reject(new Error('the wait for the end of a commit was aborted', { cause: signal?.reason }))
+        }
+        const wake = (): void => {
+          signal?.removeEventListener('abort', stop)
+          resolve()
+        }
+        if (signal?.aborted === true) return stop()
+        signal?.addEventListener('abort', stop, { once: true })
+        waiting.add(wake)
+      })
+    },
+    wake() {
+      if (isOpen()) return
+      const woken = [...waiting]
+      waiting.clear()
+      for (const wake of woken) wake()
+    },
+  }
+}
