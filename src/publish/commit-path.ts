@@ -15,7 +15,7 @@ export type CommitPath = CommitRoom &
   }>
 
 /** Result of a commit: its last `build` returned `built`, or all its requests are refused. */
-export type CommitEnd<Built> = Readonly<{ ok: true; built: Built }> | FailedOutcome
+type CommitEnd<Built> = Readonly<{ ok: true; built: Built }> | FailedOutcome
 
 /** Limits of a commit, in units of its path. */
 export type CommitRoom = Readonly<{

@@ -1,10 +1,10 @@
 /**
  * The room `publish` is the only way to write a log: it admits a draft (grammar, no wallet address, order, balance), then
  * publishes or holds it with `log/append.ts`. It knows the log and its folds, and nothing of readers. An option can plug in
- * another path of commits (`commit-path.ts`), and settle held drafts (`held/held-queue.ts`).
+ * another path of commits (`commit-path.ts`), and settle held drafts (`held-queue.ts`).
  *
  * Begin here, with one commit from its requests to their answers. `publish-request.ts` admits the drafts of a request,
- * `held/release.ts` publishes held ones, `api/publish-api.ts` takes requests over HTTP, and `writer/run-writer.ts` is the
+ * `release.ts` publishes held ones, `door/door.ts` takes requests over HTTP, and `door/run-writer.ts` is the
  * thread in which all of this runs.
  */
 import { setImmediate as turn } from 'node:timers/promises'
@@ -24,10 +24,10 @@ import {
   type RequestSize,
   UNAVAILABLE,
 } from './commit-path.ts'
-import { openEarlierCache } from './held/expected-books.ts'
-import { type HeldDrafts, openHeldDrafts } from './held/held-drafts.ts'
-import { type HeldQueue, openHeldQueue } from './held/held-queue.ts'
-import { openRelease } from './held/release.ts'
+import { openEarlierCache } from './expected-books.ts'
+import { type HeldDrafts, openHeldDrafts } from './held-drafts.ts'
+import { type HeldQueue, openHeldQueue } from './held-queue.ts'
+import { openRelease } from './release.ts'
 import { publishRequest } from './publish-request.ts'
 
 export type CommitQueue = Readonly<{

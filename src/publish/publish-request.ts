@@ -12,10 +12,10 @@ import {
   type Outcome,
   toldRef,
 } from './admission/outcome.ts'
-import { decide } from './held/decide.ts'
-import { HELD_DRAFTS_MAX, type HeldDrafts } from './held/held-drafts.ts'
-import type { Release } from './held/release.ts'
-import type { EarlierCache } from './held/expected-books.ts'
+import { decide } from './decide.ts'
+import { HELD_DRAFTS_MAX, type HeldDrafts } from './held-drafts.ts'
+import type { Release } from './release.ts'
+import type { EarlierCache } from './expected-books.ts'
 
 type RequestSettings = Readonly<{
   appender: Appender

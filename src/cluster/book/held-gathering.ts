@@ -1,6 +1,6 @@
 import type { HeldChange } from '../../log/held/held-change.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
-import type { HeldDrafts } from '../../publish/held/held-drafts.ts'
+import type { HeldDrafts } from '../../publish/held-drafts.ts'
 import { bytesOfChange, DRAFT_ID_BYTES } from './row-room.ts'
 
 /** The changes of held drafts since the last commit, in order. */

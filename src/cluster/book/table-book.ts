@@ -7,7 +7,7 @@ import { isMadeWith, type SigningKey, verifierKeyOf } from '../../log/tree/signe
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { CommitRoom } from '../../publish/commit-path.ts'
-import type { HeldDrafts } from '../../publish/held/held-drafts.ts'
+import type { HeldDrafts } from '../../publish/held-drafts.ts'
 import {
   type CommitRow,
   followsOther,

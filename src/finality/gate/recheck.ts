@@ -1,5 +1,5 @@
 import type { ChainClient, TxVerdict } from '../chain/tx-verdict.ts'
-import type { HeldQueue } from '../../publish/held/held-queue.ts'
+import type { HeldQueue } from '../../publish/held-queue.ts'
 import type { PublishedTxs } from '../../log/published-txs.ts'
 import { boundOf, DAY_MS, type Ms } from '../../protocol/moment.ts'
 import type { FinalityReport } from './finality-report.ts'

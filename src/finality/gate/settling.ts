@@ -1,5 +1,5 @@
 import type { TxVerdict } from '../chain/tx-verdict.ts'
-import type { HeldQueue, Settlement } from '../../publish/held/held-queue.ts'
+import type { HeldQueue, Settlement } from '../../publish/held-queue.ts'
 import type { AmountGuard } from './amount-guard.ts'
 import type { PollSchedule } from './poll-schedule.ts'
 import type { RpcBudgets } from './rpc-budgets.ts'

@@ -1,7 +1,7 @@
 import type { ServerAnswer } from '../chain/tx-verdict.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { HeldQueue } from '../../publish/held/held-queue.ts'
+import type { HeldQueue } from '../../publish/held-queue.ts'
 import type { FinalityReport, PendingDrafts } from './finality-report.ts'
 import type { AskedChain } from './finality-settings.ts'
 import type { ServerSaid } from '../../publish/door/tx-judge.ts'

@@ -4,7 +4,7 @@ import { formatAmount } from '../../protocol/amount.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import { moment, type Ms } from '../../protocol/moment.ts'
-import type { HeldQueue } from '../held/held-queue.ts'
+import type { HeldQueue } from '../held-queue.ts'
 
 /**
  * States in which the list shows a draft. `refused`: its transaction is final, and the books refuse the draft, or its

@@ -2,7 +2,7 @@ import { REASON_CHARS_MAX, REF_CHARS_MAX } from '../../protocol/draft.ts'
 import { readBounded, readShown } from '../admission/details-grammar.ts'
 import { isFault } from '../admission/refusal.ts'
 import { doorRefusal, type FailedOutcome } from '../admission/outcome.ts'
-import type { HeldQueue } from '../held/held-queue.ts'
+import type { HeldQueue } from '../held-queue.ts'
 import { type PlacedRequest, readJsonBody } from './door-replies.ts'
 import { type HeldPage, type LastWords, listDrafts, LISTED_STATES } from './held-list.ts'
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Ms } from '../../protocol/moment.ts'
-import type { HeldQueue } from '../held/held-queue.ts'
+import type { HeldQueue } from '../held-queue.ts'
 
 // The port of the writer to an option that judges transactions: it asks what became of those of held drafts, and settles
 // these. Without it, the operator vouches for transactions.

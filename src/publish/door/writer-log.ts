@@ -7,7 +7,7 @@ import { LOCK_FILE } from '../../log/store/lock.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { openSigner } from '../../log/tree/signer.ts'
 import type { CommitPath } from '../commit-path.ts'
-import type { HeldDrafts } from '../held/held-drafts.ts'
+import type { HeldDrafts } from '../held-drafts.ts'
 import type { WriterSettings } from './writer-messages.ts'
 
 /** The log that the writer's thread writes. */

@@ -16,7 +16,7 @@ import type { Ms } from '../../../src/protocol/moment.ts'
 import type { BalancesSetting } from '../../../src/publish/admission/admission.ts'
 import { type CommitQueue, openCommitQueue } from '../../../src/publish/commit-queue.ts'
 import type { CommitPath } from '../../../src/publish/commit-path.ts'
-import { openHeldDrafts } from '../../../src/publish/held/held-drafts.ts'
+import { openHeldDrafts } from '../../../src/publish/held-drafts.ts'
 import { QUIET_QUEUE } from '../../commits/quiet-queue.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 

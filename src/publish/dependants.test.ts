@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { contest, moved, PAYING, RUNNING, sent } from '../../../test/held/held-drafts.ts'
-import { openHeldStage } from '../../../test/held/held-stage.ts'
+import { contest, moved, PAYING, RUNNING, sent } from '../../test/held/held-drafts.ts'
+import { openHeldStage } from '../../test/held/held-stage.ts'
 
 suite('a draft whose only obstacle is held drafts of its contest', () => {
   test('is held with them, and published after them: a prize after a held top_up', async () => {

@@ -1,7 +1,7 @@
-import type { Fold } from '../../project/fold/fold.ts'
-import type { Draft } from '../../protocol/draft.ts'
-import { ruleKind } from '../../protocol/rules.ts'
-import { type BalancesSetting, type BooksRefusal, judgeDraft } from '../admission/admission.ts'
+import type { Fold } from '../project/fold/fold.ts'
+import type { Draft } from '../protocol/draft.ts'
+import { ruleKind } from '../protocol/rules.ts'
+import { type BalancesSetting, type BooksRefusal, judgeDraft } from './admission/admission.ts'
 
 /** The held drafts of a draft's contest that were accepted before it. */
 export type EarlierHeld = Readonly<{

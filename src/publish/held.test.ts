@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { contest, moved, PAYING, RUNNING, sent } from '../../../test/held/held-drafts.ts'
-import { openHeldStage } from '../../../test/held/held-stage.ts'
+import { contest, moved, PAYING, RUNNING, sent } from '../../test/held/held-drafts.ts'
+import { openHeldStage } from '../../test/held/held-stage.ts'
 
 suite('a draft with a transaction', () => {
   test('is held until the chain says that it is final', async () => {

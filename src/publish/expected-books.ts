@@ -1,4 +1,4 @@
-import { moveContest } from '../../project/fold/contest-state.ts'
+import { moveContest } from '../project/fold/contest-state.ts'
 import {
   contestOf,
   correctionOf,
@@ -7,15 +7,15 @@ import {
   loyaltyOf,
   openFold,
   restatementOf,
-} from '../../project/fold/fold.ts'
-import { effectOf, post, postingOf, postToContest } from '../../project/fold/ledger.ts'
-import { emptyTally, type Tally } from '../../project/fold/tally.ts'
-import type { Draft } from '../../protocol/draft.ts'
-import type { Entry } from '../../protocol/event.ts'
-import { msOf } from '../../protocol/moment.ts'
-import { BEFORE_FIRST } from '../../protocol/seq.ts'
-import { type BooksRefusal, judgeDraft } from '../admission/admission.ts'
-import type { HeldDraft } from '../../log/held/held-draft.ts'
+} from '../project/fold/fold.ts'
+import { effectOf, post, postingOf, postToContest } from '../project/fold/ledger.ts'
+import { emptyTally, type Tally } from '../project/fold/tally.ts'
+import type { Draft } from '../protocol/draft.ts'
+import type { Entry } from '../protocol/event.ts'
+import { msOf } from '../protocol/moment.ts'
+import { BEFORE_FIRST } from '../protocol/seq.ts'
+import { type BooksRefusal, judgeDraft } from './admission/admission.ts'
+import type { HeldDraft } from '../log/held/held-draft.ts'
 import { type EarlierHeld, NONE_EARLIER } from './decide.ts'
 import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
 
@@ -23,7 +23,7 @@ import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
  * The published books with the held drafts of one contest applied in order of acceptance. They grow draft by draft, so
  * that a request of many dependants costs what it is long.
  */
-export type ExpectedBooks = Readonly<{
+type ExpectedBooks = Readonly<{
   /** Applies a held draft. */
   hold(draft: Draft): void
   /** Applies a draft that was published after these books were opened. The published books have it already. */
@@ -33,7 +33,7 @@ export type ExpectedBooks = Readonly<{
 }>
 
 /** Opens expected books without any held draft. `published` gives the published books of the moment. */
-export function openExpectedBooks(published: () => Fold): ExpectedBooks {
+function openExpectedBooks(published: () => Fold): ExpectedBooks {
   // Other contests and the log are read from the published books, so only the contest's own state can be outdated.
   const fold = openFold(emptyTally(), {
     ...published().shelf,

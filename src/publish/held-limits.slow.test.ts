@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { moved, PAYING, payouts, sent } from '../../../test/held/held-drafts.ts'
-import { type HeldStage, openHeldStage } from '../../../test/held/held-stage.ts'
+import { moved, PAYING, payouts, sent } from '../../test/held/held-drafts.ts'
+import { type HeldStage, openHeldStage } from '../../test/held/held-stage.ts'
 import { HELD_DRAFTS_MAX } from './held-drafts.ts'
 
 const REQUEST_DRAFTS = 10_000

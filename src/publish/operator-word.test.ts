@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { contest, moved, PAYING, sent } from '../../../test/held/held-drafts.ts'
-import { CHAIN, openHeldStage, txOf } from '../../../test/held/held-stage.ts'
+import { contest, moved, PAYING, sent } from '../../test/held/held-drafts.ts'
+import { CHAIN, openHeldStage, txOf } from '../../test/held/held-stage.ts'
 
 const WON = moved('won', 'prize/winner', '30')
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { moved, PAYING, payouts, sent } from '../../../test/held/held-drafts.ts'
-import { CHAIN, openHeldStage } from '../../../test/held/held-stage.ts'
+import { moved, PAYING, payouts, sent } from '../../test/held/held-drafts.ts'
+import { CHAIN, openHeldStage } from '../../test/held/held-stage.ts'
 
 const WON = moved('won', 'prize/winner', '90')
 

@@ -1,9 +1,9 @@
-import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
-import type { HeldTables } from '../../log/held/held-tables.ts'
-import type { Draft } from '../../protocol/draft.ts'
-import type { Ms } from '../../protocol/moment.ts'
-import type { ContestId, Seq } from '../../protocol/seq.ts'
-import { canonicalTx } from '../../protocol/tx.ts'
+import type { HeldDraft, SettledDraft } from '../log/held/held-draft.ts'
+import type { HeldTables } from '../log/held/held-tables.ts'
+import type { Draft } from '../protocol/draft.ts'
+import type { Ms } from '../protocol/moment.ts'
+import type { ContestId, Seq } from '../protocol/seq.ts'
+import { canonicalTx } from '../protocol/tx.ts'
 
 /** Held drafts in all, at most. They are all in memory. */
 export const HELD_DRAFTS_MAX = 50_000
