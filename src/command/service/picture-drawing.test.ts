@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { countPixels, decodePng } from '../../../test/previews/png.ts'
+import { countPixels, decodePng } from '../../../test/web/png.ts'
 import { openPictureDrawing } from './picture-drawing.ts'
 
 const svgOf = (text: string): Uint8Array =>

@@ -5,7 +5,7 @@ import type { Keep, Reply } from '../../serve/http/route.ts'
 import { exportName } from '../../serve/http/export-name.ts'
 import { xmlOf } from '../markup/html.ts'
 import type { AnyPage, View } from './page.ts'
-import { previewSvg } from '../preview/preview-card.ts'
+import { previewSvg } from '../preview/link-preview.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
 import { CSV_TYPE, formatCsv } from '../../serve/http/csv.ts'
 

@@ -9,7 +9,7 @@ import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
 import type { AnswerTable } from '../../serve/http/csv.ts'
-import type { PreviewCard } from '../preview/preview-card.ts'
+import type { LinkPreview } from '../preview/link-preview.ts'
 
 /** Context in which a page is rendered, in addition to its answer. */
 export type View = Readonly<{
@@ -87,7 +87,7 @@ export type Page<Answer> = Readonly<{
   csv?(answer: Answer, view: View): AnswerTable
   svg?(answer: Answer, view: View): Html | Promise<Html>
   /** Link-preview picture at `.png`; that of the summary if absent. */
-  preview?(answer: Answer, view: View): PreviewCard | Promise<PreviewCard>
+  preview?(answer: Answer, view: View): LinkPreview | Promise<LinkPreview>
   /** Maximum rows that its link-preview picture asks of its endpoint. */
   previewRowsMax?: number
 }>

@@ -1,6 +1,6 @@
 import { type Html, html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
-import { PREVIEW_HEIGHT, PREVIEW_WIDTH } from '../preview/preview-card.ts'
+import { PREVIEW_HEIGHT, PREVIEW_WIDTH } from '../preview/link-preview.ts'
 
 /** Link preview of pages without a picture of their own. */
 const START = '/summary.png'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
-import { PREVIEW_FONT, previewFonts } from './preview-font.ts'
+import { fontFile, PREVIEW_FONT } from './preview-font.ts'
 
 /** Draws an SVG as PNG. */
 type Rasterise = (svg: string) => Uint8Array
@@ -9,8 +9,8 @@ type Rasterise = (svg: string) => Uint8Array
 /** Loads the renderer and the font. The renderer reads no file and no address that an SVG names. */
 export async function openRasteriser(): Promise<Rasterise> {
   await initWasm(readFileSync(fileURLToPath(import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm'))))
-  const { bold, regular } = previewFonts()
-  const font = { fontBuffers: [bold, regular], loadSystemFonts: false, defaultFontFamily: PREVIEW_FONT }
+  const fontBuffers = [fontFile('bold'), fontFile('regular')]
+  const font = { fontBuffers, loadSystemFonts: false, defaultFontFamily: PREVIEW_FONT }
   return (svg) => {
     // Memory of the renderer is freed at once, since no garbage collector sees it.
     const drawing = new Resvg(svg, { font })

@@ -9,12 +9,11 @@ import { contestState, stateChip } from '../../markup/kind-words.ts'
 import type { EndpointPage } from '../../frame/page.ts'
 import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { paidChart, paidPicture } from './contest-ledger-chart.ts'
-import { contestPreview } from './contest-preview.ts'
 import { paymentsOf } from './contest-payments.ts'
 import { prizeTable } from './contest-prizes.ts'
 import { paymentCheck, poolAccount } from './contest-sums.ts'
 import { askTimeline, courseOf } from './contest-timeline.ts'
-import { contestVerdict } from './contest-verdict.ts'
+import { contestPreview, contestVerdict } from './contest-verdict.ts'
 import { UNPAID_ASKED, whatWaits } from './contest-waits.ts'
 
 /** `/contests/{id}/ledger`: whether the prizes of a contest are paid, what waits and why, and every payment. */

@@ -20,16 +20,6 @@ export function isOverpaid(prizes: readonly PrizeLine[]): boolean {
   return prizes.some(({ owed, redeemed }) => digitsOf(redeemed) > digitsOf(owed))
 }
 
-/** Digits of what waits, and of what was paid or has expired too much. Their difference may be zero, though both are not. */
-export function openDigits(prizes: readonly PrizeLine[]): Readonly<{ waits: bigint; over: bigint }> {
-  const open = prizes.map(({ notRedeemed }) => digitsOf(notRedeemed))
-  const sumOf = (some: readonly bigint[]): bigint => some.reduce((sum, digits) => sum + digits, 0n)
-  return {
-    waits: sumOf(open.filter((digits) => digits > 0n)),
-    over: -sumOf(open.filter((digits) => digits < 0n)),
-  }
-}
-
 /** Table of the prizes by kind: won, paid, expired and unpaid, and the sums. */
 export function prizeTable({ prizes }: ContestLedger, { site }: View): Html | null {
   if (prizes.length === 0) return null

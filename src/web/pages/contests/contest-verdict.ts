@@ -5,7 +5,10 @@ import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { stateInWords, stateWords } from '../../markup/kind-words.ts'
 import { clockMoment, nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import { plainText } from '../../markup/page-lead.ts'
 import { capitalized } from '../../markup/prose.ts'
+import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
+import { drawableText } from '../../preview/preview-font.ts'
 import type { View } from '../../frame/page.ts'
 import { expressed, wholePercentOf } from '../../charts/share.ts'
 import { hasPrizes, isOverpaid, partOf } from './contest-prizes.ts'
@@ -27,6 +30,17 @@ export function contestVerdict(verdict: Verdict): Html {
   return html`<p class="say">${say}</p>
     <p class="lead">${lead}</p>
     ${bar ?? null}`
+}
+
+/** Link preview of a contest: its title, and the largest words of its page. */
+export function contestPreview(ledger: ContestLedger, view: View): LinkPreview {
+  const { contest, asOf } = ledger
+  const title = contest.title === null ? null : drawableText(contest.title)
+  return {
+    headline: title === null ? `Contest ${contest.id}` : `Contest ${contest.id}: ${title}`,
+    figure: plainText(wordsOf({ ledger, unpaid: null, view }).say),
+    date: asOf.at === null ? '' : previewDate(asOf.at),
+  }
 }
 
 type Words = Readonly<{ say: Html; lead: Html; bar?: Html }>

@@ -9,10 +9,14 @@ import { type Html, html } from '../../markup/html.ts'
 import { vouchersOf } from '../status/witness-line.ts'
 import { EVENT_PROVED, eventPath } from '../verify/verify-checks.ts'
 import { askForContest } from './event-for.ts'
-import { eventPreview } from './event-preview.ts'
 import { eventLineOf } from './event-line.ts'
 import { askProof, type EventProof } from './event-proof.ts'
-import { eventSheet } from './event-sheet.ts'
+import { eventSheet, sheetTitle } from './event-sheet.ts'
+import { eventName } from './event-names.ts'
+import { plainText } from '../../markup/page-lead.ts'
+import { grouped } from '../../markup/chart-scale.ts'
+import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
+import { drawableToken } from '../../preview/preview-font.ts'
 
 /** `/events/{seq}`: a receipt of a payment, or a record of another event, and whether a later event corrected it. */
 export const eventPage: EndpointPage<'event'> = {
@@ -21,7 +25,7 @@ export const eventPage: EndpointPage<'event'> = {
   island: 'receipt',
   title: ({ seq, type }) => `${type === 'payout' ? 'Receipt' : 'Event'} ${seq.toLocaleString('en')}`,
   csv: (event) => eventRows([event], null),
-  preview: eventPreview,
+  preview: previewOf,
   // The sheet has the heading.
   heading: () => html``,
   async render(event, view) {
@@ -52,6 +56,24 @@ export const eventPage: EndpointPage<'event'> = {
       </aside>
     </div>`
   },
+}
+
+const NBSP = '\u00A0'
+
+/** Link preview of an event: what it records, its exact amount, and the event that cancelled it. */
+async function previewOf({ seq, type, kind, kots, at }: EventWire, view: View): Promise<LinkPreview> {
+  const { answer } = await askEndpoint(view, 'eventCorrections', { segments: { seq: String(seq) } })
+  const { correctedBy } = answer
+  const [whole = '', decimals = ''] = (kots ?? '').split('.')
+  const cancelled = correctedBy === null ? '' : `, cancelled by event${NBSP}${grouped(String(correctedBy))}`
+  return {
+    headline: `${sheetTitle(type)}, No.${NBSP}${grouped(String(seq))}${cancelled}`,
+    figure:
+      kots === null
+        ? plainText(eventName(type, kind))
+        : `${grouped(whole)}.${decimals} ${drawableToken(view.site)}`,
+    date: previewDate(at),
+  }
 }
 
 /** Button that checks the event in the browser. Without a script it leads to the page of checks. */

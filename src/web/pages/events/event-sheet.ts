@@ -39,6 +39,11 @@ const HEADINGS: Readonly<Record<EventType, string>> = {
   correction: 'Record of a correction',
 }
 
+/** Name of the record of an event: `Receipt of a payment`. */
+export function sheetTitle(type: string): string {
+  return isEventType(type) ? HEADINGS[type] : 'Record of an event'
+}
+
 /** The sheet of an event: a receipt that prints on one page. */
 export function eventSheet(event: EventWire, answers: SheetAnswers, view: View): Html {
   const { details, corrections, contest } = answers
@@ -63,7 +68,7 @@ export function eventSheet(event: EventWire, answers: SheetAnswers, view: View):
       <span class="mark">${view.site.name}</span>
       <p data-at="/seq /at"><b>No. ${countHtml(seq)}</b><br />${dayOf(at)}</p>
     </header>
-    <h1>${isEventType(type) ? HEADINGS[type] : 'Record of an event'}</h1>
+    <h1>${sheetTitle(type)}</h1>
     ${amountOf(event, details, view.site)}
     <dl>
       ${rows.map(([name, value]) =>

@@ -5,9 +5,10 @@ import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
-import { flowsPreview } from './flows-preview.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { bucketOf, bucketStart, momentText, rangeEnd } from '../../markup/moment-html.ts'
+import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
+import { drawableToken } from '../../preview/preview-font.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { rangeControls } from './range-form.ts'
@@ -27,7 +28,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: ANSWER_TABLES.flows,
   svg: pictureOf,
-  preview: flowsPreview,
+  preview: previewOf,
   heading: (flows, view) => html`<h1>${sentenceOf(flows, view)}</h1>`,
   render(flows, view) {
     const { bucket, buckets } = flows
@@ -63,6 +64,17 @@ export const flowsPage: EndpointPage<'flows'> = {
       </div>
     `
   },
+}
+
+/** Link preview of a range, such as a month: what was paid in it. A finished range says the same for ever. */
+function previewOf(flows: Flows, { site }: View): LinkPreview {
+  const paid = plainText(headlineAmount(flows.totals.paidInPrizes))
+  const until = unfinishedIn(flows) > 0 ? flows.asOf.at : flows.to
+  return {
+    headline: rangeName(flows).words,
+    figure: `${paid} ${drawableToken(site)} paid in prizes`,
+    date: previewDate(until ?? flows.to),
+  }
 }
 
 function flowKey(field: string): keyof FlowFigures {

@@ -4,12 +4,17 @@ import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { firstEvent } from '../../frame/linked-answers.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { asOfLine } from '../../frame/state-line.ts'
-import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
-import { summaryPreview } from './summary-preview.ts'
+import { amountHtml, countHtml, eventLink, headlineAmount, isPositive } from '../../markup/amount-html.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { longMomentText, momentOf } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { Site } from '../../markup/site.ts'
+import { waitingSum } from '../../markup/waiting-sum.ts'
+import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
+import { drawableToken } from '../../preview/preview-font.ts'
+import { askReopened } from '../contests/reopened.ts'
+import { askCancellations, hasCancelled } from './cancelled-contests.ts'
+import { askUnpaidTotals, headline } from './today-top.ts'
 import { askEarlier, figureTable } from './summary-figures.ts'
 import { flowsPicture } from './summary-flows.ts'
 import { timeTravel } from './summary-travel.ts'
@@ -30,7 +35,7 @@ export const summaryPage: EndpointPage<'summary'> = {
   description: (summary, { site }) => (summary.asOf.seq === 0 ? null : figuresIn(summary, site)),
   csv: tableOf,
   svg: flowsPicture,
-  preview: summaryPreview,
+  preview: previewOf,
   async render(summary, view) {
     const first = (await firstEvent(view))?.answer ?? null
     const before = await askEarlier(summary, view)
@@ -43,6 +48,33 @@ export const summaryPage: EndpointPage<'summary'> = {
         </aside>
       </div>`
   },
+}
+
+/** Link preview of the start page: how many closed contests are settled, and what still waits. */
+async function previewOf(summary: Summary, view: View): Promise<LinkPreview> {
+  const { asOf, contests, paidInPrizes } = summary
+  const token = drawableToken(view.site)
+  const cancelled = hasCancelled(await askCancellations(summary, view))
+  const date = asOf.at === null ? 'Nothing is published yet' : previewDate(asOf.at)
+  if (view.query.has('at')) {
+    // The summary of a past moment does not tell what of its unpaid prizes waited.
+    const paid = plainText(headlineAmount(paidInPrizes))
+    return {
+      headline: plainText(headline(summary, { token }, null, cancelled)),
+      figure: `${paid} ${token} paid in prizes`,
+      date,
+    }
+  }
+  const payouts = await askUnpaidTotals(view)
+  const reopened = await askReopened(contests, view)
+  const waits = waitingSum(payouts).figure
+  return {
+    headline: plainText(headline(summary, { token }, { payouts, reopened }, cancelled)),
+    figure: isPositive(waits)
+      ? `${plainText(headlineAmount(waits))} ${token} of prizes still wait`
+      : 'No prize is waiting to be paid',
+    date,
+  }
 }
 
 /** Link-preview text: the main figures in a sentence. */

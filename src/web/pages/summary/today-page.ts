@@ -20,8 +20,7 @@ import { fourFigures, totalsAside } from './today-figures.ts'
 import { askTitles, newestPayments } from './today-lines.ts'
 import { closingNext, openingNext } from './today-next.ts'
 import { proofStrip } from './today-proof.ts'
-import { askUnpaidTotals } from './summary-preview.ts'
-import { headline, unpaidSentence } from './today-top.ts'
+import { askUnpaidTotals, headline, unpaidSentence } from './today-top.ts'
 
 const PAYMENTS_SHOWN = 7
 const NEXT_SHOWN = 3

@@ -1,5 +1,5 @@
 import type { Contests, Payouts, Summary } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { derived, derivedSum, negated } from '../../markup/derived.ts'
@@ -13,6 +13,11 @@ type Waiting = Readonly<{
   /** A contest that had been settled and has unpaid prizes; null if there is none, or if no contest pays. */
   reopened: LinkedAnswer<Contests> | null
 }>
+
+/** The totals of the prizes that are unpaid now. */
+export function askUnpaidTotals(view: View): Promise<LinkedAnswer<Payouts>> {
+  return askEndpoint(view, 'payouts', { query: 'limit=1' })
+}
 
 /**
  * The answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, of which it is not known.
