@@ -10,12 +10,7 @@ import { pathOf, skipWithout } from '../processes/test-needs.ts'
 import { blocksOf, linksOf, textOf } from '../stage/document.ts'
 import { openProject, packClone, type Packed, type Project } from '../stage/package-stage.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
-<<<<<<< HEAD
-import { decodePng } from '../stage/png.ts'
-=======
 import { decodePng } from '../web/png.ts'
-import { testReleaseFiles } from '../release/release-files.ts'
->>>>>>> 0f4d9bd1 (Record why link previews have one layout)
 
 const SAMPLE_EVENTS = 2_187
 /** A user's program: prints the newest event, and counts the events by iteration. */
