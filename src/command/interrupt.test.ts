@@ -87,7 +87,6 @@ suite('a node that is stopped', () => {
     const lines = openLines(
       (name) => said.push(name),
       () => 0,
-      () => ({ level: 'info', callers: false, without: [] }),
     )
     const node = {
       broken: new Promise<string>(() => {}),

@@ -8,7 +8,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../sim/random.ts'
 import { type FactName, factOf, FACTS } from '../../src/command/log-lines/facts.ts'
-import { LINES_A_SECOND_MAX } from '../../src/command/log-lines/line-limit.ts'
+import { LINES_A_SECOND_MAX } from '../../src/command/log-lines/log-lines.ts'
 import { type NodeProcess, startNode } from '../stage/node-process.ts'
 
 /** Stands in every value that is sent, so a line that repeats any of them has it. */
@@ -62,7 +62,7 @@ function linesOf(text: string): readonly Line[] {
   return lines.map((line) => {
     assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
     const parsed = JSON.parse(line) as Line
-    const { fields, optional = [], level } = factOf(parsed.fact)
+    const { fields, optional, level } = factOf(parsed.fact)
     assert.equal(parsed['level'], level)
     const known = ['level', 'time', 'fact', 'msg', ...fields, ...optional]
     assert.deepEqual(

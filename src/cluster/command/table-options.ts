@@ -53,16 +53,9 @@ export function requireTable(options: TableOptionValues): TableSettings {
   return table
 }
 
-/** Scheme, host and port of a server, without user, password, path and query, for a log line. */
-function shownServer(text: string): string {
-  const url = URL.parse(text)
-  return url === null ? 'given' : `${url.protocol}//${url.host}`
-}
-
 /** The part of `serve`. */
 export const SERVE_ON_TABLE: ServePart = {
   add: tableOptions,
-  shown: { 'log-store': shownServer },
   carrier(options) {
     const settings = tableOf(options)
     if (settings === null) return null

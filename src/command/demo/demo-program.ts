@@ -1,26 +1,18 @@
 import { Command } from 'commander'
 import { hasStore } from '../../log/store/store.ts'
-import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
-import type { FactName } from '../log-lines/facts.ts'
-import type { MainLines } from '../log-lines/log-lines.ts'
-import { openPlainOutput } from '../log-lines/plain-output.ts'
-import type { Option as PluggedOption } from '../plug/option.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import { beginLines, openPlainOutput, sayStart } from '../log-lines/start-lines.ts'
 import { loadServeParts, type ServeOptions, serveOptions, settingsOf } from '../operator/serve-program.ts'
+import type { Option as PluggedOption } from '../plug/option.ts'
 import { refuseOtherOwner } from '../terminal/directory-owner.ts'
 import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
 import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
 import { demo, type DemoWorld, holdsRealLog, upgradeDemo } from './demo.ts'
 
-/**
- * Facts of a demonstration without lines unless asked. The simulator publishes every few seconds. A slow machine and its
- * limits are the business of operators.
- */
-const UNASKED: readonly FactName[] = ['published', 'held', 'slow', 'few-files']
-
 /** The command `demo`, with the options of `serve` that are of the core. */
 export function demoCommand(
   world: World,
-  lines: MainLines,
+  lines: LogLines,
   done: (code: ExitCode) => void,
   plugged: readonly PluggedOption[],
 ): Command {
@@ -48,15 +40,14 @@ export function demoCommand(
   })
 }
 
-/** On a terminal, only graver lines than `info` are shown unless `--log-level` is given. Asides are lines of `info`. */
+/** On a terminal, only errors are shown unless `--log-level` is given. Asides are lines of `info`. */
 function demoWorld(
   options: ServeOptions,
   command: Command,
-  tools: Readonly<{ world: World; lines: MainLines }>,
+  tools: Readonly<{ world: World; lines: LogLines }>,
 ): DemoWorld {
   const isAsked = command.getOptionValueSource('logLevel') !== 'default'
   const isQuiet = !isAsked && tools.world.interactive
-  const lineOptions = isQuiet ? { ...options, logLevel: 'warn' as const } : options
-  const shown = beginLines(lineOptions, isAsked ? [] : UNASKED, tools)
+  const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, tools)
   return { shown, aside: isQuiet ? { ...shown, stderr: openPlainOutput(tools.lines) } : shown }
 }

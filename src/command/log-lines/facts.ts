@@ -1,274 +1,282 @@
-import type { Fact } from './fact-form.ts'
-import type { FieldForms, LINE_FIELDS, LineField } from './line-fields.ts'
-import { PEER_FACTS } from './peer-facts.ts'
-import { WITNESS_FACTS } from './witness-facts.ts'
+import { keysOf } from '../../protocol/brand.ts'
 
-const SERVICE_FACTS = {
-  starting: {
-    level: 'info',
-    text: 'daybook {version} starts',
-    fields: ['version', 'schema', 'node', 'sqlite'],
-  },
-  options: { level: 'info', text: 'options in effect', fields: ['settings'] },
-  ready: {
-    level: 'info',
-    text: 'listening on {url} · publish door on {door} · head {head} · {ms} ms',
-    fields: ['url', 'door', 'port', 'publishPort', 'head', 'ms'],
-    said: ['port', 'publishPort'],
-  },
-  note: { level: 'info', text: '{words}', fields: ['words'] },
-  development: { level: 'warn', text: '{of} is a log for development: never publish it', fields: ['of'] },
-  'one-thread': {
-    level: 'warn',
-    text: 'threads cannot share a port on this system: one thread serves',
-    fields: [],
-  },
-  'few-files': {
-    level: 'warn',
-    text: 'this process may open {openFiles} files: raise that limit (LimitNOFILE, ulimit -n)',
-    fields: ['openFiles', 'connectionsMax', 'wanted', 'threads'],
-  },
-  published: {
-    level: 'info',
-    text: 'published {events} event(s), seq {first} to {last}, in {ms} ms',
-    fields: ['first', 'last', 'events', 'commits', 'requests', 'held', 'ms'],
-  },
-  held: {
-    level: 'info',
-    text: 'holds {added} more draft(s)',
-    fields: ['added', 'held', 'requests', 'ms'],
-  },
-  refused: {
-    level: 'info',
-    text: 'refused a request at the publish door: {code}',
-    fields: ['request', 'status', 'code', 'field'],
-    optional: ['traceparent', 'caller'],
-  },
-  accepted: {
-    level: 'debug',
-    text: 'accepted a request at the publish door',
-    fields: ['request', 'status', 'code'],
-    optional: ['traceparent', 'caller'],
-  },
-  unauthorized: {
-    level: 'warn',
-    text: 'a request at the publish door had no valid token',
-    fields: ['request', 'status', 'code'],
-    optional: ['traceparent', 'caller'],
-  },
-  unaccepting: {
-    level: 'warn',
-    text: 'the publish door accepts nothing: {code}',
-    fields: ['request', 'status', 'code'],
-    optional: ['traceparent', 'caller'],
-  },
-  'door-failed': {
-    level: 'error',
-    text: 'a request on the private listener failed',
-    fields: ['reason'],
-    optional: ['request', 'traceparent', 'caller'],
-  },
-  failed: {
-    level: 'error',
-    text: 'a request failed',
-    fields: ['err', 'request', 'route', 'status', 'code', 'ms'],
-    optional: ['traceparent', 'caller'],
-  },
-  unready: {
-    level: 'warn',
-    text: 'a request was answered {status}: {code}',
-    fields: ['request', 'route', 'status', 'code', 'ms'],
-    optional: ['traceparent', 'caller'],
-  },
-  slow: {
-    level: 'warn',
-    text: 'an answer took {ms} ms: {route}',
-    fields: ['request', 'route', 'status', 'code', 'ms'],
-    optional: ['traceparent', 'caller'],
-  },
-  problem: {
-    level: 'debug',
-    text: 'a request was answered {status}: {code}',
-    fields: ['request', 'route', 'status', 'code', 'ms'],
-    optional: ['traceparent', 'caller'],
-  },
-  answered: {
-    level: 'debug',
-    text: 'answered {route}',
-    fields: ['request', 'route', 'status', 'code', 'ms'],
-    optional: ['traceparent', 'caller'],
-  },
-  'read-failed': { level: 'error', text: 'a read of the log failed: {of}', fields: ['err', 'of'] },
-  'stream-cut': {
-    level: 'info',
-    text: 'a stream was cut: {fault}',
-    fields: ['fault', 'seq'],
-  },
-  'stream-ended': {
-    level: 'debug',
-    text: 'a stream ended: {fault}',
-    fields: ['fault', 'seq'],
-  },
-  'export-cut': {
-    level: 'info',
-    text: 'a CSV file of the log was cut: its reader took nothing',
-    fields: ['seq'],
-  },
-  'answer-cut': {
-    level: 'info',
-    text: 'an answer was cut, because its reader did not take it: {fault}',
-    fields: ['fault'],
-  },
-  'connections-full': {
-    level: 'warn',
-    text: 'the limit of connections is reached: further ones are closed',
-    fields: ['count', 'connectionsMax'],
-  },
-  'listener-crowded': {
-    level: 'warn',
-    text: 'the {of} listener has {connectionsMax} connections: each further one ends the oldest idle one',
-    fields: ['of', 'count', 'connectionsMax'],
-  },
-  'audit-begun': { level: 'info', text: 'an audit of the whole log begins', fields: [] },
-  audited: {
-    level: 'info',
-    text: 'an audit found the whole log right: {events} event(s)',
-    fields: ['events', 'ms'],
-  },
-  'audit-failed': {
-    level: 'warn',
-    text: 'an audit of the whole log was broken off, and soon begins again: {reason}',
-    fields: ['reason'],
-  },
-  'backed-up': {
-    level: 'info',
-    text: 'a verified backup holds {events} event(s)',
-    fields: ['events', 'ms'],
-  },
-  'store-replaced': {
-    level: 'error',
-    text: '{file} was replaced or removed while the service runs: no event is published until a restart',
-    fields: ['file'],
-  },
-  'clock-wrong': { level: 'error', text: '{reason}', fields: ['fault', 'reason'] },
-  'clock-right': { level: 'info', text: 'the clock agrees again: events are published', fields: [] },
-  'disk-full': {
-    level: 'error',
-    text: 'the disk is full: no event is published until there is room',
-    fields: [],
-  },
-  'disk-room': { level: 'info', text: 'the disk has room again: events are published', fields: [] },
-  'held-unasked': {
-    level: 'warn',
-    text: 'drafts are held, and nothing asks the chain about them: start with --finality, or decide with daybook held',
-    fields: ['held'],
-  },
-  'chain-known': { level: 'info', text: 'the chain is asked about transactions', fields: ['chain'] },
-  'chain-silent': {
-    level: 'warn',
-    text: 'too few servers of --finality answer: drafts with a transaction are held until enough do',
-    fields: [],
-  },
-  'chain-other': {
-    level: 'error',
-    text: '--finality: {words}; nothing is settled until the servers agree',
-    fields: ['words'],
-  },
-  'rpc-fault': {
-    level: 'warn',
-    text: 'a server of --finality gave no usable answer',
-    fields: ['rpc', 'fault', 'rpcCode', 'count'],
-    optional: ['serverWords'],
-  },
-  'chain-overdue': {
-    level: 'warn',
-    text: 'drafts wait for the chain for longer than --finality-overdue; the servers say of the first of them: {reason}',
-    fields: ['drafts', 'count', 'reason'],
-  },
-  'amounts-more': {
-    level: 'error',
-    text: 'payouts name more than their transaction moved: these drafts stay held',
-    fields: ['drafts'],
-  },
-  'amounts-less': {
-    level: 'warn',
-    text: 'payouts name less than their transaction moved: daybook verify --chain, --payer and --token names them',
-    fields: ['drafts'],
-  },
-  contradicted: { level: 'error', text: 'the chain contradicts {of}: {reason}', fields: ['of', 'reason'] },
-  'chain-failed': { level: 'error', text: 'a question to the chain failed', fields: ['reason'] },
-  'log-leads': { level: 'info', text: 'this node leads the log, after row {place}', fields: ['place'] },
-  'log-left': { level: 'warn', text: 'this node leads the log no longer: {reason}', fields: ['reason'] },
-  'table-away': {
-    level: 'warn',
-    text: 'the database of the log cannot be used: {reason}',
-    fields: ['reason'],
-  },
-  'table-changed': { level: 'warn', text: 'the table of the log has changed: {reason}', fields: ['reason'] },
-  'table-clock': { level: 'warn', text: 'the clock of the database differs by {ms} ms', fields: ['ms'] },
-  'rows-put-back': {
-    level: 'error',
-    text: 'put {count} lost row(s) back into the table of the log',
-    fields: ['count'],
-  },
-  'fork-kept': { level: 'error', text: 'keeps {count} row(s) of two branches', fields: ['count'] },
-  'log-stopped': {
-    level: 'error',
-    text: 'nothing is published until an operator acts, from row {place} on: {reason}',
-    fields: ['fault', 'place', 'reason'],
-  },
-  'commit-unwritten': { level: 'error', text: 'a commit could not be written: {reason}', fields: ['reason'] },
-  'metrics-failed': { level: 'error', text: 'the metrics could not be read', fields: ['err', 'thread'] },
-  'page-failed': { level: 'warn', text: 'the first page failed', fields: ['err'] },
-  suppressed: {
-    level: 'warn',
-    text: 'left out {count} more line(s) of the fact {of} in one second',
-    fields: ['of', 'count'],
-  },
-  lost: {
-    level: 'warn',
-    text: 'lost {count} line(s), because nobody read the lines before them',
-    fields: ['count'],
-  },
-  stopping: {
-    level: 'info',
-    text: 'stopping: streams end within {drainMs} ms',
-    fields: ['drainMs'],
-  },
-  stopped: { level: 'info', text: 'stopped after {ms} ms', fields: ['ms'] },
-  'stop-cut': {
-    level: 'error',
-    text: 'the stop has not ended after {ms} ms: what is still open is cut',
-    fields: ['ms'],
-  },
-  broken: { level: 'fatal', text: 'the service stops: {reason}', fields: ['reason'] },
-  rejection: { level: 'fatal', text: 'unhandled rejection', fields: ['err'] },
-  crashed: { level: 'fatal', text: 'the command failed', fields: ['err'] },
+/** Levels of log lines, the gravest first. */
+export const LINE_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
+export type LineLevel = (typeof LINE_LEVELS)[number]
+
+/** Level and message of a fact, and the fields that its line has besides those in the message. A `?` marks one that may lack. */
+type FactRow = readonly [level: LineLevel, message: string, more?: string]
+
+/** Every fact that has a log line. docs/log-lines.md has the same table. */
+export const FACTS = {
+  starting: ['info', 'daybook {version} starts', 'schema node sqlite'],
+  options: ['info', 'options in effect', 'settings'],
+  ready: ['info', 'listening on {url} · publish door on {door} · head {head} · {ms} ms'],
+  note: ['info', '{words}'],
+  development: ['warn', '{of} is a log for development: never publish it'],
+  'one-thread': ['warn', 'threads cannot share a port on this system: one thread serves'],
+  'few-files': [
+    'warn',
+    'this process may open {openFiles} files: raise that limit (LimitNOFILE, ulimit -n)',
+    'connectionsMax wanted threads',
+  ],
+  published: ['info', 'published seq {first} to {last} in {ms} ms', 'events commits requests held'],
+  held: ['info', 'holds {added} more drafts', 'held requests ms'],
+  refused: [
+    'info',
+    'refused a request at the publish door: {code}',
+    'request status field traceparent? caller?',
+  ],
+  accepted: ['debug', 'accepted a request at the publish door', 'request status code traceparent? caller?'],
+  unauthorized: [
+    'warn',
+    'a request at the publish door had no valid token',
+    'request status code traceparent? caller?',
+  ],
+  unaccepting: ['warn', 'the publish door accepts nothing: {code}', 'request status traceparent? caller?'],
+  'door-failed': [
+    'error',
+    'a request on the private listener failed',
+    'reason request? traceparent? caller?',
+  ],
+  failed: ['error', 'a request failed', 'err request route status code ms traceparent? caller?'],
+  unready: ['warn', 'a request was answered {status}: {code}', 'request route ms traceparent? caller?'],
+  slow: ['warn', 'an answer took {ms} ms: {route}', 'request status code traceparent? caller?'],
+  problem: ['debug', 'a request was answered {status}: {code}', 'request route ms traceparent? caller?'],
+  answered: ['debug', 'answered {route}', 'request status code ms traceparent? caller?'],
+  'read-failed': ['error', 'a read of the log failed: {of}', 'err'],
+  'stream-cut': ['info', 'a stream was cut: {fault}', 'seq'],
+  'stream-ended': ['debug', 'a stream ended: {fault}', 'seq'],
+  'export-cut': ['info', 'a CSV file of the log was cut: its reader took nothing', 'seq'],
+  'answer-cut': ['info', 'an answer was cut, because its reader did not take it: {fault}'],
+  'connections-full': [
+    'warn',
+    'the limit of connections is reached: further ones are closed',
+    'count connectionsMax',
+  ],
+  'listener-crowded': [
+    'warn',
+    'the {of} listener has {connectionsMax} connections: each further one ends the oldest idle one',
+    'count',
+  ],
+  'audit-begun': ['info', 'an audit of the whole log begins'],
+  audited: ['info', 'an audit found the whole log right: {events} events', 'ms'],
+  'audit-failed': ['warn', 'an audit of the whole log was broken off, and soon begins again: {reason}'],
+  'backed-up': ['info', 'a verified backup holds {events} events', 'ms'],
+  'store-replaced': [
+    'error',
+    '{file} was replaced or removed while the service runs: no event is published until a restart',
+  ],
+  'clock-wrong': ['error', '{reason}', 'fault'],
+  'clock-right': ['info', 'the clock agrees again: events are published'],
+  'disk-full': ['error', 'the disk is full: no event is published until there is room'],
+  'disk-room': ['info', 'the disk has room again: events are published'],
+  'held-unasked': [
+    'warn',
+    'drafts are held, and nothing asks the chain about them: start with --finality, or decide with daybook held',
+    'held',
+  ],
+  'chain-known': ['info', 'the chain is asked about transactions', 'chain'],
+  'chain-silent': [
+    'warn',
+    'too few servers of --finality answer: drafts with a transaction are held until enough do',
+  ],
+  'chain-other': ['error', '--finality: {words}; nothing is settled until the servers agree'],
+  'rpc-fault': [
+    'warn',
+    'a server of --finality gave no usable answer',
+    'rpc fault rpcCode count serverWords?',
+  ],
+  'chain-overdue': [
+    'warn',
+    'drafts wait for the chain for longer than --finality-overdue; the servers say of the first of them: {reason}',
+    'drafts count',
+  ],
+  'amounts-more': [
+    'error',
+    'payouts name more than their transaction moved: these drafts stay held',
+    'drafts',
+  ],
+  'amounts-less': [
+    'warn',
+    'payouts name less than their transaction moved: daybook verify --chain, --payer and --token names them',
+    'drafts',
+  ],
+  contradicted: ['error', 'the chain contradicts {of}: {reason}'],
+  'chain-failed': ['error', 'a question to the chain failed', 'reason'],
+  'log-leads': ['info', 'this node leads the log, after row {place}'],
+  'log-left': ['warn', 'this node leads the log no longer: {reason}'],
+  'table-away': ['warn', 'the database of the log cannot be used: {reason}'],
+  'table-changed': ['warn', 'the table of the log has changed: {reason}'],
+  'table-clock': ['warn', 'the clock of the database differs by {ms} ms'],
+  'rows-put-back': ['error', 'put {count} lost rows back into the table of the log'],
+  'fork-kept': ['error', 'keeps {count} rows of two branches'],
+  'log-stopped': [
+    'error',
+    'nothing is published until an operator acts, from row {place} on: {reason}',
+    'fault',
+  ],
+  'commit-unwritten': ['error', 'a commit could not be written: {reason}'],
+  'metrics-failed': ['error', 'the metrics could not be read', 'err thread'],
+  'page-failed': ['error', 'the first page failed', 'err'],
+  suppressed: ['warn', 'left out {count} more lines of the fact {of} in one second'],
+  lost: ['warn', 'lost {count} lines, because nobody read the lines before them'],
+  stopping: ['info', 'stopping: streams end within {drainMs} ms'],
+  stopped: ['info', 'stopped after {ms} ms'],
+  'stop-cut': ['error', 'the stop has not ended after {ms} ms: what is still open is cut'],
+  broken: ['fatal', 'the service stops: {reason}'],
+  rejection: ['fatal', 'unhandled rejection', 'err'],
+  crashed: ['fatal', 'the command failed', 'err'],
+  mirroring: ['info', 'a mirror of {of} · listening on {url} · metrics on {door} · head {head} · {ms} ms'],
+  'mirror-asking': ['info', 'asks {of} for its log'],
+  'mirror-building': ['info', 'builds the mirror ({stage}): {events} of {wantedEvents} events'],
+  'mirror-built': ['info', 'the mirror is built and proved: {events} events in {ms} ms'],
+  mirrored: ['debug', 'proved {events} more events, up to seq {last}'],
+  'origin-lost': ['warn', 'the origin cannot be followed: {reason}'],
+  'origin-back': ['info', 'the origin is followed again'],
+  'origin-contradicts': [
+    'error',
+    'the origin contradicts what it signed, and is followed no longer: {reason}; the evidence is in {evidence}',
+  ],
+  'witness-cosigns': ['info', 'the witness {witness} cosigns the log, up to seq {last}'],
+  'witness-refuses': ['warn', 'the witness {witness} does not cosign the log: {fault}'],
+  'witness-disagrees': ['error', 'the witness {witness} contradicts this log: {fault}'],
+  witnessed: ['debug', 'a quorum of witnesses vouches for the events up to seq {last}'],
+  'feed-failed': ['error', 'the witnesses cannot be asked, or their cosignatures not kept: {reason}'],
+  witnessing: ['info', 'the witness {of} · listening on {url} · metrics on {door} · {logs} logs · {ms} ms'],
+  cosigned: ['debug', 'cosigned {of} at size {size}'],
+  'checkpoint-refused': ['info', 'refused to cosign a checkpoint: {fault}', 'status'],
+  'witness-back': [
+    'error',
+    'the state of this witness for {of} went back: its own cosignature of size {size} is unknown to it',
+  ],
+  'log-contradicts': ['error', '{of} has signed two trees of one size; the evidence is in {evidence}'],
+  'witness-clock': [
+    'error',
+    'the clock is {ms} ms behind the last cosignature of {of}: nothing of it is cosigned',
+  ],
+  'witness-unwritten': ['error', 'nothing is cosigned, because the state cannot be written: {reason}'],
+  'witness-failed': ['error', 'a request to the witness could not be answered', 'err'],
 } as const
-
-/** Every fact that a command writes a log line about. docs/log-lines.md has the same table. */
-export const FACTS: typeof SERVICE_FACTS & typeof PEER_FACTS & typeof WITNESS_FACTS = {
-  ...SERVICE_FACTS,
-  ...PEER_FACTS,
-  ...WITNESS_FACTS,
-}
 export type FactName = keyof typeof FACTS
 
-type Optional<Of extends FactName> =
-  (typeof FACTS)[Of] extends Readonly<{
-    optional: readonly (infer Name extends LineField)[]
-  }>
-    ? Name
-    : never
+/**
+ * Forms of a field. `word`: text of the program or its settings. `text`: the message of an error or of a server, which is
+ * shortened, and hidden when it holds what looks like a wallet address. `error`: a thrown value.
+ */
+type FieldForms = {
+  number: number
+  numbers: readonly number[]
+  word: string
+  text: string
+  error: unknown
+  settings: Readonly<Record<string, string | number | boolean>>
+}
+
+/** Form and meaning of each field. A name means the same in every fact. */
+export const LINE_FIELDS = {
+  added: ['number', 'drafts of the commit that are held'],
+  caller: [
+    'word',
+    'network of the caller, only with `--log-callers`: the first 24 bits of an IPv4 address, 48 of IPv6',
+  ],
+  chain: ['word', 'genesis hash or id of the blockchain'],
+  code: ['word', 'code of the problem, as in [errors](errors.md); `none` without one'],
+  commits: ['number', 'commits that the line counts together'],
+  connectionsMax: ['number', 'most connections of one serving thread, or of the listener'],
+  count: ['number', 'number of times'],
+  door: ['word', 'address of the private listener'],
+  drafts: ['numbers', 'numbers of the drafts, as `daybook held list` prints them'],
+  drainMs: ['number', 'milliseconds over which streams end'],
+  err: ['error', 'name, message and stack of the error'],
+  events: ['number', 'number of events'],
+  evidence: ['word', 'folder with the evidence of a contradiction'],
+  fault: ['word', 'kind of the fault'],
+  field: ['word', 'field of the draft at fault; `none` when the whole request is'],
+  file: ['word', 'path of a file'],
+  first: ['number', 'first seq'],
+  head: ['number', 'newest seq of the log'],
+  held: ['number', 'drafts that are held now'],
+  last: ['number', 'last seq'],
+  logs: ['number', 'number of logs that are cosigned'],
+  ms: ['number', 'duration in milliseconds; of commits, from the arrival of the first request'],
+  node: ['word', 'version of Node'],
+  of: ['word', 'the log, fact, event, draft or listener that the line is about'],
+  openFiles: ['number', 'files that the process may open'],
+  place: ['number', 'place of a row in the table of the log'],
+  reason: ['text', 'reason in words'],
+  request: ['word', 'id of the request, which its answer has as `Daybook-Request`'],
+  requests: ['number', 'publish requests of the commits'],
+  route: ['word', 'template of the path; `none` when no route matched'],
+  rpc: ['word', 'number and host of the URL of the RPC server'],
+  rpcCode: [
+    'word',
+    'code of the error that the RPC server answered, or HTTP status; `other` for a rare one, `none` without one',
+  ],
+  schema: ['number', 'schema of the store that this version reads'],
+  seq: ['number', 'last seq that was sent'],
+  serverWords: [
+    'text',
+    'words of the RPC server, without what may be a key or an address; left out without any',
+  ],
+  settings: ['settings', 'options by name, without secrets'],
+  size: ['number', 'size of the tree'],
+  sqlite: ['word', 'version of SQLite'],
+  stage: ['word', 'part of a build: `months`, `events`, `indexes` or `proving`'],
+  status: ['number', 'HTTP status of the answer'],
+  thread: ['word', 'name of the thread'],
+  threads: ['number', 'number of serving threads'],
+  traceparent: ['word', 'the W3C `traceparent` of the request; left out when it is absent or malformed'],
+  url: ['word', 'address of the public listener'],
+  version: ['word', 'version of Daybook'],
+  wantedEvents: ['number', 'events that the origin has shown'],
+  wanted: ['number', 'connections that all threads want together'],
+  witness: ['word', 'name of the key of a witness'],
+  words: ['word', 'text of the command for its user'],
+} as const
+
+type Words<Text> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text
+type InMessage<Text> = Text extends `${string}{${infer Field}}${infer Rest}` ? Field | InMessage<Rest> : never
+type Named<Row> = Row extends readonly [unknown, infer Message, ...infer More]
+  ? InMessage<Message> | Words<More[number]>
+  : never
+type FormOf<Field> = Field extends keyof typeof LINE_FIELDS
+  ? FieldForms[(typeof LINE_FIELDS)[Field][0]]
+  : never
 
 /** Fields of a fact's line, by name. */
 export type FieldsOf<Name extends FactName> = {
-  readonly [Each in (typeof FACTS)[Name]['fields'][number]]: FieldForms[(typeof LINE_FIELDS)[Each]['form']]
+  readonly [Field in Exclude<Named<(typeof FACTS)[Name]>, `${string}?`>]: FormOf<Field>
 } & {
-  readonly [Each in Optional<Name>]?: FieldForms[(typeof LINE_FIELDS)[Each]['form']] | undefined
+  readonly [
+    Each in Extract<Named<(typeof FACTS)[Name]>, `${string}?`> as Each extends `${infer Field}?`
+      ? Field
+      : never
+  ]?: (Each extends `${infer Field}?` ? FormOf<Field> : never) | undefined
 }
 
-/** A fact of the table, with the type that all of them have. */
+/** A fact of the table, with the names of its fields: those in its message first. */
+export type Fact = Readonly<{
+  level: LineLevel
+  message: string
+  fields: readonly string[]
+  /** Fields that a line may lack. */
+  optional: readonly string[]
+}>
+
 export function factOf(name: FactName): Fact {
-  return FACTS[name]
+  const [level, message, more = '']: FactRow = FACTS[name]
+  const named = [...message.matchAll(/\{(\w+)\}/g)].map(([, field = '']) => field)
+  const all = [...named, ...more.split(' ').filter((field) => field !== '')]
+  return {
+    level,
+    message,
+    fields: all.filter((field) => !field.endsWith('?')),
+    optional: all.flatMap((field) => (field.endsWith('?') ? field.slice(0, -1) : [])),
+  }
 }
+
+/** Form of a field, by name. */
+export const FIELD_FORMS: ReadonlyMap<string, keyof FieldForms> = new Map(
+  keysOf(LINE_FIELDS).map((name) => [name, LINE_FIELDS[name][0]]),
+)

@@ -3,18 +3,20 @@ import { Writable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { msOf } from '../../protocol/moment.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
-import { LINES_A_SECOND_MAX } from './line-limit.ts'
-import { type MainLines, openMainLines, WAITING_BYTES_MAX } from './log-lines.ts'
-import { openPlainOutput } from './plain-output.ts'
-import { openPublicationLines } from './publication-lines.ts'
-import { LINE_TEXT_CHARS_MAX } from './shown-text.ts'
-import { openThreadLines } from './thread-lines.ts'
+import {
+  LINE_TEXT_CHARS_MAX,
+  LINES_A_SECOND_MAX,
+  type LogLines,
+  openLines,
+  openMainLines,
+  WAITING_BYTES_MAX,
+} from './log-lines.ts'
 
 const AT = msOf(Date.UTC(2026, 10, 23, 6, 22, 31, 120))
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 type Line = Readonly<Record<string, unknown>>
-type Stage = Readonly<{ lines: MainLines; written(): readonly string[]; parsed(): readonly Line[] }> & {
+type Stage = Readonly<{ lines: LogLines; written(): readonly string[]; parsed(): readonly Line[] }> & {
   clockMs: number
 }
 
@@ -33,8 +35,6 @@ function openStage(interactive = false): Stage {
   return Object.assign(stage, { lines, written, parsed })
 }
 
-const COMMIT = { atMs: AT, requests: 1, held: 0, ms: 2 }
-
 suite('a log line', () => {
   test('is one JSON object with level, time, fact, fields and message', () => {
     const { lines, written } = openStage()
@@ -43,15 +43,6 @@ suite('a log line', () => {
       '{"level":"warn","time":"2026-11-23T06:22:31.120Z","fact":"few-files","openFiles":200,"connectionsMax":60,' +
         '"wanted":900,"threads":2,"msg":"this process may open 200 files: raise that limit (LimitNOFILE, ulimit -n)"}',
     ])
-  })
-
-  test('names one event as one, and two as many', () => {
-    const { lines, parsed } = openStage()
-    for (const count of [1, 2]) lines.say('lost', { count })
-    assert.deepEqual(
-      parsed().map(({ msg }) => msg),
-      [1, 2].map((n) => `lost ${n} line${n === 1 ? '' : 's'}, because nobody read the lines before them`),
-    )
   })
 
   test('is readable on a terminal, with the stack of an error below it', () => {
@@ -70,24 +61,18 @@ suite('a log line', () => {
     assert.match(stack.join('\n'), /\n {4}at .*\n {4}TypeError: inner\n {6}at /)
   })
 
-  test('has each option in effect as a word on a terminal, and no port twice', () => {
+  test('has each option in effect as a word on a terminal', () => {
     const { lines, written } = openStage(true)
     lines.say('options', { settings: { data: 'log', 'trust-proxy': '', port: 8080, 'verify-first': true } })
-    const [url, door] = ['http://127.0.0.1:8080', 'http://127.0.0.1:8081']
-    lines.say('ready', { url, door, port: 8080, publishPort: 8081, head: 4, ms: 9 })
-    assert.deepEqual(written(), [
-      '06:22:31 options in effect data=log port=8080 verify-first=true',
-      `06:22:31 listening on ${url} · publish door on ${door} · head 4 · 9 ms`,
-    ])
+    assert.deepEqual(written(), ['06:22:31 options in effect data=log port=8080 verify-first=true'])
   })
 
-  test('of a lower level than chosen is not written, nor one of a fact that is left out', () => {
+  test('of a lower level than chosen is not written', () => {
     const { lines, parsed } = openStage()
     lines.say('stream-ended', { fault: 'lifetime', seq: 1 })
-    lines.choose({ level: 'debug', callers: false, without: ['held'] })
+    lines.choose({ level: 'debug', callers: false })
     lines.say('stream-ended', { fault: 'lifetime', seq: 2 })
-    lines.say('held', { added: 1, held: 1, requests: 1, ms: 1 })
-    lines.choose({ level: 'fatal', callers: false, without: [] })
+    lines.choose({ level: 'fatal', callers: false })
     lines.say('clock-wrong', { fault: 'stepped', reason: 'x' })
     assert.deepEqual(
       parsed().map(({ seq }) => seq),
@@ -99,7 +84,7 @@ suite('a log line', () => {
     const { lines, parsed } = openStage()
     const fields = { request: 'd-1', status: 401, code: 'unauthorized', caller: '203.0.113.0/24' }
     lines.say('unauthorized', fields)
-    lines.choose({ level: 'info', callers: true, without: [] })
+    lines.choose({ level: 'info', callers: true })
     lines.say('unauthorized', fields)
     assert.deepEqual(
       parsed().map(({ caller }) => caller),
@@ -182,10 +167,10 @@ suite('a log line', () => {
     assert.equal(all.filter(({ fact }) => fact === 'note').length + Number(lost?.['count']), said)
   })
 
-  test('of another thread is written by the main thread, with the same limit and choice', () => {
+  test('of another thread is written by the main thread, with the same choice', () => {
     const { lines, parsed } = openStage()
-    const thread = openThreadLines(
-      ({ name, values }) => lines.pass(name, structuredClone(values)),
+    const thread = openLines(
+      (name, values) => lines.write(name, structuredClone(values)),
       () => 0,
       lines.choice(),
     )
@@ -197,59 +182,6 @@ suite('a log line', () => {
     assert.equal(written.length, LINES_A_SECOND_MAX + 1)
     assert.equal(Reflect.get(Object(written[0]?.['err']), 'message'), 'bad')
     assert.deepEqual(written.at(-1)?.['count'], 10)
-  })
-})
-
-suite('plain text of a command', () => {
-  test('becomes a line each, also when it comes in pieces', () => {
-    const { lines, parsed } = openStage()
-    const output = openPlainOutput(lines)
-    output.write('one\ntw')
-    output.write('o\n\n')
-    output.end('three')
-    assert.deepEqual(
-      parsed().map(({ msg }) => msg),
-      ['one', 'two', 'three'],
-    )
-  })
-})
-
-suite('lines about publications', () => {
-  test('name each seq once, ten times a second at most', () => {
-    const stage = openStage()
-    const publications = openPublicationLines(stage.lines, () => stage.clockMs)
-    let seq = 0
-    for (let times = 0; times < 500; times += 1) {
-      seq += 3
-      publications.committed({ ...COMMIT, seq: seq as never, events: 3 })
-      stage.clockMs += 2
-    }
-    publications.flush()
-    const lines = stage.parsed()
-    assert.ok(lines.length <= 11, `${lines.length} lines in a second`)
-    let last = 0
-    for (const line of lines) {
-      assert.equal(line['first'], last + 1)
-      last = Number(line['last'])
-    }
-    assert.equal(last, seq)
-    assert.equal(
-      lines.reduce((sum, { commits }) => sum + Number(commits), 0),
-      500,
-    )
-  })
-
-  test('of several commits say the time from the first request to the last commit', () => {
-    const stage = openStage()
-    const publications = openPublicationLines(stage.lines, () => stage.clockMs)
-    for (const seq of [1, 2, 3, 4]) {
-      stage.clockMs += 5
-      // Each waited for the commit before.
-      publications.committed({ ...COMMIT, seq: seq as never, events: 1, ms: 10 })
-    }
-    publications.flush()
-    const [, shared] = stage.parsed()
-    assert.deepEqual([shared?.['commits'], shared?.['ms']], [3, 20])
   })
 })
 

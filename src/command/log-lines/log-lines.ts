@@ -1,11 +1,16 @@
-import { type Logger, pino } from 'pino'
+import { pino } from 'pino'
+import { findsAddress } from '../../protocol/address-guard.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { World } from '../terminal/world.ts'
-import { LINE_LEVELS, type LineLevel } from './fact-form.ts'
-import { type FactName, factOf, type FieldsOf } from './facts.ts'
-import { formatForTerminal, type LineValues, lineValues, messageOf } from './line-format.ts'
-import { openLineLimit } from './line-limit.ts'
-import { escapeControls } from './shown-text.ts'
+import {
+  factOf,
+  type FactName,
+  FACTS,
+  FIELD_FORMS,
+  type FieldsOf,
+  LINE_LEVELS,
+  type LineLevel,
+} from './facts.ts'
 
 /** The wanted lines. Plain data, so that each thread leaves out what nobody wants. */
 export type LineChoice = Readonly<{
@@ -13,91 +18,65 @@ export type LineChoice = Readonly<{
   level: LineLevel
   /** Whether lines name the truncated address of a caller. */
   callers: boolean
-  /** Facts without lines. */
-  without: readonly FactName[]
 }>
 
-/** Writes the log lines of the service. */
+/** Writes the log lines of a thread. */
 export type LogLines = Readonly<{
   /** Writes the line of a fact, if it is wanted and not one too many in its second. */
   say<Name extends FactName>(name: Name, fields: FieldsOf<Name>): void
   /** Writes a line that another thread has made. */
-  pass(name: FactName, values: LineValues): void
-  /** The lines that are wanted. */
+  write: LineSink
+  /** The lines that are wanted: `info` and graver ones until others are chosen. */
   choice(): LineChoice
-  wants(level: LineLevel): boolean
+  choose(choice: LineChoice): void
   /** Writes the lines that are left out as counts. */
   flush(): void
 }>
 
-/** Bytes of lines that wait for a reader of standard error. Beyond it lines are lost and counted. */
-export const WAITING_BYTES_MAX: number = 1024 * 1024
-
-const DEFAULT_LINE_CHOICE: LineChoice = { level: 'info', callers: false, without: [] }
-
+/** Values of a line, by field, as they may be shown. */
+export type LineValues = Readonly<Record<string, unknown> & { err?: ShownError }>
 type LineSink = (name: FactName, values: LineValues) => void
 
-/** Opens lines that go to a sink. `choice` may change during the run. */
-export function openLines(sink: LineSink, monotonicMs: () => number, choice: () => LineChoice): LogLines {
-  const limit = openLineLimit(monotonicMs, (of, count) => sink('suppressed', { of, count }))
-  const wants = (level: LineLevel): boolean =>
-    LINE_LEVELS.indexOf(level) <= LINE_LEVELS.indexOf(choice().level)
-  const pass = (name: FactName, fields: LineValues): void => {
-    const { callers, without } = choice()
-    if (!wants(factOf(name).level) || without.includes(name)) return
-    if (name !== 'suppressed' && !limit.allows(name)) return
-    const { caller, ...values } = lineValues(name, fields)
-    sink(name, callers && caller !== undefined ? { ...values, caller } : values)
-  }
+const DEFAULT_CHOICE: LineChoice = { level: 'info', callers: false }
+
+/** Opens lines that go to a sink: standard error, or the main thread. */
+export function openLines(
+  write: LineSink,
+  monotonicMs: () => number,
+  chosen: LineChoice = DEFAULT_CHOICE,
+): LogLines {
+  let choice = chosen
+  const wants = (name: FactName): boolean =>
+    LINE_LEVELS.indexOf(FACTS[name][0]) <= LINE_LEVELS.indexOf(choice.level)
+  const limit = openLineLimit(monotonicMs, (of, count) => {
+    if (wants('suppressed')) write('suppressed', { of, count })
+  })
   return {
-    say: pass,
-    pass,
-    choice,
-    wants,
+    say(name, fields) {
+      if (!wants(name) || !limit.allows(name)) return
+      const { caller, ...values } = shownValues(name, fields)
+      write(name, choice.callers && caller !== undefined ? { ...values, caller } : values)
+    },
+    write,
+    choice: () => choice,
+    choose(next) {
+      choice = next
+    },
     flush: limit.flush,
   }
 }
 
-/** The lines of this process, and the choice of the command that runs. */
-export type MainLines = LogLines & Readonly<{ choose(choice: LineChoice): void }>
+/** Bytes of lines that wait for a reader of standard error. Beyond it lines are lost and counted. */
+export const WAITING_BYTES_MAX: number = 1024 * 1024
 
-/** Opens the lines of this process on standard error: JSON, or readable on a terminal. */
-export function openMainLines(
-  world: Pick<World, 'now' | 'monotonicMs' | 'stderr' | 'interactive'>,
-): MainLines {
-  let choice = DEFAULT_LINE_CHOICE
-  const write = openWriting(world)
-  return {
-    ...openLines(write, world.monotonicMs, () => choice),
-    choose(chosen) {
-      choice = chosen
-    },
-  }
-}
-
-function openWriting(world: Parameters<typeof openMainLines>[0]): LineSink {
-  const { stderr, now, interactive } = world
-  const log = openJson(now, (line) => void stderr.write(line))
-  let lost = 0
-
-  function write(name: FactName, values: LineValues): void {
-    if (interactive) stderr.write(`${formatForTerminal(name, values, now())}\n`)
-    else log[factOf(name).level]({ fact: name, ...values }, messageOf(name, values))
-  }
-  return (name, values) => {
-    if (stderr.writableLength > WAITING_BYTES_MAX) {
-      lost += 1
-      return
-    }
-    if (lost > 0) write('lost', { count: lost })
-    lost = 0
-    write(name, values)
-  }
-}
-
-/** Opens the writing of JSON lines. */
-function openJson(now: () => Ms, write: (line: string) => void): Logger {
-  return pino(
+/** Opens the lines of the main thread on standard error: JSON, or readable on a terminal. */
+export function openMainLines({
+  now,
+  monotonicMs,
+  stderr,
+  interactive,
+}: Pick<World, 'now' | 'monotonicMs' | 'stderr' | 'interactive'>): LogLines {
+  const log = pino(
     {
       base: null,
       level: 'debug',
@@ -106,6 +85,147 @@ function openJson(now: () => Ms, write: (line: string) => void): Logger {
       // `err` is plain data already.
       serializers: { err: (value: unknown) => value },
     },
-    { write: (line) => write(`${escapeControls(line.trimEnd())}\n`) },
+    { write: (line) => void stderr.write(`${escapeControls(line.trimEnd())}\n`) },
+  )
+  let lost = 0
+
+  function write(name: FactName, values: LineValues): void {
+    if (interactive) stderr.write(`${formatForTerminal(name, values, now())}\n`)
+    else log[FACTS[name][0]]({ fact: name, ...values }, messageOf(name, values))
+  }
+  return openLines((name, values) => {
+    if (stderr.writableLength > WAITING_BYTES_MAX) {
+      lost += 1
+      return
+    }
+    if (lost > 0) write('lost', { count: lost })
+    lost = 0
+    write(name, values)
+  }, monotonicMs)
+}
+
+/** Most lines of one fact in a second; further ones are counted. So a flood of refusals writes 20 lines a second. */
+export const LINES_A_SECOND_MAX = 20
+
+const SECOND_MS = 1_000
+
+/** Limits the lines of each fact. */
+type LineLimit = Readonly<{
+  /** Whether one more line of this fact may be written now. Counts it if not. */
+  allows(name: FactName): boolean
+  /** Tells of all lines that were left out until now. */
+  flush(): void
+}>
+
+/** Opens the limit. `tell` is called with the number of lines that were left out, a second after the first of them. */
+function openLineLimit(monotonicMs: () => number, tell: (name: FactName, count: number) => void): LineLimit {
+  const windows = new Map<FactName, { startMs: number; lines: number; left: number }>()
+  let timer: NodeJS.Timeout | undefined
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    for (const [name, window] of windows) {
+      if (window.left > 0) tell(name, window.left)
+      window.left = 0
+    }
+  }
+  return {
+    allows(name) {
+      const nowMs = monotonicMs()
+      const window = windows.get(name) ?? { startMs: nowMs, lines: 0, left: 0 }
+      windows.set(name, window)
+      if (nowMs - window.startMs >= SECOND_MS) {
+        window.startMs = nowMs
+        window.lines = 0
+      }
+      window.lines += 1
+      if (window.lines <= LINES_A_SECOND_MAX) return true
+      window.left += 1
+      timer ??= setTimeout(flush, SECOND_MS).unref()
+      return false
+    },
+    flush,
+  }
+}
+
+/** Message of a line. */
+function messageOf(name: FactName, values: LineValues): string {
+  return FACTS[name][1].replaceAll(/\{(\w+)\}/g, (_, field: string) => String(values[field]))
+}
+
+/** Line for a terminal: time, level unless it is `info`, message, and the fields that the message lacks. */
+function formatForTerminal(name: FactName, { err, ...values }: LineValues, at: Ms): string {
+  const { level, message } = factOf(name)
+  const others = Object.entries(values).filter(([field]) => !message.includes(`{${field}}`))
+  const words = [
+    new Date(at).toISOString().slice(11, 19),
+    ...(level === 'info' ? [] : [level.toUpperCase()]),
+    messageOf(name, values),
+    ...others.flatMap(([field, value]) => formatField(field, value)),
+  ]
+  return [words.join(' '), ...(err === undefined ? [] : formatError(err))].map(escapeControls).join('\n')
+}
+
+/** A field as `name=value`. The options in effect have a word each, without those that are empty. */
+function formatField(field: string, value: unknown): readonly string[] {
+  if (typeof value === 'string') return [`${field}=${value}`]
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [`${field}=${JSON.stringify(value)}`]
+  return Object.entries(value).flatMap(([name, each]) => (each === '' ? [] : formatField(name, each)))
+}
+
+function formatError({ name, message, stack, cause }: ShownError): readonly string[] {
+  const below = cause === undefined ? [] : formatError(cause).map((line) => `  ${line}`)
+  return [`  ${name}: ${message}`, ...stack.map((frame) => `    ${frame}`), ...below]
+}
+
+/** Values of the fields of a fact, as a line may show them, in the order of the table. Other fields are dropped. */
+function shownValues(name: FactName, fields: Readonly<Record<string, unknown>>): LineValues {
+  const { fields: named, optional } = factOf(name)
+  const shown = [...named, ...optional].flatMap((field): readonly (readonly [string, unknown])[] => {
+    const value = fields[field]
+    if (value === undefined) return []
+    const form = FIELD_FORMS.get(field)
+    if (form === 'error') return [[field, shownError(value)]]
+    return [[field, form === 'text' ? shownText(String(value)) : value]]
+  })
+  return Object.fromEntries(shown)
+}
+
+/** Most characters of a text in a log line. Longer text is cut. */
+export const LINE_TEXT_CHARS_MAX = 1_000
+/** Most stack frames of an error, and characters of one. */
+const FRAMES_MAX = 12
+const FRAME_CHARS_MAX = 300
+/** Most causes of an error that are shown. */
+const CAUSES_MAX = 3
+
+/** An error in a log line. */
+type ShownError = Readonly<{ name: string; message: string; stack: readonly string[]; cause?: ShownError }>
+
+/** Text of an error or of another machine, cut, and hidden when it holds what looks like a wallet address. */
+function shownText(text: string): string {
+  const cut = text.length > LINE_TEXT_CHARS_MAX ? `${text.slice(0, LINE_TEXT_CHARS_MAX)}…` : text
+  return findsAddress(cut, 'prose') ? '(hidden: it holds what looks like a wallet address)' : cut
+}
+
+/** A thrown value. Other properties of an error are left out, because they may hold what was sent. */
+function shownError(error: unknown, depth = 0): ShownError {
+  if (!(error instanceof Error)) return { name: typeof error, message: shownText(String(error)), stack: [] }
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  const stack = frames.slice(0, FRAMES_MAX).map((frame) => frame.trim().slice(0, FRAME_CHARS_MAX))
+  const { cause } = error
+  const deeper = cause === undefined || depth >= CAUSES_MAX ? {} : { cause: shownError(cause, depth + 1) }
+  return { name: error.name, message: shownText(error.message), stack, ...deeper }
+}
+
+/** Escapes control and format characters, as JSON does, so that no terminal obeys them. */
+function escapeControls(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   )
 }

@@ -8,10 +8,9 @@ import { option } from '../terminal/options.ts'
 import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
 import { type LogOptions, logOptions, newLogOf } from './log-options.ts'
 import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
-import { type LineOptions, lineOptions } from '../log-lines/line-options.ts'
-import { beginLines, sayStart } from '../log-lines/begin-lines.ts'
+import { beginLines, type LineOptions, lineOptions, sayStart } from '../log-lines/start-lines.ts'
 import { type NodeOptions, nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
-import type { MainLines } from '../log-lines/log-lines.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import { serve } from './serve.ts'
 import { readSharedKeys, readSigningKeys } from './signing-key-file.ts'
 import { siteOf, type SiteOptions, siteOptions } from './site-options.ts'
@@ -35,7 +34,7 @@ export type ServeOptions = LogOptions &
 /** The command `serve`. */
 export async function serveCommand(
   world: World,
-  lines: MainLines,
+  lines: LogLines,
   done: (code: ExitCode) => void,
   plugged: readonly PluggedOption[],
 ): Promise<Command> {
@@ -44,7 +43,7 @@ export async function serveCommand(
   return parts
     .reduce((command, { add }) => add(command), serveAlone)
     .action(async (options: ServeOptions, command: Command) => {
-      const own = beginLines(options, [], { world, lines })
+      const own = beginLines(options, { world, lines })
       refuseOtherOwner(options.data, own)
       refuseMirrorDirectory(options.data)
       if (options.upgrade === true && hasStore(options.data)) {
@@ -58,7 +57,7 @@ export async function serveCommand(
         judgeOf: (chain: Chain | null) => chosen(parts, ({ judge }) => judge?.(options, chain)),
       }
       const settings = settingsOf(options, { simulated: false, ...ports }, own)
-      sayStart(lines, command, Object.assign({}, ...parts.map(({ shown = {} }) => shown)))
+      sayStart(lines, command)
       done(await serve(settings, own, lines))
     })
 }

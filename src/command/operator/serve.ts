@@ -20,8 +20,6 @@ export async function serve(
   lines.say('ready', {
     url: `http://${hostInUrl(settings.host)}:${port}`,
     door: `http://${hostInUrl(settings.publishHost)}:${publishPort}`,
-    port,
-    publishPort,
     head: service.reader.head().seq,
     ms: Math.round(world.monotonicMs() - beganMs),
   })

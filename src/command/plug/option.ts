@@ -5,8 +5,7 @@ import type { LogReader } from '../../log/store/reader.ts'
 import type { Status } from '../../protocol/resources.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { WriterPart } from '../../publish/door/writer-messages.ts'
-import type { ShownForms } from '../log-lines/shown-settings.ts'
-import type { LogLines, MainLines } from '../log-lines/log-lines.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, World } from '../terminal/world.ts'
 
 /**
@@ -28,8 +27,6 @@ export type Option = Readonly<{
 export type ServePart = Readonly<{
   /** Adds its options to the command. */
   add(command: Command): Command
-  /** Forms in which the log lines of a start show those of its options that may hold a secret. */
-  shown?: ShownForms
   /** Port `leads()`: other machines carry the log, and one of its nodes leads. */
   carrier?(options: object): LogCarrier | null
   /** Port `judge(tx)`: asks what became of transactions. `chain` is that of the log; null when it is not known yet. */
@@ -78,7 +75,7 @@ export type NodeTools = Readonly<{
 /** Surroundings of every command. `done` receives the exit code of a command. */
 export type ProgramWorld = Readonly<{
   world: World
-  lines: MainLines
+  lines: LogLines
   input: Readable
   done: (code: ExitCode) => void
   /** Options that `main.ts` plugs in. */

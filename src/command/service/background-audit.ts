@@ -9,7 +9,7 @@ import { isBehindCarrier, type LogFault } from '../../log/tree/log-fault.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openBeside, openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { AuditLines } from '../log-lines/audit-lines.ts'
+import type { AuditLines } from '../log-lines/node-lines.ts'
 import { CommandError, type World } from '../terminal/world.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 

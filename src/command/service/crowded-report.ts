@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import { openMinuteReport } from '../log-lines/minute-report.ts'
+import { openMinuteReport } from '../log-lines/node-lines.ts'
 
 type CrowdedParts = Readonly<{ registry: Registry; lines: LogLines; monotonicMs(): number }>
 

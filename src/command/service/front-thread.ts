@@ -3,8 +3,8 @@ import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-cl
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
-import type { LineChoice } from '../log-lines/log-lines.ts'
-import { openThreadLines, type ThreadLine } from '../log-lines/thread-lines.ts'
+import type { FactName } from '../log-lines/facts.ts'
+import { type LineChoice, type LineValues, openLines } from '../log-lines/log-lines.ts'
 import type { FrontSettings } from './front-settings.ts'
 import { openFront } from './front.ts'
 import type { FrontMemory } from './front-memory.ts'
@@ -30,7 +30,7 @@ export type FromFront =
   | Readonly<{ is: 'readable'; id: number; answer: boolean }>
   | Readonly<{ is: 'streamless' | 'drained' }>
   | Readonly<{ is: 'broken'; reason: string }>
-  | ThreadLine
+  | Readonly<{ is: 'line'; name: FactName; values: LineValues }>
 
 /** Messages from the main thread. */
 export type ToFront =
@@ -46,7 +46,8 @@ async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThr
   const registry = new Registry()
   // The same clock as in the main thread, because the allowance compares times of all threads.
   const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
-  const lines = openThreadLines(say, monotonicMs, lineChoice)
+  // Limited here too, because messages are costly.
+  const lines = openLines((name, values) => say({ is: 'line', name, values }), monotonicMs, lineChoice)
   // The main thread then drains and ends the whole service. This thread goes on until then.
   process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
   const front = await openFront(settings, memory, {

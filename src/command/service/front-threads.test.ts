@@ -49,7 +49,7 @@ suite('serving threads', () => {
       const lines = openLines(
         () => undefined,
         () => 0,
-        () => ({ level: 'fatal', callers: false, without: [] }),
+        { level: 'fatal', callers: false },
       )
       const starting = startFrontThreads(
         2,

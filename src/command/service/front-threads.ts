@@ -111,7 +111,7 @@ async function startThread(
         case 'drained':
           return drained.resolve()
         case 'line':
-          return lines.pass(message.name, message.values)
+          return lines.write(message.name, message.values)
         case 'broken':
           return onBroken(`a failure in ${name} that nothing waited for: ${message.reason}`)
       }

@@ -9,9 +9,13 @@ import type { Status } from '../../protocol/resources.ts'
 import type { WriterPart } from '../../publish/door/writer-messages.ts'
 import type { OperationsPath } from '../../publish/door/operations.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import { type AuditLines, openAuditLines } from '../log-lines/audit-lines.ts'
-import { watchBackups } from '../log-lines/backup-lines.ts'
-import { openWriterLines, type WriterLines } from '../log-lines/writer-lines.ts'
+import {
+  type AuditLines,
+  openAuditLines,
+  openWriterLines,
+  watchBackups,
+  type WriterLines,
+} from '../log-lines/node-lines.ts'
 import {
   AUDIT_PACE,
   auditOnce,
@@ -270,7 +274,7 @@ function writerSettings(
   const { acceptClock, signing, writerClock: clock } = settings
   const carrier = settings.carrier?.settings ?? null
   const { keys } = signing
-  const tellsAccepted = lines.wants('debug')
+  const tellsAccepted = lines.choice().level === 'debug'
   const judge = partOf(settings.judge)
   const own = { balances, judge, keys, carrier, acceptClock, clock, tellsAccepted }
   return { dataDirectory, head, host, port, tokens, ...own }

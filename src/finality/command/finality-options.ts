@@ -13,7 +13,6 @@ import { openFinalityMetrics } from './finality-metrics.ts'
 /** The part of `serve`: drafts with a transaction are held until RPC servers say that it is final. */
 export const SERVE_WITH_FINALITY: ServePart = {
   add: finalityOptions,
-  shown: { finality: shownServers },
   judge(options: FinalityOptions, chain) {
     const settings = finalityOf(options, chain)
     return settings === null ? null : judgeOf(settings)
@@ -102,14 +101,6 @@ function readSettings(
     amounts: finalityAmounts === undefined ? null : readAmounts(finalityAmounts, chain),
     overdueMs: finalityOverdue * MINUTE_MS,
   }
-}
-
-/** Number and host of each RPC server, for a log line. */
-function shownServers(text: string): string {
-  const { chain, urls } = readServers('--finality', text)
-  return `${chain}=${chainUrlsOf(urls)
-    .map(({ name }) => name)
-    .join(', ')}`
 }
 
 function readFinality(text: string): ReturnType<typeof readServers> {

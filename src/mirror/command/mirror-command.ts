@@ -62,8 +62,6 @@ export async function runMirror(
     of: settings.mirrorOf,
     url: `http://${hostInUrl(settings.host)}:${port}`,
     door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
-    port,
-    publishPort: opsPort,
     head: service.head(),
     ms: Math.round(world.monotonicMs() - beganMs),
   })
@@ -72,8 +70,6 @@ export async function runMirror(
       of: witness.name,
       url: `http://${hostInUrl(witness.host)}:${witnessPort}`,
       door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
-      port: witnessPort,
-      publishPort: opsPort,
       logs: 1,
       ms: Math.round(world.monotonicMs() - beganMs),
     })

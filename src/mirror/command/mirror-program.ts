@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Command, Command as NewCommand, InvalidArgumentError } from 'commander'
 import { parseVkey } from '../../tlog/vkey.ts'
-import { beginLines, sayStart } from '../../command/log-lines/begin-lines.ts'
-import { type LineOptions, lineOptions } from '../../command/log-lines/line-options.ts'
-import type { MainLines } from '../../command/log-lines/log-lines.ts'
+import { beginLines, type LineOptions, lineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
+import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import {
   type NodeOptions,
   nodeOptions,
@@ -38,7 +37,7 @@ type MirrorOptions = SiteOptions &
 const own = optionOf('mirror')
 
 /** Command `daybook mirror` with its options. */
-export function mirrorCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
+export function mirrorCommand(world: World, lines: LogLines, done: (code: ExitCode) => void): Command {
   const command = new NewCommand('mirror')
     .description('follow the log of another service, prove all of it, and serve it')
     .argument('<url>', 'address of the service to follow')
@@ -65,7 +64,7 @@ export function mirrorCommand(world: World, lines: MainLines, done: (code: ExitC
   ).action(async (url: string, options: MirrorOptions, self: Command) => {
     const origin = readAddress(url).origin
     const witness = witnessOf(options)
-    const world_ = beginLines(options, [], { world, lines })
+    const world_ = beginLines(options, { world, lines })
     refuseOtherOwner(options.data, world_)
     makeFolder(options.data, '--data')
     sayStart(lines, self)

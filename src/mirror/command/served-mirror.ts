@@ -4,8 +4,7 @@ import type { MirrorState } from '../mirror-watch.ts'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import type { MirrorSettings } from '../mirror-settings.ts'
 import { readyToFollow } from '../../publish/door/operations.ts'
-import { openAuditLines } from '../../command/log-lines/audit-lines.ts'
-import { watchBackups } from '../../command/log-lines/backup-lines.ts'
+import { openAuditLines, watchBackups } from '../../command/log-lines/node-lines.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import {
   AUDIT_PACE,

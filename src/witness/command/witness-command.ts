@@ -51,8 +51,6 @@ export async function runWitness(
     of: settings.name,
     url: `http://${hostInUrl(settings.host)}:${witness.port}`,
     door: `http://${hostInUrl(settings.opsHost)}:${witness.opsPort}`,
-    port: witness.port,
-    publishPort: witness.opsPort,
     logs: settings.logs.length,
     ms: Math.round(world.monotonicMs() - beganMs),
   })

@@ -5,9 +5,8 @@ import { COSIGNED_NAME_BYTES_MAX } from '../../tlog/cosignature.ts'
 import { formatVkey, parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import { LOG_KEYS_MAX, WITNESSED_LOGS_MAX } from '../cosigner/cosigner.ts'
 import { GROWTH_PER_MINUTE_MIN } from '../cosigner/growth-rate.ts'
-import { beginLines, sayStart } from '../../command/log-lines/begin-lines.ts'
-import { type LineOptions, lineOptions } from '../../command/log-lines/line-options.ts'
-import type { MainLines } from '../../command/log-lines/log-lines.ts'
+import { beginLines, type LineOptions, lineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
+import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import { directoryOption } from '../../command/operator/log-options.ts'
 import { portNumber } from '../../command/operator/node-options.ts'
 import { refuseOtherOwner } from '../../command/terminal/directory-owner.ts'
@@ -32,7 +31,7 @@ type WitnessOptions = LineOptions &
 const own = optionOf('witness')
 
 /** Command `daybook witness` with its options. */
-export function witnessCommand(world: World, lines: MainLines, done: (code: ExitCode) => void): Command {
+export function witnessCommand(world: World, lines: LogLines, done: (code: ExitCode) => void): Command {
   const command = new NewCommand('witness')
     .description('cosign the checkpoints of other logs, as far as each continues the former one')
     .addOption(directoryOption())
@@ -71,7 +70,7 @@ export function witnessCommand(world: World, lines: MainLines, done: (code: Exit
       ),
     )
   return lineOptions(command).action(async (options: WitnessOptions, self: Command) => {
-    const world_ = beginLines(options, [], { world, lines })
+    const world_ = beginLines(options, { world, lines })
     refuseOtherOwner(options.data, world_)
     makeFolder(options.data, '--data', 0o700)
     sayStart(lines, self)

@@ -13,15 +13,7 @@ suite('the line about a table that cannot be used', () => {
     let nowMs = 0
     const said: unknown[] = []
     const monotonicMs = (): number => nowMs
-    const lines = openLines(
-      (_fact, { reason }) => said.push(reason),
-      monotonicMs,
-      () => ({
-        level: 'info',
-        callers: false,
-        without: [],
-      }),
-    )
+    const lines = openLines((_fact, { reason }) => said.push(reason), monotonicMs)
     const telling = openClusterTelling({
       registry: new Registry(),
       lines,

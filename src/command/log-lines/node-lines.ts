@@ -1,0 +1,191 @@
+import type { AuditState } from '../../log/audit-store.ts'
+import { readLastBackup } from '../../log/backup/last-backup.ts'
+import { shortenSender } from '../../protocol/sender-key.ts'
+import type { Committed } from '../../publish/commit-queue.ts'
+import type { DoorReport } from '../../publish/door/door-replies.ts'
+import type { WriterListeners } from '../../publish/door/writer.ts'
+import type { ClockFault } from '../../publish/guards/clock-guard.ts'
+import { type AnswerReport, type Report, SLOW_ANSWER_MS } from '../../serve/exchange/answer-report.ts'
+import type { StreamEnded } from '../../serve/stream/subscriber.ts'
+import type { LogLines } from './log-lines.ts'
+
+/** The lines about answers of the public listener. Answers that are right and fast have one at `debug` only. */
+export function answerLines(lines: LogLines): Report {
+  return {
+    all: lines.choice().level === 'debug',
+    answered: (answer) => sayAnswer(lines, answer),
+    cut: (fault) => lines.say('answer-cut', { fault }),
+  }
+}
+
+function sayAnswer(lines: LogLines, { error, code, caller, ...answer }: AnswerReport): void {
+  const { status } = answer
+  const fields = { ...answer, ms: Math.round(answer.ms), code: code ?? 'none', caller: shortenSender(caller) }
+  if (error !== null) lines.say('failed', { ...fields, err: error })
+  // A request may wait for an event and get none: its caller has asked for what is not here yet.
+  else if (code === 'behind') lines.say('problem', fields)
+  else if (status >= 500) lines.say('unready', fields)
+  else if (answer.ms >= SLOW_ANSWER_MS) lines.say('slow', fields)
+  else lines.say(status >= 400 ? 'problem' : 'answered', fields)
+}
+
+/** Writes the line of a stream that ended: at `info` when it was cut because its reader took nothing. */
+export function sayStreamEnd(lines: LogLines, { why, seq }: StreamEnded): void {
+  const isCut = why === 'slow' || why === 'error'
+  lines.say(isCut ? 'stream-cut' : 'stream-ended', { fault: why, seq })
+}
+
+/** Listeners of the writer that write log lines. */
+export type WriterLines = Pick<
+  WriterListeners,
+  'onCommitted' | 'onHeld' | 'onAnswered' | 'onFailure' | 'onRoom' | 'onClock'
+> &
+  Readonly<{ flush(): void }>
+
+const CLOCK_REASONS: Readonly<Record<ClockFault, string>> = {
+  stepped: 'the clock was set by 60 s or more: no event is published until it agrees, or until a restart',
+  'behind-head':
+    'the newest event is more than 60 s ahead of the clock: set the clock, or start with --accept-clock',
+}
+
+/** Opens the lines about the writer. */
+export function openWriterLines(lines: LogLines, monotonicMs: () => number): WriterLines {
+  const publications = openPublicationLines(lines, monotonicMs)
+  return {
+    onCommitted: publications.committed,
+    onHeld: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
+    onAnswered: (answer) => sayDoorAnswer(lines, answer),
+    onFailure(reason, answer) {
+      const { request, traceparent, caller } = answer ?? {}
+      lines.say('door-failed', { reason, request, traceparent, caller })
+    },
+    onRoom: (room) => lines.say(room ? 'disk-room' : 'disk-full', {}),
+    onClock(fault) {
+      if (fault === null) lines.say('clock-right', {})
+      else lines.say('clock-wrong', { fault, reason: CLOCK_REASONS[fault] })
+    },
+    flush: publications.flush,
+  }
+}
+
+function sayDoorAnswer(lines: LogLines, answer: DoorReport): void {
+  const { request, status, field, traceparent, caller } = answer
+  const code = answer.code ?? 'none'
+  const common = { request, status, code, traceparent, caller }
+  if (status < 400) lines.say('accepted', common)
+  else if (status >= 500) lines.say('unaccepting', common)
+  else if (code === 'unauthorized' || code === 'rate-limited') lines.say('unauthorized', common)
+  else lines.say('refused', { ...common, field: field ?? 'none' })
+}
+
+/** Milliseconds between two lines about publications. Commits in between share the next line. */
+export const PUBLICATION_LINE_MS = 100
+
+type Sum = {
+  first: number
+  last: number
+  commits: number
+  events: number
+  requests: number
+  held: number
+  /** Moment at which the first request of the line arrived. */
+  beganMs: number
+  ms: number
+}
+
+const NONE = { last: 0, commits: 0, events: 0, requests: 0, held: 0, ms: 0 }
+
+/** Lines about publications. */
+type PublicationLines = Readonly<{ committed(committed: Committed): void; flush(): void }>
+
+/** Opens the lines about publications. Together they name each seq once, in order. */
+function openPublicationLines(lines: LogLines, monotonicMs: () => number): PublicationLines {
+  let sum: Sum | null = null
+  let nextMs = -Infinity
+  let timer: NodeJS.Timeout | undefined
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (sum === null) return
+    const { beganMs: _, ...fields } = sum
+    lines.say('published', { ...fields, ms: Math.round(sum.ms) })
+    sum = null
+    nextMs = monotonicMs() + PUBLICATION_LINE_MS
+  }
+
+  return {
+    committed({ seq, events, requests, held, ms }) {
+      const nowMs = monotonicMs()
+      sum ??= { ...NONE, first: seq - events + 1, beganMs: nowMs - ms }
+      sum.last = seq
+      sum.commits += 1
+      sum.events += events
+      sum.requests += requests
+      sum.held = held
+      // Requests of one commit arrive during the one before, so a sum of durations would be longer than the time itself.
+      sum.ms = nowMs - sum.beganMs
+      const waitMs = nextMs - nowMs
+      if (waitMs <= 0) flush()
+      else timer ??= setTimeout(flush, waitMs).unref()
+    },
+    flush,
+  }
+}
+
+/** Lines about audits. */
+export type AuditLines = Readonly<{
+  begun(): void
+  /** Must be called with the state after each slice; writes a line at the end. */
+  audited(state: AuditState): void
+  /** Must be called when a passing fault of the machine ended an audit. */
+  failed(reason: string): void
+}>
+
+/** Opens the lines about audits, which run one at a time. */
+export function openAuditLines(lines: LogLines, monotonicMs: () => number): AuditLines {
+  let beganMs = 0
+  return {
+    begun() {
+      beganMs = monotonicMs()
+      lines.say('audit-begun', {})
+    },
+    audited({ done, events, fault }) {
+      if (!done || fault !== null) return
+      lines.say('audited', { events, ms: Math.round(monotonicMs() - beganMs) })
+    },
+    failed: (reason) => lines.say('audit-failed', { reason }),
+  }
+}
+
+/** Milliseconds between two looks for a new backup. */
+const LOOK_MS = 60_000
+
+/** Writes a line about each backup of a data directory. Another process makes them, so the file `last-backup` tells. */
+export function watchBackups(data: string, lines: LogLines, everyMs: number = LOOK_MS): Disposable {
+  let known = readLastBackup(data)?.at
+  const looking = setInterval(() => {
+    const last = readLastBackup(data)
+    if (last === null || last.at === known) return
+    known = last.at
+    lines.say('backed-up', { events: last.events, ms: last.verifiedAt - last.at })
+  }, everyMs).unref()
+  return { [Symbol.dispose]: () => clearInterval(looking) }
+}
+
+/** Milliseconds between two reports of one kind. */
+const REPORT_MS = 60_000
+
+/** Opens the report of what happens often: `say` gets the first at once, and later ones as a count, at most once a minute. */
+export function openMinuteReport(say: (count: number) => void, monotonicMs: () => number): () => void {
+  let count = 0
+  let nextMs = -Infinity
+  return () => {
+    count += 1
+    const nowMs = monotonicMs()
+    if (nowMs < nextMs) return
+    say(count)
+    count = 0
+    nextMs = nowMs + REPORT_MS
+  }
+}

@@ -1,0 +1,80 @@
+import { Writable } from 'node:stream'
+import type { Command } from 'commander'
+import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
+import { option } from '../terminal/options.ts'
+import { VERSION } from '../terminal/version.ts'
+import type { World } from '../terminal/world.ts'
+import { LINE_LEVELS, type LineLevel } from './facts.ts'
+import type { LogLines } from './log-lines.ts'
+
+/** Options of log lines, as commander parses them. */
+export type LineOptions = Readonly<{ logLevel: LineLevel; logCallers?: true }>
+
+/** Adds the options of log lines. */
+export function lineOptions(command: Command): Command {
+  return command
+    .addOption(
+      option('--log-level <level>', 'log lines of this level and graver ones')
+        .choices(LINE_LEVELS)
+        .default('info'),
+    )
+    .addOption(option('--log-callers', 'name the network of a caller in log lines: /24 of IPv4, /48 of IPv6'))
+}
+
+/**
+ * Chooses the log lines of a command that serves. Returns its surroundings, whose plain text becomes log lines too unless
+ * a terminal shows it.
+ */
+export function beginLines(
+  { logLevel, logCallers }: LineOptions,
+  { world, lines }: Readonly<{ world: World; lines: LogLines }>,
+): World {
+  lines.choose({ level: logLevel, callers: logCallers === true })
+  return world.interactive ? world : { ...world, stderr: openPlainOutput(lines) }
+}
+
+/** Opens an output for plain text whose lines become log lines, so that a file of log lines has nothing else. */
+export function openPlainOutput(lines: LogLines): Writable {
+  let rest = ''
+  return new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      const parts = (rest + chunk.toString()).split('\n')
+      rest = parts.pop() ?? ''
+      for (const words of parts) if (words !== '') lines.say('note', { words })
+      done()
+    },
+    final(done) {
+      if (rest !== '') lines.say('note', { words: rest })
+      done()
+    },
+  })
+}
+
+/** Writes the lines of a start: versions, and the options in effect. */
+export function sayStart(lines: LogLines, command: Command): void {
+  const { node, sqlite = '' } = process.versions
+  lines.say('starting', { version: VERSION, schema: SCHEMA_VERSION, node, sqlite })
+  lines.say('options', { settings: shownSettings(command) })
+}
+
+/** Options whose text is shown as it is. Numbers and switches always are. */
+const SHOWN: ReadonlySet<string> = new Set(
+  [
+    'balances chain contact data host key-file licence log-level name ops-host origin origin-url public-url',
+    'publish-host publish-token-file rate-limit signing-key-file site-name token trust-proxy',
+  ].flatMap((names) => names.split(' ')),
+)
+
+/** Options of a command that are in effect, by name. `given` stands for a value that may hold a secret or an account. */
+export function shownSettings(command: Command): Readonly<Record<string, string | number | boolean>> {
+  const shown: Record<string, string | number | boolean> = {}
+  for (const one of command.options) {
+    const name = (one.long ?? '').replace(/^--/, '')
+    const value: unknown = command.getOptionValue(one.attributeName())
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
+    if (typeof value === 'number' || typeof value === 'boolean') shown[name] = value
+    else shown[name] = SHOWN.has(name) ? String(value) : 'given'
+  }
+  return shown
+}
