@@ -188,7 +188,7 @@ function shownValues(name: FactName, fields: Readonly<Record<string, unknown>>):
     if (value === undefined) return []
     const form = FIELD_FORMS.get(field)
     if (form === 'error') return [[field, shownError(value)]]
-    return [[field, form === 'text' ? shownText(String(value)) : value]]
+    return [[field, form === 'text' && typeof value === 'string' ? shownText(value) : value]]
   })
   return Object.fromEntries(shown)
 }

@@ -72,9 +72,9 @@ export function shownSettings(command: Command): Readonly<Record<string, string 
   for (const one of command.options) {
     const name = (one.long ?? '').replace(/^--/, '')
     const value: unknown = command.getOptionValue(one.attributeName())
+    const text = SHOWN.has(name) ? String(value) : 'given'
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
-    if (typeof value === 'number' || typeof value === 'boolean') shown[name] = value
-    else shown[name] = SHOWN.has(name) ? String(value) : 'given'
+    shown[name] = typeof value === 'number' || typeof value === 'boolean' ? value : text
   }
   return shown
 }
