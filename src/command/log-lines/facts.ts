@@ -256,7 +256,7 @@ export type FieldsOf<Name extends FactName> = {
 }
 
 /** A fact of the table, with the names of its fields: those in its message first. */
-export type Fact = Readonly<{
+type Fact = Readonly<{
   level: LineLevel
   message: string
   fields: readonly string[]
