@@ -29,8 +29,8 @@ const ROOMS: readonly CommandRoom[] = [
   room('operators', 'import', async ({ world, done }) =>
     (await import('./operator/import-command.ts')).importCommand(world, done),
   ),
-  room('operators', 'publish', async ({ world, input, done }) =>
-    (await import('../outbox/publish-program.ts')).publishCommand(world, input, done),
+  room('operators', 'publish', async ({ world, input, done, options }) =>
+    (await import('./publish/publish-program.ts')).publishCommand(world, input, done, options),
   ),
   room('operators', 'correct', async ({ world, done }) =>
     (await import('./operator/correct-program.ts')).correctCommand(world, done),

@@ -2,14 +2,18 @@ import type { DoorAccess } from '../command/operator/publish-door.ts'
 import { pause } from '../command/terminal/pause.ts'
 import { printable } from '../command/terminal/output.ts'
 import { CommandError, type ExitCode, tell, type World } from '../command/terminal/world.ts'
-import { openBell } from './bell.ts'
-import { DatabaseError } from '../database/database-connection.ts'
-import type { DatabaseTarget } from '../database/database-target.ts'
+import { openNotifier } from '../command/publish/notifier.ts'
+import { DatabaseError } from '../command/database/database-connection.ts'
+import type { DatabaseTarget } from '../command/database/database-target.ts'
 import { type DraftCounts, openDraftCounts } from '../command/operator/draft-counts.ts'
-import { type DraftSender, sendRows } from './draft-sender.ts'
+import {
+  type DraftSender,
+  openTroubleReport,
+  sendRows,
+  type TroubleReport,
+} from '../command/publish/draft-sender.ts'
 import { openOutboxSession, type OutboxSession } from './outbox-session.ts'
 import type { OutboxTable } from './outbox-sql.ts'
-import { openTroubleReport, type TroubleReport } from './trouble-report.ts'
 
 /** A notification wakes the drainer. It looks by itself this often, because notifications may be lost. */
 const LOOK_MS = 1_000
@@ -78,24 +82,24 @@ export async function drainOutbox(settings: OutboxSettings, world: World): Promi
 /** Drains while the connection lasts. */
 async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode> {
   const { settings, sender, counts, world } = run
-  const bell = openBell(world.stop)
-  session.onRows(bell.ring)
+  const notifier = openNotifier(world.stop)
+  session.onRows(notifier.notify)
   let isTold = false
   while (!(await session.lock())) {
     if (!isTold) tell(world, 'another drainer has the outbox; waiting for its end')
     isTold = true
-    await bell.wait(LOOK_MS)
+    await notifier.wait(LOOK_MS)
     if (world.stop.aborted) return ended(run, 0)
   }
   if (isTold) tell(world, 'draining')
   await pinLog(sender, session, settings.table)
   for (;;) {
-    bell.clear()
+    notifier.clear()
     const rows = await session.waiting()
     if (rows.length === 0) {
       counts.reportChange()
       if (settings.once) return ended(run, 0)
-      await bell.wait(LOOK_MS)
+      await notifier.wait(LOOK_MS)
       if (world.stop.aborted) return ended(run, 0)
       continue
     }

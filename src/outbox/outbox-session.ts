@@ -1,7 +1,11 @@
 import { CommandError } from '../command/terminal/world.ts'
-import { connectDatabase, type DatabaseConnection, DatabaseError } from '../database/database-connection.ts'
-import type { DatabaseTarget } from '../database/database-target.ts'
-import type { DraftRow } from './draft-sender.ts'
+import {
+  connectDatabase,
+  type DatabaseConnection,
+  DatabaseError,
+} from '../command/database/database-connection.ts'
+import type { DatabaseTarget } from '../command/database/database-target.ts'
+import type { DraftRow } from '../command/publish/draft-sender.ts'
 import { DRAINER_LOCK, type OutboxTable } from './outbox-sql.ts'
 
 /** Rows that are read at once. */

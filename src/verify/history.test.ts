@@ -13,7 +13,7 @@ import {
   signed,
 } from '../../test/story/public-log.ts'
 import type { Entry } from '../protocol/event.ts'
-import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../command/terminal/node-primitives.ts'
 import { isConsistent } from '../tlog/consistency.ts'
 import { isSame, treeHasher } from '../tlog/hash.ts'
 import { seqOf } from '../protocol/seq.ts'

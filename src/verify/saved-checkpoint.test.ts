@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../command/terminal/node-primitives.ts'
 import { isConsistent } from '../tlog/consistency.ts'
 import { type Hash, isSame, treeHasher } from '../tlog/hash.ts'
 import { formatBase64, parseBase64 } from '../tlog/text.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { keyList, keyRow } from '../../test/story/key-list.ts'
 import { type LogKey, newKey, ORIGIN, signed } from '../../test/story/public-log.ts'
-import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../command/terminal/node-primitives.ts'
 import { formatCheckpoint } from '../tlog/checkpoint.ts'
 import {
   openListed,

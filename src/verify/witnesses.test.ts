@@ -19,7 +19,7 @@ import {
 import { checkpointOver, newKey, publicLog } from '../../test/story/public-log.ts'
 import { cosigned, witnessKey } from '../../test/story/witness-keys.ts'
 import { keyOfSeed } from '../../test/tlog/example.ts'
-import { NODE_PRIMITIVES } from '../mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../command/terminal/node-primitives.ts'
 import { DAY_MS, formatAt, MINUTE_MS, msOf, SECOND_MS } from '../protocol/moment.ts'
 import { formatNote, type Note, parseNote } from '../tlog/note.ts'
 import type { Audit, AuditSettings } from './audit.ts'

@@ -8,8 +8,8 @@ import { skipUnless } from '../processes/test-needs.ts'
 import { hasPostgres, startPostgresServer } from './postgres-server.ts'
 
 const MODULES = {
-  url: import.meta.resolve('../../src/command/terminal/database-url.ts'),
-  connection: import.meta.resolve('../../src/database/database-connection.ts'),
+  url: import.meta.resolve('../../src/command/database/database-url.ts'),
+  connection: import.meta.resolve('../../src/command/database/database-connection.ts'),
 }
 /** Prints the user and the database of a session at the address in its environment. */
 const PROGRAM = `

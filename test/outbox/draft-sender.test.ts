@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { openDoorChoice } from '../../src/command/operator/door-choice.ts'
-import { type DraftSender, sendRows } from '../../src/outbox/draft-sender.ts'
-import { openTroubleReport } from '../../src/outbox/trouble-report.ts'
+import { type DraftSender, openTroubleReport, sendRows } from '../../src/command/publish/draft-sender.ts'
 import { worldOf } from '../stage/command-stage.ts'
 
 /** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */

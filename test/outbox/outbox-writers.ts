@@ -1,6 +1,6 @@
 import { type Random, randomOf } from '../../sim/random.ts'
-import { connectDatabase, type DatabaseConnection } from '../../src/database/database-connection.ts'
-import { parseDatabaseUrl } from '../../src/command/terminal/database-url.ts'
+import { connectDatabase, type DatabaseConnection } from '../../src/command/database/database-connection.ts'
+import { parseDatabaseUrl } from '../../src/command/database/database-url.ts'
 import type { PostgresServer } from './postgres-server.ts'
 
 /** Tables of a small platform, beside its outbox. A play reads its contest as the platform's code does. */

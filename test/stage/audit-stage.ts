@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../src/command/terminal/node-primitives.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import { type Audit, audit, type AuditSettings, inspect } from '../../src/verify/audit.ts'
 import type { LogPart } from '../../src/verify/parts.ts'

@@ -42,7 +42,7 @@ import { signText } from '../../src/tlog/signature.ts'
 import { formatBase64 } from '../../src/tlog/text.ts'
 import { formatTile, parseTilePath, type Tile, TILE_WIDTH } from '../../src/tlog/tile.ts'
 import { formatVkey, type VerifierKey, verifierKey } from '../../src/tlog/vkey.ts'
-import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../src/command/terminal/node-primitives.ts'
 import type { Source } from '../../src/verify/reading/source.ts'
 
 export const ORIGIN = 'daybook.example/log'

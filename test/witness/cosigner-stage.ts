@@ -10,7 +10,7 @@ import {
   openCosigner,
   originHashOf,
 } from '../../src/witness/cosigner/cosigner.ts'
-import { type CosignerKey, cosignerKey } from '../../src/witness/cosigner/cosigner-keys.ts'
+import { type CosignerKey, cosignerKey } from '../../src/log/tree/cosigner-key.ts'
 import { verifyRawEd25519, verifyRawMlDsa44 } from '../../src/log/tree/signer.ts'
 import { parseNote } from '../../src/tlog/note.ts'
 import { openVouching } from '../../src/tlog/quorum.ts'

@@ -3,7 +3,7 @@ import { type ServedWitness, startWitness } from '../../src/witness/command/witn
 import type { Ms } from '../../src/protocol/moment.ts'
 import type { TrustedLog } from '../../src/tlog/checkpoint.ts'
 import { manualWorld } from '../stage/manual-node.ts'
-import type { CosignerKey } from '../../src/witness/cosigner/cosigner-keys.ts'
+import type { CosignerKey } from '../../src/log/tree/cosigner-key.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
 
 const STAGED = { name: WITNESS_NAME, keys: WITNESS_KEYS }

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { ServePart } from '../../command/plug/option.ts'
-import { parseDatabaseUrl } from '../../command/terminal/database-url.ts'
+import { parseDatabaseUrl } from '../../command/database/database-url.ts'
 import { option } from '../../command/terminal/options.ts'
 import { CommandError } from '../../command/terminal/world.ts'
-import { sentDatabase } from '../../database/sent-database.ts'
+import { sentDatabase } from '../../command/database/sent-database.ts'
 import { openClusterTelling } from '../log/cluster-telling.ts'
 import type { TableSettings } from '../table/open-table.ts'
 

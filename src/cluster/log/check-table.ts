@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { DatabaseTarget } from '../../database/database-target.ts'
+import type { DatabaseTarget } from '../../command/database/database-target.ts'
 import { openForReading, readIdentity, StoreError } from '../../log/store/store.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { compareRows, faultOfKeptRows } from '../row/compare-rows.ts'

@@ -1,4 +1,4 @@
-import { databaseOf } from '../../database/sent-database.ts'
+import { databaseOf } from '../../command/database/sent-database.ts'
 import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'

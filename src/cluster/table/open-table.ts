@@ -1,13 +1,13 @@
-import type { DatabaseTarget } from '../../database/database-target.ts'
+import type { DatabaseTarget } from '../../command/database/database-target.ts'
 import { APPEND_MS_MAX, type AppendAnswer, type LeadSession, type LogTable, TableError } from './log-table.ts'
 import { lockOf, lookAtTable, type SessionContext, timeLeft } from './look-at-table.ts'
 import { inspectSession } from './table-guards.ts'
 import { asTableError, openTableSession, type PrimaryKeeper, TABLE } from './table-session.ts'
 import { randomBytes } from 'node:crypto'
 import { setInterval } from 'node:timers'
-import { DatabaseError } from '../../database/database-connection.ts'
+import { DatabaseError } from '../../command/database/database-connection.ts'
 import { askStandbyState, untilFlushed } from './standby-proof.ts'
-import type { SentDatabase } from '../../database/sent-database.ts'
+import type { SentDatabase } from '../../command/database/sent-database.ts'
 
 /** Surroundings of a table. */
 export type TableOptions = Readonly<{

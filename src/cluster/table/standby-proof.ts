@@ -1,4 +1,4 @@
-import type { DatabaseConnection } from '../../database/database-connection.ts'
+import type { DatabaseConnection } from '../../command/database/database-connection.ts'
 
 /** Longest wait between two looks at the standbys, in ms. The first look follows at once. */
 const LOOK_MS_MAX = 20

@@ -2,9 +2,9 @@ import {
   connectDatabase,
   type DatabaseConnection,
   DatabaseError,
-} from '../../database/database-connection.ts'
-import type { DatabaseHost, DatabaseTarget } from '../../database/database-target.ts'
-import { serverTarget, shownHost } from '../../database/server-target.ts'
+} from '../../command/database/database-connection.ts'
+import type { DatabaseHost, DatabaseTarget } from '../../command/database/database-target.ts'
+import { serverTarget, shownHost } from '../../command/database/server-target.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { APPEND_MS_MAX, type PrimaryIdentity, SILENCE_MS_MAX, TableError } from './log-table.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { endOldConnections } from '../../listener/crowded-connections.ts'
+import { endOldConnections } from '../../publish/private-listener.ts'
 import { openOperations, type OperationsAnswer, type OperationsPath } from '../../publish/door/operations.ts'
 import { assert } from '../../protocol/brand.ts'
 

@@ -18,6 +18,8 @@ export type Option = Readonly<{
   commands?: readonly CommandRoom[]
   /** Its part of `serve`. */
   serve?(): Promise<ServePart>
+  /** Its part of `publish`. */
+  publish?(): Promise<PublishPart>
 }>
 
 /**
@@ -70,6 +72,16 @@ export type NodeTools = Readonly<{
   registry: Registry
   lines: LogLines
   world: Pick<World, 'now' | 'monotonicMs'>
+}>
+
+/** Part of `publish`: another source of drafts than a file. */
+export type PublishPart = Readonly<{
+  /** Adds its options to the command. */
+  add(command: Command): Command
+  /** Whether the parsed options choose it in place of the file. Throws a CommandError for a mistake. */
+  isChosen(options: object, file: string | null): boolean
+  /** Publishes the drafts of the source. */
+  publish(options: object, world: World): Promise<ExitCode>
 }>
 
 /** Surroundings of every command. `done` receives the exit code of a command. */

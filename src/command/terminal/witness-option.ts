@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from './node-primitives.ts'
 import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import { CommandError } from './world.ts'

@@ -5,7 +5,7 @@ import { jsonString, objectsOf, readObject } from '../../verify/reading/json-val
 import { ContradictionError } from '../proof/contradiction.ts'
 import { openOrigin, type Origin } from '../origin/open-origin.ts'
 import { readKeysBody } from '../origin/origin-answers.ts'
-import { NODE_PRIMITIVES } from '../proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 
 /**
  * The error for an origin that has named another log in an answer: a contradiction when its list of keys says so too. A

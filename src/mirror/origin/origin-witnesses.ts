@@ -11,7 +11,7 @@ import {
   objectsOf,
   readObject,
 } from '../../verify/reading/json-values.ts'
-import { NODE_PRIMITIVES } from '../proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import type { Origin } from './open-origin.ts'
 
 /** Witnesses as the origin lists them, with their keys. Nothing of it is signed. */

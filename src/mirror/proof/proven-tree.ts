@@ -8,7 +8,7 @@ import { formatUtf8 } from '../../tlog/text.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { openListed, openTrusted, signsTreesOf, type Trust } from '../../verify/trust.ts'
-import { NODE_PRIMITIVES } from './node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import type { OriginKeys } from './origin-keys.ts'
 
 /** A tree that the log has signed, with its note and the signatures in the form of the store. */

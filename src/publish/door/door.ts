@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type CrowdedConnections, endOldConnections } from '../../listener/crowded-connections.ts'
-import { readPieces } from '../../listener/request-body.ts'
+import { type CrowdedConnections, endOldConnections, readPieces } from '../private-listener.ts'
 import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { CommitQueue } from '../commit-queue.ts'

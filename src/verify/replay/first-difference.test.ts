@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import { type Hash, treeHasher } from '../../tlog/hash.ts'
 import { formatTile, formatTilePath, parseTilePath, TILE_WIDTH } from '../../tlog/tile.ts'
 import { firstDifference } from './first-difference.ts'

@@ -7,7 +7,7 @@ import {
   openCosigner,
 } from '../cosigner/cosigner.ts'
 import type { CosignerAnswer } from '../cosigner/cosigner-answer.ts'
-import type { CosignerKey } from '../cosigner/cosigner-keys.ts'
+import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { CosignerStateError, hasCosignerState } from '../cosigner/state-file.ts'
 import { openWitnessListener, WITNESS_CONNECTIONS_MAX } from '../cosigner/witness-listener.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'

@@ -1,35 +1,14 @@
-import { createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { base64urlnopad } from '@scure/base'
-import { NODE_SIGNATURES, sha256 } from '../../log/tree/signer.ts'
+import { sign } from 'node:crypto'
+import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
+import { NODE_SIGNATURES } from '../../log/tree/signer.ts'
 import { cosignText } from '../../tlog/cosignature.ts'
 import { formatNote, type Note, type NoteSignature } from '../../tlog/note.ts'
 import { openVouching } from '../../tlog/quorum.ts'
-import { type VerifierKey, verifierKey } from '../../tlog/vkey.ts'
-
-/** A key with which a witness cosigns: Ed25519 or ML-DSA-44. */
-export type CosignerKey = Readonly<{ verifier: VerifierKey; privateKey: KeyObject }>
 
 /** Keys of one witness: one of each type. */
 export const COSIGNER_KEYS_MAX = 2
 /** Most lines under one key of the witness that are verified on a submitted checkpoint; further ones are ignored. */
 export const OWN_LINES_MAX = 4
-
-/** The key of a witness of this name. Throws a `RangeError` for a malformed name or a key of another type. */
-export function cosignerKey(name: string, privateKey: KeyObject): CosignerKey {
-  const { x, pub } = publicKeyOf(privateKey)
-  const type = privateKey.asymmetricKeyType
-  if (type === 'ed25519') return { verifier: verifierKey(sha256, name, 'ed25519-cosignature', x), privateKey }
-  if (type === 'ml-dsa-44')
-    return { verifier: verifierKey(sha256, name, 'ml-dsa-44-cosignature', pub), privateKey }
-  throw new RangeError('the key of a witness is of Ed25519 or ML-DSA-44')
-}
-
-function publicKeyOf(privateKey: KeyObject): Readonly<{ x: Uint8Array; pub: Uint8Array }> {
-  const { x = '', pub = '' }: { x?: string; pub?: unknown } = createPublicKey(privateKey).export({
-    format: 'jwk',
-  })
-  return { x: base64urlnopad.decode(x), pub: base64urlnopad.decode(typeof pub === 'string' ? pub : '') }
-}
 
 /** The line of each key's cosignature at a time in whole seconds, with a line feed each. */
 export function cosignatureLines(keys: readonly CosignerKey[], time: number, text: string): string {

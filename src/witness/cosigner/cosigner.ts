@@ -10,7 +10,8 @@ import { DOUBTS } from '../../tlog/verdict.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { type CosignedLogs, type CosignedTree, openCosignedLogs } from './cosigned-logs.ts'
 import { cosignedAnswer, type CosignerAnswer, refusedAnswer } from './cosigner-answer.ts'
-import { cosignatureLines, type CosignerKey, linesOf, ownCosignatures } from './cosigner-keys.ts'
+import { cosignatureLines, linesOf, ownCosignatures } from './cosigner-keys.ts'
+import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { type GrowthRate, openGrowthRate } from './growth-rate.ts'
 import {
   contradicts,

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type CrowdedConnections, endOldConnections } from '../../listener/crowded-connections.ts'
-import { readWhole } from '../../listener/request-body.ts'
+import { type CrowdedConnections, endOldConnections, readWhole } from '../../publish/private-listener.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Cosigner } from './cosigner.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'

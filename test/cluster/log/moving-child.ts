@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { moveBack } from '../../../src/cluster/log/move-back.ts'
 import { moveToTable } from '../../../src/cluster/log/move-log.ts'
 import { ed25519Of } from '../../../src/command/operator/signing-key-file.ts'
-import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
-import { sentDatabase } from '../../../src/database/sent-database.ts'
+import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
+import { sentDatabase } from '../../../src/command/database/sent-database.ts'
 
 // A process for `crashed-move.slow.test.ts`: it moves a log, stops where its code asks for the time, and waits to be killed.
 const [, , way, data = '', url = '', stopAt] = process.argv

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
-import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
+import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
 import { tableOptions } from './postgres-table-rig.ts'
 
 /** Leads the table at the address of its first argument, and appends row 1 when it reads a line. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
+import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
 import {
   type AppendAnswer,
   type LeadSession,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
+import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
 import { TableError } from '../../../src/cluster/table/log-table.ts'
 import { inspectTable } from '../../../src/cluster/table/open-table.ts'
 import { setupSql } from '../../../src/cluster/table/table-setup.ts'

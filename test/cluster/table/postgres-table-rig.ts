@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openLogTable, type TableOptions } from '../../../src/cluster/table/open-table.ts'
 import { setupSql } from '../../../src/cluster/table/table-setup.ts'
-import { parseDatabaseUrl } from '../../../src/command/terminal/database-url.ts'
+import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
 import type { LogTable } from '../../../src/cluster/table/log-table.ts'
 import { openPostgresRig, type PostgresRig } from '../../database/postgres-rig.ts'
 import type { TableRig } from './table-rig.ts'

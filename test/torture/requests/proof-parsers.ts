@@ -1,4 +1,4 @@
-import { NODE_PRIMITIVES } from '../../../src/mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../../src/command/terminal/node-primitives.ts'
 import { formatCheckpoint, parseCheckpoint } from '../../../src/tlog/checkpoint.ts'
 import { isConsistent } from '../../../src/tlog/consistency.ts'
 import { cosignText, formatCosignature, parseCosignature } from '../../../src/tlog/cosignature.ts'

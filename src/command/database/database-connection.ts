@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { Client, type ClientConfig, DatabaseError as ServerError, defaults, type QueryResult } from 'pg'
 import { type ConnectionLoss, openLoss } from './connection-loss.ts'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
-import { errorMessage } from '../protocol/error-reason.ts'
+import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
 const ANSWER_MS = 40_000

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import { endOldConnections } from './crowded-connections.ts'
+import { endOldConnections } from './private-listener.ts'
 
 const MAX = 4
 

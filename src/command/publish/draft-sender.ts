@@ -4,10 +4,10 @@ import {
   type DoorFailure,
   type DoorReceipt,
   STOPPED_ON_ITS_WAY,
-} from '../command/operator/publish-door.ts'
-import { pause } from '../command/terminal/pause.ts'
-import { printable } from '../command/terminal/output.ts'
-import type { TroubleReport } from './trouble-report.ts'
+} from '../operator/publish-door.ts'
+import { pause } from '../terminal/pause.ts'
+import { printable } from '../terminal/output.ts'
+import { tell, type World } from '../terminal/world.ts'
 
 /** Most drafts and bytes of one request. */
 const REQUEST_DRAFTS = 1_000
@@ -128,4 +128,28 @@ function reasonOf(
 ): string {
   const place = [row?.name, field].filter((part) => part != null)
   return [...(place.length === 0 ? [] : [place.join(', ')]), printable(reason)].join(': ')
+}
+
+const REPEAT_MS = 60_000
+
+/** Reports of something that keeps the command waiting: at its beginning, each minute while it lasts, and at its end. */
+export type TroubleReport = Readonly<{
+  lasts(line: string): void
+  over(line: string): void
+}>
+
+export function openTroubleReport(world: World): TroubleReport {
+  let saidMs: number | null = null
+  return {
+    lasts(line) {
+      const now = world.monotonicMs()
+      if (saidMs !== null && now - saidMs < REPEAT_MS) return
+      saidMs = now
+      tell(world, line)
+    },
+    over(line) {
+      if (saidMs !== null) tell(world, line)
+      saidMs = null
+    },
+  }
 }

@@ -1,0 +1,103 @@
+import type { Readable } from 'node:stream'
+import { openDraftCounts } from '../operator/draft-counts.ts'
+import type { DoorAccess } from '../operator/publish-door.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { type DraftRow, type DraftSender, openTroubleReport, sendRows } from './draft-sender.ts'
+import { draftLines } from '../operator/draft-lines.ts'
+import { pause } from '../terminal/pause.ts'
+import { openNotifier } from './notifier.ts'
+
+/**
+ * Publishes the lines of an input that may never end, as they arrive and in order. `name` is the input's name in messages. Waits without end for a door that is away: the
+ * program that writes into a pipe could not go on after its end. Exit code 1 when a draft is refused, and when one is never
+ * published because it failed or was dropped.
+ */
+export async function publishInput(
+  input: Readable,
+  name: string,
+  door: DoorAccess,
+  world: World,
+): Promise<ExitCode> {
+  const sender: DraftSender = { door, trouble: openTroubleReport(world) }
+  const counts = openDraftCounts(world, world.stdout)
+  let last = 0
+  try {
+    for await (const lines of inputLines(input, name, world.stop)) {
+      const end = await sendRows(sender, lines, async (taken, receipts) => {
+        taken.forEach(({ name: line }, index) => counts.add(line, receipts[index]?.status ?? ''))
+        last = taken.at(-1)?.number ?? last
+      })
+      if (end.is === 'refused') {
+        tell(world, `${name}, ${end.reason}`)
+        return 1
+      }
+      counts.reportChange()
+    }
+  } finally {
+    counts.report()
+  }
+  if (world.stop.aborted) {
+    throw new CommandError(
+      1,
+      `stopped after line ${last}; to continue, send the input again: what is published already is skipped`,
+    )
+  }
+  return counts.ended() > 0 ? 1 : 0
+}
+
+/** Time for which a first line waits for others, so that they share a commit. */
+const LINGER_MS = 50
+/** Lines that wait to be sent before the input is no longer read. */
+const LINES_MAX = 2_000
+
+/** A line of an input, with its number from 1. */
+type InputLine = DraftRow & Readonly<{ number: number }>
+
+/**
+ * Yields the lines of an input that may never end, those of a moment together. Ends with the input or at a stop. Throws
+ * after the lines before a line that cannot be a draft, and after those before a failure to read. `name` is the input's
+ * name in that error.
+ */
+async function* inputLines(
+  input: Readable,
+  name: string,
+  stop: AbortSignal,
+): AsyncGenerator<readonly InputLine[], void, undefined> {
+  const notifier = openNotifier(stop)
+  const room = openNotifier(stop)
+  const waiting: InputLine[] = []
+  let isOver = false
+
+  async function read(): Promise<void> {
+    for await (const { number, text } of draftLines(input, name, stop)) {
+      waiting.push({ name: `line ${number}`, number, line: text })
+      notifier.notify()
+      if (waiting.length < LINES_MAX) continue
+      room.clear()
+      await room.wait(null)
+    }
+  }
+  const reading = read().finally(() => {
+    isOver = true
+    notifier.notify()
+  })
+  // Awaited below, unless a stop comes first.
+  reading.catch(() => undefined)
+
+  try {
+    while (!stop.aborted) {
+      if (waiting.length === 0) {
+        if (isOver) return await reading
+        notifier.clear()
+        await notifier.wait(null)
+        continue
+      }
+      if (!isOver && waiting.length < LINES_MAX) await pause(LINGER_MS, stop)
+      yield waiting.splice(0)
+      room.notify()
+    }
+  } finally {
+    input.destroy()
+    room.notify()
+  }
+}

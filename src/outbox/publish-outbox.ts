@@ -1,0 +1,55 @@
+import type { Command } from 'commander'
+import { parseDatabaseUrl } from '../command/database/database-url.ts'
+import type { PublishPart } from '../command/plug/option.ts'
+import { openGivenDoor, type PublishOptions } from '../command/publish/publish-program.ts'
+import { option } from '../command/terminal/options.ts'
+import { CommandError } from '../command/terminal/world.ts'
+import { drainOutbox } from './drain.ts'
+import { outboxSql, parseOutboxTable } from './outbox-sql.ts'
+
+type OutboxOptions = PublishOptions &
+  Readonly<{
+    from?: string
+    passwordFile?: string
+    table: string
+    once?: true
+    sql?: true
+  }>
+
+/** The part of `publish`: `--from` drains an outbox, `--sql` prints what makes its table. */
+export const PUBLISH_OUTBOX: PublishPart = {
+  add: outboxOptions,
+  isChosen({ from, sql, once, table }: OutboxOptions, file) {
+    const sources = [file, from, sql].filter((source) => source != null)
+    if (sources.length > 1) throw new CommandError(2, 'give only one of a file, --from and --sql')
+    if (once === true && from === undefined) throw new CommandError(2, '--once needs --from')
+    parseOutboxTable(table)
+    return from !== undefined || sql === true
+  },
+  async publish({ from, passwordFile, once, table: name, ...door }: OutboxOptions, world) {
+    const table = parseOutboxTable(name)
+    if (from === undefined) {
+      world.stdout.write(outboxSql(table))
+      return 0
+    }
+    const target = parseDatabaseUrl(from, passwordFile ?? null)
+    const opened = await openGivenDoor(door, world)
+    return drainOutbox({ target, table, door: opened, once: once === true }, world)
+  },
+}
+
+function outboxOptions(command: Command): Command {
+  return command
+    .addOption(
+      option('--from <url>', 'drain an outbox in PostgreSQL without end: postgres://user@host/database'),
+    )
+    .addOption(option('--password-file <file>', 'file with the password of --from'))
+    .addOption(option('--table <name>', 'table of the outbox').default('public.daybook_outbox'))
+    .addOption(option('--once', 'with --from: end when the table has no row left'))
+    .addOption(option('--sql', 'print the SQL that makes the table, its trigger and a role'))
+    .addHelpText(
+      'after',
+      `  daybook publish --sql > outbox.sql
+  daybook publish --from postgres://daybook@db.example.org/platform --password-file password --token-file token`,
+    )
+}
