@@ -4,7 +4,7 @@ import { openPretendChain, type PretendChain } from '../../sim/chain/pretend-cha
 import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import { openChain } from '../../src/finality/chain/open-chain.ts'
-import { NODE_PRIMITIVES } from '../../src/mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../../src/command/terminal/node-primitives.ts'
 import { type ChainQuestions, openChainCheck } from '../../src/finality/audit/ask-chain.ts'
 import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
 import { paidLog, type Payment } from '../story/paid-log.ts'

@@ -10,7 +10,7 @@ import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
 import { checkAddresses, readServers } from '../../finality/command/chain-words.ts'
 import { pauseOf } from '../terminal/client.ts'
-import { NODE_PRIMITIVES } from '../../mirror/proof/node-primitives.ts'
+import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { CommandError, type World } from '../terminal/world.ts'
 
 /** Options of `verify` about the chain, as commander parses them. */
