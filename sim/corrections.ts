@@ -1,5 +1,5 @@
-import { ruleOf } from '../src/protocol/catalogue.ts'
 import { accountOf, type SimDraft, type SimWorld } from './platform.ts'
+import { ruleOf } from '../src/protocol/rules.ts'
 
 /**
  * Publishes a correction of the draft `number`, whose content was `wrong`. Returns false, without a correction, when an

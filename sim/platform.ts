@@ -1,7 +1,6 @@
 import { formatAt, type Ms, msOf } from '../src/protocol/moment.ts'
-import type { EventType } from '../src/protocol/rules.ts'
+import { type EventType, ruleOf } from '../src/protocol/rules.ts'
 import { billionths, formatAmount } from '../src/protocol/amount.ts'
-import { ruleOf } from '../src/protocol/catalogue.ts'
 import { type Agenda, openAgenda } from './agenda.ts'
 import { type DraftDetails, failingTxOf, type ImportDraft, refOf, txOf } from './import-draft.ts'
 import { openSimLedger, type SimLedger } from './sim-ledger.ts'

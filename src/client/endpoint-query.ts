@@ -1,8 +1,6 @@
 import type { ParameterName } from '../protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINT_PATHS, type EndpointId } from '../protocol/paths.ts'
-import type { ContestSort, ContestStatus } from '../protocol/resources.ts'
-import type { Bucket } from '../protocol/range-resources.ts'
-import type { ReceiptCheckpoint } from '../protocol/endpoints/witnesses-resource.ts'
+import type { Bucket, ContestSort, ContestStatus, ReceiptCheckpoint } from '../protocol/enumerations.ts'
 import type { EventType } from '../protocol/rules.ts'
 
 /** A moment in a query: ISO 8601 in UTC, integer milliseconds since 1970, or a `Date`. */

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../project/fold/books.ts'
-import { isEventType } from '../protocol/catalogue.ts'
 import { assert } from '../protocol/brand.ts'
 import { formatDetailsLine } from '../protocol/details.ts'
 import { BEFORE_FIRST, type Seq, seqOf } from '../protocol/seq.ts'
@@ -20,6 +19,7 @@ import { openWalk } from './walk.ts'
 import { cosignersOf } from './witnessed/cosigners.ts'
 import { openWitnessed } from './witnessed/open-witnessed.ts'
 import { openWitnessedVersion } from './witnessed/witnessed-file.ts'
+import { isEventType } from '../protocol/rules.ts'
 
 /**
  * Opens the log of a data directory for one reading thread. `cell` is the writer's head cell, null without a writer.

@@ -1,4 +1,5 @@
-import type { MIRROR_WAITS, UpstreamMirror } from '../protocol/mirror-resource.ts'
+import type { MIRROR_WAITS } from '../protocol/enumerations.ts'
+import type { UpstreamMirror } from '../protocol/status-resources.ts'
 import { MINUTE_MS, type Ms } from '../protocol/moment.ts'
 import type { FollowingParts } from './live/following.ts'
 import type { HeldWord, MirrorStore, Seen } from './live/mirror-store.ts'

@@ -1,286 +1,362 @@
+import { z } from 'zod'
+import { recordOf } from './brand.ts'
+import { CONTEST_OUTCOMES, CONTEST_STATUSES, UNPAID_STATUSES } from './enumerations.ts'
 import type { EventWire } from './event.ts'
-import type { Mirror } from './mirror-resource.ts'
-import type { EventType } from './rules.ts'
-import type { JsonSchema } from './schema.ts'
+import {
+  amountSchema,
+  asOfSchema,
+  bytesSchema,
+  contestId,
+  type Described,
+  id,
+  momentOrNull,
+  momentSchema,
+  month,
+  next,
+  now,
+  numberSchema,
+  seq,
+  textSchema,
+} from './resource-fields.ts'
+import { EVENT_TYPES, WORD } from './rules.ts'
 
-// JSON answers of /api/v1 (spec, section 5), but those of `range-resources.ts`. Amounts are strings with nine decimals, prices with twelve. A moment is
-// a pair `x` and `xMs`. A field that does not apply is null.
+// JSON answers of /api/v1 (spec, section 5): contests, prizes, events and the archive. Each answer is a schema, from which
+// its type, its description in OpenAPI and the columns of its CSV derive. Import only types from here, unless a program
+// needs the schemas: they bring zod with them. Amounts are strings with nine decimals, prices with twelve. A moment is a
+// pair `x` and `xMs`. A field that does not apply is null.
 
-type Amount = string
-type Price = string
+const seqAsked = id.describe('The event’s seq')
 
-/** Last event that an answer counts; seq 0 and null moments on an empty log. */
-export type AsOf = Readonly<{ seq: number; at: string | null; atMs: number | null }>
+/** The event, whose type is its own. It has any text as its type, because a newer service may have more types. */
+export const eventSchema: z.ZodType<EventWire> = z
+  .strictObject({
+    seq: id.describe('Position in the log, contiguous'),
+    type: z.enum(EVENT_TYPES).describe('What happened'),
+    kind: z.string().regex(WORD).describe('Kind within the type. Expect unknown kinds'),
+    ...momentSchema('at', 'The moment of publication'),
+    contestId: id.nullable().describe('The contest’s number; null for an event of no contest'),
+    kots: amountSchema
+      .nullable()
+      .describe('Amount of tokens; negative only in corrections; null without an amount'),
+    tx: textSchema.nullable().describe('Identifier of the blockchain transaction; null when there is none'),
+  })
+  .describe(
+    'An event: these eight keys in this order. It never changes. /api/v1/event-types/{type} has a schema for each type',
+  )
 
-export type Summary = Readonly<{
-  asOf: AsOf
-  contests: Readonly<{ upcoming: number; running: number; paying: number; paid: number }>
-  entries: number
-  plays: number
-  events: number
-  payouts: number
-  spentOnPlay: Amount
-  paidInPrizes: Amount
-  paidInLoyalty: Amount
-  burned: Amount
-  runningPools: Amount
-  prizesNotRedeemed: Amount
-  treasury: Amount
-  loyaltyFund: Amount
-  tokenPriceUsd: Price | null
-}>
+export const pageBoundsSchema = z
+  .strictObject({
+    after: z.exactOptional(seq).describe('Exclusive lower bound; ascending pages only'),
+    before: z
+      .exactOptional(seq)
+      .describe('Exclusive upper bound, by default head + 1; descending pages only'),
+    limit: numberSchema.meta({ description: 'Most events of a page', 'x-unit': 'events' }),
+    count: numberSchema.meta({ description: 'Events of this page', 'x-unit': 'events' }),
+    scannedTo: seq.describe('Seq of the last event when the page is full, else the last seq examined'),
+    hasMore: z.boolean().describe('False only on the last page'),
+    next,
+  })
+  .describe('Bounds of the page, and the next page')
 
-export const CONTEST_STATUSES = ['upcoming', 'running', 'paying', 'paid'] as const
-export type ContestStatus = (typeof CONTEST_STATUSES)[number]
+const detailsFields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
-/** Orders of `/contests`. */
-export const CONTEST_SORTS = ['newest', 'closesAt', 'pool', 'prizesNotRedeemed'] as const
-export type ContestSort = (typeof CONTEST_SORTS)[number]
+export const eventsPageSchema = z
+  .strictObject({
+    events: z.array(eventSchema).describe('The events of this page'),
+    details: z
+      .exactOptional(z.record(z.string().regex(/^[1-9][0-9]*$/), detailsFields))
+      .describe('With `details=1`: details by seq, of the events that have some'),
+    page: pageBoundsSchema,
+  })
+  .describe('A page of the log')
 
-export const CONTEST_OUTCOMES = ['cancelled', 'owing', 'lapsed', 'paid'] as const
-/**
-^ * Outcome of a contest. `owing`: a correction after its `contest/paid` left prizes of some kind unpaid. `lapsed`: all is
- * settled, and some prizes expired.
- */
-export type ContestOutcome = (typeof CONTEST_OUTCOMES)[number]
+export type EventsPage = Described<typeof eventsPageSchema>
 
-export type ContestWire = Readonly<{
-  id: number
-  title: string | null
-  status: ContestStatus
-  opensAt: string
-  opensAtMs: number
-  closesAt: string
-  closesAtMs: number
-  openedAt: string | null
-  openedAtMs: number | null
-  closedAt: string | null
-  closedAtMs: number | null
-  paidAt: string | null
-  paidAtMs: number | null
-  /** All amounts put into the pool. */
-  pool: Amount
-  entries: number
-  plays: number
-  spentOnPlay: Amount
-  prizesOwed: Amount
-  prizesRedeemed: Amount
-  prizesExpired: Amount
-  prizesNotRedeemed: Amount
-  /** Null while prizes may still be paid. */
-  outcome: ContestOutcome | null
-  cancelledAt: string | null
-  cancelledAtMs: number | null
-}>
-
-export type Contest = Readonly<{ asOf: AsOf }> & ContestWire
-
-export type Contests = Readonly<{ asOf: AsOf; contests: readonly ContestWire[]; next: string | null }>
-
-export type PrizeLine = Readonly<{
-  kind: string
-  owed: Amount
-  redeemed: Amount
-  expired: Amount
-  notRedeemed: Amount
-}>
-
-export type ContestLedger = Readonly<{
-  asOf: AsOf
-  contest: ContestWire
-  pool: Readonly<{
-    in: Readonly<Record<string, Amount>>
-    out: Readonly<Record<string, Amount>>
-    balance: Amount
-  }>
-  prizes: readonly PrizeLine[]
-  payouts: readonly EventWire[]
-  next: string | null
-}>
-
-export type Planned = Readonly<{ contestId: number; title: string | null; at: string; atMs: number }>
-
-export type Schedule = Readonly<{
-  asOf: AsOf
-  opens: readonly Planned[]
-  closes: readonly Planned[]
-  nextLoyaltyPayment: Readonly<{ month: string; at: string; atMs: number }> | null
-}>
-
-export const UNPAID_STATUSES = ['locked', 'in_review', 'awaiting_claim', 'payable', 'overpaid'] as const
-export type UnpaidStatus = (typeof UNPAID_STATUSES)[number]
-
-export type Unpaid = Readonly<{
-  contestId: number
-  kind: string
-  kots: Amount
-  status: UnpaidStatus
-  unlocksAt: string | null
-  unlocksAtMs: number | null
-  reviewUntil: string | null
-  reviewUntilMs: number | null
-  availableAt: string
-  availableAtMs: number
-}>
-
-export type Payouts = Readonly<{
-  asOf: AsOf
-  now: Readonly<{ at: string; atMs: number }>
-  unpaid: readonly Unpaid[]
-  totals: Readonly<Record<UnpaidStatus, Amount>>
-  next: string | null
-}>
-
-/** Published input or output of a loyalty reward. */
-export type LoyaltyFile = Readonly<{
-  seq: number
-  digest: string
-  bytes: number | null
-  url: string | null
-  at: string
-  atMs: number
-}>
-
-export type LoyaltyRun = Readonly<{
-  month: string
-  paysAt: string | null
-  paysAtMs: number | null
-  input: LoyaltyFile | null
-  output: LoyaltyFile | null
-  recipients: number | null
-  total: Amount | null
-  paid: Amount
-  notPaid: Amount | null
-  /** Payouts for this month, without corrected ones. */
-  payouts: number
-}>
-
-export type LoyaltyRuns = Readonly<{ asOf: AsOf; runs: readonly LoyaltyRun[] }>
-
-export type EventsPage = Readonly<{
-  events: readonly EventWire[]
-  /** With `details=1`: the details of those events that have some, by seq. */
-  details?: Readonly<Record<string, DetailsFields>>
-  page: Readonly<{
-    after?: number
-    before?: number
-    limit: number
-    count: number
-    scannedTo: number
-    hasMore: boolean
-    next: string | null
-  }>
-}>
-
-export type ArchiveMonth = Readonly<{
-  month: string
-  state: 'open' | 'closed'
-  url: string
-  detailsUrl: string
-  bytes: number | null
-  events: number
-  firstSeq: number | null
-  lastSeq: number | null
-  sha256: string | null
-  linesSha256: string | null
-}>
-
-export type ArchiveIndex = Readonly<{ months: readonly ArchiveMonth[] }>
-
-/** Size and SHA-256 (hex) of a file or of its unpacked lines. */
-export type Digest = Readonly<{ bytes: number; sha256: string }>
-
-/** Manifest of a closed month; immutable. */
-export type ArchiveManifest = Readonly<{
-  month: string
-  firstSeq: number | null
-  lastSeq: number | null
-  events: number
-  /** Index of the first leaf; null in a month without events. */
-  firstIndex: number | null
-  /** The tree at the month's end: its size, its root in base64, and its signed checkpoint. */
-  size: number
-  root: string
-  checkpoint: string
-  /** Unpacked lines, whose digest does not depend on compression. */
-  lines: Digest
-  /** File as served. */
-  gzip: Digest
-  /** Details file as served, and its unpacked lines. */
-  details: Digest & Readonly<{ lines: Digest }>
-}>
-
-/** All keys that sign or have signed the log, and the former logs that it continues. */
-export type LogKeys = Readonly<{
-  origin: string
-  logId: string
-  keys: readonly Readonly<{
-    vkey: string
-    state: 'signing' | 'retired'
-    /** The key signs trees of this size and larger ones, up to `toSize` once it is retired. */
-    fromSize: number
-    toSize: number | null
-    /** Signed note in which an older key vouches for this key; null for a first key. */
-    statement: string | null
-  }>[]
-  formerLogs: readonly Readonly<{ id: string; origin: string; size: number }>[]
-}>
-
-/** Drafts that wait for the blockchain, and those that the operator decided: counts and ages only. */
-export type Finality = Readonly<{
-  /** Whether the node asks the blockchain; otherwise the operator vouches for each transaction. */
-  asked: boolean
-  held: number
-  /** Moment at which the oldest held draft was accepted; null when none is held. */
-  oldestAt: string | null
-  oldestAtMs: number | null
-  /** Held drafts that the chain has settled and the books refuse. */
-  refused: number
-  failed: number
-  dropped: number
-  vouched: number
-}>
-
-export type Status = Readonly<{
-  asOf: AsOf
-  now: Readonly<{ at: string; atMs: number }>
-  head: Readonly<{ seq: number; at: string | null; atMs: number | null; ageMs: number | null }>
-  version: string
-  log: string
-  origin: string
-  chain: string
-  simulated: boolean
-  following: Readonly<{ state: 'leader' | 'follower'; behind: number }>
-  finality: Finality
-  /** Null on a node that is no mirror. */
-  mirror: Mirror | null
-}>
+export const eventDetailsSchema = z
+  .strictObject({
+    seq: seqAsked,
+    details: detailsFields
+      .nullable()
+      .describe('Further fields, described under `$defs` of the type’s schema; null when there are none'),
+  })
+  .describe('Details of an event, beside its eight keys')
 
 /** Details of an event, each moment as a pair; null for an event without details. */
-export type EventDetails = Readonly<{
-  seq: number
-  details: DetailsFields | null
-}>
+export type EventDetails = Described<typeof eventDetailsSchema>
 
-type DetailsFields = Readonly<Record<string, string | number | boolean>>
+export const eventCorrectionsSchema = z
+  .strictObject({
+    asOf: asOfSchema,
+    seq: seqAsked,
+    correctedBy: id
+      .nullable()
+      .describe('Seq of the correction that cancels the event; null when there is none'),
+    restatedBy: id.nullable().describe('Seq of the event that replaces this one; null when there is none'),
+  })
+  .describe('Correction and replacement of an event')
 
-/** Later events that correct an event: the one that cancels it, and the one that replaces it. */
-export type EventCorrections = Readonly<{ asOf: AsOf }> &
-  Readonly<{ seq: number; correctedBy: number | null; restatedBy: number | null }>
+export type EventCorrections = Described<typeof eventCorrectionsSchema>
 
-/** Catalogue of event types: their kinds, postings and schemas, and the kinds in this log. */
-export type EventTypes = Readonly<{
-  asOf: AsOf
-  types: readonly Readonly<{
-    type: EventType
-    kinds: readonly Readonly<{
-      /** A fixed kind, or `*` for any other word of the operator. */
-      kind: string
-      meaning: string
-      posting: Readonly<{ from: string; to: string }> | null
-    }>[]
-    seen: readonly Readonly<{ kind: string; firstSeq: number }>[]
-    /** JSON Schema of its events, with schemas of their details under `$defs`. */
-    schema: JsonSchema
-  }>[]
-}>
+const kindRule = z.strictObject({
+  kind: textSchema.describe('A fixed kind, or `*` for any other word that the operator chooses'),
+  meaning: textSchema.describe('Meaning of such an event'),
+  posting: z
+    .strictObject({
+      from: textSchema.describe('Account that gives'),
+      to: textSchema.describe('Account that receives'),
+    })
+    .nullable()
+    .describe('Movement between accounts; null when it moves nothing'),
+})
+
+const kindSeen = z.strictObject({
+  kind: textSchema.describe('A kind in the log'),
+  firstSeq: id.describe('Seq of the first event of the kind'),
+})
+
+export const eventTypeSchema = z
+  .strictObject({
+    type: z.enum(EVENT_TYPES).describe('The type'),
+    kinds: z.array(kindRule).describe('Allowed kinds, with their meanings and movements'),
+    seen: z.array(kindSeen).describe('Kinds in the log'),
+    schema: z
+      .record(z.string(), z.unknown())
+      .describe('JSON Schema (2020-12), the same as at /api/v1/event-types/{type}'),
+  })
+  .describe('A type of event and its kinds')
+
+export const eventTypesSchema = z
+  .strictObject({ asOf: asOfSchema, types: z.array(eventTypeSchema).describe('All types') })
+  .describe('The catalogue of event types')
+
+export type EventTypes = Described<typeof eventTypesSchema>
+
+const title = textSchema.nullable().describe('The contest’s title; null when it has none')
+
+const fields = {
+  id: contestId,
+  title,
+  status: z.enum(CONTEST_STATUSES).describe('Status of the contest'),
+  ...momentSchema('opensAt', 'Planned opening of the contest'),
+  ...momentSchema('closesAt', 'Planned closing of the contest'),
+  ...momentOrNull('openedAt', 'When the contest opened; null until then'),
+  ...momentOrNull('closedAt', 'When the contest closed or was cancelled; null until then'),
+  ...momentOrNull('paidAt', 'Moment of `contest/paid`, whatever the outcome; null until then'),
+  pool: amountSchema.describe('Tokens put into the contest’s pool'),
+  entries: numberSchema.describe('Plays of kind `entry`'),
+  plays: numberSchema.describe('Plays, each event by its count'),
+  spentOnPlay: amountSchema.describe('Tokens spent on plays'),
+  prizesOwed: amountSchema.describe('Prizes owed since the start, paid ones included'),
+  prizesRedeemed: amountSchema.describe('Paid prizes: payouts without refunds'),
+  prizesExpired: amountSchema.describe('Prizes that lapsed before they were claimed'),
+  prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired'),
+  outcome: z
+    .enum(CONTEST_OUTCOMES)
+    .nullable()
+    .describe(
+      'What the contest came to; null while prizes may still be paid. `cancelled`: from `contest/cancelled` on. After `contest/paid` `owing`: a correction left prizes of some kind unpaid; else `lapsed`: all is settled, and some prizes expired; else `paid`',
+    ),
+  ...momentOrNull('cancelledAt', 'When the contest was cancelled; null if it was not'),
+}
+
+export const contestRowSchema = z.strictObject(fields).describe('A contest: its terms, status and sums')
+
+export type ContestWire = Described<typeof contestRowSchema>
+
+export const contestSchema = z
+  .strictObject({ asOf: asOfSchema, ...fields })
+  .describe('A contest: its terms, status and sums')
+
+export type Contest = Described<typeof contestSchema>
+
+export const contestsSchema = z
+  .strictObject({
+    asOf: asOfSchema,
+    contests: z.array(contestRowSchema).describe('The contests of this page'),
+    next,
+  })
+  .describe('Contests, newest first')
+
+export type Contests = Described<typeof contestsSchema>
+
+const prizeLineSchema = z.strictObject({
+  kind: textSchema.describe('Kind of prize'),
+  owed: amountSchema.describe('Prizes of this kind owed since the start'),
+  redeemed: amountSchema.describe('Paid part'),
+  expired: amountSchema.describe('Expired part'),
+  notRedeemed: amountSchema.describe('Unpaid part'),
+})
+
+export type PrizeLine = Described<typeof prizeLineSchema>
+
+export const ledgerSchema = z
+  .strictObject({
+    asOf: asOfSchema,
+    contest: contestRowSchema.describe('The contest, as in the list of contests'),
+    pool: z
+      .strictObject({
+        in: z.record(z.string(), amountSchema).describe('Tokens put in, by kind'),
+        out: z.record(z.string(), amountSchema).describe('Tokens taken out, by kind'),
+        balance: amountSchema.describe('Balance of the pool'),
+      })
+      .describe('The contest’s pool'),
+    prizes: z.array(prizeLineSchema).describe('Prizes by kind'),
+    payouts: z.array(eventSchema).describe('Payouts of the contest, with refunds and corrections of both'),
+    next,
+  })
+  .describe('The ledger of one contest')
+
+export type ContestLedger = Described<typeof ledgerSchema>
+
+export const plannedSchema = z
+  .strictObject({ contestId, title, ...momentSchema('at', 'Planned moment of opening or closing') })
+  .describe('A planned moment of a contest')
+
+export type Planned = Described<typeof plannedSchema>
+
+export const scheduleSchema = z
+  .strictObject({
+    asOf: asOfSchema,
+    opens: z.array(plannedSchema).describe('Planned openings, earliest first'),
+    closes: z.array(plannedSchema).describe('Planned closings, earliest first'),
+    nextLoyaltyPayment: z
+      .strictObject({
+        month: month.describe('The rewarded month'),
+        ...momentSchema('at', 'Planned moment of the payment'),
+      })
+      .nullable()
+      .describe('The next payment of loyalty rewards; null while none is planned'),
+  })
+  .describe('Planned moments that have not happened, also past ones')
+
+export type Schedule = Described<typeof scheduleSchema>
+
+export const unpaidSchema = z
+  .strictObject({
+    contestId,
+    kind: textSchema.describe('Kind of prize'),
+    kots: amountSchema.describe('Unpaid amount; negative when more was paid than owed'),
+    status: z.enum(UNPAID_STATUSES).describe('Reason why the prize is unpaid'),
+    ...momentOrNull('unlocksAt', 'Earliest moment of a payment; null when the prize is not locked'),
+    ...momentOrNull('reviewUntil', 'End of the review; null without a review'),
+    ...momentSchema('availableAt', 'The later of `unlocksAt` and `reviewUntil`, else when the prize was won'),
+  })
+  .describe('Unpaid prizes of one kind and contest with the same terms')
+
+export type Unpaid = Described<typeof unpaidSchema>
+
+export const payoutsSchema = z
+  .strictObject({
+    asOf: asOfSchema,
+    now,
+    unpaid: z.array(unpaidSchema).describe('The unpaid prizes of this page'),
+    totals: z
+      .strictObject(
+        recordOf(UNPAID_STATUSES, () => amountSchema.describe('Sum of this status over all pages')),
+      )
+      .describe('Unpaid amounts by status'),
+    next,
+  })
+  .describe('Unpaid prizes')
+
+export type Payouts = Described<typeof payoutsSchema>
+
+export const loyaltyFileSchema = z
+  .strictObject({
+    seq: id.describe('Seq of the event that published the file'),
+    digest: textSchema.describe('`sha256:` and the digest of the file in hex'),
+    bytes: bytesSchema.nullable().describe('Size of the file; null when unknown'),
+    url: textSchema.nullable().describe('URL of the file; null when unknown'),
+    ...momentSchema('at', 'When the file was published'),
+  })
+  .describe('A published file of a loyalty reward')
+
+/** Published input or output of a loyalty reward. */
+export type LoyaltyFile = Described<typeof loyaltyFileSchema>
+
+export const loyaltyRunSchema = z
+  .strictObject({
+    month: month.describe('The rewarded month'),
+    ...momentOrNull('paysAt', 'Planned moment of payment; null while none is planned'),
+    input: loyaltyFileSchema.nullable().describe('Input of the computation; null until published'),
+    output: loyaltyFileSchema
+      .nullable()
+      .describe('Output of the computation, the rewards; null until published'),
+    recipients: numberSchema.nullable().describe('Number of recipients; null until there is an output'),
+    total: amountSchema.nullable().describe('Sum of the rewards; null until there is an output'),
+    paid: amountSchema.describe('Paid part of the rewards'),
+    notPaid: amountSchema.nullable().describe('Unpaid part of the rewards; null until there is an output'),
+    payouts: numberSchema.describe('Number of payouts, without corrected ones'),
+  })
+  .describe('The loyalty reward of a month')
+
+export type LoyaltyRun = Described<typeof loyaltyRunSchema>
+
+export const loyaltyRunsSchema = z
+  .strictObject({ asOf: asOfSchema, runs: z.array(loyaltyRunSchema).describe('Rewarded months') })
+  .describe('The loyalty rewards of all months')
+
+export type LoyaltyRuns = Described<typeof loyaltyRunsSchema>
+
+const events = numberSchema.describe('Events of the month')
+const firstSeq = id.nullable().describe('Seq of the month’s first event; null without events')
+const lastSeq = id.nullable().describe('Seq of the month’s last event; null without events')
+
+export const archiveMonthSchema = z
+  .strictObject({
+    month,
+    state: z.enum(['open', 'closed']).describe('A closed month never changes'),
+    url: textSchema.describe('Path of the month’s events file'),
+    detailsUrl: textSchema.describe('Path of the month’s details file'),
+    bytes: bytesSchema.nullable().describe('Size of the events file; null while open'),
+    events,
+    firstSeq,
+    lastSeq,
+    sha256: textSchema.nullable().describe('SHA-256 of the events file, in hex; null while open'),
+    linesSha256: textSchema
+      .nullable()
+      .describe('SHA-256 of the month’s lines, unpacked, in hex; null while open'),
+  })
+  .describe('A month of the archive')
+
+export type ArchiveMonth = Described<typeof archiveMonthSchema>
+
+export const archiveIndexSchema = z
+  .strictObject({
+    months: z.array(archiveMonthSchema).describe('All months since the first event, oldest first'),
+  })
+  .describe('The months of the archive')
+
+export type ArchiveIndex = Described<typeof archiveIndexSchema>
+
+/** Size and digest of a file, or of its unpacked lines. */
+const digestOf = (what: string) => ({
+  bytes: bytesSchema.describe(`Size of ${what}`),
+  sha256: textSchema.describe(`SHA-256 of ${what}, in hex`),
+})
+
+export const manifestSchema = z
+  .strictObject({
+    month,
+    firstSeq,
+    lastSeq,
+    events,
+    firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
+    size: numberSchema.describe('Size of the log’s tree at the end of the month'),
+    root: z.base64().describe('Root of that tree'),
+    checkpoint: textSchema.describe('Signed checkpoint of that tree'),
+    lines: z.strictObject(digestOf('the uncompressed events')).describe('The uncompressed events'),
+    gzip: z.strictObject(digestOf('the events file')).describe('The events file as served'),
+    details: z
+      .strictObject({
+        ...digestOf('the details file'),
+        lines: z.strictObject(digestOf('the uncompressed details')).describe('The uncompressed details'),
+      })
+      .describe('The details file as served'),
+  })
+  .describe('The manifest of a closed month, which never changes')
+
+export type ArchiveManifest = Described<typeof manifestSchema>
+
+/** Size and SHA-256 (hex) of a file or of its unpacked lines. */
+export type Digest = ArchiveManifest['gzip']

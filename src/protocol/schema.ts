@@ -1,10 +1,17 @@
-import { RESERVED_KINDS, WORD } from './catalogue.ts'
 import { recordOf } from './brand.ts'
 import { DETAILS_FIELDS, MOMENT_FIELDS } from './details.ts'
 import { COUNT_MAX, REASON_CHARS_MAX, TITLE_CHARS_MAX, URL_CHARS_MAX } from './draft.ts'
 import { MS_MAX } from './moment.ts'
 import { ENDPOINT_PATHS } from './paths.ts'
-import { type DetailsField, EVENT_TYPES, type EventType, type Rule, RULES } from './rules.ts'
+import {
+  type DetailsField,
+  EVENT_TYPES,
+  type EventType,
+  RESERVED_KINDS,
+  type Rule,
+  RULES,
+  WORD,
+} from './rules.ts'
 import { type Chain, TX_FORM, TX_PATTERN } from './tx.ts'
 
 /** JSON Schema of draft 2020-12, or a part of one. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { ArchiveIndex, ContestLedger, Contests, EventsPage } from '../../src/protocol/resources.ts'
-import type { Flows, Patterns } from '../../src/protocol/range-resources.ts'
+import type { Flows, Patterns } from '../../src/protocol/figure-resources.ts'
 import type { EventWire } from '../../src/protocol/event.ts'
 import type { Input, Expected, Figures } from '../oracle/input.ts'
 import { billionths, decimal } from '../oracle/book.ts'

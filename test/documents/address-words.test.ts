@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../src/protocol/address-promise.ts'
 import { PAGE_NOTICE } from '../../src/web/markup/site.ts'
 import { textOf } from '../stage/document.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { plain } from '../web/parity/page-tree.ts'
+import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../src/protocol/address-guard.ts'
 
 /** A document's words, without marks of code and strong type. */
 const words = (text: string) => text.replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' ')

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { billionths, negate } from '../../src/protocol/amount.ts'
-import { ruleOf } from '../../src/protocol/catalogue.ts'
 import type { Details } from '../../src/protocol/details.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import { CORRECTABLE_TYPES } from '../../src/protocol/rules.ts'
+import { CORRECTABLE_TYPES, ruleOf } from '../../src/protocol/rules.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 import type { HeldModel } from './held-model.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { Mirror } from '../../src/protocol/mirror-resource.ts'
-import type { Finality, Status } from '../../src/protocol/resources.ts'
+import type { Finality, Mirror, Status } from '../../src/protocol/status-resources.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { sendRaw } from '../stage/raw-request.ts'
 

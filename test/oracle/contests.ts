@@ -1,13 +1,12 @@
 import type {
   ContestLedger,
-  ContestOutcome,
-  ContestStatus,
   Contests,
   ContestWire,
   Planned,
   PrizeLine,
   Schedule,
 } from '../../src/protocol/resources.ts'
+import type { ContestOutcome, ContestStatus } from '../../src/protocol/enumerations.ts'
 import {
   asOf,
   decimal,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
-import type { EventsPage, LogKeys } from '../../src/protocol/resources.ts'
+import type { EventsPage } from '../../src/protocol/resources.ts'
+import type { LogKeys } from '../../src/protocol/status-resources.ts'
 import { openCheckpoint, type OpenedCheckpoint, type TrustedLog } from '../../src/tlog/checkpoint.ts'
 import { formatEntry } from '../../src/tlog/entries.ts'
 import { parseVkey } from '../../src/tlog/vkey.ts'

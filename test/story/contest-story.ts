@@ -5,7 +5,7 @@ import type { ContestSearch } from '../../src/project/fold/books.ts'
 import { billionths } from '../../src/protocol/amount.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import type { ContestSort, ContestStatus } from '../../src/protocol/resources.ts'
+import type { ContestSort, ContestStatus } from '../../src/protocol/enumerations.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
 import { testSigner } from './signing.ts'
 

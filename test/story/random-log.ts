@@ -1,10 +1,9 @@
 import * as fc from 'fast-check'
 import { billionths, negate, trillionths } from '../../src/protocol/amount.ts'
-import { ruleOf } from '../../src/protocol/catalogue.ts'
 import type { Details } from '../../src/protocol/details.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Month, msOf } from '../../src/protocol/moment.ts'
-import { CORRECTABLE_TYPES } from '../../src/protocol/rules.ts'
+import { CORRECTABLE_TYPES, ruleOf } from '../../src/protocol/rules.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 
 /** Random choices for one step of a log, which uses those that fit. */

@@ -15,7 +15,7 @@ import {
   QUARTER_MS,
   WEEK_MS,
 } from '../../src/protocol/moment.ts'
-import { CONTEST_STATUSES } from '../../src/protocol/resources.ts'
+import { CONTEST_STATUSES } from '../../src/protocol/enumerations.ts'
 import { type ContestId, contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 
 /** Asserts that two books give the same answers, at moments around the log's entries. */

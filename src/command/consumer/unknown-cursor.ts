@@ -1,5 +1,5 @@
 import type { Daybook } from '../../client/daybook.ts'
-import type { LogKeys } from '../../protocol/resources.ts'
+import type { LogKeys } from '../../protocol/status-resources.ts'
 import { printable } from '../terminal/output.ts'
 import { CommandError, type World } from '../terminal/world.ts'
 import { formatCount } from '../../protocol/amount.ts'

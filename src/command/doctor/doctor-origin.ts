@@ -1,4 +1,4 @@
-import type { Status } from '../../protocol/resources.ts'
+import type { Status } from '../../protocol/status-resources.ts'
 import { namesNoSite } from '../operator/log-options.ts'
 import { printable } from '../terminal/output.ts'
 import { type Diagnosis, warn, wrong } from './diagnosis.ts'

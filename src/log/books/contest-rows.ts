@@ -11,12 +11,8 @@ import { atOf } from '../../project/answers/as-of.ts'
 import { type Amount, formatAmount, parseAmount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatAt, type Ms, msOf } from '../../protocol/moment.ts'
-import {
-  CONTEST_OUTCOMES,
-  CONTEST_STATUSES,
-  type ContestStatus,
-  type ContestWire,
-} from '../../protocol/resources.ts'
+import { CONTEST_OUTCOMES, CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
+import type { ContestWire } from '../../protocol/resources.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { decodeAmount, msOrNull, number, type Row, text } from '../store/codec.ts'
 

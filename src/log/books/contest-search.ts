@@ -4,7 +4,7 @@ import type { ContestSearch, FoundContests, Head } from '../../project/fold/book
 import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
 import { SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
-import { CONTEST_STATUSES, type ContestSort } from '../../protocol/resources.ts'
+import { CONTEST_STATUSES, type ContestSort } from '../../protocol/enumerations.ts'
 import { type ContestId, contestIdOf, type Seq } from '../../protocol/seq.ts'
 import { number, type Row, text } from '../store/codec.ts'
 import { amountKey } from './amount-key.ts'

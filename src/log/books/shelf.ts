@@ -9,7 +9,7 @@ import { formatPrice, parsePrice, type Price, ZERO } from '../../protocol/amount
 import { assert } from '../../protocol/brand.ts'
 import { type Details, parseDetails } from '../../protocol/details.ts'
 import { type Entry, parseEvent } from '../../protocol/event.ts'
-import { CONTEST_STATUSES, type ContestStatus } from '../../protocol/resources.ts'
+import { CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { formatLoyalty, LOT_COLUMNS, lotOfRow, number, parseLoyalty, type Row, text } from '../store/codec.ts'

@@ -2,7 +2,7 @@ import type { Books, Head } from '../../project/fold/books.ts'
 import type { Month, Ms } from '../../protocol/moment.ts'
 import type { EventType } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
-import type { WITNESS_STATES } from '../../protocol/endpoints/witnesses-resource.ts'
+import type { WITNESS_STATES } from '../../protocol/enumerations.ts'
 
 /** The identity of a log, fixed when it is created. */
 export type LogIdentity = Readonly<{

@@ -1,5 +1,5 @@
 import type { MirrorState } from '../mirror-watch.ts'
-import type { Mirror } from '../../protocol/mirror-resource.ts'
+import type { Mirror } from '../../protocol/status-resources.ts'
 import { moment, type Ms } from '../../protocol/moment.ts'
 import type { MirrorReport } from '../../serve/api/status-route.ts'
 

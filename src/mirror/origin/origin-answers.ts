@@ -1,7 +1,6 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import type { UpstreamMirror } from '../../protocol/mirror-resource.ts'
+import type { Finality, UpstreamMirror } from '../../protocol/status-resources.ts'
 import { moment, MS_MAX, msOf } from '../../protocol/moment.ts'
-import type { Finality } from '../../protocol/resources.ts'
 import { isChain } from '../../protocol/tx.ts'
 import { parseNote } from '../../tlog/note.ts'
 import { WrongError } from '../../verify/reading/finding.ts'

@@ -1,4 +1,4 @@
-import { WITNESS_STATES } from '../../protocol/endpoints/witnesses-resource.ts'
+import { WITNESS_STATES } from '../../protocol/enumerations.ts'
 import type { ListedWitness, Witnessed } from '../../log/store/reader.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'

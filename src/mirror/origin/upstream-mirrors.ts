@@ -1,4 +1,5 @@
-import { MIRROR_STATES, type UpstreamMirror } from '../../protocol/mirror-resource.ts'
+import { MIRROR_STATES } from '../../protocol/enumerations.ts'
+import type { UpstreamMirror } from '../../protocol/status-resources.ts'
 import { moment, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { jsonInteger, type JsonObject, jsonString, objectsOf } from '../../verify/reading/json-values.ts'
 

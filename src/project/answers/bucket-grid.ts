@@ -8,7 +8,7 @@ import {
   type Ms,
   WEEK_MS,
 } from '../../protocol/moment.ts'
-import type { Bucket } from '../../protocol/range-resources.ts'
+import type { Bucket } from '../../protocol/enumerations.ts'
 
 /** Adjacent buckets that cover all of time, in UTC. A *bound* is the start of a bucket. */
 export type Grid = Readonly<{

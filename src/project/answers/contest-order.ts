@@ -1,5 +1,5 @@
 import type { Amount } from '../../protocol/amount.ts'
-import type { ContestSort } from '../../protocol/resources.ts'
+import type { ContestSort } from '../../protocol/enumerations.ts'
 import type { ContestSearch, FoundContests } from '../fold/books.ts'
 import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
 import { hasWords, joinWords } from './contest-words.ts'

@@ -12,7 +12,7 @@ import {
   parseAt,
 } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
-import { type Bucket, BUCKETS } from '../../protocol/range-resources.ts'
+import { type Bucket, BUCKETS } from '../../protocol/enumerations.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import {
   boundsOf,

@@ -1,7 +1,7 @@
 import { ZERO } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Entry } from '../../protocol/event.ts'
-import type { ContestStatus } from '../../protocol/resources.ts'
+import type { ContestStatus } from '../../protocol/enumerations.ts'
 import { type RuleKind, ruleKind } from '../../protocol/rules.ts'
 import type { ContestState } from './contest.ts'
 import type { Effect } from './ledger.ts'

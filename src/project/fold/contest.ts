@@ -1,6 +1,6 @@
 import { add, type Amount, billionths, subtract, ZERO } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { ContestOutcome, ContestStatus } from '../../protocol/resources.ts'
+import type { ContestOutcome, ContestStatus } from '../../protocol/enumerations.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 
 /** Sums of one kind of prize: all that was won (owed), and the parts that were paid and that expired. */

@@ -1,6 +1,5 @@
-import { isEventType } from '../../protocol/catalogue.ts'
 import type { DaybookEvent } from '../../protocol/event.ts'
-import type { EventType } from '../../protocol/rules.ts'
+import { type EventType, isEventType } from '../../protocol/rules.ts'
 
 type TypeAndKind = Pick<DaybookEvent, 'type' | 'kind'>
 type Trait = 'sets the price' | 'is listed as a payout'

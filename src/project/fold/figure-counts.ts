@@ -1,6 +1,6 @@
 import { ZERO } from '../../protocol/amount.ts'
 import { unreachable } from '../../protocol/brand.ts'
-import type { ContestStatus } from '../../protocol/resources.ts'
+import type { ContestStatus } from '../../protocol/enumerations.ts'
 import { ruleKind } from '../../protocol/rules.ts'
 import type { Effect } from './ledger.ts'
 import type { Tally } from './tally.ts'

@@ -1,8 +1,7 @@
 import { add, type Amount, ZERO } from '../../protocol/amount.ts'
-import { ruleOf } from '../../protocol/catalogue.ts'
 import type { DaybookEvent, Entry } from '../../protocol/event.ts'
-import { CONTEST_STATUSES } from '../../protocol/resources.ts'
-import { type AccountName, ruleKind } from '../../protocol/rules.ts'
+import { CONTEST_STATUSES } from '../../protocol/enumerations.ts'
+import { type AccountName, ruleKind, ruleOf } from '../../protocol/rules.ts'
 import { type ContestState, NO_PRIZE, poolBalance, type PrizeSums, unpaidOfKind } from './contest.ts'
 import type { Figure, Tally } from './tally.ts'
 

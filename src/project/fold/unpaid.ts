@@ -1,7 +1,7 @@
 import { add, type Amount, subtract, ZERO } from '../../protocol/amount.ts'
 import { assert, recordOf } from '../../protocol/brand.ts'
 import { boundOf, ceilTo, floorTo, HOUR_MS, later, MINUTE_MS, type Ms, msOf } from '../../protocol/moment.ts'
-import { UNPAID_STATUSES, type UnpaidStatus } from '../../protocol/resources.ts'
+import { UNPAID_STATUSES, type UnpaidStatus } from '../../protocol/enumerations.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import { availableAt, type Lot } from './contest.ts'
 

@@ -10,10 +10,8 @@ import {
   TZ_MINUTES_MAX,
   whole,
 } from '../parameters.ts'
-import { CONTEST_SORTS, CONTEST_STATUSES } from '../resources.ts'
-import { BUCKETS } from '../range-resources.ts'
+import { BUCKETS, CONTEST_SORTS, CONTEST_STATUSES, RECEIPT_CHECKPOINTS } from '../enumerations.ts'
 import { EVENT_TYPES } from '../rules.ts'
-import { RECEIPT_CHECKPOINTS } from './witnesses-resource.ts'
 import { CHAINS } from '../tx.ts'
 import type { EndpointWithParameters, ParameterName } from './endpoint-rows.ts'
 

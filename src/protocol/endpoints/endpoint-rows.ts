@@ -1,4 +1,4 @@
-import type { AnswerName, Answers } from './answer-types.ts'
+import type { AnswerName, Answers } from './answer-schemas.ts'
 import { CONTEST_ENDPOINTS } from './contest-endpoints.ts'
 import { DESCRIPTION_ENDPOINTS } from './description-endpoints.ts'
 import type { EndpointGroup, EndpointRow, FileType, RawType } from './endpoint.ts'
@@ -71,10 +71,7 @@ export type EndpointWithoutPage = EndpointWhere<'page', false>
 export type RecomputedEndpoint = EndpointWhere<'check', 'recomputed'>
 
 /** Endpoints whose lists are also a table: CSV with `format=csv`. The CSV of `/events` is made from its lines. */
-export type TableEndpoint = Exclude<
-  { [Id in EndpointId]: 'format' extends ParameterName<Id> ? Id : never }[EndpointId],
-  'events'
->
+export type TableEndpoint = EndpointWhere<'table', object>
 
 /** Endpoints of the archive's and the log's files. */
 export type FileEndpoint = keyof typeof FILE_ENDPOINTS

@@ -1,6 +1,6 @@
 import type { Parameter } from '../parameters.ts'
 import type { ProblemCode } from '../problem.ts'
-import type { AnswerName } from './answer-types.ts'
+import type { AnswerName } from './answer-schemas.ts'
 import type { EndpointId } from '../paths.ts'
 
 /**
@@ -25,6 +25,12 @@ export type EndpointRow = Readonly<{
   format?: string
   /** Names of its parameters, in the order of documents; `endpoint-parameters.ts` defines each. */
   parameters: readonly string[]
+  /**
+   * Its list as a table, with `format=csv`: the name of the list in the answer, and what a row shows. The columns derive from
+   * the schema: a column has the name of its JSON field, and a deeper field has its path, such as `input.digest`. An open map
+   * has two columns, for key and value, and a row for each of its entries.
+   */
+  table?: Readonly<{ list: string; row: string }>
   /** Problems beside those of every endpoint, of its parameters and of its path. */
   problems?: readonly ProblemCode[]
   caching: Caching

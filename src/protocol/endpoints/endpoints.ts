@@ -1,6 +1,6 @@
 import { assert, keysOf } from '../brand.ts'
 import type { Parameter } from '../parameters.ts'
-import type { Endpoint, RawType } from './endpoint.ts'
+import type { Endpoint, EndpointRow, RawType } from './endpoint.ts'
 import { ENDPOINT_PARAMETERS } from './endpoint-parameters.ts'
 import {
   ENDPOINT_GROUPS,
@@ -55,9 +55,19 @@ function parameterOf(id: EndpointId, name: string): Parameter {
   return { name, ...found }
 }
 
+/** Endpoints with a table. */
+export const TABLE_ENDPOINTS: readonly TableEndpoint[] = keysOf(ENDPOINT_PATHS).filter(isTableEndpoint)
+
 /** Whether an endpoint answers its list as a table too, with `format=csv`. */
 export function isTableEndpoint(id: EndpointId): id is TableEndpoint {
-  return id !== 'events' && ENDPOINT_ROWS[id].parameters.includes('format')
+  return ENDPOINT_ROWS[id].table !== undefined
+}
+
+/** The table of an endpoint: its list in the answer, and what a row shows. */
+export function tableTerms(id: TableEndpoint): NonNullable<EndpointRow['table']> {
+  const { table } = ENDPOINT_ROWS[id]
+  assert(table !== undefined, `${id} has a table`)
+  return table
 }
 
 export function hasParameters(id: EndpointId): id is EndpointWithParameters {

@@ -10,11 +10,10 @@ import {
 import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
 import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
 import { type Amount, billionths, formatAmount, negate, ZERO } from '../../protocol/amount.ts'
-import { CORRECTABLE_TYPES, ruleKind, type RuleKind } from '../../protocol/rules.ts'
-import { ruleOf } from '../../protocol/catalogue.ts'
+import { CORRECTABLE_TYPES, ruleKind, type RuleKind, ruleOf } from '../../protocol/rules.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
-import type { ContestStatus } from '../../protocol/resources.ts'
+import type { ContestStatus } from '../../protocol/enumerations.ts'
 
 /** The reason for which the books refuse a draft, and the field at fault. */
 export type BooksRefusal = Readonly<{ code: ProblemCode; field: string; reason: string }>

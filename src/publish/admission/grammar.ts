@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto'
 import { type Amount, AMOUNT_DIGITS_MAX, parseDraftAmount } from '../../protocol/amount.ts'
-import { isEventType, RESERVED_KINDS, ruleOf, WORD } from '../../protocol/catalogue.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import { type Draft, REF_CHARS_MAX } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { EVENT_TYPES, type Rule, RULES } from '../../protocol/rules.ts'
+import {
+  EVENT_TYPES,
+  isEventType,
+  RESERVED_KINDS,
+  type Rule,
+  ruleOf,
+  RULES,
+  WORD,
+} from '../../protocol/rules.ts'
 import { type ContestId, contestIdOf } from '../../protocol/seq.ts'
 import { type Chain, isTx, TX_FORM } from '../../protocol/tx.ts'
 import { missing, readAt, readBounded, readDetails, readInteger } from './details-grammar.ts'

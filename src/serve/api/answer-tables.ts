@@ -1,23 +1,22 @@
-import { ANSWER_COLUMNS } from '../../protocol/endpoints/answer-columns.ts'
+import { recordOf } from '../../protocol/brand.ts'
 import type { AnswerOf, TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import { TABLE_ENDPOINTS, tableTerms } from '../../protocol/endpoints/endpoints.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { EventsPage, LoyaltyRun } from '../../protocol/resources.ts'
+import type { EventsPage } from '../../protocol/resources.ts'
+import { TABLE_COLUMNS } from '../describe/dataset-columns.ts'
 import type { AnswerTable, Cell } from '../http/csv.ts'
 
 /** The table of each list. The API and the pages make their CSV from it. */
-export const ANSWER_TABLES: { readonly [Id in TableEndpoint]: (answer: AnswerOf<Id>) => AnswerTable } = {
-  contests: ({ contests, next }) => tableOf(ANSWER_COLUMNS.contests, contests, next),
-  contestLedger: ({ payouts, next }) => eventRows(payouts, next),
-  payouts: ({ unpaid, next }) => tableOf(ANSWER_COLUMNS.payouts, unpaid, next),
-  flows: ({ buckets }) => tableOf(ANSWER_COLUMNS.flows, buckets, null),
-  funds: ({ buckets }) => tableOf(ANSWER_COLUMNS.funds, buckets, null),
-  patterns: ({ cells }) => tableOf(ANSWER_COLUMNS.patterns, cells.flatMap(patternRows), null),
-  loyaltyRuns: ({ runs }) => tableOf(ANSWER_COLUMNS.loyaltyRuns, runs.map(runRow), null),
-}
+export const ANSWER_TABLES: { readonly [Id in TableEndpoint]: (answer: AnswerOf<Id>) => AnswerTable } =
+  recordOf(TABLE_ENDPOINTS, (id) => (answer: AnswerOf<TableEndpoint>) => {
+    const rows = Reflect.get(answer, tableTerms(id).list)
+    const next = 'next' in answer ? answer.next : null
+    return tableOf(id, id === 'patterns' ? rows.flatMap(patternRows) : rows, next)
+  })
 
 /** Events as a table, with their eight fields. */
 export function eventRows(events: readonly EventWire[], next: string | null): AnswerTable {
-  return tableOf(ANSWER_COLUMNS.contestLedger, events, next)
+  return tableOf('contestLedger', events, next)
 }
 
 /** The events of a page as a table; with `details=1` it has one more column, the details of each event as JSON. */
@@ -29,42 +28,19 @@ export function eventsPageRows({ events, details, page }: EventsPage): AnswerTab
   return { ...table, columns: [...table.columns, 'details'], rows }
 }
 
-function tableOf<Column extends string>(
-  columns: readonly Column[],
-  rows: readonly Readonly<Record<Column, Cell>>[],
-  next: string | null,
-): AnswerTable {
-  return { columns, rows: rows.map((row) => columns.map((name) => row[name])), next }
+function tableOf(id: TableEndpoint, rows: readonly object[], next: string | null): AnswerTable {
+  const columns = TABLE_COLUMNS[id].map(({ name }) => name)
+  const paths = columns.map((name) => name.split('.'))
+  return { columns, rows: rows.map((row) => paths.map((path) => cellAt(row, path))), next }
 }
 
-type PatternRow = Readonly<Record<(typeof ANSWER_COLUMNS.patterns)[number], Cell>>
+/** Value at a path such as `input`, `digest`; null where an object on the way is null. */
+function cellAt(row: object, path: readonly string[]): Cell {
+  return path.reduce((at, name) => Object(at)[name], Object(row)) ?? null
+}
 
 /** Row of an hour of the week, then a row for each kind of play in it. No column counts an amount twice. */
-function patternRows({ byKind, ...cell }: AnswerOf<'patterns'>['cells'][number]): readonly PatternRow[] {
+function patternRows({ byKind, ...cell }: AnswerOf<'patterns'>['cells'][number]): readonly object[] {
   const { day, hour } = cell
-  const empty = { spentOnPlay: null, paidInPrizes: null, burned: null, plays: null }
-  return [
-    { ...cell, kind: null, byKind: null },
-    ...Object.entries(byKind).map(([kind, spent]) => ({ day, hour, ...empty, kind, byKind: spent })),
-  ]
-}
-
-type RunRow = Readonly<Record<(typeof ANSWER_COLUMNS.loyaltyRuns)[number], Cell>>
-
-function runRow({ input, output, ...run }: LoyaltyRun): RunRow {
-  return {
-    ...run,
-    'input.seq': input?.seq ?? null,
-    'input.digest': input?.digest ?? null,
-    'input.bytes': input?.bytes ?? null,
-    'input.url': input?.url ?? null,
-    'input.at': input?.at ?? null,
-    'input.atMs': input?.atMs ?? null,
-    'output.seq': output?.seq ?? null,
-    'output.digest': output?.digest ?? null,
-    'output.bytes': output?.bytes ?? null,
-    'output.url': output?.url ?? null,
-    'output.at': output?.at ?? null,
-    'output.atMs': output?.atMs ?? null,
-  }
+  return [cell, ...Object.entries(byKind).map(([kind, spent]) => ({ day, hour, kind, byKind: spent }))]
 }

@@ -1,5 +1,5 @@
 import type { AnswerOf, TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
-import type { AsOf } from '../../protocol/resources.ts'
+import type { AsOf } from '../../protocol/resource-fields.ts'
 import { CSV_TYPE, formatCsv } from '../http/csv.ts'
 import { exportName } from '../http/export-name.ts'
 import { jsonProjection, type Projected } from '../http/projection.ts'

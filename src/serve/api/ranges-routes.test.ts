@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, type StoryEvent } from '../../../test/story/api-story.ts'
 import { DAY_MS, formatAt, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import { BUCKETS, type Flows, type Funds, type Patterns } from '../../protocol/range-resources.ts'
+import { BUCKETS } from '../../protocol/enumerations.ts'
+import type { Flows, Funds, Patterns } from '../../protocol/figure-resources.ts'
 
 const DEPOSIT: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
 const IMMUTABLE = 'public, max-age=31536000, immutable'

@@ -1,7 +1,7 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Problem } from '../../protocol/problem.ts'
-import type { LogKeys } from '../../protocol/resources.ts'
+import type { LogKeys } from '../../protocol/status-resources.ts'
 import { parseSeq } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../http/etag.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keysOf, recordOf } from '../../protocol/brand.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
-import { PART_SCHEMAS, RESOURCE_SCHEMAS } from './resource-schemas.ts'
+import { ANSWER_SCHEMAS, PART_SCHEMAS } from '../../protocol/endpoints/answer-schemas.ts'
 import { SCHEMAS_BASE } from './json-document.ts'
 import { STREAM_SCHEMAS } from './stream-schemas.ts'
 
@@ -16,7 +16,7 @@ export function componentSchemas(): ComponentSchemas {
 
 function makeSchemas(): ComponentSchemas {
   const registry = z.registry<{ id: string }>()
-  for (const [id, schema] of Object.entries({ ...RESOURCE_SCHEMAS, ...PART_SCHEMAS, ...STREAM_SCHEMAS })) {
+  for (const [id, schema] of Object.entries({ ...ANSWER_SCHEMAS, ...PART_SCHEMAS, ...STREAM_SCHEMAS })) {
     registry.add(schema, { id })
   }
   const { schemas } = z.toJSONSchema(registry, {

@@ -1,7 +1,6 @@
-import { WORD } from '../../protocol/catalogue.ts'
 import { type EndpointId, type PathPart, pathParts } from '../../protocol/paths.ts'
 import { isList, LIST_VALUES_MAX, type Parameter, type ParameterForm } from '../../protocol/parameters.ts'
-import { EVENT_TYPES } from '../../protocol/rules.ts'
+import { EVENT_TYPES, WORD } from '../../protocol/rules.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { TX_FORM, TX_PATTERN } from '../../protocol/tx.ts'
 

@@ -1,13 +1,13 @@
-import { ANSWER_COLUMNS, ANSWER_ROWS } from '../../protocol/endpoints/answer-columns.ts'
 import type { Caching, Endpoint } from '../../protocol/endpoints/endpoint.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
-import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
+import { isTableEndpoint, tableTerms } from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
+import { TABLE_COLUMNS } from './dataset-columns.ts'
 import { problemsOf } from './endpoint-problems.ts'
 import { examplesOf } from './examples.ts'
-import { resourceSchema } from './resource-schemas.ts'
+import { answerSchema } from '../../protocol/endpoints/answer-schemas.ts'
 import { referTo } from './json-document.ts'
 import { STREAM_PARTS } from './stream-schemas.ts'
 
@@ -139,7 +139,7 @@ function schemasOf(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
 }
 
 function schemaOfAnswer({ id, answer, format, meaning }: Endpoint): Readonly<Record<string, JsonSchema>> {
-  if (resourceSchema(answer) !== undefined) {
+  if (answerSchema(answer) !== undefined) {
     const json = { 'application/json': { schema: referTo(answer) } }
     return isTableEndpoint(id) ? { ...json, 'text/csv': { schema: csvSchema(id) } } : json
   }
@@ -152,10 +152,10 @@ function schemaOfAnswer({ id, answer, format, meaning }: Endpoint): Readonly<Rec
 }
 
 function csvSchema(id: TableEndpoint): JsonSchema {
-  const columns = ANSWER_COLUMNS[id].map((name) => `\`${name}\``).join(', ')
+  const columns = TABLE_COLUMNS[id].map(({ name }) => `\`${name}\``).join(', ')
   return {
     type: 'string',
-    description: `RFC 4180, with \`format=csv\` or \`Accept: text/csv\`. A row is ${ANSWER_ROWS[id]}. Columns: ${columns}`,
+    description: `RFC 4180, with \`format=csv\` or \`Accept: text/csv\`. A row is ${tableTerms(id).row}. Columns: ${columns}`,
   }
 }
 

@@ -1,11 +1,11 @@
 import type { LogFilter, Snapshot } from '../../log/store/reader.ts'
-import { isEventType } from '../../protocol/catalogue.ts'
 import { presentOf } from '../../project/answers/as-of.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
 import { BEFORE_FIRST, contestIdOf, type Seq } from '../../protocol/seq.ts'
 import type { ParsedQuery } from '../query/query.ts'
+import { isEventType } from '../../protocol/rules.ts'
 
 /** Filter of events that a query of `/events` or `/stream` gives. */
 export function logFilter(query: ParsedQuery): LogFilter {

@@ -1,4 +1,3 @@
-import { WORD } from '../../protocol/catalogue.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { isList, LIST_VALUES_MAX, type Parameter, type ParameterForm } from '../../protocol/parameters.ts'
 import { parseQueryTime, plainTime } from '../../protocol/query-time.ts'
@@ -6,6 +5,7 @@ import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import { isTx } from '../../protocol/tx.ts'
 import { isForbidden, looksLikeAddress, plainCharsOf } from './address.ts'
 import { forbidden, invalid, type QueryFault, type Refusal, unknown } from './query-faults.ts'
+import { WORD } from '../../protocol/rules.ts'
 
 /** A query that fits its endpoint's parameters; absent parameters are undefined. */
 export type ParsedQuery = Readonly<{

@@ -1,7 +1,7 @@
 import { boundOf, DAY_MS, floorTo, HOUR_MS, MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { BUCKETS_MAX } from '../../protocol/parameters.ts'
 import { mapped, type Parsed, parsed } from '../../protocol/problem.ts'
-import { type Bucket, BUCKETS } from '../../protocol/range-resources.ts'
+import { type Bucket, BUCKETS } from '../../protocol/enumerations.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { flows } from '../../project/answers/flows.ts'

@@ -1,4 +1,3 @@
-import { isEventType, WORD } from '../../protocol/catalogue.ts'
 import {
   type Details,
   DETAILS_FIELDS,
@@ -11,6 +10,7 @@ import { type Ms, MS_MAX } from '../../protocol/moment.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { WrongError } from './finding.ts'
 import { isJsonObject, jsonInteger, type JsonObject } from './json-values.ts'
+import { isEventType, WORD } from '../../protocol/rules.ts'
 
 /** Keys of every event, in order. */
 const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const

@@ -1,6 +1,6 @@
 import { type Plot, plotOnPage } from './chart-plot.ts'
 import { expressed } from './share.ts'
-import type { Bucket } from '../../protocol/range-resources.ts'
+import type { Bucket } from '../../protocol/enumerations.ts'
 import { sectionHead } from '../markup/book.ts'
 import { type Html, html } from '../markup/html.ts'
 import { bucketStart } from '../markup/moment-html.ts'

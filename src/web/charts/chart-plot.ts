@@ -1,4 +1,4 @@
-import type { Bucket } from '../../protocol/range-resources.ts'
+import type { Bucket } from '../../protocol/enumerations.ts'
 import { type ChartWords, type SeriesStyle, wordsHtml } from './chart-words.ts'
 import { type ChartValue, type Mark, percent } from '../markup/chart-scale.ts'
 import type { TimeMark } from './chart-time.ts'

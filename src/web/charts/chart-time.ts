@@ -8,7 +8,7 @@ import {
   utcMonth,
   utcYear,
 } from 'd3-time'
-import type { Bucket } from '../../protocol/range-resources.ts'
+import type { Bucket } from '../../protocol/enumerations.ts'
 import { rounded } from '../markup/chart-scale.ts'
 import { PLOT_WIDTHS, wordsWidth } from './chart-words.ts'
 

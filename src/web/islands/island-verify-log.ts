@@ -1,5 +1,5 @@
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
-import type { LogKeys } from '../../protocol/resources.ts'
+import type { LogKeys } from '../../protocol/status-resources.ts'
 import { type Checkpoint, openCheckpoint, readCheckpoint } from '../../tlog/checkpoint.ts'
 import { type TreeHasher, treeHasher } from '../../tlog/hash.ts'
 import { verifyKeyChain } from '../../tlog/key-chain.ts'

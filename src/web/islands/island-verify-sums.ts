@@ -1,7 +1,7 @@
 import { add, type Amount, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { EventDetails } from '../../protocol/resources.ts'
-import type { FlowFigures, Flows } from '../../protocol/range-resources.ts'
+import type { FlowFigures, Flows } from '../../protocol/figure-resources.ts'
 import {
   type CheckSteps,
   failed,

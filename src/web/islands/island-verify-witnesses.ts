@@ -1,4 +1,4 @@
-import type { Witnesses } from '../../protocol/endpoints/witnesses-resource.ts'
+import type { Witnesses } from '../../protocol/status-resources.ts'
 import { type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { parseReceipt, RECEIPT_BYTES_MAX } from '../../tlog/receipt.ts'

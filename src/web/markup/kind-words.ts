@@ -1,4 +1,5 @@
-import type { ContestOutcome, ContestStatus, ContestWire, UnpaidStatus } from '../../protocol/resources.ts'
+import type { ContestOutcome, ContestStatus, UnpaidStatus } from '../../protocol/enumerations.ts'
+import type { ContestWire } from '../../protocol/resources.ts'
 import { type Html, html } from './html.ts'
 import { capitalized } from './prose.ts'
 

@@ -1,5 +1,5 @@
 import { floorTo, formatAt, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
-import type { Bucket } from '../../protocol/range-resources.ts'
+import type { Bucket } from '../../protocol/enumerations.ts'
 import { type Html, html } from './html.ts'
 import { type DayForm, dayWords, type TimeForm, timeWords } from './time-words.ts'
 

@@ -1,6 +1,6 @@
-import { ADDRESS_PROMISE } from '../../protocol/address-promise.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
-import type { Mirror } from '../../protocol/mirror-resource.ts'
+import type { Mirror } from '../../protocol/status-resources.ts'
+import { ADDRESS_PROMISE } from '../../protocol/address-guard.ts'
 
 /** Operator's settings for the pages. */
 export type Site = Readonly<{

@@ -1,4 +1,5 @@
-import { type Payouts, UNPAID_STATUSES } from '../../protocol/resources.ts'
+import type { Payouts } from '../../protocol/resources.ts'
+import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 import { type Derived, derivedSum } from './derived.ts'
 
 /**

@@ -36,7 +36,7 @@ const BUILT: readonly string[] = [
   'src/protocol/addresses/look-alikes.ts',
   'src/protocol/foreign-text.ts',
   'src/protocol/query-time.ts',
-  'src/serve/datasets/dataset-columns.ts',
+  'src/serve/describe/dataset-columns.ts',
   'src/verify/questions/figure-questions.ts',
   'src/web/pages/find/find-matches.ts',
   'src/web/pages/find/spoken-time.ts',

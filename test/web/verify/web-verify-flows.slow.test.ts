@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { Flows } from '../../../src/protocol/range-resources.ts'
+import type { Flows } from '../../../src/protocol/figure-resources.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../../../src/tlog/frontier.ts'
 import { treeHasher } from '../../../src/tlog/hash.ts'
 import { formatBase64 } from '../../../src/tlog/text.ts'

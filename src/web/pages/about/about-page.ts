@@ -1,13 +1,13 @@
 import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
-import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-promise.ts'
-import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
-import type { EventTypes, Status } from '../../../protocol/resources.ts'
+import type { Status, Witnesses } from '../../../protocol/status-resources.ts'
+import type { EventTypes } from '../../../protocol/resources.ts'
 import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'
 import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { type Html, html, jsonBlock } from '../../markup/html.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
+import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-guard.ts'
 
 /** `/about`: definitions of the words, the method, corrections and the types of events. */
 export const aboutPage: Page<null> = {

@@ -1,4 +1,5 @@
-import type { ContestLedger, Payouts, Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
+import type { ContestLedger, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'
 import { type Derived, derived, derivedSum } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'

@@ -1,4 +1,5 @@
-import type { ContestWire, Payouts, Unpaid, UnpaidStatus } from '../../../protocol/resources.ts'
+import type { ContestWire, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { book, type BookLine, sectionHead } from '../../markup/book.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'

@@ -4,8 +4,8 @@ import {
   CONTEST_STATUSES,
   type ContestSort,
   type ContestStatus,
-  type Summary,
-} from '../../../protocol/resources.ts'
+} from '../../../protocol/enumerations.ts'
+import type { Summary } from '../../../protocol/figure-resources.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'

@@ -1,11 +1,6 @@
-import type {
-  Contests,
-  ContestStatus,
-  ContestWire,
-  Payouts,
-  Schedule,
-  Summary,
-} from '../../../protocol/resources.ts'
+import type { Contests, ContestWire, Payouts, Schedule } from '../../../protocol/resources.ts'
+import type { ContestStatus } from '../../../protocol/enumerations.ts'
+import type { Summary } from '../../../protocol/figure-resources.ts'
 import { amountHtml, countHtml, isPositive } from '../../markup/amount-html.ts'
 import { sectionHead, shareBar } from '../../markup/book.ts'
 import { contestLink, contestTitleLink } from '../../markup/contest-name.ts'

@@ -1,4 +1,5 @@
-import type { Contests, Summary } from '../../../protocol/resources.ts'
+import type { Contests } from '../../../protocol/resources.ts'
+import type { Summary } from '../../../protocol/figure-resources.ts'
 import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { isPositive } from '../../markup/amount-html.ts'

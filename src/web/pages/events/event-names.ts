@@ -1,5 +1,4 @@
-import { isEventType } from '../../../protocol/catalogue.ts'
-import { type EventType, type RuledType, ruleKind } from '../../../protocol/rules.ts'
+import { type EventType, isEventType, type RuledType, ruleKind } from '../../../protocol/rules.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { kindName, onePaid, plainKind, whoWins } from '../../markup/kind-words.ts'

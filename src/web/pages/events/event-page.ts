@@ -1,5 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
+import type { Witnesses } from '../../../protocol/status-resources.ts'
 import type { EventCorrections } from '../../../protocol/resources.ts'
 import { eventRows } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'

@@ -1,7 +1,6 @@
-import { isEventType } from '../../../protocol/catalogue.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { Contest, EventCorrections, EventDetails } from '../../../protocol/resources.ts'
-import type { EventType } from '../../../protocol/rules.ts'
+import { type EventType, isEventType } from '../../../protocol/rules.ts'
 import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'

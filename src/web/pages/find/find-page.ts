@@ -1,5 +1,6 @@
 import type { Parameter } from '../../../protocol/parameters.ts'
-import type { Contests, Status } from '../../../protocol/resources.ts'
+import type { Contests } from '../../../protocol/resources.ts'
+import type { Status } from '../../../protocol/status-resources.ts'
 import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'

@@ -1,5 +1,6 @@
 import { removeDirection } from '../../../protocol/foreign-text.ts'
-import type { Payouts, UnpaidStatus } from '../../../protocol/resources.ts'
+import type { Payouts } from '../../../protocol/resources.ts'
+import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import type { View } from '../../frame/page.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'
 import { type Html, html } from '../../markup/html.ts'

@@ -1,10 +1,5 @@
-import {
-  type Contest,
-  type Payouts,
-  type Unpaid,
-  UNPAID_STATUSES,
-  type UnpaidStatus,
-} from '../../../protocol/resources.ts'
+import type { Contest, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import { UNPAID_STATUSES, type UnpaidStatus } from '../../../protocol/enumerations.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import { headlineAmount, isPositive, isZero } from '../../markup/amount-html.ts'

@@ -1,4 +1,5 @@
-import { type Payouts, UNPAID_STATUSES } from '../../../protocol/resources.ts'
+import type { Payouts } from '../../../protocol/resources.ts'
+import { UNPAID_STATUSES } from '../../../protocol/enumerations.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'

@@ -1,5 +1,5 @@
 import { nounOf } from '../../../protocol/amount.ts'
-import type { Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
+import type { Witnesses } from '../../../protocol/status-resources.ts'
 import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'

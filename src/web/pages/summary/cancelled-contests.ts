@@ -1,4 +1,5 @@
-import type { EventsPage, Summary } from '../../../protocol/resources.ts'
+import type { EventsPage } from '../../../protocol/resources.ts'
+import type { Summary } from '../../../protocol/figure-resources.ts'
 import { expressed } from '../../charts/share.ts'
 import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'

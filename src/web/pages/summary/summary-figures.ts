@@ -1,6 +1,5 @@
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, type Ms } from '../../../protocol/moment.ts'
-import type { Summary } from '../../../protocol/resources.ts'
-import type { Flows, Funds } from '../../../protocol/range-resources.ts'
+import type { Flows, Funds, Summary } from '../../../protocol/figure-resources.ts'
 import { amountHtml, countHtml, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import { derived, minus, type Term } from '../../markup/derived.ts'
 import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'

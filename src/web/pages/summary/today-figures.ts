@@ -1,5 +1,6 @@
 import { nounOf } from '../../../protocol/amount.ts'
-import type { EventsPage, Payouts, Summary } from '../../../protocol/resources.ts'
+import type { EventsPage, Payouts } from '../../../protocol/resources.ts'
+import type { Summary } from '../../../protocol/figure-resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, headlineAmount, isPositive, isZero, priceHtml } from '../../markup/amount-html.ts'

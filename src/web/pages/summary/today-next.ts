@@ -1,4 +1,5 @@
-import type { Contests, Schedule, Summary } from '../../../protocol/resources.ts'
+import type { Contests, Schedule } from '../../../protocol/resources.ts'
+import type { Summary } from '../../../protocol/figure-resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'

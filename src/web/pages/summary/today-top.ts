@@ -1,4 +1,5 @@
-import type { Contests, Payouts, Summary } from '../../../protocol/resources.ts'
+import type { Contests, Payouts } from '../../../protocol/resources.ts'
+import type { Summary } from '../../../protocol/figure-resources.ts'
 import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'

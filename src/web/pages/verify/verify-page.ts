@@ -1,6 +1,6 @@
 import { whole } from '../../../protocol/parameters.ts'
 import { eventLink } from '../../markup/amount-html.ts'
-import type { LogKeys } from '../../../protocol/resources.ts'
+import type { LogKeys } from '../../../protocol/status-resources.ts'
 import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'

@@ -1,5 +1,6 @@
 import { nounOf } from '../../../protocol/amount.ts'
-import type { WITNESS_STATES, Witnesses } from '../../../protocol/endpoints/witnesses-resource.ts'
+import type { WITNESS_STATES } from '../../../protocol/enumerations.ts'
+import type { Witnesses } from '../../../protocol/status-resources.ts'
 import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import type { View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'

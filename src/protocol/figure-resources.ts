@@ -1,9 +1,18 @@
 import { z } from 'zod'
-import { keysOf, recordOf } from '../../protocol/brand.ts'
-import type * as resources from '../../protocol/resources.ts'
-import type * as ranges from '../../protocol/range-resources.ts'
-import { BUCKETS } from '../../protocol/range-resources.ts'
-import { amountSchema, asOfSchema, momentOrNull, momentSchema, numberSchema, price } from './field-schemas.ts'
+import { keysOf, recordOf } from './brand.ts'
+import { BUCKETS } from './enumerations.ts'
+import {
+  amountSchema,
+  asOfSchema,
+  type Described,
+  momentOrNull,
+  momentSchema,
+  numberSchema,
+  price,
+} from './resource-fields.ts'
+
+// JSON answers of /api/v1 with totals, at a moment or over a range: `/summary`, `/flows`, `/funds` and `/patterns` (spec,
+// section 5). As in `resources.ts`, each is a schema.
 
 const entries = numberSchema.describe('Plays of kind `entry`')
 const plays = numberSchema.describe('Plays, each event by its count')
@@ -27,7 +36,7 @@ const fundsAtEnd = {
   prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired, at the end of the bucket'),
 }
 
-export const summarySchema: z.ZodType<resources.Summary> = z
+export const summarySchema = z
   .strictObject({
     asOf: asOfSchema,
     contests: z
@@ -51,8 +60,10 @@ export const summarySchema: z.ZodType<resources.Summary> = z
   })
   .describe('Counts and sums since the first event, and present balances')
 
+export type Summary = Described<typeof summarySchema>
+
 const NOW = 'Present that a bound of the range was derived from, floored to the minute'
-const now = z
+const nowOrNull = z
   .strictObject(momentSchema('at', NOW))
   .nullable()
   .describe('Present that the answer was computed with; null when the request gives the whole range')
@@ -62,19 +73,19 @@ const range = {
   ...momentSchema('to', 'End of the range used, exclusive'),
 }
 /** A named schema: generators would make two types of one name from the parameter and the field. */
-export const bucketWidth: z.ZodType<ranges.Bucket> = z.enum(BUCKETS).describe('Width of a bucket')
+export const bucketSchema = z.enum(BUCKETS).describe('Width of a bucket')
 const priceAtEnd = price.describe('The last known price at the end of the bucket; null before the first')
 const bucketAt = {
   ...momentSchema('at', 'Start of the bucket'),
   complete: z.boolean().describe('Whether an event at or after the bucket’s end has been published'),
 }
 
-export const flowsSchema: z.ZodType<ranges.Flows> = z
+export const flowsSchema = z
   .strictObject({
     asOf: asOfSchema,
-    now,
+    now: nowOrNull,
     ...range,
-    bucket: bucketWidth,
+    bucket: bucketSchema,
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: priceAtEnd }))
       .describe('Buckets of the range, oldest first: movements in each, and the price at its end'),
@@ -84,7 +95,11 @@ export const flowsSchema: z.ZodType<ranges.Flows> = z
   })
   .describe('Movements by bucket')
 
-export const fundsSchema: z.ZodType<ranges.Funds> = z
+export type Flows = Described<typeof flowsSchema>
+export type FlowBucket = Flows['buckets'][number]
+export type FlowFigures = Flows['totals']
+
+export const fundsSchema = z
   .strictObject({
     asOf: asOfSchema,
     now: z
@@ -94,12 +109,15 @@ export const fundsSchema: z.ZodType<ranges.Funds> = z
       })
       .describe('Balances after the last event counted'),
     ...range,
-    bucket: bucketWidth,
+    bucket: bucketSchema,
     buckets: z
       .array(z.strictObject({ ...bucketAt, ...fundsAtEnd }))
       .describe('Buckets of the range, oldest first: balances at the end of each'),
   })
   .describe('Balances by bucket')
+
+export type Funds = Described<typeof fundsSchema>
+export type FundFigures = Pick<Summary, keyof typeof fundFigures>
 
 const patternFigures = {
   ...flowFigures,
@@ -113,10 +131,10 @@ const hour = z
   .meta({ description: 'Hour of the day, 0 to 23, in the local time of `tz`', 'x-unit': 'hours' })
 const day = z.int().min(1).max(7).describe('1 = Monday to 7 = Sunday')
 
-export const patternsSchema: z.ZodType<ranges.Patterns> = z
+export const patternsSchema = z
   .strictObject({
     asOf: asOfSchema,
-    now,
+    now: nowOrNull,
     ...range,
     tz: numberSchema.meta({
       description: 'Minutes by which local time is ahead of UTC',
@@ -129,3 +147,18 @@ export const patternsSchema: z.ZodType<ranges.Patterns> = z
       .describe('The 168 hours of the week, from Monday 00:00'),
   })
   .describe('Movements by hour of the day and day of the week')
+
+export type Patterns = Described<typeof patternsSchema>
+export type PatternFigures = Omit<Patterns['byHour'][number], 'hour'>
+
+/** Span of an answer, aligned to its buckets. */
+export type Span = Pick<Flows, 'from' | 'fromMs' | 'to' | 'toMs'>
+
+/** Moment of the log's first event; null on an empty log. */
+export type Launch = Pick<Flows, 'launchedAt' | 'launchedAtMs'>
+
+/** Present that an answer was computed with, floored to the minute. */
+export type Now = NonNullable<Flows['now']>
+
+/** Range of an answer in buckets. */
+export type Range = Launch & Span & Pick<Flows, 'bucket'>

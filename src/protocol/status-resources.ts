@@ -1,71 +1,18 @@
 import { z } from 'zod'
-import { MIRROR_STATES, MIRROR_WAITS } from '../../protocol/mirror-resource.ts'
-import type * as resources from '../../protocol/resources.ts'
+import { MIRROR_STATES, MIRROR_WAITS, WITNESS_STATES } from './enumerations.ts'
 import {
   asOfSchema,
-  bytesSchema,
-  id,
+  type Described,
   momentOrNull,
-  month,
+  momentSchema,
   now,
   numberSchema,
   seq,
   textSchema,
-} from './field-schemas.ts'
+} from './resource-fields.ts'
 
-const events = numberSchema.describe('Events of the month')
-const firstSeq = id.nullable().describe('Seq of the month’s first event; null without events')
-const lastSeq = id.nullable().describe('Seq of the month’s last event; null without events')
-
-export const archiveMonth: z.ZodType<resources.ArchiveIndex['months'][number]> = z
-  .strictObject({
-    month,
-    state: z.enum(['open', 'closed']).describe('A closed month never changes'),
-    url: textSchema.describe('Path of the month’s events file'),
-    detailsUrl: textSchema.describe('Path of the month’s details file'),
-    bytes: bytesSchema.nullable().describe('Size of the events file; null while open'),
-    events,
-    firstSeq,
-    lastSeq,
-    sha256: textSchema.nullable().describe('SHA-256 of the events file, in hex; null while open'),
-    linesSha256: textSchema
-      .nullable()
-      .describe('SHA-256 of the month’s lines, unpacked, in hex; null while open'),
-  })
-  .describe('A month of the archive')
-
-export const archiveIndexSchema: z.ZodType<resources.ArchiveIndex> = z
-  .strictObject({
-    months: z.array(archiveMonth).describe('All months since the first event, oldest first'),
-  })
-  .describe('The months of the archive')
-
-/** Size and digest of some bytes. */
-const sizeAndDigest = (what: string): Readonly<{ bytes: z.ZodType<number>; sha256: z.ZodType<string> }> => ({
-  bytes: bytesSchema.describe(`Size of ${what}`),
-  sha256: textSchema.describe(`SHA-256 of ${what}, in hex`),
-})
-
-export const manifest: z.ZodType<resources.ArchiveManifest> = z
-  .strictObject({
-    month,
-    firstSeq,
-    lastSeq,
-    events,
-    firstIndex: seq.nullable().describe('Index of the first leaf; null in a month without events'),
-    size: numberSchema.describe('Size of the log’s tree at the end of the month'),
-    root: z.base64().describe('Root of that tree'),
-    checkpoint: textSchema.describe('Signed checkpoint of that tree'),
-    lines: z.strictObject(sizeAndDigest('the uncompressed events')).describe('The uncompressed events'),
-    gzip: z.strictObject(sizeAndDigest('the events file')).describe('The events file as served'),
-    details: z
-      .strictObject({
-        ...sizeAndDigest('the details file'),
-        lines: z.strictObject(sizeAndDigest('the uncompressed details')).describe('The uncompressed details'),
-      })
-      .describe('The details file as served'),
-  })
-  .describe('The manifest of a closed month, which never changes')
+// JSON answers of /api/v1 about the service: its status, its keys and its witnesses. As in `resources.ts`, each is a
+// schema.
 
 const origin = textSchema.describe('The log’s name, the first line of its checkpoints')
 const signedBy = z.strictObject({
@@ -83,7 +30,7 @@ const formerLog = z.strictObject({
   size: numberSchema.describe('Events of that log that are in this one'),
 })
 
-export const logKeys: z.ZodType<resources.LogKeys> = z
+export const logKeysSchema = z
   .strictObject({
     origin,
     logId: textSchema.describe('The log’s id'),
@@ -92,9 +39,12 @@ export const logKeys: z.ZodType<resources.LogKeys> = z
   })
   .describe('The keys of the log')
 
+/** All keys that sign or have signed the log, and the former logs that it continues. */
+export type LogKeys = Described<typeof logKeysSchema>
+
 const count = (meaning: string) => numberSchema.meta({ description: meaning, 'x-unit': 'drafts' })
 
-const finality = z
+const finalitySchema = z
   .strictObject({
     asked: z
       .boolean()
@@ -111,7 +61,10 @@ const finality = z
   })
   .describe('What waits for the blockchain; counts and ages only')
 
-const upstreamMirror = z
+/** Drafts that wait for the blockchain, and those that the operator decided: counts and ages only. */
+export type Finality = Described<typeof finalitySchema>
+
+const upstreamMirrorSchema = z
   .strictObject({
     of: textSchema.describe('Public address of the service that it follows'),
     state: z.enum(MIRROR_STATES).describe('As `state` of this mirror'),
@@ -123,7 +76,10 @@ const upstreamMirror = z
   })
   .describe('A mirror between this one and the log’s own service')
 
-const mirror = z
+/** A mirror between this one and the log’s own service, by the word of the nearer one. */
+export type UpstreamMirror = Described<typeof upstreamMirrorSchema>
+
+const mirrorSchema = z
   .strictObject({
     of: textSchema.describe('Public address of the service that this mirror follows'),
     state: z
@@ -150,7 +106,7 @@ const mirror = z
     ),
     ...momentOrNull('contactAt', 'When the origin last answered; null before the first answer'),
     upstream: z
-      .array(upstreamMirror)
+      .array(upstreamMirrorSchema)
       .describe('Mirrors between this one and the log’s own service, the nearest first, by their own word'),
     keys: z
       .array(textSchema.describe('Verifier key in the format of C2SP signed-note'))
@@ -165,7 +121,10 @@ const mirror = z
   })
   .describe('This node is a mirror of another service')
 
-export const status: z.ZodType<resources.Status> = z
+/** Report of a mirror about itself. */
+export type Mirror = Described<typeof mirrorSchema>
+
+export const statusSchema = z
   .strictObject({
     asOf: asOfSchema,
     now,
@@ -196,7 +155,52 @@ export const status: z.ZodType<resources.Status> = z
         }),
       })
       .describe('Whether this node keeps up with the log'),
-    finality,
-    mirror: mirror.nullable().describe('Null on a node that is no mirror'),
+    finality: finalitySchema,
+    mirror: mirrorSchema.nullable().describe('Null on a node that is no mirror'),
   })
   .describe('The head of the log, and this node')
+
+export type Status = Described<typeof statusSchema>
+
+const name = textSchema.describe('Name of the witness')
+
+const witness = z
+  .strictObject({
+    name,
+    vkey: textSchema.describe('Verifier key in the format of C2SP signed-note'),
+    url: textSchema.describe('Address below which the witness takes checkpoints (C2SP tlog-witness)'),
+    state: z
+      .enum(WITNESS_STATES)
+      .describe('Its last answers: `unasked` before the first; `silent` without any; `refusing` to cosign'),
+    seq: seq.nullable().describe('Last event of the newest tree that it has cosigned; null before the first'),
+    ...momentOrNull('at', 'The time of that cosignature; null before the first'),
+  })
+  .describe('A witness under one of its keys')
+
+const witnessed = z
+  .strictObject({
+    seq: seq.describe('Last event that the checkpoint covers'),
+    ...momentSchema('at', 'When a quorum had cosigned it, by the times of the witnesses'),
+    behind: numberSchema.meta({
+      description: 'Events of the log that it does not cover yet',
+      'x-unit': 'events',
+    }),
+    cosigners: z.array(name).describe('Names of the witnesses that have cosigned it'),
+  })
+  .describe('The newest checkpoint with a quorum of cosignatures')
+
+export const witnessesSchema = z
+  .strictObject({
+    quorum: numberSchema.nullable().meta({
+      description: 'Witnesses that must cosign a checkpoint; null for a log without witnesses',
+      'x-unit': 'witnesses',
+    }),
+    witnesses: z
+      .array(witness)
+      .describe('The witnesses that this service asks. Several keys of one name are one witness'),
+    witnessed: witnessed.nullable().describe('Null before the first'),
+  })
+  .describe('The witnesses of the log')
+
+/** Witnesses of a log, and the newest checkpoint that a quorum of them has cosigned. */
+export type Witnesses = Described<typeof witnessesSchema>

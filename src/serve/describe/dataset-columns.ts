@@ -1,9 +1,8 @@
-import { ANSWER_COLUMNS } from '../../protocol/endpoints/answer-columns.ts'
-import { assert, keysOf, recordOf } from '../../protocol/brand.ts'
+import { assert, recordOf } from '../../protocol/brand.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
-import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
-import { componentSchemas } from '../describe/component-schemas.ts'
-import { SCHEMAS_BASE } from '../describe/json-document.ts'
+import { endpointOf, TABLE_ENDPOINTS, tableTerms } from '../../protocol/endpoints/endpoints.ts'
+import { componentSchemas } from './component-schemas.ts'
+import { SCHEMAS_BASE } from './json-document.ts'
 
 /** Form of the values of a column. `decimal` is exact: an amount has nine decimals, a price twelve. */
 type ColumnForm =
@@ -36,17 +35,6 @@ type FieldSchema = Readonly<{
   'x-unit'?: string
 }>
 
-/** The list of each answer whose elements are the rows of its CSV. */
-const LISTS: Readonly<Record<TableEndpoint, string>> = {
-  contests: 'contests',
-  contestLedger: 'payouts',
-  payouts: 'unpaid',
-  flows: 'buckets',
-  funds: 'buckets',
-  patterns: 'cells',
-  loyaltyRuns: 'runs',
-}
-
 /** Values by which the forms with a pattern are recognised. */
 const SAMPLES: readonly (readonly [value: string, form: ColumnForm])[] = [
   ['0.000000000', { is: 'decimal', decimals: 9 }],
@@ -57,13 +45,13 @@ const SAMPLES: readonly (readonly [value: string, form: ColumnForm])[] = [
 
 const schemas: Readonly<Record<string, FieldSchema>> = componentSchemas()
 
-/** Columns of the CSV of each list. Meanings, units and forms are those of the JSON fields in OpenAPI. */
+/** Columns of the CSV of each list: its plain fields, then the fields of its objects. They are those of OpenAPI. */
 export const TABLE_COLUMNS: Readonly<Record<TableEndpoint, readonly Column[]>> = recordOf(
-  keysOf(LISTS),
+  TABLE_ENDPOINTS,
   (id) => {
-    const element = wholeOf(fieldIn(schemas[endpointOf(id).answer], LISTS[id]).items)
+    const element = wholeOf(fieldIn(schemas[endpointOf(id).answer], tableTerms(id).list).items)
     const row = id === 'patterns' ? patternRow(element) : element
-    return ANSWER_COLUMNS[id].map((name) => columnOf(name, row))
+    return columnNames(row).map((name) => columnOf(name, row))
   },
 )
 
@@ -75,7 +63,21 @@ export const DETAILS_COLUMNS: readonly Column[] = columnsOf(schemas['EventDetail
 
 function columnsOf(schema: FieldSchema | undefined): readonly Column[] {
   const row = wholeOf(schema)
-  return Object.keys(row.properties ?? {}).map((name) => columnOf(name, row))
+  return fieldNames(row).map((name) => columnOf(name, row))
+}
+
+/** Names of the plain fields of a row, then the paths of the fields of its objects. */
+function columnNames(row: FieldSchema): readonly string[] {
+  const nested = (name: string): readonly string[] => fieldNames(withoutNull(row.properties?.[name]))
+  const names = fieldNames(row)
+  return [
+    ...names.filter((name) => nested(name).length === 0),
+    ...names.flatMap((name) => nested(name).map((inner) => `${name}.${inner}`)),
+  ]
+}
+
+function fieldNames({ properties = {} }: FieldSchema): readonly string[] {
+  return Object.keys(properties)
 }
 
 /** Row of the CSV of `/patterns`: the figures of an hour of the week, or a kind of play in it. */

@@ -1,11 +1,32 @@
-import type { LogIdentity } from '../../log/store/reader.ts'
+import type { LogIdentity, LogReader } from '../../log/store/reader.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
-import { NOTICE, SUBJECT } from '../describe/information.ts'
+import { JSON_TYPE } from '../http/projection.ts'
+import type { AnswerRoute } from '../http/route.ts'
+import { type PublishedFile, publishedFiles } from './published-files.ts'
+import { NOTICE, SUBJECT } from './information.ts'
 import type { Column } from './dataset-columns.ts'
-import type { PublishedFile } from './published-files.ts'
+
+/** Route of the Data Package. It is made again only when a month begins, because a closed month never changes. */
+export function frictionlessRoute(log: LogReader, publisher: Publisher): AnswerRoute {
+  let made: Readonly<{ months: number; body: Uint8Array }> | undefined
+  return {
+    path: FRICTIONLESS_PATH,
+    parameters: [],
+    allowance: 'pages',
+    showsLog: true,
+    handle() {
+      const months = log.snapshot((snapshot) => snapshot.months())
+      if (made?.months !== months.length) {
+        const text = formatFrictionless(publisher, log.identity, publishedFiles(publisher.url, months))
+        made = { months: months.length, body: Buffer.from(text) }
+      }
+      return { is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body: made.body }
+    },
+  }
+}
 
 /** Operator's settings that the Data Package names. */
-export type Publisher = Readonly<{
+type Publisher = Readonly<{
   /** Public base URL without a slash at its end. */
   url: string
   name: string
@@ -18,7 +39,7 @@ export type Publisher = Readonly<{
 const PROFILES = 'https://datapackage.org/profiles/2.0'
 
 /** Describes files as a Data Package (Frictionless, version 2). */
-export function formatFrictionless(
+function formatFrictionless(
   publisher: Publisher,
   log: Pick<LogIdentity, 'id' | 'origin' | 'simulated'>,
   files: readonly PublishedFile[],
