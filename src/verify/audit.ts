@@ -115,25 +115,28 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
   return finished(list, known, asked, { ...found, chain }, isSound)
 }
 
+/** Result for one part of a log: that of an audit, and the proved entry of an event. */
+type Inspection = Audit & Readonly<{ entry: Entry | null }>
+
 /**
  * Verifies one part of a log in a few requests: signature, consistency with every saved checkpoint, the chosen witnesses,
  * and the part, which is proved by the tiles of the tree. No figure is recomputed. Faults and rejections are those of `audit`.
  */
-export async function inspect(settings: AuditSettings, part: LogPart): Promise<Audit> {
+export async function inspect(settings: AuditSettings, part: LogPart): Promise<Inspection> {
   const { source, primitives } = settings
   const names: readonly CheckName[] = ['signature', 'consistency', 'witnesses']
   const partNames: readonly CheckName[] =
     part.is === 'growth' ? [] : part.is === 'event' ? ['event', 'chain'] : [part.is]
   const list = openChecklist(askedChecks(settings, [...names, ...partNames]))
   const known = await openKnown({ ...settings, saved: [...settings.saved, ...receiptNote(part)] }, list)
-  if (known === null) return unfinished(list, [])
+  if (known === null) return { ...unfinished(list, []), entry: null }
   const { trust, earlier } = known
   const asked = await orNull(list, async () => {
     const witnesses = await askWitnessesOf(settings, trust)
     const covered = largestOf([...known.sizes, ...sizesOf(witnesses)])
     return { served: await askCheckpoint(source, trust, covered, primitives), covered: 0, witnesses }
   })
-  if (asked === null) return unfinished(list, earlier.notes)
+  if (asked === null) return { ...unfinished(list, earlier.notes), entry: null }
   judgeSignature(list, asked, trust)
   const tree = openSignedTree(source, asked.served.checkpoint, treeHasher(primitives.sha256))
   const isRead = await proveSizes(list, tree, [...known.sizes, ...sizesOf(asked.witnesses)])
@@ -141,7 +144,7 @@ export async function inspect(settings: AuditSettings, part: LogPart): Promise<A
   const found = judgeOthers(settings, list, asked, { tree, isRead, unwitnessed }, earlier)
   const entry = await checkPart({ ...settings, trust, tree, size: asked.served.checkpoint.size }, list, part)
   const chain = entry && settings.chain && (await settings.chain.askEvent(list, entry, source))
-  return finished(list, known, asked, { ...found, chain }, isRead)
+  return { ...finished(list, known, asked, { ...found, chain }, isRead), entry }
 }
 
 async function askChain(

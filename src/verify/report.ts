@@ -57,7 +57,7 @@ function notProved({ chain, vouched }: Audit): readonly string[] {
 }
 
 /** Sentence about the events that a quorum of the reader's witnesses vouches for. */
-function vouchedSays({ size, liars }: Vouched): string {
+export function vouchedSays({ size, liars }: Vouched): string {
   const lie = formatCount(liars, 'witness has', 'witnesses have')
   return `Vouched for: others who ask for this quorum are shown the same ${formatCount(size, 'event')}, unless ${lie} cosigned two logs.`
 }

@@ -179,7 +179,7 @@ suite('the verdict about the history', () => {
   test('counts the saved checkpoints that agree', async () => {
     const history = async (...notes: readonly SavedNote[]): Promise<string> =>
       says(await auditOf(log, undefined, { saved: notes }), 'consistency')
-    assert.equal(await history(saved(3)), 'right: the log grew from 1 checkpoint saved before')
+    assert.equal(await history(saved(3)), 'right: the log grew from the 3 events of saved-3')
     assert.equal(await history(saved(3), saved(4)), 'right: the log grew from 2 checkpoints saved before')
   })
 
@@ -193,7 +193,7 @@ suite('the verdict about the history', () => {
 
   test('needs no entries to compare a checkpoint of the present size', async () => {
     const same = await auditOf(log, unread, { saved: [saved(size)] })
-    assert.equal(says(same, 'consistency'), 'right: the log grew from 1 checkpoint saved before')
+    assert.equal(says(same, 'consistency'), `right: the log grew from the ${size} events of saved-${size}`)
     const forked = await auditOf(log, unread, { saved: [saved(size, otherPast)] })
     assert.match(findingLines(forked).join('\n'), /^consistency \| saved-\d+: FORK/m)
   })

@@ -195,7 +195,9 @@ export function judgeHistory(
   else
     list.right(
       'consistency',
-      `the log grew from ${count} ${count === 1 ? 'checkpoint' : 'checkpoints'} saved before`,
+      count === 1
+        ? `the log grew from the ${formatCount(comparable[0]?.checkpoint.size ?? 0, 'event')} of ${comparable[0]?.name}`
+        : `the log grew from ${count} checkpoints saved before`,
     )
   return histories.flatMap((history) => history.evidence ?? [])
 }

@@ -208,9 +208,7 @@ suite('the files of pages', () => {
         assert.equal(earlier.status, 200)
         assert.equal(earlier.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
       }
-      // The page of checks has the code of hashes and the tree.
-      const bytesMax = address.startsWith('/verify') ? 16 * KIB : 6 * KIB
-      assert.ok(scriptBytes <= bytesMax, `${address} has ${scriptBytes} bytes of script`)
+      assert.ok(scriptBytes <= 6 * KIB, `${address} has ${scriptBytes} bytes of script`)
     }
   })
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '../../protocol/brand.ts'
 import { type AnswerRoute, problemReply } from '../../serve/http/route.ts'
@@ -10,17 +10,7 @@ import { bundle } from './bundle.ts'
 type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>
 
 /** Scripts that pages load. `chart` is bundled from `island-chart.ts`. */
-const ISLANDS = [
-  'api',
-  'chart',
-  'frame',
-  'patterns',
-  'receipt',
-  'summary',
-  'theme',
-  'verifier',
-  'verify',
-] as const
+const ISLANDS = ['api', 'chart', 'frame', 'patterns', 'summary', 'theme', 'verify', 'verify-worker'] as const
 export type Island = (typeof ISLANDS)[number]
 
 /** Parts of the one style sheet, `style/tokens.css` and so on, in the order in which they are served. */
@@ -49,10 +39,7 @@ const STYLE_PARTS = [
   'print',
 ] as const
 
-/** Modules that islands import on demand. `verify-signature` is bundled from `island-verify-signature.ts`. */
-const MODULES = ['verify-receipt', 'verify-signature', 'verify-witnesses'] as const
-
-/** Files that pages load: the style sheet, a script for each island, and the modules. */
+/** Files that pages load: the style sheet, and a script for each island. */
 export type Assets = Readonly<{
   /** Path of a file by its plain name, such as `style.css` or `chart.js`. */
   path(name: string): string
@@ -126,10 +113,12 @@ function readBundled(folder: string): readonly Script[] | undefined {
   return readdirSync(bundled).map((name) => ({ name, body: readFileSync(join(bundled, name)) }))
 }
 
-/** Bundles each island to one script, and each module that islands import on demand. */
+/** Bundles each island to one script: those of the pages, and those that the rooms of options bring. */
 export async function bundleIslands(folder: string): Promise<readonly Script[]> {
-  const made = await Promise.all([bundle(folder, ISLANDS, 'iife'), bundle(folder, MODULES, 'esm')])
-  return made.flat()
+  const rooms = join(folder, '..')
+  const brought = globSync('*/island-*.ts', { cwd: rooms })
+  const own = ISLANDS.map((name) => `web/islands/island-${name}.ts`)
+  return bundle(rooms, [...own, ...brought])
 }
 
 function assetOf(name: string, body: Uint8Array): Asset {
@@ -139,6 +128,11 @@ function assetOf(name: string, body: Uint8Array): Asset {
 
 function hashOf(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('hex').slice(0, HASH_CHARS)
+}
+
+/** A worker has the policy of its own script, not that of its page. */
+const WORKER_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'verify-worker.js': { 'Content-Security-Policy': "default-src 'none'; connect-src 'self'" },
 }
 
 const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js)$/
@@ -155,7 +149,8 @@ export function assetRoute(assets: () => Promise<Assets>): AnswerRoute {
       const found = files.get(`${stem}.${ending}`)
       if (found === undefined) return problemReply({ code: 'not-found', detail: 'There is no such file.' })
       const keep = found.path === ask.path ? 'immutable' : 'revalidate'
-      return { is: 'body', keep, etag: 'of-content', type: found.type, body: found.body }
+      const { type, body } = found
+      return { is: 'body', keep, etag: 'of-content', type, body, headers: { ...WORKER_HEADERS[found.name] } }
     },
   }
 }

@@ -14,7 +14,7 @@ suite('the bundler', () => {
   test.after(() => rmSync(folder, { recursive: true }))
 
   test('makes one script of an island and its imports', async () => {
-    const scripts = await bundle(folder, ['whole'], 'iife')
+    const scripts = await bundle(folder, ['islands/island-whole.ts'])
     assert.deepEqual(
       scripts.map(({ name }) => name),
       ['whole.js'],
@@ -23,6 +23,6 @@ suite('the bundler', () => {
   })
 
   test('reports why a script cannot be made', async () => {
-    await assert.rejects(bundle(folder, ['broken'], 'iife'), /Could not resolve "\.\/absent\.ts"/)
+    await assert.rejects(bundle(folder, ['islands/island-broken.ts']), /Could not resolve "\.\/absent\.ts"/)
   })
 })

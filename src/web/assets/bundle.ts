@@ -18,23 +18,20 @@ const NODE_OPTIONS = [
 ]
 
 /**
- * Bundles `islands/island-NAME.ts` of the folder, for each name, to the script `NAME.js`. Only a clone has the bundler. It
- * runs as a process of its own, because it needs 120 MiB.
+ * Bundles files `island-NAME.ts` below the folder, each to the script `NAME.js`. Only a clone has the bundler. It runs as a
+ * process of its own, because it needs 120 MiB.
  */
-export async function bundle(
-  folder: string,
-  names: readonly string[],
-  format: 'iife' | 'esm',
-): Promise<readonly Script[]> {
+export async function bundle(folder: string, entries: readonly string[]): Promise<readonly Script[]> {
   const bundler = createRequire(import.meta.url).resolve('esbuild-wasm/bin/esbuild')
   const made = mkdtempSync(join(tmpdir(), 'daybook-bundle-'))
   try {
-    const options = ['--bundle', '--minify', `--format=${format}`, `--outdir=${made}`, '--platform=browser']
+    const options = ['--bundle', '--minify', '--format=iife', `--outdir=${made}`, '--entry-names=[name]']
     const child = fork(
       bundler,
       [
-        ...names.map((name) => `islands/island-${name}.ts`),
+        ...entries,
         ...options,
+        '--platform=browser',
         '--target=es2022',
         '--legal-comments=none',
         '--log-level=error',

@@ -7,7 +7,6 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { vouchersOf } from '../status/witness-line.ts'
-import { EVENT_PROVED, eventPath } from '../verify/verify-checks.ts'
 import { askForContest } from './event-for.ts'
 import { eventLineOf } from './event-line.ts'
 import { askProof, type EventProof } from './event-proof.ts'
@@ -22,7 +21,6 @@ import { drawableToken } from '../../preview/preview-font.ts'
 export const eventPage: EndpointPage<'event'> = {
   endpoint: 'event',
   asksMore: true,
-  island: 'receipt',
   title: ({ seq, type }) => `${type === 'payout' ? 'Receipt' : 'Event'} ${seq.toLocaleString('en')}`,
   csv: (event) => eventRows([event], null),
   preview: previewOf,
@@ -39,7 +37,7 @@ export const eventPage: EndpointPage<'event'> = {
     return html`<div class="two">
       <section>${sheet}</section>
       <aside>
-        ${checkForm(event, proof, view)} ${witnessedProof(event, witnesses)}
+        ${checkLinks(event, proof)} ${witnessedProof(event, witnesses)}
         <h3>What this does not prove</h3>
         <p class="quiet">
           ${event.tx === null ? null : 'That the money arrived: look up the transaction on the blockchain. '}That
@@ -76,34 +74,18 @@ async function previewOf({ seq, type, kind, kots, at }: EventWire, view: View): 
   }
 }
 
-/** Button that checks the event in the browser. Without a script it leads to the page of checks. */
-function checkForm({ seq, type }: EventWire, { address }: LinkedAnswer<EventProof>, view: View): Html {
-  const { assets, paths } = view
-  const save = html`<a data-proof href="${address}" class="button" download>Save the proof</a>`
-  if (!paths.has('/verify'))
-    return html`<h2>Do not take our word</h2>
-      <p class="buttons">${save}</p>`
+/** Links to the check of the event in the browser, and to its proof. */
+function checkLinks({ seq, type }: EventWire, { address }: LinkedAnswer<EventProof>): Html {
   return html`<h2>Do not take our word</h2>
     <p class="quiet">
       Your browser can compute the path from this line to the signed root, and check the signature.
     </p>
-    <form
-      action="/verify"
-      data-chrome
-      data-checks
-      data-check="event"
-      data-right="${EVENT_PROVED}"
-      data-ed25519="${assets.path('verify-signature.js')}"
-      data-module="${assets.path('verify-receipt.js')}"
-    >
-      <p class="buttons">
-        <input type="hidden" name="seq" value="${seq}" />
-        <button class="main">Check this ${type === 'payout' ? 'receipt' : 'event'}</button> ${save}
-      </p>
-      <output></output>
-      <ol class="steps" aria-live="polite" aria-label="Steps of the check"></ol>
-    </form>
-    ${eventPath}`
+    <p class="buttons">
+      <a href="/verify?seq=${seq}" class="button main"
+        >Check this ${type === 'payout' ? 'receipt' : 'event'}</a
+      >
+      <a data-proof href="${address}" class="button" download>Save the proof</a>
+    </p>`
 }
 
 /** Link to the proof that witnesses have cosigned; null for an event for which no quorum of them vouches. */

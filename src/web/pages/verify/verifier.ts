@@ -1,45 +1,36 @@
 import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { assert } from '../../../protocol/brand.ts'
 import type { AnswerRoute } from '../../../serve/http/route.ts'
 import type { Assets } from '../../assets/assets.ts'
 import { HTML_TYPE } from '../../frame/error-page.ts'
 import { type Html, html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
-import { checkForms, NOT_PROVED } from './verify-checks.ts'
+import { NOT_PROVED, verifyForm } from './verify-form.ts'
 
 /** Path of the verifier that readers save to disk. */
 export const VERIFIER_PATH = '/verify/daybook-verify.html'
 
-const STYLE = `body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
-label{display:block}input,textarea{display:block;box-sizing:border-box;max-width:100%;font:inherit;margin-block:.25rem}button{font:inherit}
-code{overflow-wrap:anywhere}.steps{padding-left:1.25rem}.wrong b,.bad{color:light-dark(#a3262a,#ff8f8f)}.right b,.ok{color:light-dark(#0b6b3a,#5fd39a)}
-@media(forced-colors:active){.ok,.bad{color:CanvasText}}`
+/** Bytes of the saved verifier at most. */
+export const VERIFIER_BYTES_MAX: number = 160 * 1024
+
+const GZIP_LEVEL = 9
 
 /** Route of the verifier: one file that works from a disk with any log. */
 export function verifierRoute(assets: () => Promise<Assets>, site: Site): AnswerRoute {
+  let made: string | undefined
   return {
     path: VERIFIER_PATH,
     parameters: [],
     allowance: 'pages',
     async handle() {
-      const script = (await assets()).files.get('verifier.js')
-      assert(script !== undefined, 'there is a script of the verifier')
+      made ??= formatVerifier(await assets(), site)
       return {
         is: 'body',
         keep: 'revalidate',
         etag: 'of-content',
         type: HTML_TYPE,
-        body: formatVerifier(
-          Buffer.from(script.body).toString('utf8'),
-          checkForms({
-            seq: null,
-            base: site.url,
-            explorers: site.explorers,
-            ed25519: null,
-            witnesses: null,
-            otherwise: WITHOUT,
-          }),
-        ),
+        body: made,
         headers: {
           'Content-Disposition': 'attachment; filename="daybook-verify.html"',
           'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -49,44 +40,68 @@ export function verifierRoute(assets: () => Promise<Assets>, site: Site): Answer
   }
 }
 
-const WITHOUT = html`<p>The checks need JavaScript. Without it: <code>daybook verify ADDRESS</code>.</p>`
-
-/** The verifier's document. Its policy allows only its own script and style, and requests to any log and RPC server. */
-function formatVerifier(source: string, checks: Html): string {
+/**
+ * The verifier's document, with the style sheet of the site. Its policy allows its own script and style, a worker that the
+ * script makes, and requests to any log and RPC server. The worker's script is packed, and is unpacked for each check.
+ */
+function formatVerifier({ files }: Assets, site: Site): string {
+  const textOf = (name: string): string => {
+    const asset = files.get(name)
+    assert(asset !== undefined, `there is an asset ${name}`)
+    return Buffer.from(asset.body).toString('utf8').trim()
+  }
+  const style = textOf('style.css')
   // `</script` within the source would end the element.
-  const script = source.trim().replaceAll('</script', String.raw`<\/script`)
-  const policy = `default-src 'none'; script-src '${digestOf(script)}'; style-src '${digestOf(STYLE)}'; connect-src *`
-  const page = html`<!doctype html>
+  const script = textOf('verify.js').replaceAll('</script', String.raw`<\/script`)
+  // An option may bring a worker that asks a blockchain too.
+  const asksChain = files.has('verify-chain.js')
+  const worker = gzipSync(textOf(asksChain ? 'verify-chain.js' : 'verify-worker.js'), { level: GZIP_LEVEL })
+  const policy = `default-src 'none'; script-src '${digestOf(script)}'; style-src '${digestOf(style)}'; worker-src blob:; connect-src *`
+  const form = verifyForm({
+    seq: null,
+    isAsked: false,
+    explorers: site.explorers,
+    worker: null,
+    base: site.url,
+    asksChain,
+    otherwise: WITHOUT,
+  })
+  return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <title>Daybook verifier</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <style>
-          ${{ markup: STYLE }}
-        </style>
+        <meta name="color-scheme" content="light dark" />
+        ${element('style', style)}
       </head>
       <body>
-        <main>
-          <h1>Daybook verifier</h1>
-          <p>
-            This file checks a log from your own disk. It asks only the log and the blockchain servers that
-            you name. What it stores of your visits stays in this browser.
+        <header>
+          <div class="top">
+            <div><b class="mark">Daybook verifier</b></div>
+          </div>
+        </header>
+        <main id="main">
+          <h1>Is anything hidden or changed?</h1>
+          <p class="lead">
+            This file checks a log from your own disk. It asks only the
+            log${asksChain ? ' and the blockchain servers' : ''} that you name. What it stores of your visits
+            stays in this browser.
           </p>
-          <h2>What you can check</h2>
-          ${shortHtml(checks)} ${shortHtml(NOT_PROVED)}
+          ${shortHtml(form)} ${shortHtml(NOT_PROVED)}
         </main>
-        <script>
-          ${{ markup: script }}
-        </script>
+        ${element('script type="text/plain" id="worker"', worker.toString('base64'))}
+        ${element('script', script)}
       </body>
-    </html>`
-  return page.markup
-    .replace(/<style>\s+/, '<style>')
-    .replace(/\s+<\/style>/, '</style>')
-    .replace(/<script>\s+/, '<script>')
-    .replace(/\s+<\/script>/, '</script>')
+    </html>`.markup
+}
+
+const WITHOUT = html`<p>The checks need JavaScript. Without it: <code>daybook verify ADDRESS</code>.</p>`
+
+/** An element with this content and no space around it, which would change its digest. */
+function element(tag: string, content: string): Html {
+  return { markup: `<${tag}>${content}</${tag.split(' ')[0]}>` }
 }
 
 /** Markup without the indentation of its source. */

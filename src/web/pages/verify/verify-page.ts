@@ -1,14 +1,16 @@
 import { whole } from '../../../protocol/parameters.ts'
-import { eventLink } from '../../markup/amount-html.ts'
-import type { LogKeys } from '../../../protocol/status-resources.ts'
+import { countHtml, eventLink } from '../../markup/amount-html.ts'
+import type { LogKeys, Witnesses } from '../../../protocol/status-resources.ts'
 import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
-import { momentOf } from '../../markup/moment-html.ts'
+import { clockMoment, momentOf } from '../../markup/moment-html.ts'
 import type { Page, View } from '../../frame/page.ts'
 import { codeBlock } from '../../frame/view-bar.ts'
 import { VERIFIER_PATH } from './verifier.ts'
-import { checkForms, NOT_PROVED } from './verify-checks.ts'
-import { witnessesOf } from './witness-list.ts'
+import { NOT_PROVED, verifyForm } from './verify-form.ts'
+import { nounOf } from '../../../protocol/amount.ts'
+import type { WITNESS_STATES } from '../../../protocol/enumerations.ts'
+import { vouchersOf } from '../status/witness-line.ts'
 
 /** `/verify`: checks that run in the reader's browser. */
 export const verifyPage: Page<null> = {
@@ -31,6 +33,7 @@ export const verifyPage: Page<null> = {
     const keys = await askEndpoint(view, 'logKeys')
     const witnesses = await askEndpoint(view, 'logWitnesses')
     const { seq, at } = summary.answer.asOf
+    const asked = view.query.integer('seq')
     const newest =
       at === null
         ? html`<p>Nothing has been published yet.</p>`
@@ -43,13 +46,13 @@ export const verifyPage: Page<null> = {
       </p>
       <div class="two">
         <section data-chrome>
-          <h2>What you can check</h2>
-          ${checkForms({
-            seq: view.query.integer('seq') ?? (seq === 0 ? null : seq),
-            base: null,
+          ${verifyForm({
+            seq: asked ?? (seq === 0 ? null : seq),
+            isAsked: asked !== undefined,
             explorers: view.site.explorers,
-            ed25519: view.assets.path('verify-signature.js'),
-            witnesses: view.assets.path('verify-witnesses.js'),
+            worker: view.assets.path('verify-worker.js'),
+            base: null,
+            asksChain: false,
             otherwise: WITHOUT,
           })}
         </section>
@@ -139,6 +142,53 @@ function keysOf({ site }: View, { address, answer }: LinkedAnswer<LogKeys>): Htm
     <p>
       Ask ${contact} where else the key is published, outside the control of this server, and compare it
       letter by letter.
+    </p>`
+}
+
+const STATES: Readonly<Record<(typeof WITNESS_STATES)[number], string>> = {
+  cosigning: 'signs',
+  silent: 'does not answer',
+  refusing: 'refuses to sign',
+  unasked: 'not asked yet',
+}
+
+/** Witnesses by this server: their names and states, and since when a quorum vouches. By itself the list proves little. */
+function witnessesOf(view: View, witnesses: LinkedAnswer<Witnesses>): Html {
+  const heading = html`<h3 id="witnesses">Who else vouches for it?</h3>`
+  const { address, answer } = witnesses
+  const { quorum, witnessed } = answer
+  const about = html`<a href="/about#witness">What witnesses are</a>`
+  if (quorum === null)
+    return html`${heading}
+      <p>
+        This log has no witnesses: only its operator says that every reader is shown the same events.
+        ${about}.
+      </p>`
+  const so =
+    witnessed === null
+      ? html`<p>No quorum of its witnesses vouches for the log yet. ${about}.</p>`
+      : html`<p>
+          ${vouchersOf(witnesses)} for
+          <span data-at="${address}#/witnessed/seq">${countHtml(witnessed.seq)}</span>
+          ${nounOf(witnessed.seq, 'event')}, as of
+          <span data-at="${address}#/witnessed/at">${clockMoment(witnessed.at, view)}</span>. ${about}.
+        </p>`
+  return html`${heading} ${so}
+    <ul data-list="${address}#/witnesses" data-fields="name state seq at">
+      ${answer.witnesses.map(
+        ({ name, state, seq, at }) =>
+          html`<li>
+            <code class="id">${name}</code> <span data-state="${state}">${STATES[state]}</span>${
+              seq === null || at === null
+                ? null
+                : html`, last ${countHtml(seq)} ${nounOf(seq, 'event')}, ${clockMoment(at, view)}`
+            }
+          </li>`,
+      )}
+    </ul>
+    <p>
+      <span data-at="${address}#/quorum">${countHtml(quorum)}</span> must agree. This is the log’s own list.
+      Choose witnesses whom you trust, and get their keys from them.
     </p>`
 }
 

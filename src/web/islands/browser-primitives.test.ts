@@ -3,9 +3,9 @@ import { createHash, sign } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { Point } from '@noble/ed25519'
 import * as fc from 'fast-check'
-import { verifyEd25519 } from '../../../src/web/islands/island-verify-signature.ts'
-import { verifyEd25519 as verifyByRuntime } from '../../tlog/example.ts'
-import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
+import { verifyEd25519 } from './browser-primitives.ts'
+import { verifyEd25519 as verifyByRuntime } from '../../../test/tlog/example.ts'
+import { OTHER_KEY, TEST_KEY } from '../../../test/story/signing.ts'
 
 const { p, n } = Point.CURVE()
 /** Sign bit of x in a point's last byte. */

@@ -1,0 +1,186 @@
+import { DaybookError } from '../../client/daybook-error.ts'
+import { openAsk } from '../../client/ask.ts'
+import { readBytes } from '../../client/body.ts'
+import { SURROUNDINGS } from '../../client/surroundings.ts'
+import { type Ms, MS_MAX, msOf, parseMonth } from '../../protocol/moment.ts'
+import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
+import { RECEIPT_BYTES_MAX } from '../../tlog/receipt.ts'
+import { formatHex, formatUtf8 } from '../../tlog/text.ts'
+import { parseVkey } from '../../tlog/vkey.ts'
+import type { WitnessQuestions } from '../../verify/ask-witnesses.ts'
+import { type Audit, audit, type AuditSettings, type ChainCheck, inspect } from '../../verify/audit.ts'
+import type { LogPart } from '../../verify/parts.ts'
+import { openLiveSource } from '../../verify/reading/live-source.ts'
+import type { Primitives } from '../../verify/reading/primitives.ts'
+import type { Source } from '../../verify/reading/source.ts'
+import { isVerified } from '../../verify/report.ts'
+import { openPrimitives } from './browser-primitives.ts'
+
+/** A log that this browser has verified before: at which address and on which day, its signed note and its keys. */
+export type SeenLog = Readonly<{
+  origin: string
+  address: string
+  date: string
+  note: string
+  vkeys: readonly string[]
+}>
+
+/** Request of a form to the worker: the texts of its fields, the chosen file, and the earlier visits. */
+export type CheckRequest = Readonly<{
+  fields: Readonly<Partial<Record<string, string>>>
+  file: Blob | null
+  visits: readonly SeenLog[]
+}>
+
+/** Answer of the worker: its progress, then a result or the reason why there is none. */
+export type CheckReply =
+  | Readonly<{ is: 'progress'; stage: 'asking' | 'reading' | 'chain'; done: number; total: number }>
+  | Readonly<{ is: 'done'; audit: Audit; isVerified: boolean; tx: string | null; visit: SeenLog | null }>
+  | Readonly<{ is: 'stopped'; why: string }>
+
+/** Opens the check against a blockchain by what the reader has typed; null when no server is named. An option brings it. */
+export type OpenChain = (
+  field: (name: string) => string,
+  source: Source,
+  primitives: Primitives,
+  now: () => Ms,
+) => Promise<ChainCheck | null>
+
+/** A field that cannot be used. Nothing has been checked. */
+export class FieldError extends Error {
+  override readonly name = 'FieldError'
+}
+
+/** Answers the requests of the page that has started this worker. */
+export function startVerifier(openChain: OpenChain | null): void {
+  addEventListener('message', ({ data }: MessageEvent<CheckRequest>) => {
+    run(data, openChain).then(reply, (error: unknown) => {
+      // Neither a false answer nor a proof: those are findings of the result.
+      const isKnown = error instanceof DaybookError || error instanceof FieldError
+      reply({ is: 'stopped', why: isKnown ? error.message : `the check broke off: ${String(error)}` })
+    })
+  })
+}
+
+function reply(message: CheckReply): void {
+  postMessage(message)
+}
+
+async function run({ fields, file, visits }: CheckRequest, openChain: OpenChain | null): Promise<CheckReply> {
+  const field = (name: string): string => fields[name]?.trim() ?? ''
+  const primitives = await openPrimitives()
+  const address = field('base').replace(/\/+$/, '')
+  const vkey = field('vkey')
+  if (vkey !== '' && parseVkey(primitives.sha256, vkey) === undefined)
+    throw new FieldError('the key that you gave is no key of a log')
+  const { signal } = new AbortController()
+  const now = (): Ms => msOf(Math.min(Date.now(), MS_MAX))
+  const source = openSource(address, signal)
+  const settings: AuditSettings = {
+    source,
+    primitives,
+    own: {
+      given: vkey === '' ? [] : [vkey],
+      keptOf: (origin) => visits.find((visit) => visit.origin === origin)?.vkeys ?? [],
+    },
+    saved: visits.map(({ address: at, date, note }) => ({
+      name: `your visit on ${date}`,
+      note: formatUtf8(note),
+      named: at === address,
+    })),
+    chain: (await openChain?.(field, source, primitives, now)) ?? null,
+    witnesses: witnessesIn(field('witnesses'), field('quorum'), primitives),
+    chance: SURROUNDINGS.random,
+    now,
+    signal,
+    onProgress: (stage, done, total) => reply({ is: 'progress', stage, done, total }),
+  }
+  const part = await partIn(field, file, primitives)
+  const found = part === null ? { ...(await audit(settings)), entry: null } : await inspect(settings, part)
+  const { entry, ...result } = found
+  const newest = result.keep?.notes.at(-1)?.note
+  return {
+    is: 'done',
+    audit: result,
+    isVerified: isVerified(result),
+    tx: entry?.event.tx ?? null,
+    visit:
+      result.keep === null
+        ? null
+        : {
+            origin: result.keep.origin,
+            address,
+            date: new Date().toISOString().slice(0, 10),
+            note: new TextDecoder().decode(newest),
+            vkeys: result.keep.vkeys,
+          },
+  }
+}
+
+/** The service at an address. Only that host is asked, and no answer comes from the browser's cache. */
+function openSource(base: string, signal: AbortSignal): Source {
+  if (!/^https?:\/\/[^/]+$/.test(base))
+    throw new FieldError('the address of the log is no http or https origin')
+  const ask = openAsk({
+    base,
+    fetch: (url, init) => fetch(url, { ...init, cache: 'no-store', redirect: 'error' }),
+  })
+  return openLiveSource(ask, SURROUNDINGS.sleep, signal)
+}
+
+/** The chosen part of the log; null for all of it. */
+async function partIn(
+  field: (name: string) => string,
+  file: Blob | null,
+  primitives: Primitives,
+): Promise<LogPart | null> {
+  switch (field('subject')) {
+    case 'event':
+      return { is: 'event', seq: Number(field('seq')) }
+    case 'month': {
+      const month = parseMonth(field('month'))
+      if (month === undefined) throw new FieldError('a month has the form yyyy-mm')
+      return { is: 'month', month }
+    }
+    case 'file': {
+      if (file === null) throw new FieldError('no file is chosen')
+      return await partOfFile(file, primitives)
+    }
+    case 'growth':
+      return { is: 'growth' }
+    default:
+      return null
+  }
+}
+
+const PROOF = /^c2sp\.org\/tlog-proof@/
+
+/** A saved proof, which its first line tells, or else a file of a loyalty run. The file does not leave the browser. */
+async function partOfFile(file: Blob, { openSha256 }: Primitives): Promise<LogPart> {
+  const start = file.slice(0, RECEIPT_BYTES_MAX + 1)
+  if (PROOF.test(await start.slice(0, 32).text()))
+    return { is: 'proof', bytes: await readBytes(start.stream(), RECEIPT_BYTES_MAX + 1) }
+  const running = openSha256()
+  const reader = file.stream().getReader()
+  for (let read = await reader.read(); !read.done; read = await reader.read()) running.update(read.value)
+  return { is: 'file', digest: `sha256:${formatHex(running.digest())}` }
+}
+
+/** The witnesses whose keys the reader gave; null without any. They are not asked themselves. */
+function witnessesIn(typed: string, quorum: string, { sha256 }: Primitives): WitnessQuestions | null {
+  const vkeys = typed.split(/\s+/).filter((vkey) => vkey !== '')
+  if (vkeys.length === 0) return null
+  if (vkeys.length > WITNESSES_MAX) throw new FieldError(`give at most ${WITNESSES_MAX} keys of witnesses`)
+  const keys = vkeys.map((vkey, index) => {
+    const key = parseVkey(sha256, vkey)
+    if (key === undefined || key.type === 'ed25519')
+      throw new FieldError(`key ${index + 1} of those that you gave is no key of a witness`)
+    return key
+  })
+  if (!areWitnesses(keys)) throw new FieldError('two of the keys that you gave are the same public key')
+  const names = witnessNames(keys).length
+  const least = quorum === '' ? majorityOf(keys) : Number(quorum)
+  if (!(Number.isSafeInteger(least) && least >= 1 && least <= names))
+    throw new FieldError(`the number that must vouch is from 1 to ${names}, the number of witnesses`)
+  return { keys, quorum: least, asked: [], ask: async () => ({ is: 'none' }) }
+}
