@@ -2,10 +2,10 @@ import { createServer, type Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
 import type { ConnectionCount } from './allowance/caller-connections.ts'
-import { openRequestPath, type RequestPath, type RequestPathParts } from './exchange/request-path.ts'
+import { openRequestPath, type RequestPath, type RequestPathParts } from './request/request-path.ts'
 import { ALLOWED_METHODS, CORS_HEADERS, mirrorHeader } from './http/headers.ts'
 import { isTargetTooLong } from './overflow.ts'
-import { HEADERS_MAX } from './http/request-form.ts'
+import { HEADERS_MAX } from './request/request-form.ts'
 import { drainServer } from './server-drain.ts'
 
 /** Address and limits of the public listener, each limit in the unit of its name. */

@@ -9,7 +9,6 @@ import { formRedirect } from './frame/form-redirect.ts'
 import { feedRoute } from './feeds/feed.ts'
 import { iconRoute } from './frame/icon.ts'
 import { redirectRoutes } from './feeds/redirects.ts'
-import { openPageCache } from './frame/page-cache.ts'
 import { trackingRedirect } from './frame/tracking-redirect.ts'
 import { pagePath, pageRoutes, type Web } from './frame/page-routes.ts'
 import { PAGES } from './pages/pages.ts'
@@ -27,14 +26,14 @@ export type WebRoutes = Readonly<{
   refuse(problem: Problem, path: string, rawQuery: string, now: Ms): Promise<Reply>
 }>
 
-type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'present' | 'inOneSnapshot'>
+type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'inOneSnapshot'>
 
 /** Opens the pages over the routes of the API, their only source. */
 export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes {
   const { identity, site, assets } = settings
   const paths = new Set(PAGES.map(pagePath))
   const twins = openRouter(api)
-  const web: Web = { ...settings, api: openApi(api), paths, pages: openPageCache() }
+  const web: Web = { ...settings, api: openApi(api), paths }
   const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery, now) => {
     if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)

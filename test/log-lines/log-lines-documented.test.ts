@@ -10,7 +10,7 @@ import {
 } from '../../src/command/log-lines/log-lines.ts'
 import { PUBLICATION_LINE_MS } from '../../src/command/log-lines/node-lines.ts'
 import { keysOf } from '../../src/protocol/brand.ts'
-import { SLOW_ANSWER_MS } from '../../src/serve/exchange/answer-report.ts'
+import { SLOW_ANSWER_MS } from '../../src/serve/request/request-path.ts'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 import { PRODUCT_SOURCES } from '../stage/source-tree.ts'

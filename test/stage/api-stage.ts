@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { AnswerReport } from '../../src/serve/exchange/answer-report.ts'
+import type { AnswerReport } from '../../src/serve/request/request-path.ts'
 import { openRequestIds } from '../../src/serve/http/request-ids.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,17 +15,17 @@ import { DAY_MS, floorTo, MINUTE_MS, type Ms, msOf } from '../../src/protocol/mo
 import type { Problem } from '../../src/protocol/problem.ts'
 import type { Chain } from '../../src/protocol/tx.ts'
 import { parseDraft } from '../../src/publish/admission/grammar.ts'
-import { openAnswerCache } from '../../src/serve/http/answer-cache.ts'
+import { openAnswerCache, openSharedAnswers } from '../../src/serve/request/answer-cache.ts'
 import { openPictureDrawing } from '../../src/command/service/picture-drawing.ts'
-import { openPictures } from '../../src/serve/exchange/pictures.ts'
-import { openAnswerer } from '../../src/serve/exchange/answerer.ts'
+import { openPictures } from '../../src/serve/request/pictures.ts'
+import { openAnswerer } from '../../src/serve/request/answer-job.ts'
 import { apiRoutes } from '../../src/serve/api/api-routes.ts'
-import { siteCalendarRoute } from '../../src/serve/api/schedule-routes.ts'
+import { siteCalendarRoute } from '../../src/serve/api/calendar.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { frictionlessRoute } from '../../src/serve/describe/frictionless.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
-import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
-import type { MirrorReport } from '../../src/serve/api/status-route.ts'
+import type { RequestPathParts } from '../../src/serve/request/request-path.ts'
+import type { MirrorReport } from '../../src/serve/api/api-routes.ts'
 import { rootRoutes } from '../../src/serve/api/root-routes.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import type { Route } from '../../src/serve/http/route.ts'
@@ -131,7 +131,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   const registry = new Registry()
   let now = msOf(LAUNCH + 2 * DAY_MS + 30_000)
   let unready: Problem | undefined
-  const desk = { reader, etag: openPresentEtag(reader.identity.id, 'test'), cache: openAnswerCache() }
+  const etag = openPresentEtag(reader.identity.id, 'test')
   // Its URL is set below, when the port is known.
   const mirror = settings.mirror
   const mirrored = mirror === undefined ? {} : { mirror: () => mirror().mirror }
@@ -143,12 +143,11 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     asksChain: settings.asksChain ?? false,
     ...(mirror === undefined ? {} : { mirror }),
   }
-  const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, desk.etag)]
+  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,
     assets: ASSETS,
-    present: (ms) => `${reader.version()} ${floorTo(ms, MINUTE_MS)}`,
     inOneSnapshot: reader.inOneSnapshot,
   })
   const following = openFollowing(reader, settings.following)
@@ -165,14 +164,14 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
   })
   const exports = openExports({
     reader,
-    etag: desk.etag,
+    etag,
     places: openExportPlaces(allocateExportPlaces({ perCaller: 2, perNode: 64 }, 'test')),
     monotonicMs: () => performance.now(),
     report: (error) => reported.push(error),
     onStalled: () => undefined,
     limits: settings.exports ?? {},
   })
-  const router = openRouter([
+  const routes = [
     ...exports.over([
       ...api,
       ...rootRoutes(),
@@ -182,8 +181,15 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     ]),
     ...(settings.streams === true ? streams.routes : []),
     ...(settings.routes ?? []),
-  ])
-  const answerer = openAnswerer(router, web.refuse)
+  ]
+  const answerer = openAnswerer(routes, web.refuse)
+  const cache = openAnswerCache(() => `${reader.version()} ${floorTo(now, MINUTE_MS)}`)
+  const shared = openSharedAnswers({
+    cache,
+    places: 2,
+    make: async (job) => ({ value: await answerer(job), tookMs: 1 }),
+    monotonicMs: () => performance.now(),
+  })
   const drawn: string[] = []
   const pictures = openPictures({
     draw(svg) {
@@ -208,9 +214,11 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       mirrorOf: mirror?.().mirror.of ?? null,
       licence: site.licence,
       requestIds: openRequestIds('t'),
-      router,
+      router: openRouter(routes),
+      cache,
       // In this thread, because tests move the clock and the head between requests.
-      answer: async (caller, question) => pictures.finish(caller, question, await answerer(question)),
+      answer: async (caller, job, gone) =>
+        pictures.finish(caller, job, await shared.answer(caller, job, gone), gone),
       callerOf: settings.callerOf ?? (({ socket }) => socket.remoteAddress ?? 'unknown'),
       counters: settings.counters ?? null,
       unready: () => unready,

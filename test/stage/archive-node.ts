@@ -13,6 +13,7 @@ import { HOUR_MS, MINUTE_MS, msOf } from '../../src/protocol/moment.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
+import { openAnswerCache } from '../../src/serve/request/answer-cache.ts'
 import { openRouter } from '../../src/serve/http/router.ts'
 import { CONNECTIONS_MAX, KEEP_ALIVE_MS, start } from '../../src/serve/server.ts'
 import { fetchDescribed } from './described.ts'
@@ -80,6 +81,7 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
       licence: null,
       requestIds: openRequestIds('t'),
       router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'))),
+      cache: openAnswerCache(() => ''),
       answer: () => Promise.reject(new Error('every answer of the archive is brief')),
       callerOf: () => '127.0.0.1',
       counters: null,

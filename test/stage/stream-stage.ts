@@ -13,9 +13,10 @@ import { billionths, parseDraftPrice } from '../../src/protocol/amount.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
-import type { RequestPathParts } from '../../src/serve/exchange/request-path.ts'
+import type { RequestPathParts } from '../../src/serve/request/request-path.ts'
 import { openMetrics } from '../../src/serve/metrics/metrics.ts'
 import { openRouter } from '../../src/serve/http/router.ts'
+import { openAnswerCache } from '../../src/serve/request/answer-cache.ts'
 import { start } from '../../src/serve/server.ts'
 import {
   allocateCallerSlots,
@@ -190,6 +191,7 @@ function collaborators(
     licence: null,
     requestIds: openRequestIds('t'),
     router: openRouter(streams.routes),
+    cache: openAnswerCache(() => ''),
     answer: () => Promise.reject(new Error('streams alone are asked')),
     callerOf({ socket: { remoteAddress = 'unknown' } }) {
       callers.push(remoteAddress)

@@ -5,7 +5,7 @@ import type { Committed } from '../../publish/commit-queue.ts'
 import type { DoorReport } from '../../publish/door/door-replies.ts'
 import type { WriterListeners } from '../../publish/door/writer.ts'
 import type { ClockFault } from '../../publish/guards/clock-guard.ts'
-import { type AnswerReport, type Report, SLOW_ANSWER_MS } from '../../serve/exchange/answer-report.ts'
+import { type AnswerReport, type Report, SLOW_ANSWER_MS } from '../../serve/request/request-path.ts'
 import type { StreamEnded } from '../../serve/stream/subscriber.ts'
 import type { LogLines } from './log-lines.ts'
 

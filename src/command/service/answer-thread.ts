@@ -3,9 +3,7 @@ import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openReader } from '../../log/open-reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { Question } from '../../serve/exchange/thread-question.ts'
-import { openAnswerer } from '../../serve/exchange/answerer.ts'
-import { openRouter } from '../../serve/http/router.ts'
+import { type AnswerJob, openAnswerer } from '../../serve/request/answer-job.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
 import { frontRoutesOf, type ShownSettings } from './front-routes.ts'
@@ -16,7 +14,7 @@ export type AnswerThreadSettings = ShownSettings & Readonly<{ data: string; head
 
 /** Messages from the serving thread. */
 export type ToAnswerThread =
-  | Readonly<{ is: 'question'; id: number; question: Question }>
+  | Readonly<{ is: 'job'; id: number; job: AnswerJob }>
   | Readonly<{ is: 'scripts'; scripts: readonly Script[] }>
   | Readonly<{ is: 'close' }>
 
@@ -37,13 +35,13 @@ function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSetting
     say({ is: 'scripts-wanted' })
     return scripts.promise
   })
-  const answerer = openAnswerer(openRouter([...api, ...web.routes]), web.refuse)
+  const answerer = openAnswerer([...api, ...web.routes], web.refuse)
 
-  async function answer(id: number, question: Question): Promise<void> {
+  async function answer(id: number, job: AnswerJob): Promise<void> {
     const before = process.threadCpuUsage()
     try {
-      const reply = await answerer(question)
-      // A copy can be transferred: the body itself may be cached here.
+      const reply = await answerer(job)
+      // A copy can be transferred: the body itself may be a part of a pool, or kept here.
       const body = reply.is === 'coded' ? new Uint8Array(reply.body) : null
       const { user, system } = process.threadCpuUsage(before)
       const made = { is: 'answer', id, head: reader.head().seq, tookMs: (user + system) / 1_000 } as const
@@ -56,8 +54,8 @@ function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSetting
 
   port.on('message', (message: ToAnswerThread) => {
     switch (message.is) {
-      case 'question':
-        void answer(message.id, message.question)
+      case 'job':
+        void answer(message.id, message.job)
         break
       case 'scripts':
         scripts.resolve(message.scripts)

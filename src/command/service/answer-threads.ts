@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { LATE, openQuestions } from '../../publish/door/questions.ts'
-import type { Question } from '../../serve/exchange/thread-question.ts'
+import type { AnswerJob } from '../../serve/request/answer-job.ts'
 import type { Reply } from '../../serve/http/route.ts'
-import { ANSWER_MS_MAX } from '../../serve/exchange/answer-deadlines.ts'
+import { ANSWER_MS_MAX } from '../../serve/request/answer-deadlines.ts'
 import type { Script } from '../../web/assets/bundle-cache.ts'
 import type { AnswerThreadSettings, FromAnswerThread, ToAnswerThread } from './answer-thread.ts'
 
@@ -18,23 +18,23 @@ const WARM_MS = 2_000
 /** A reply, the head that it was made at, and its processor time in milliseconds. */
 type Answered = Readonly<{ reply: Reply; head: Seq; tookMs: number }>
 
-/** An answer, or the error of one question or of the whole thread. */
+/** An answer, or the error of one job or of the whole thread. */
 type Outcome = (Readonly<{ is: 'answer' }> & Answered) | Readonly<{ is: 'failed'; error: unknown }>
 
-/** Threads that make answers. A thread starts when a question first needs it, or after `WARM_MS`. */
+/** Threads that make answers. A thread starts when a job first needs it, or after `WARM_MS`. */
 type AnswerThreads = AsyncDisposable &
   Readonly<{
     /**
-     * Asks a free thread; at most `ANSWER_THREADS` questions may be open. Rejects with the error of the answer, or when
+     * Has a free thread do a job; at most `ANSWER_THREADS` jobs may be open. Rejects with the error of the answer, or when
      * the thread fails or is late. A new thread then replaces it, which loses nothing because it only reads.
      */
-    ask(question: Question): Promise<Answered>
+    make(job: AnswerJob): Promise<Answered>
   }>
 
 type Tools = Readonly<{
   /** Scripts of the pages, bundled once for all threads. */
   scripts(): Promise<readonly Script[]>
-  /** Milliseconds after which a question fails and its thread ends. */
+  /** Milliseconds after which a job fails and its thread ends. */
   answerMsMax?: number
 }>
 
@@ -44,7 +44,7 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
   const all = new Set<AnswerThread>()
 
   function start(): AnswerThread {
-    assert(all.size < ANSWER_THREADS, `at most ${ANSWER_THREADS} questions are asked at once`)
+    assert(all.size < ANSWER_THREADS, `at most ${ANSWER_THREADS} jobs are open at once`)
     const started = startAnswerThread(settings(), tools)
     all.add(started)
     return started
@@ -63,10 +63,10 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
   }
 
   return {
-    async ask(question) {
+    async make(job) {
       const thread = take()
       try {
-        return await thread.ask(question)
+        return await thread.make(job)
       } finally {
         if (thread.lives()) free.push(thread)
         else all.delete(thread)
@@ -80,7 +80,7 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
 }
 
 type AnswerThread = Readonly<{
-  ask(question: Question): Promise<Answered>
+  make(job: AnswerJob): Promise<Answered>
   lives(): boolean
   stop(): Promise<void>
 }>
@@ -91,38 +91,38 @@ function startAnswerThread(
 ): AnswerThread {
   const worker = new Worker(new URL(import.meta.resolve('./answer-thread.ts')), { workerData: settings })
   const exited = once(worker, 'exit').catch(() => undefined)
-  const questions = openQuestions<Outcome>()
-  const tell = (message: ToAnswerThread): void => worker.postMessage(message)
+  const jobs = openQuestions<Outcome>()
+  const post = (message: ToAnswerThread): void => worker.postMessage(message)
   let failure: Error | undefined
 
   /** Ends the thread. The first failure counts, because the end of the thread causes another. */
   function fail(reason: string, cause?: unknown): Error {
     failure ??= new Error(reason, { cause })
-    questions.answerAll({ is: 'failed', error: failure })
+    jobs.answerAll({ is: 'failed', error: failure })
     void worker.terminate()
     return failure
   }
   worker.on('error', (cause) => fail('a thread that makes answers failed', cause))
   worker.on('exit', () => fail('a thread that makes answers stopped'))
   worker.on('message', (message: FromAnswerThread) => {
-    if (message.is !== 'scripts-wanted') return questions.answer(message.id, message)
+    if (message.is !== 'scripts-wanted') return jobs.answer(message.id, message)
     scripts().then(
-      (made) => tell({ is: 'scripts', scripts: made }),
+      (made) => post({ is: 'scripts', scripts: made }),
       (cause: unknown) => fail('the scripts of pages cannot be made', cause),
     )
   })
 
   return {
-    async ask(question) {
+    async make(job) {
       if (failure !== undefined) throw failure
-      const outcome = await questions.ask(answerMsMax, (id) => tell({ is: 'question', id, question }))
+      const outcome = await jobs.ask(answerMsMax, (id) => post({ is: 'job', id, job }))
       if (outcome === LATE) throw fail(`an answer took more than ${answerMsMax} ms`)
       if (outcome.is === 'failed') throw outcome.error
       return outcome
     },
     lives: () => failure === undefined,
     async stop() {
-      tell({ is: 'close' })
+      post({ is: 'close' })
       await exited
     },
   }

@@ -1,10 +1,16 @@
 import type { LogReader } from '../../log/store/reader.ts'
-import type { AnswerInTurn, Question } from '../../serve/exchange/thread-question.ts'
+import type { AnswerJob } from '../../serve/request/answer-job.ts'
+import type { AnswerElsewhere } from '../../serve/request/request-path.ts'
 import type { Timed } from '../../serve/fairness/fair-places.ts'
 import type { Reply } from '../../serve/http/route.ts'
-import { openSharedAnswers, type SharedAnswers } from '../../serve/exchange/shared-answers.ts'
+import {
+  type AnswerCache,
+  openAnswerCache,
+  openSharedAnswers,
+  type SharedAnswers,
+} from '../../serve/request/answer-cache.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import { openPictures } from '../../serve/exchange/pictures.ts'
+import { openPictures } from '../../serve/request/pictures.ts'
 import { openScripts } from '../../web/assets/assets.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
 import { hostInUrl } from '../terminal/host-in-url.ts'
@@ -25,7 +31,8 @@ export function openAnswers(
   stack: AsyncDisposableStack,
 ): Pick<SharedAnswers, 'waiting'> &
   Readonly<{
-    answer: AnswerInTurn
+    answer: AnswerElsewhere
+    cache: AnswerCache
     /** Number of pictures that wait to be drawn. */
     picturesWaiting(): number
     scripts: ReturnType<typeof openScripts>
@@ -38,25 +45,26 @@ export function openAnswers(
     { scripts },
   )
   stack.use(threads)
-  const ask = async (question: Question): Promise<Timed<Reply>> => {
-    const { reply, head, tookMs } = await threads.ask(question)
+  const make = async (job: AnswerJob): Promise<Timed<Reply>> => {
+    const { reply, head, tookMs } = await threads.make(job)
     // If the answer saw a newer head, this thread's streams get it before the answer is sent.
     if (head > reader.head().seq) reader.snapshot(() => undefined)
     return { value: reply, tookMs }
   }
   const reports = openNodeWords(shownBy(settings, memory, port))
-  const present = ({ now, path }: Question): string => {
-    const shown = shownPresent(reader, reports, now)
+  const cache = openAnswerCache((path) => {
+    const shown = shownPresent(reader, reports, world.now())
     return path === STATUS_PATH ? `${shown} ${reports.version()}` : shown
-  }
+  })
   const { monotonicMs } = world
-  const shared = openSharedAnswers({ places: ANSWER_THREADS, ask, present, monotonicMs })
+  const shared = openSharedAnswers({ cache, places: ANSWER_THREADS, make, monotonicMs })
   const drawing = openPictureDrawing()
   stack.use(drawing)
   const pictures = openPictures({ draw: drawing.draw, monotonicMs })
   return {
-    async answer(caller, question, gone) {
-      return pictures.finish(caller, question, await shared.answer(caller, question, gone), gone)
+    cache,
+    async answer(caller, job, gone) {
+      return pictures.finish(caller, job, await shared.answer(caller, job, gone), gone)
     },
     waiting: shared.waiting,
     picturesWaiting: pictures.waiting,

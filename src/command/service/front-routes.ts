@@ -1,15 +1,13 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Status } from '../../protocol/status-resources.ts'
-import type { MirrorReport, NodeReport } from '../../serve/api/status-route.ts'
 import { mirrorLineVersion } from '../../web/frame/mirror-line.ts'
 import { openReportCell, type ReportCell } from '../../serve/following/report-cell.ts'
-import { openAnswerCache } from '../../serve/http/answer-cache.ts'
-import { apiRoutes } from '../../serve/api/api-routes.ts'
+import { apiRoutes, type MirrorReport, type NodeReport } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
 import { frictionlessRoute } from '../../serve/describe/frictionless.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
-import { siteCalendarRoute } from '../../serve/api/schedule-routes.ts'
+import { siteCalendarRoute } from '../../serve/api/calendar.ts'
 import { rootRoutes } from '../../serve/api/root-routes.ts'
 import type { Route } from '../../serve/http/route.ts'
 import { openAssets } from '../../web/assets/assets.ts'
@@ -70,7 +68,6 @@ export function frontRoutesOf(
   scripts: () => Promise<readonly Script[]>,
 ): Readonly<{ api: readonly Route[]; web: WebRoutes }> {
   const etag = openPresentEtag(reader.identity.id, VERSION)
-  const desk = { reader, etag, cache: openAnswerCache() }
   const reports = openNodeWords(memory)
   const { mirror } = reports
   const site: Site =
@@ -82,12 +79,11 @@ export function frontRoutesOf(
     asksChain,
     mirror: () => mirror?.read() ?? null,
   }
-  const api = [...apiRoutes(desk, node), ...archiveRoutes(reader, etag)]
+  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,
     assets: openAssets(scripts),
-    present: (now) => shownPresent(reader, reports, now),
     inOneSnapshot: reader.inOneSnapshot,
   })
   return {

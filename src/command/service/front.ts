@@ -86,6 +86,7 @@ export async function openFront(
     licence: settings.site?.licence ?? null,
     requestIds: openRequestIds(Math.floor(world.random() * REQUEST_PREFIXES).toString(36)),
     router: openRouter([...exports.over([...api, ...web.routes]), ...streams.routes]),
+    cache: answers.cache,
     answer: answers.answer,
     callerOf: (request) => callerOf(request, networks),
     counters: counters?.scopes ?? null,

@@ -1,7 +1,7 @@
 import type { MirrorState } from '../mirror-watch.ts'
 import type { Mirror } from '../../protocol/status-resources.ts'
 import { moment, type Ms } from '../../protocol/moment.ts'
-import type { MirrorReport } from '../../serve/api/status-route.ts'
+import type { MirrorReport } from '../../serve/api/api-routes.ts'
 
 /** Report for `/status` and the pages. `of` is the public address of the origin. */
 export function mirrorReportOf(state: MirrorState, of: string): Omit<MirrorReport, 'version'> {

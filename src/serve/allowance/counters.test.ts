@@ -5,7 +5,7 @@ import { getRequest, sendRaw } from '../../../test/stage/raw-request.ts'
 import { DAY_MS } from '../../protocol/moment.ts'
 import { allocateAllowance, openAllowance } from './allowance.ts'
 import type { Counter } from './counters.ts'
-import type { RequestPathParts } from '../exchange/request-path.ts'
+import type { RequestPathParts } from '../request/request-path.ts'
 
 suite('the allowance', () => {
   const policy = { name: 'default', requests: 60, windowMs: 60_000 }

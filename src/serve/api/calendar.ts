@@ -1,10 +1,11 @@
-import type { Snapshot } from '../../log/store/reader.ts'
+import type { LogReader, Snapshot } from '../../log/store/reader.ts'
 import { schedule } from '../../project/answers/schedule.ts'
 import { isolateDirection } from '../../protocol/foreign-text.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Planned } from '../../protocol/resources.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
-import { type CalendarMoment, openCalendar, soonestOf } from './icalendar.ts'
+import type { AnswerRoute } from '../http/route.ts'
+import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from './icalendar.ts'
 import { type ContestRevisions, contestRevisions, loyaltyRevision, type Revision } from './plan-history.ts'
 
 /** Name and public URL of a service with pages. The API knows neither. */
@@ -70,4 +71,22 @@ function entriesOf(snapshot: Snapshot, site: CalendarSite | undefined): readonly
 
 function titleOf({ contestId, title }: Planned): string {
   return title === null ? `Contest ${contestId}` : `Contest ${contestId} (${isolateDirection(title)})`
+}
+
+/** `/schedule.ics`: the calendar of the API, with the name of the service and a page for each entry. */
+export function siteCalendarRoute(reader: LogReader, site: CalendarSite): AnswerRoute {
+  const calendar = openScheduleCalendar(reader.identity.origin, site)
+  return {
+    path: '/schedule.ics',
+    parameters: [],
+    allowance: 'api',
+    showsLog: true,
+    handle: () => ({
+      is: 'body',
+      keep: 'revalidate',
+      etag: 'of-content',
+      type: CALENDAR_TYPE,
+      body: reader.snapshot(calendar),
+    }),
+  }
 }

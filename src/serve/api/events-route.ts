@@ -8,28 +8,25 @@ import {
 import type { EventsPage } from '../../protocol/resources.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
-import { openAnswerCache } from '../http/answer-cache.ts'
-import { etagOfForm } from '../http/etag.ts'
-import { type Desk, holdsByName, JSON_TYPE } from '../http/projection.ts'
+import { etagOfForm, type PresentEtag } from '../http/etag.ts'
+import { JSON_TYPE } from '../http/headers.ts'
 import type { ParsedQuery } from '../query/query.ts'
 import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import { earlier, newestOf, newestOfContest } from './changing-events.ts'
+import { type AnswerSource, holdsByName } from './endpoint-answer.ts'
 import { endpointRoute } from '../http/endpoint-route.ts'
 import { CSV_TYPE } from '../http/csv.ts'
 import { csvHeader, csvHeaders } from './events-csv.ts'
 import { type EventsRange, resolveEventsRange } from './events-range.ts'
 
-const PAGES_BYTES_MAX = 8 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 
 /** Route of `/events`: pages of the stored lines, as JSON or CSV. */
-export function eventsRoute(desk: Desk): AnswerRoute {
-  // A separate cache, so that a reader of the whole log does not evict computed answers.
-  const pages = openAnswerCache(PAGES_BYTES_MAX)
+export function eventsRoute({ reader, etag }: AnswerSource): AnswerRoute {
   const route = endpointRoute('events', (ask) =>
-    desk.reader.snapshot((snapshot) => pageReply({ ...desk, cache: pages }, ask, snapshot)),
+    reader.snapshot((snapshot) => pageReply(etag, ask, snapshot)),
   )
-  return { ...route, brief: isBrief, parameters: parametersOf(route.parameters, desk.reader.identity.chain) }
+  return { ...route, brief: isBrief, parameters: parametersOf(route.parameters, reader.identity.chain) }
 }
 
 /**
@@ -55,26 +52,24 @@ function parametersOf(table: readonly Parameter[], chain: Chain): readonly Param
   return table.map((row) => (row.form.is === 'tx' ? { ...row, form: { is: 'tx', chains: [chain] } } : row))
 }
 
-function pageReply(desk: Desk, ask: RouteRequest, snapshot: Snapshot): Reply {
+function pageReply(presentEtag: PresentEtag, ask: RouteRequest, snapshot: Snapshot): Reply {
   const range = resolveEventsRange(ask.query, snapshot, ask.latest)
   if (!range.ok) return problemReply(range.problem)
   const csv = ask.query.word('format') === 'csv'
   if (csv && !ask.query.has('limit')) return pageForOldClient(ask, range.value, snapshot)
-  const named = desk.etag(eventsChangedBy(snapshot, ask.query, range.value))
+  const named = presentEtag(eventsChangedBy(snapshot, ask.query, range.value))
   const etag = csv ? etagOfForm(named, 'csv') : named
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   const isHeld = holdsByName(ask, etag)
   const unchanged = { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader } as const
   if (isHeld && !mayBeCut(ask.query, range.value)) return unchanged
-
-  // Requests for the same page at the same head share its bytes and their compressed forms.
-  const key = `${ask.path}${ask.query.format()} ${etag} ${snapshot.head.seq}`
-  const shared = desk.cache.get(key)
-  const made = shared ?? makePage(ask, range.value, snapshot)
-  if (shared === undefined) desk.cache.set(key, made)
+  const page = makePage(ask, range.value, snapshot)
   // A page that is settled now was not when its caller got that ETag: an event without a match has settled it.
-  if (isHeld && made.headers['Daybook-Seq'] !== undefined) return unchanged
-  return replyOf(made.body, made.headers, etag)
+  if (isHeld && !page.isSettled) return unchanged
+  const { type, body, headers } = page
+  return page.isSettled
+    ? { is: 'body', keep: 'immutable', etag: 'of-content', type, body, headers }
+    : { is: 'body', keep: 'revalidate', etag, type, body, headers: { ...seqHeader, ...headers } }
 }
 
 /** Whether an ascending page may end before its range does, which settles it. */
@@ -83,23 +78,26 @@ function mayBeCut(query: ParsedQuery, { order, after, before, limit }: EventsRan
   return query.flag('details') || before - 1 - after > Math.min(limit, EXAMINED_MAX)
 }
 
-type Page = Readonly<{ body: Uint8Array; headers: Readonly<Record<string, string>> }>
+type Page = Readonly<{
+  type: string
+  body: Uint8Array
+  headers: Readonly<Record<string, string>>
+  /** Whether it never changes. */
+  isSettled: boolean
+}>
 
 function makePage(ask: RouteRequest, range: EventsRange, snapshot: Snapshot): Page {
   const csv = ask.query.word('format') === 'csv'
   const walked = walk(snapshot, ask, range, csv ? 'csv' : 'json')
   const next = nextOf(ask, range, walked)
-  const link: Readonly<Record<string, string>> = next === null ? {} : { Link: `<${next}>; rel="next"` }
   const body = csv
     ? Buffer.concat([csvHeader(ask.query.flag('details')), walked.bytes])
     : pageOf(ask, range, walked, next)
   const headers = {
-    'Content-Type': csv ? CSV_TYPE : JSON_TYPE,
-    ...(isSettled(range, walked) ? {} : { 'Daybook-Seq': String(snapshot.head.seq) }),
-    ...link,
+    ...(next === null ? {} : { Link: `<${next}>; rel="next"` }),
     ...(csv ? csvHeaders(ask.query, range, walked, 'part') : {}),
   }
-  return { body, headers }
+  return { type: csv ? CSV_TYPE : JSON_TYPE, body, headers, isSettled: isSettled(range, walked) }
 }
 
 /**
@@ -137,15 +135,6 @@ function pageForOldClient(ask: RouteRequest, range: EventsRange, snapshot: Snaps
   }
   const body = Buffer.concat([csvHeader(ask.query.flag('details')), walked.bytes])
   return { is: 'body', keep: 'no-store', etag: null, type: CSV_TYPE, body, headers }
-}
-
-/** Reply with a page. A page without `Daybook-Seq` never changes. */
-function replyOf(body: Uint8Array, allHeaders: Readonly<Record<string, string>>, etag: string): Reply {
-  const { 'Content-Type': type = JSON_TYPE, ...headers } = allHeaders
-  const settled = headers['Daybook-Seq'] === undefined
-  return settled
-    ? { is: 'body', keep: 'immutable', etag: 'of-content', type, body, headers }
-    : { is: 'body', keep: 'revalidate', etag, type, body, headers }
 }
 
 type Walked = WalkResult & Readonly<{ details?: Uint8Array }>

@@ -3,7 +3,7 @@ import { PROBLEMS } from '../../protocol/problem.ts'
 import { llmsRoute } from '../describe/llms-text.ts'
 import { PROBLEM_CURES } from '../describe/problem-cures.ts'
 import { preferredType } from '../http/accept.ts'
-import { JSON_TYPE } from '../http/projection.ts'
+import { JSON_TYPE } from '../http/headers.ts'
 import { type AnswerRoute, problemReply } from '../http/route.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../http/problem-document.ts'
 

@@ -3,10 +3,10 @@ import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
-import { endpointPlace, type EndpointReplies, endpointRoutes } from '../http/endpoint-route.ts'
+import { endpointPlace, type EndpointAnswers, endpointRoutes } from '../http/endpoint-route.ts'
 import type { PresentEtag } from '../http/etag.ts'
 import { problemReply, type Reply, type Route, type RouteRequest } from '../http/route.ts'
-import { JSON_TYPE } from '../http/projection.ts'
+import { JSON_TYPE } from '../http/headers.ts'
 import { parseArchiveName } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
 import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
@@ -21,7 +21,7 @@ const SUMS_TYPE = 'text/plain; charset=utf-8'
 /** Routes of the archive: index, month files, manifests, `SHA256SUMS`, and the tree files. */
 export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonly Route[] {
   const monthFiles = openMonthFiles(log, presentEtag)
-  const replies: EndpointReplies<Exclude<FileEndpoint, 'archiveFile'>> = {
+  const replies: EndpointAnswers<Exclude<FileEndpoint, 'archiveFile'>> = {
     archive: (ask) => indexReply(log, presentEtag, ask),
     ...treeReplies(log),
   }

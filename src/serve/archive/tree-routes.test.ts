@@ -40,7 +40,9 @@ suite('a log that has changed its keys and continues a former log', () => {
   async function replyOf(
     id: 'logKeys' | 'logCheckpoint' | 'logProof',
   ): Promise<Extract<Reply, { is: 'body' }>> {
-    const reply = await treeReplies(log)[id]({
+    const answer = treeReplies(log)[id]
+    assert.ok(typeof answer === 'function')
+    const reply = await answer({
       segments: { seq: '1' },
       query: { word: () => undefined },
       holds: () => false,

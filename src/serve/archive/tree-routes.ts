@@ -5,8 +5,8 @@ import type { LogKeys } from '../../protocol/status-resources.ts'
 import { parseSeq } from '../../protocol/seq.ts'
 import { assert } from '../../protocol/brand.ts'
 import { etagOf } from '../http/etag.ts'
-import { JSON_TYPE } from '../http/projection.ts'
-import type { EndpointReplies } from '../http/endpoint-route.ts'
+import { JSON_TYPE } from '../http/headers.ts'
+import type { EndpointAnswers } from '../http/endpoint-route.ts'
 import { noEvent } from '../http/no-event.ts'
 import { problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import { NOTE_TYPE, revalidated } from './revalidated.ts'
@@ -18,7 +18,7 @@ const NO_TILE: Problem = { code: 'not-found', detail: 'The tree has no such tile
 type LogFileEndpoint = Exclude<FileEndpoint, 'archive' | 'archiveFile'>
 
 /** Replies of the tree files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
-export function treeReplies(log: LogReader): EndpointReplies<LogFileEndpoint> {
+export function treeReplies(log: LogReader): EndpointAnswers<LogFileEndpoint> {
   return {
     logCheckpoint: () => checkpointReply(log),
     logTile: ({ segments }) => {

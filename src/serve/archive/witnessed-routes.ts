@@ -3,8 +3,8 @@ import { moment } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Witnesses } from '../../protocol/status-resources.ts'
-import type { EndpointReplies } from '../http/endpoint-route.ts'
-import { JSON_TYPE } from '../http/projection.ts'
+import type { EndpointAnswers } from '../http/endpoint-route.ts'
+import { JSON_TYPE } from '../http/headers.ts'
 import { problemReply, type Reply } from '../http/route.ts'
 import { NOTE_TYPE, revalidated } from './revalidated.ts'
 
@@ -12,7 +12,7 @@ import { NOTE_TYPE, revalidated } from './revalidated.ts'
 const ASKED_AGAIN_SECONDS = 10
 
 /** Replies about the witnesses of the log: who they are, and the newest checkpoint that a quorum has cosigned. */
-export function witnessedReplies(log: LogReader): EndpointReplies<'logWitnessedCheckpoint' | 'logWitnesses'> {
+export function witnessedReplies(log: LogReader): EndpointAnswers<'logWitnessedCheckpoint' | 'logWitnesses'> {
   return {
     logWitnessedCheckpoint: () => log.snapshot(checkpointReply),
     logWitnesses: () => log.snapshot(witnessesReply),

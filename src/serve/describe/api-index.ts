@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { ERRORS_PATH } from '../http/problem-document.ts'
-import { JSON_TYPE } from '../http/projection.ts'
+import { JSON_TYPE } from '../http/headers.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { NOTICE, SUBJECT } from './information.ts'
 

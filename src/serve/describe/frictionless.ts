@@ -1,6 +1,6 @@
 import type { LogIdentity, LogReader } from '../../log/store/reader.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
-import { JSON_TYPE } from '../http/projection.ts'
+import { JSON_TYPE } from '../http/headers.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { type PublishedFile, publishedFiles } from './published-files.ts'
 import { NOTICE, SUBJECT } from './information.ts'

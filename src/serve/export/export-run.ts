@@ -3,7 +3,7 @@ import type { LogReader, Snapshot } from '../../log/store/reader.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { ExportPlace } from '../allowance/export-places.ts'
 import type { EventsRange } from '../api/events-range.ts'
-import type { WatchedWriter } from '../exchange/stall-watch.ts'
+import type { WatchedWriter } from '../request/stall-watch.ts'
 import { type ExportLimits, rowsOfWrite } from './export-limits.ts'
 
 /** Cause of an export's end: it is whole, its caller left or took nothing, or the node failed. */

@@ -1,7 +1,7 @@
 import type { Seq } from '../../protocol/seq.ts'
 import type { Reply, Route, StreamAsk } from '../http/route.ts'
 import { csvHeader } from '../api/events-csv.ts'
-import { openStallWatch, waitedMs } from '../exchange/stall-watch.ts'
+import { openStallWatch, waitedMs } from '../request/stall-watch.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
 import { type ExportLimits, exportLimits } from './export-limits.ts'
 import {

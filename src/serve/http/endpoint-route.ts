@@ -6,8 +6,11 @@ import type { AnswerRoute, Route } from './route.ts'
 /** Makes the reply to a request that has passed every check. */
 export type RouteReply = AnswerRoute['handle']
 
-/** The replies of some endpoints, one for each. */
-export type EndpointReplies<Id extends EndpointId> = Readonly<Record<Id, RouteReply>>
+/** Answer of an endpoint: its reply, and if it has one the value of which a page is made. */
+export type EndpointAnswer = Pick<AnswerRoute, 'handle' | 'value'>
+
+/** The answers of some endpoints, one for each. One that has only a reply is that alone. */
+export type EndpointAnswers<Id extends EndpointId> = Readonly<Record<Id, EndpointAnswer | RouteReply>>
 
 /** Path, parameters and allowance of an endpoint's route, as its row says. */
 export function endpointPlace(id: EndpointId): Pick<Route, 'path' | 'parameters' | 'allowance'> {
@@ -16,11 +19,12 @@ export function endpointPlace(id: EndpointId): Pick<Route, 'path' | 'parameters'
 }
 
 /** The route of an endpoint that answers at once. */
-export function endpointRoute(id: EndpointId, handle: RouteReply): AnswerRoute {
-  return { ...endpointPlace(id), brief: endpointOf(id).work === 'brief', handle }
+export function endpointRoute(id: EndpointId, answer: EndpointAnswer | RouteReply): AnswerRoute {
+  const made = typeof answer === 'function' ? { handle: answer } : answer
+  return { ...endpointPlace(id), brief: endpointOf(id).work === 'brief', ...made }
 }
 
-/** The routes of these replies. */
-export function endpointRoutes<Id extends EndpointId>(replies: EndpointReplies<Id>): readonly AnswerRoute[] {
-  return keysOf(replies).map((id) => endpointRoute(id, replies[id]))
+/** The routes of these answers. */
+export function endpointRoutes<Id extends EndpointId>(answers: EndpointAnswers<Id>): readonly AnswerRoute[] {
+  return keysOf(answers).map((id) => endpointRoute(id, answers[id]))
 }

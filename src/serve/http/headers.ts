@@ -1,6 +1,8 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Keep } from './route.ts'
 
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 const EXPOSED = [
   'ETag',
   'Link',

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import type { Problem } from '../../protocol/problem.ts'
+import type { Parsed, Problem } from '../../protocol/problem.ts'
 import type { Coding } from './coding.ts'
 import type { ParsedQuery } from '../query/query.ts'
 
@@ -75,7 +75,7 @@ export type Reply =
         type: string
         body: Uint8Array | string
         compress?: boolean
-        /** Whether the body is an SVG that is drawn as PNG before it is sent (`exchange/pictures.ts`). */
+        /** Whether the body is an SVG that is drawn as PNG before it is sent (`request/pictures.ts`). */
         picture?: true
         /** Rows or buckets that a page read; each full thousand counts once more against the allowance of pages. */
         rows?: number
@@ -110,13 +110,18 @@ export type AnswerRoute = Place &
     streaming?: false
     /**
      * Whether the serving thread makes the answer itself, because it never takes longer than 5 ms. An answer thread
-     * makes any other answer (`exchange/answerer.ts`).
+     * makes any other answer (`request/answer-job.ts`).
      */
     brief?: boolean | ((query: ParsedQuery) => boolean)
     handle(ask: RouteRequest): Reply | Promise<Reply>
+    /** The answer before it is formatted, of which a page is made; absent where the reply is all there is. */
+    value?(ask: RouteRequest): Parsed<RouteValue>
     /** Answers that the serving thread writes itself, as long as the caller reads. Only for HTTP/1.1. */
     whole?: WholePart
   }>
+
+/** An answer before it is formatted, and its caching. */
+export type RouteValue = Readonly<{ value: unknown; keep: Keep }>
 
 /** Part of a route whose answers are as long as the log. */
 type WholePart = Readonly<{

@@ -9,6 +9,8 @@ import { WORD } from '../../protocol/rules.ts'
 
 /** A query that fits its endpoint's parameters; absent parameters are undefined. */
 export type ParsedQuery = Readonly<{
+  /** The query as plain data, from which another thread opens the same one (`openQuery`). */
+  values: QueryValues
   time(name: string): Ms | undefined
   integer(name: string): number | undefined
   /** A word, a text, a transaction, or one of a list of values. */
@@ -26,6 +28,9 @@ export type ParsedQuery = Readonly<{
    */
   format(changes?: Readonly<Record<string, string | undefined>>): string
 }>
+
+/** Values of a query by the names of their parameters. */
+export type QueryValues = ReadonlyMap<string, Value>
 
 type Value = { text: string } & (
   | { is: 'time'; value: Ms }
@@ -57,7 +62,7 @@ export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Par
     if (finding !== undefined && findings.push(finding) === FAULTS_MAX) break
   }
   const first = findings[0]
-  if (first === undefined) return parsed(queryOf(values, table))
+  if (first === undefined) return parsed(openQuery(values, table))
   // An address comes before all other faults, because nothing of it may be repeated.
   const address = findings.find(({ code }) => code === 'address-forbidden')
   return refused({
@@ -208,8 +213,10 @@ function decode(raw: string): string | undefined {
   }
 }
 
-function queryOf(values: ReadonlyMap<string, Value>, table: readonly Parameter[]): ParsedQuery {
+/** Opens the query that has these values of an endpoint's parameters. */
+export function openQuery(values: QueryValues, table: readonly Parameter[]): ParsedQuery {
   return {
+    values,
     time(name) {
       const found = values.get(name)
       return found?.is === 'time' ? found.value : undefined

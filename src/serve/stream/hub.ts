@@ -12,7 +12,7 @@ import {
 } from './subscriber.ts'
 import { openDeliveryLag } from './delivery-lag.ts'
 import { openFanOuts } from './fan-outs.ts'
-import { openStallWatch } from '../exchange/stall-watch.ts'
+import { openStallWatch } from '../request/stall-watch.ts'
 import { openTurns } from '../fairness/lane-turns.ts'
 
 /** Looks for bytes that a waiting client has taken, in the time after which it counts as stalled. */

@@ -2,8 +2,6 @@ import type { LogIdentity } from '../../log/store/reader.ts'
 import { EXAMINED_MAX, type Parameter } from '../../protocol/parameters.ts'
 import { FILTERS } from '../../protocol/endpoints/endpoint-parameters.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { Contest, EventsPage } from '../../protocol/resources.ts'
-import type { Status } from '../../protocol/status-resources.ts'
 import { type AnswerRoute, problemReply, type RouteRequest } from '../../serve/http/route.ts'
 import type { Api } from '../frame/answers.ts'
 import { contestName } from '../markup/contest-name.ts'
@@ -34,10 +32,10 @@ export function feedRoute(api: Api, site: Site, identity: LogIdentity): AnswerRo
       const query = `${type}${filters === '' ? '' : `${filters}&`}order=desc&limit=${ENTRIES}`
       const asked = await api.ask('events', ask, { query })
       if (!asked.ok) return problemReply(asked.problem)
-      const { events }: EventsPage = JSON.parse(asked.value.json)
+      const { events } = asked.value.answer
       const head = await api.ask('status', ask, {})
       if (!head.ok) return problemReply(head.problem)
-      const { asOf }: Status = JSON.parse(head.value.json)
+      const { asOf } = head.value.answer
       return {
         is: 'body',
         keep: 'revalidate',
@@ -72,8 +70,7 @@ async function namesOf(events: readonly EventWire[], api: Api, ask: RouteRequest
     if (id === null) continue
     const asked = await api.ask('contest', ask, { segments: { id: String(id) } })
     if (!asked.ok) continue
-    const { title }: Contest = JSON.parse(asked.value.json)
-    names.set(id, contestName(id, title))
+    names.set(id, contestName(id, asked.value.answer.title))
   }
   return (id) => names.get(id) ?? contestName(id, null)
 }

@@ -7,15 +7,15 @@ import type { Web } from '../frame/page-routes.ts'
 import { sitemapRoute } from './sitemap.ts'
 
 const CONTEST = { id: 1, outcome: null, paidAt: null }
-const JSON_OF_ONE = JSON.stringify({ asOf: { at: null }, contests: [CONTEST], next: null })
+const ANSWER_OF_ONE = { asOf: { at: null }, contests: [CONTEST], next: null }
 
 suite('the sitemap of one minute', () => {
   let asked: number
-  let answer: () => Parsed<Readonly<{ json: string }>>
+  let answer: () => Parsed<Readonly<{ answer: unknown }>>
   let reply: (minute?: number) => Promise<Uint8Array | string | null>
   beforeEach(() => {
     asked = 0
-    answer = () => parsed({ json: JSON_OF_ONE })
+    answer = () => parsed({ answer: ANSWER_OF_ONE })
     const ask = (): Promise<unknown> => {
       asked += 1
       return Promise.resolve(answer())
@@ -40,7 +40,7 @@ suite('the sitemap of one minute', () => {
   test('is rendered again after a refusal, which is not cached', async () => {
     answer = () => refused({ code: 'not-ready', detail: 'It starts.' })
     assert.equal(await reply(), null)
-    answer = () => parsed({ json: JSON_OF_ONE })
+    answer = () => parsed({ answer: ANSWER_OF_ONE })
     assert.ok((await reply()) !== null)
   })
 })

@@ -1,15 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
-import { type Parsed, parsed } from '../../protocol/problem.ts'
+import { mapped, type Parsed, parsed } from '../../protocol/problem.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import type { Contests } from '../../protocol/resources.ts'
-import { etagOf } from '../../serve/http/etag.ts'
-import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../../serve/http/route.ts'
+import { type AnswerRoute, problemReply, type RouteRequest } from '../../serve/http/route.ts'
 import { escapeText } from '../markup/html.ts'
 import { canonicalBase } from '../markup/site.ts'
-import { openPageCache } from '../frame/page-cache.ts'
 import { pagePath, type Web } from '../frame/page-routes.ts'
-import type { AnyPage, View } from '../frame/page.ts'
+import type { AnyPage, LinkedAnswer, View } from '../frame/page.ts'
 import { SITEMAP_PATH } from './robots-text.ts'
 
 /** Maximum addresses of a sitemap, by sitemaps.org. */
@@ -17,51 +15,39 @@ const ADDRESSES_MAX = 50_000
 /** Contests in one request to the API. Other callers get their turn between two requests. */
 const CONTESTS_LIMIT = 1_000
 
-/** Cache size that holds the longest sitemap. */
-const CACHE_BYTES = 8 * 1024 * 1024
-
 /** Path of a page, and when its content last changed, if known. */
 type SitemapEntry = Readonly<{ path: string; changedAt: string | null }>
 
 /** `/sitemap.xml` (sitemaps.org): every page without a query, and the ledger of every contest, newest first. */
-export function sitemapRoute(web: Web, pages: readonly AnyPage[]): AnswerRoute {
-  // Cached for a minute: a list of many contests takes a while, and robots do not need the latest event.
-  let cached: Readonly<{ minute: number; entries: Promise<Parsed<readonly SitemapEntry[]>> }> | undefined
-  // A separate cache, because a sitemap may be as large as all cached pages together.
-  const rendered = openPageCache(CACHE_BYTES)
-  const entriesAt = (ask: RouteRequest, minute: number): Promise<Parsed<readonly SitemapEntry[]>> => {
-    if (cached?.minute !== minute) {
-      const entries = sitemapEntries(pages, (endpoint, asked = {}) => web.api.ask(endpoint, ask, asked))
-      const loading = { minute, entries }
-      cached = loading
-      // A cached failure would fail every request of this minute.
-      const forget = (): void => {
-        if (cached === loading) cached = undefined
-      }
-      entries.then(({ ok }) => (ok ? undefined : forget()), forget)
+export function sitemapRoute({ api, site }: Web, pages: readonly AnyPage[]): AnswerRoute {
+  // Made once a minute: a list of many contests takes a while, and robots do not need the latest event.
+  let made: Readonly<{ minute: number; sitemap: Promise<Parsed<Uint8Array>> }> | undefined
+  const sitemapAt = (ask: RouteRequest): Promise<Parsed<Uint8Array>> => {
+    const minute = floorTo(ask.now, MINUTE_MS)
+    if (made?.minute === minute) return made.sitemap
+    const making = { minute, sitemap: makeSitemap(ask) }
+    made = making
+    // A remembered failure would fail every request of this minute.
+    const forget = (): void => {
+      if (made === making) made = undefined
     }
-    return cached.entries
+    making.sitemap.then(({ ok }) => (ok ? undefined : forget()), forget)
+    return making.sitemap
   }
-  const replyOf = async (ask: RouteRequest, minute: number): Promise<Reply> => {
-    const entries = await entriesAt(ask, minute)
-    if (!entries.ok) return problemReply(entries.problem)
-    const body = Buffer.from(sitemapOf(entries.value, canonicalBase(web.site)))
-    return {
-      is: 'body',
-      keep: 'revalidate',
-      etag: etagOf(body),
-      type: 'application/xml; charset=utf-8',
-      body,
-    }
+  const makeSitemap = async (ask: RouteRequest): Promise<Parsed<Uint8Array>> => {
+    const entries = await sitemapEntries(pages, (endpoint, asked = {}) => api.ask(endpoint, ask, asked))
+    return mapped(entries, (all) => Buffer.from(sitemapOf(all, canonicalBase(site))))
   }
   return {
     path: SITEMAP_PATH,
     parameters: [],
     allowance: 'pages',
     showsLog: true,
-    handle(ask) {
-      const minute = floorTo(ask.now, MINUTE_MS)
-      return rendered.reply(SITEMAP_PATH, String(minute), () => replyOf(ask, minute))
+    async handle(ask) {
+      const made = await sitemapAt(ask)
+      if (!made.ok) return problemReply(made.problem)
+      const type = 'application/xml; charset=utf-8'
+      return { is: 'body', keep: 'revalidate', etag: 'of-content', type, body: made.value }
     },
   }
 }
@@ -75,9 +61,9 @@ export async function sitemapEntries(
   const entries: SitemapEntry[] = []
   let query: string | undefined = `limit=${CONTESTS_LIMIT}`
   while (query !== undefined && entries.length < most) {
-    const asked = await ask('contests', { query })
+    const asked: Parsed<LinkedAnswer<Contests>> = await ask('contests', { query })
     if (!asked.ok) return asked
-    const { asOf, contests, next }: Contests = JSON.parse(asked.value.json)
+    const { asOf, contests, next }: Contests = asked.value.answer
     if (entries.length === 0) entries.push(...pageEntries(pages, asOf.at))
     for (const { id, outcome, paidAt } of contests) {
       // The list of contests does not say when an unpaid contest last changed.

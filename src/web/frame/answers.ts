@@ -2,8 +2,7 @@ import { assert } from '../../protocol/brand.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS, type EndpointId } from '../../protocol/paths.ts'
-import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
-import { parseQuery } from '../../serve/query/query.ts'
+import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import {
   type AnswerRoute,
   type Keep,
@@ -11,27 +10,24 @@ import {
   type Reply,
   type Route,
   type RouteRequest,
+  type RouteValue,
 } from '../../serve/http/route.ts'
-import type { ApiAnswer, ApiRequest } from './page.ts'
-
-/** Reply of the API to a page: the body and its caching, or a problem. */
-export type ApiReply =
-  | Readonly<{ is: 'answer'; body: Uint8Array | string; keep: Keep }>
-  | Readonly<{ is: 'problem'; problem: Problem }>
+import { parseQuery } from '../../serve/query/query.ts'
+import type { AnswerTo, ApiRequest, LinkedAnswer } from './page.ts'
 
 /** The API for pages. Calls the API's own routes in the same thread, without HTTP. */
 export type Api = Readonly<{
   route(endpoint: EndpointId): AnswerRoute
-  /** Asks an endpoint with the page's own request. Ignores its conditional headers, which are about the page. */
-  reply(endpoint: EndpointId, ask: RouteRequest): Promise<ApiReply>
+  /** The answer to the page's own request. Ignores its conditional headers, which are about the page. */
+  value(endpoint: EndpointId, ask: RouteRequest): Promise<Parsed<RouteValue>>
   /** The CSV of an endpoint's list, with the page's own request. */
   csv(endpoint: TableEndpoint | 'events', ask: RouteRequest): Promise<Reply>
   /** Asks an endpoint with another request, also without conditional headers. */
-  ask(
-    endpoint: EndpointId,
+  ask<Id extends EndpointId>(
+    endpoint: Id,
     ask: RouteRequest,
     asked: ApiRequest,
-  ): Promise<Parsed<ApiAnswer & Readonly<{ keep: Keep }>>>
+  ): Promise<Parsed<LinkedAnswer<AnswerTo<Id>> & Readonly<{ keep: Keep }>>>
 }>
 
 /** Conditional headers of a request are about the page, not about the API's answer. */
@@ -48,28 +44,23 @@ export function openApi(routes: readonly Route[]): Api {
     return found
   }
 
-  async function replyOf(endpoint: EndpointId, ask: RouteRequest): Promise<ApiReply> {
-    const reply = await routeOf(endpoint).handle(ask)
-    switch (reply.is) {
-      case 'body':
-        return { is: 'answer', body: reply.body, keep: reply.keep }
-      case 'problem':
-        return { is: 'problem', problem: reply.problem }
-      case 'coded':
-      case 'bare':
-      case 'unchanged':
-      case 'elsewhere':
-      case 'file':
-      case 'taken':
-        throw new Error(`the endpoint ${endpoint} gives no answer that a page can show`)
-    }
+  async function valueOf(endpoint: EndpointId, ask: RouteRequest): Promise<Parsed<RouteValue>> {
+    const { value, handle } = routeOf(endpoint)
+    if (value !== undefined) return value(ask)
+    // The log has the answer as bytes, such as the line of an event.
+    const reply = await handle(ask)
+    if (reply.is === 'problem') return refused(reply.problem)
+    assert(reply.is === 'body', `the endpoint ${endpoint} gives an answer that a page can show`)
+    const text = typeof reply.body === 'string' ? reply.body : Buffer.from(reply.body).toString('utf8')
+    const isText = endpointOf(endpoint).answer === 'text/plain'
+    return parsed({ value: isText ? text : JSON.parse(text), keep: reply.keep })
   }
 
   return {
     route: routeOf,
-    reply(endpoint, ask) {
+    value(endpoint, ask) {
       const path = fillPath(ENDPOINT_PATHS[endpoint], ask.segments)
-      return replyOf(endpoint, { ...ask, path, ...HOLDS_NOTHING })
+      return valueOf(endpoint, { ...ask, path, ...HOLDS_NOTHING })
     },
     async csv(endpoint, ask) {
       const route = routeOf(endpoint)
@@ -82,26 +73,23 @@ export function openApi(routes: readonly Route[]): Api {
       const asked = parseQuery(query, routeOf(endpoint).parameters)
       if (!asked.ok) return asked
       const path = fillPath(ENDPOINT_PATHS[endpoint], segments)
-      const reply = await replyOf(endpoint, { ...ask, path, segments, query: asked.value, ...HOLDS_NOTHING })
-      if (reply.is === 'problem') return refused(reply.problem)
-      const json = jsonText(reply.body)
-      const value: unknown = isText(endpoint) ? json : JSON.parse(json)
-      return parsed({ json, value, address: `${path}${asked.value.format()}`, keep: reply.keep })
+      const answered = await valueOf(endpoint, {
+        ...ask,
+        path,
+        segments,
+        query: asked.value,
+        ...HOLDS_NOTHING,
+      })
+      if (!answered.ok) return answered
+      const { value, keep } = answered.value
+      // The route of an endpoint gives its answer.
+      const { answer }: Readonly<{ answer: AnswerTo<typeof endpoint> }> = Object({ answer: value })
+      return parsed({ answer, address: `${path}${asked.value.format()}`, keep })
     },
   }
-}
-
-/** Whether an endpoint answers text in place of JSON. */
-function isText(endpoint: EndpointId): boolean {
-  return endpointOf(endpoint).answer === 'text/plain'
 }
 
 /** A path with its variable parts replaced by these segments. */
 export function fillPath(path: string, segments: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => segments[name] ?? '')
-}
-
-/** Body of an answer as text. */
-export function jsonText(body: Uint8Array | string): string {
-  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
 }

@@ -1,15 +1,7 @@
 import { assert } from '../../protocol/brand.ts'
-import type { AnswerOf } from '../../protocol/endpoints/endpoint-rows.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
-import type { ApiDocument } from './api-document.ts'
 import { type Html, html, type Part } from '../markup/html.ts'
-import type { ApiRequest, View } from './page.ts'
-
-/** Answer of an endpoint as pages read it: the OpenAPI document has a type of its own here. */
-type AnswerTo<Id extends EndpointId> = Id extends 'openapi' ? ApiDocument : AnswerOf<Id>
-
-/** Answer of the API with its address, which the page links. */
-export type LinkedAnswer<Answer> = Readonly<{ address: string; answer: Answer }>
+import type { AnswerTo, ApiRequest, LinkedAnswer, View } from './page.ts'
 
 /** Asks an endpoint. Throws if it refuses, so the request must be valid. */
 export async function askEndpoint<Id extends EndpointId>(
@@ -19,7 +11,7 @@ export async function askEndpoint<Id extends EndpointId>(
 ): Promise<LinkedAnswer<AnswerTo<Id>>> {
   const reply = await view.ask(endpoint, asked)
   assert(reply.ok, `a page asks ${endpoint} what it answers`)
-  return { address: reply.value.address, answer: JSON.parse(reply.value.json) }
+  return reply.value
 }
 
 /** The first event of the log; null if there is none. */
@@ -27,7 +19,7 @@ export async function firstEvent({
   ask,
 }: Pick<View, 'ask'>): Promise<LinkedAnswer<AnswerTo<'event'>> | null> {
   const reply = await ask('event', { segments: { seq: '1' } })
-  return reply.ok ? { address: reply.value.address, answer: JSON.parse(reply.value.json) } : null
+  return reply.ok ? reply.value : null
 }
 
 const OPENED = '<p data-answers>'

@@ -1,5 +1,5 @@
 import type { AsOf } from '../../protocol/resource-fields.ts'
-import { JSON_TYPE } from '../../serve/http/projection.ts'
+import { JSON_TYPE } from '../../serve/http/headers.ts'
 import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Keep, Reply } from '../../serve/http/route.ts'
 import { exportName } from '../../serve/http/export-name.ts'

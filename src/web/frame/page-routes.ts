@@ -3,10 +3,8 @@ import { assert } from '../../protocol/brand.ts'
 import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import { type Problem, PROBLEMS } from '../../protocol/problem.ts'
-import type { Ms } from '../../protocol/moment.ts'
+import { type Parsed, parsed, type Problem, PROBLEMS } from '../../protocol/problem.ts'
 import { isRepeatable } from '../../serve/query/address.ts'
-import { etagOf } from '../../serve/http/etag.ts'
 import type { ParsedQuery } from '../../serve/query/query.ts'
 import {
   type AnswerRoute,
@@ -14,8 +12,9 @@ import {
   problemReply,
   type Reply,
   type RouteRequest,
+  type RouteValue,
 } from '../../serve/http/route.ts'
-import { type Api, type ApiReply, fillPath, jsonText } from './answers.ts'
+import { type Api, fillPath } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { formRedirect } from './form-redirect.ts'
 import { renderParts } from './page-parts.ts'
@@ -26,7 +25,6 @@ import { feedLink } from './subscription-links.ts'
 import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
-import type { PageCache } from './page-cache.ts'
 import {
   asOfIn,
   formatReply,
@@ -48,9 +46,6 @@ export type Web = Readonly<{
   api: Api
   assets: () => Promise<Assets>
   paths: ReadonlySet<string>
-  pages: PageCache
-  /** Cache version of the pages. Changes with each commit and each minute. */
-  present(now: Ms): string
   inOneSnapshot: LogReader['inOneSnapshot']
 }>
 
@@ -74,7 +69,7 @@ export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
     parameters,
     allowance: 'pages',
     showsLog: page.endpoint !== null || page.asksMore === true,
-    handle: (ask: RouteRequest) => cachedReplyOf(web, page, ask, ''),
+    handle: (ask: RouteRequest) => replyOf(web, page, ask, ''),
   } as const
   if (path === '/') return [route]
   return [
@@ -85,7 +80,7 @@ export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
       parameters: parametersOf(parameters, format),
       allowance: DATA_FORMATS.has(format) ? ('api' as const) : ('pages' as const),
       handle: (ask: RouteRequest) =>
-        cachedReplyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -format.length) }, format),
+        replyOf(web, page, { ...withoutTheme(ask), path: ask.path.slice(0, -format.length) }, format),
     })),
   ]
 }
@@ -115,13 +110,6 @@ function formatsOf(page: AnyPage): readonly Exclude<PageFormat, ''>[] {
     ...(page.svg === undefined ? [] : (['.svg'] as const)),
     ...(page.preview === undefined ? [] : (['.png'] as const)),
   ]
-}
-
-/** The page from the cache. Many open pages request the same page at each event, which is rendered once. */
-function cachedReplyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageFormat): Promise<Reply> {
-  if (format !== '') return replyOf(web, page, ask, format)
-  const key = `${ask.path}${ask.query.format()}`
-  return web.pages.reply(key, web.present(ask.now), () => replyOf(web, page, ask, format))
 }
 
 /** The page at one head, however many answers it asks for. */
@@ -156,34 +144,34 @@ async function madeReply(
     return { is: 'elsewhere', status: 303, location }
   }
   const asked = limitRows(page, web.api, ask, format)
-  const reply: ApiReply =
-    page.endpoint === null
-      ? { is: 'answer', body: 'null', keep: 'revalidate' }
-      : await web.api.reply(page.endpoint, asked)
-  if (reply.is === 'problem') return refusal(web, assets, ask, reply.problem, format, api)
-  const json = jsonText(reply.body)
-  const answer: unknown = JSON.parse(json)
+  const answered = page.endpoint === null ? NO_ANSWER : await web.api.value(page.endpoint, asked)
+  if (!answered.ok) return refusal(web, assets, ask, answered.problem, format, api)
+  const { value: answer } = answered.value
   const cut = asked !== ask && hasNextPage(answer)
   let rows = rowsIn(answer)
-  let { keep } = reply
+  let { keep } = answered.value
   const read: ViewParts['read'] = (other) => {
-    rows += rowsIn(other.value)
+    rows += rowsIn(other.answer)
     // A page that also shows an answer that changes is not immutable.
     if (other.keep !== 'immutable') keep = 'revalidate'
   }
-  const view = viewOf(web, page, { assets, ask, read, api, json, cut, past: reply.keep === 'immutable' })
+  const past = keep === 'immutable'
+  const view = viewOf(web, page, { assets, ask, read, api, cut, past })
   if (format !== '') {
-    const other = await formatReply(page, view, answer, format, reply.keep)
+    const other = await formatReply(page, view, answer, format, answered.value.keep)
     if (DATA_FORMATS.has(format) || other.is !== 'body') return other
     return { ...other, rows, keep }
   }
   const location = (await page.redirect?.(view)) ?? null
   if (location !== null) return { is: 'elsewhere', status: 303, location }
-  const body = Buffer.from(await documentOf(page, view, answer))
+  const body = await documentOf(page, view, answer)
   // The page is never immutable, even if its answer is, because a new version may render it differently.
   const headers = pageHeaders(web.site, api)
-  return { is: 'body', keep: 'revalidate', etag: etagOf(body), type: HTML_TYPE, body, headers, rows }
+  return { is: 'body', keep: 'revalidate', etag: 'of-content', type: HTML_TYPE, body, headers, rows }
 }
+
+/** Answer of a page without an endpoint. */
+const NO_ANSWER: Parsed<RouteValue> = parsed({ value: null, keep: 'revalidate' })
 
 type CsvEndpoint = TableEndpoint | 'events'
 
@@ -209,9 +197,9 @@ type ViewParts = Readonly<{
   assets: Assets
   ask: RouteRequest
   /** Called with every other answer that the page asks for. */
-  read(answer: Readonly<{ value: unknown; keep: Keep }>): void
+  read(other: Readonly<{ answer: unknown; keep: Keep }>): void
 }> &
-  Pick<View, 'api' | 'json' | 'cut' | 'past'>
+  Pick<View, 'api' | 'cut' | 'past'>
 
 function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewParts): View {
   const { site, identity, paths } = web
@@ -245,7 +233,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const head = html`${news}${page.head?.(answer, view) ?? null}`
   const svg = page.svg !== undefined
   const csv = { table, whole: page.wholeCsv === true }
-  const bar = viewBar(view, { title, asOf, permalink, csv, svg, links })
+  const bar = viewBar(view, answer, { title, asOf, permalink, csv, svg, links })
   return formatPage({
     ...view,
     title,

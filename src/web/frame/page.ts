@@ -8,6 +8,7 @@ import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
+import type { ApiDocument } from './api-document.ts'
 import type { AnswerTable } from '../../serve/http/csv.ts'
 import type { LinkPreview } from '../preview/link-preview.ts'
 
@@ -22,8 +23,6 @@ export type View = Readonly<{
   query: ParsedQuery
   /** API address of the page's answer; null on a page without an endpoint. */
   api: string | null
-  /** The answer as JSON. */
-  json: string
   /** Whether the page read fewer rows than the answer at `api` has. */
   cut: boolean
   /** Whether the answer is immutable: a past view. */
@@ -33,14 +32,23 @@ export type View = Readonly<{
   /** Time of the request. A page is rendered again at least every minute. */
   now: Ms
   /** Asks another endpoint; only for a page with `asksMore`. */
-  ask(endpoint: EndpointId, asked?: ApiRequest): Promise<Parsed<ApiAnswer>>
+  ask: AskApi
 }>
 
 /** Request to an endpoint: the variable parts of its path, and a query without `?`. */
 export type ApiRequest = Readonly<{ segments?: Readonly<Record<string, string>>; query?: string }>
 
-/** Answer of the API as text and parsed, with its address. An answer that is plain text is its own value. */
-export type ApiAnswer = Readonly<{ json: string; address: string; value: unknown }>
+/** Asks an endpoint of the API. */
+type AskApi = <Id extends EndpointId>(
+  endpoint: Id,
+  asked?: ApiRequest,
+) => Promise<Parsed<LinkedAnswer<AnswerTo<Id>>>>
+
+/** Answer of an endpoint as pages read it: the OpenAPI document has a type of its own here. */
+export type AnswerTo<Id extends EndpointId> = Id extends 'openapi' ? ApiDocument : AnswerOf<Id>
+
+/** Answer of the API with its address, which the page links. */
+export type LinkedAnswer<Answer> = Readonly<{ address: string; answer: Answer }>
 
 /**
  * Page of an endpoint. It has the endpoint's path without `/api/v1`, the same query and the same answer, and shows

@@ -23,7 +23,7 @@ type ViewBar = Readonly<{
 }>
 
 /** Drawer below a page's content: the same as JSON, CSV, picture and curl command, and how to cite it. */
-export function viewBar(view: View, bar: ViewBar): Html | null {
+export function viewBar(view: View, answer: unknown, bar: ViewBar): Html | null {
   const { api, query } = view
   if (api === null) return bar.links === null ? null : drawer(html`<p>This page shows: ${bar.links}</p>`)
   // The home page shows the endpoint's page, which has the other formats.
@@ -43,7 +43,7 @@ export function viewBar(view: View, bar: ViewBar): Html | null {
       </ul>
       <p><code>GET ${api}</code></p>
       ${bar.links === null ? null : html`<p>This page also shows: ${bar.links}</p>`} ${citation(view, bar)}
-      ${shownJson(view, api)}`,
+      ${shownJson(view, answer, api)}`,
   )
 }
 
@@ -116,17 +116,14 @@ function citation({ site }: View, { title, asOf, permalink }: ViewBar): Html {
   </details>`
 }
 
-function shownJson({ json, cut }: View, api: string): Html {
+function shownJson({ cut }: View, answer: unknown, api: string): Html {
+  const json = cut ? '' : JSON.stringify(answer, null, 2)
   if (cut || Buffer.byteLength(json) > SHOWN_BYTES_MAX) {
     return html`<p class="quiet">The JSON is too long to be shown here: <a href="${api}">open it</a>.</p>`
   }
   return html`<details>
     <summary>Show the JSON</summary>
     <p class="quiet">Formatted for reading. The exact bytes are at <a href="${api}">its address</a>.</p>
-    <pre
-      tabindex="0"
-      role="region"
-      aria-label="The JSON of this view"
-    ><code>${JSON.stringify(JSON.parse(json), null, 2)}</code></pre>
+    <pre tabindex="0" role="region" aria-label="The JSON of this view"><code>${json}</code></pre>
   </details>`
 }

@@ -125,7 +125,7 @@ async function answerOf(
   if (question.of === 'sample' || !JSON_TYPES.has(type) || WITHOUT_ANSWER.has(id)) return null
   const answered = await asking.ask(id, question)
   if (!answered.ok) return null
-  const text = JSON.stringify(answered.value.value, null, 2)
+  const text = JSON.stringify(answered.value.answer, null, 2)
   return { type, text, of: 'service', request: question.request }
 }
 

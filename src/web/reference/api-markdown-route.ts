@@ -17,9 +17,7 @@ export function apiMarkdownRoute(web: Web): AnswerRoute {
     allowance: 'pages',
     // Its example requests depend on the log.
     showsLog: true,
-    handle(ask) {
-      return web.pages.reply(MARKDOWN_PATH, web.present(ask.now), () => replyOf(web, ask))
-    },
+    handle: (ask) => replyOf(web, ask),
   }
 }
 

@@ -2,11 +2,10 @@ import type { ContestLedger, Payouts, Unpaid } from '../../../protocol/resources
 import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'
 import { type Derived, derived, derivedSum } from '../../markup/derived.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
 import { prizesOf, stateInWords } from '../../markup/kind-words.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** Kinds of prizes that a sentence names. */
 const NAMED_MAX = 3

@@ -2,11 +2,10 @@ import type { ContestWire, Payouts, Unpaid } from '../../../protocol/resources.t
 import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { book, type BookLine, sectionHead } from '../../markup/book.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { kindName, stateChip, waitsForDate } from '../../markup/kind-words.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** Rows that the page asks for, and lines that it shows of them. `/payouts` has all. */
 export const UNPAID_ASKED = 200

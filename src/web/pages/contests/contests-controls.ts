@@ -7,9 +7,8 @@ import {
 } from '../../../protocol/enumerations.ts'
 import type { Summary } from '../../../protocol/figure-resources.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** Orders of the list, as the page names them. */
 export const SORT_WORDS: Readonly<Record<ContestSort, string>> = {

@@ -1,7 +1,7 @@
 import type { Contests } from '../../../protocol/resources.ts'
 import type { Summary } from '../../../protocol/figure-resources.ts'
-import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { isPositive } from '../../markup/amount-html.ts'
 
 /**

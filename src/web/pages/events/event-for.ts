@@ -1,7 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { Contest, EventDetails } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
@@ -13,7 +12,7 @@ export async function askForContest(
 ): Promise<LinkedAnswer<Contest> | null> {
   if (contestId === null) return null
   const reply = await ask('contest', { segments: { id: String(contestId) } })
-  return reply.ok ? { address: reply.value.address, answer: JSON.parse(reply.value.json) } : null
+  return reply.ok ? reply.value : null
 }
 
 /** Purpose of an event: its contest with its state, or the month of a loyalty reward; null for any other. */

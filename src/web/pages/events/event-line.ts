@@ -1,7 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventDetails } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { eventLink, exactAmount } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
 import { quotedText } from '../../markup/contest-name.ts'

@@ -1,10 +1,10 @@
 import type { EventsPage } from '../../../protocol/resources.ts'
 import { eventLink, priceHtml } from '../../markup/amount-html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
-import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** The page's own answer if it has details; otherwise its first `rows` events, asked again with details. */
 export async function askDetails(

@@ -3,12 +3,11 @@ import type { EventWire } from '../../../protocol/event.ts'
 import type { EventDetails } from '../../../protocol/resources.ts'
 import { isEventType, type RuledType, type RuleKind, ruleKind } from '../../../protocol/rules.ts'
 import { amountHtml, eventLink, priceHtml } from '../../markup/amount-html.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import { onePaid, plainKind, whoWins } from '../../markup/kind-words.ts'
 import { momentOf } from '../../markup/moment-html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** Parts of a sentence. Sentences use an amount or a contest only if the rules require one. */
 type SentenceParts = Readonly<{

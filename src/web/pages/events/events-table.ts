@@ -3,10 +3,9 @@ import type { EventsPage } from '../../../protocol/resources.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventName } from './event-names.ts'
 import { eventNote } from './event-note.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { cellMoment } from '../../markup/moment-html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { transaction } from '../../markup/transaction.ts'
 
 /** Events on a page. Links lead to more; exports have all of an answer. */

@@ -1,4 +1,3 @@
-import type { EventsPage } from '../../../protocol/resources.ts'
 import { type Parsed, parsed, type Problem } from '../../../protocol/problem.ts'
 import type { AnswerRoute } from '../../../serve/http/route.ts'
 import { errorPage } from '../../frame/error-page.ts'
@@ -39,7 +38,7 @@ export async function findTransaction(tx: string, ask: View['ask']): Promise<Par
   const query = `tx=${encodeURIComponent(tx).replaceAll('%3A', ':')}`
   const asked = await ask('events', { query: `${query}&limit=2` })
   if (!asked.ok) return asked
-  const { events, page }: EventsPage = JSON.parse(asked.value.json)
+  const { events, page } = asked.value.answer
   const [only, ...others] = events
   if (only === undefined) return parsed({ href: null, scannedTo: page.scannedTo })
   const href = others.length === 0 ? `/events/${only.seq}` : `/events?${query}`

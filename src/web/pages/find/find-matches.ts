@@ -2,8 +2,7 @@ import type { EventWire } from '../../../protocol/event.ts'
 import { DAY_MS, formatAt, type Ms, msOf, parseMonth } from '../../../protocol/moment.ts'
 import { parseQueryTime } from '../../../protocol/query-time.ts'
 import type { Contest, Contests } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { askNearestTitles, type NearestTitle } from './nearest-titles.ts'
 import { spokenRange, spokenTimes } from './spoken-time.ts'
 import { findTransaction } from '../events/transaction-route.ts'
@@ -80,9 +79,7 @@ export function onlyMatch({ matches, titled }: SearchResult): string | null {
 async function titledBy(text: string, view: View): Promise<LinkedAnswer<Contests> | null> {
   const query = `q=${encodeURIComponent(text)}&limit=${TITLED_MAX}`
   const reply = await view.ask('contests', { query })
-  if (!reply.ok) return null
-  const answer: Contests = JSON.parse(reply.value.json)
-  return answer.contests.length === 0 ? null : { address: reply.value.address, answer }
+  return reply.ok && reply.value.answer.contests.length > 0 ? reply.value : null
 }
 
 /** Matches of a number. A bare number may be an event and a contest. */
@@ -92,14 +89,11 @@ async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
   const found: Match[] = []
   const event = seq === undefined ? null : await view.ask('event', { segments: { seq } })
   if (event?.ok) {
-    const { address, json } = event.value
-    found.push({ is: 'event', href: `/events/${seq}`, found: { address, answer: JSON.parse(json) } })
+    found.push({ is: 'event', href: `/events/${seq}`, found: event.value })
   }
   const contest = id === undefined ? null : await view.ask('contest', { segments: { id } })
   if (contest?.ok) {
-    const { address, json } = contest.value
-    const answer: Contest = JSON.parse(json)
-    found.push({ is: 'contest', href: `/contests/${id}/ledger`, found: { address, answer } })
+    found.push({ is: 'contest', href: `/contests/${id}/ledger`, found: contest.value })
   }
   return found
 }

@@ -1,7 +1,6 @@
 import { wordsOf } from '../../../project/answers/contest-words.ts'
 import type { Contests } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** A contest with a similar title: its place in an answer of `/contests`, its number and its title. */
 export type NearestTitle = Readonly<{
@@ -66,7 +65,7 @@ async function longestBeginning(view: View, word: string): Promise<LinkedAnswer<
 
 async function ask(view: View, query: string): Promise<LinkedAnswer<Contests> | null> {
   const reply = await view.ask('contests', { query: `${query}limit=${CANDIDATES}` })
-  return reply.ok ? { address: reply.value.address, answer: JSON.parse(reply.value.json) } : null
+  return reply.ok ? reply.value : null
 }
 
 /** Sum of the distances of the query's words from the nearest words of a title; null when one is near to none. */

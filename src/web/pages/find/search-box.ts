@@ -1,7 +1,7 @@
 import { removeDirection } from '../../../protocol/foreign-text.ts'
 import type { Contests } from '../../../protocol/resources.ts'
-import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { type Html, html } from '../../markup/html.ts'
 
 /** Maximum characters of a query. A transaction's URL at an explorer fits. */

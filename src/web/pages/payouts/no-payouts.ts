@@ -1,6 +1,6 @@
 import type { Contest, ContestLedger, Payouts } from '../../../protocol/resources.ts'
-import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
@@ -12,7 +12,7 @@ export async function askContest(view: View): Promise<LinkedAnswer<Contest> | nu
   const id = view.query.integer('contestId')
   if (id === undefined) return null
   const asked = await view.ask('contest', { segments: { id: String(id) } })
-  return asked.ok ? { address: asked.value.address, answer: JSON.parse(asked.value.json) } : null
+  return asked.ok ? asked.value : null
 }
 
 /** Top of a page without unpaid prizes, for all contests or by the state of one. */

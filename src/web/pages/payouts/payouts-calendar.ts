@@ -3,7 +3,7 @@ import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.t
 import { isolateDirection } from '../../../protocol/foreign-text.ts'
 import { type Ms, msOf } from '../../../protocol/moment.ts'
 import { type Parsed, parsed } from '../../../protocol/problem.ts'
-import type { Contests, EventsPage, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { Unpaid } from '../../../protocol/resources.ts'
 import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from '../../../serve/api/icalendar.ts'
 import { type AnswerRoute, problemReply, type RouteRequest } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
@@ -32,8 +32,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
       if (!unpaid.ok) return problemReply(unpaid.problem)
       const contests = await api.ask('contests', ask, { query: `status=paying&limit=${ROWS_LIMIT}` })
       if (!contests.ok) return problemReply(contests.problem)
-      const paying: Contests = JSON.parse(contests.value.json)
-      const titles = new Map(paying.contests.map(({ id, title }) => [id, title]))
+      const titles = new Map(contests.value.answer.contests.map(({ id, title }) => [id, title]))
       const { rows, head, whole } = unpaid.value
       const id = ask.query.integer('contestId')
       const { kept, note } = soonestOf(entriesOf(rows, titles, { token: site.token, base: site.url }))
@@ -71,7 +70,7 @@ async function waitingPrizes(api: Api, ask: RouteRequest): Promise<Parsed<Waitin
   for (let read = ROWS_LIMIT; ; read += ROWS_LIMIT) {
     const asked = await api.ask('payouts', ask, { query })
     if (!asked.ok) return asked
-    const { asOf, unpaid, next }: Payouts = JSON.parse(asked.value.json)
+    const { asOf, unpaid, next } = asked.value.answer
     rows.push(...unpaid.filter(waitsForDate))
     const whole = next === null
     if (whole || read >= CALENDAR_ROWS_MAX) return parsed({ rows, head: asOf.seq, whole })
@@ -95,8 +94,7 @@ async function newestChanges(
     const query = `type=${CHANGING}&contestId=${id}&order=desc&before=${head + 1}&limit=1`
     const asked = await api.ask('events', ask, { query })
     if (!asked.ok) return asked
-    const { events }: EventsPage = JSON.parse(asked.value.json)
-    for (const { atMs } of events) changes.set(id, msOf(atMs))
+    for (const { atMs } of asked.value.answer.events) changes.set(id, msOf(atMs))
     await setImmediate()
   }
   return parsed(changes)

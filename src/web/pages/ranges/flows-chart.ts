@@ -8,8 +8,8 @@ import {
 } from '../../charts/chart-plot.ts'
 import { linePlot } from '../../charts/chart-line.ts'
 import type { SeriesStyle } from '../../charts/chart-words.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
+import type { LinkedAnswer } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
 
 type Flow = Readonly<{

@@ -1,6 +1,5 @@
 import type { Schedule } from '../../../protocol/resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'

@@ -4,10 +4,10 @@ import { chartPicture, clipped, sourceOf, themeOf } from '../../charts/chart-pic
 import { plotOnPage } from '../../charts/chart-plot.ts'
 import { type ChartSpan, spanExtent, spanPlot, type Spans } from '../../charts/chart-spans.ts'
 import { contestName } from '../../markup/contest-name.ts'
-import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** Contests in the picture, so that it is legible on a phone. */
 const DRAWN_MAX = 8

@@ -1,8 +1,8 @@
 import type { EventsPage } from '../../../protocol/resources.ts'
 import type { Summary } from '../../../protocol/figure-resources.ts'
 import { expressed } from '../../charts/share.ts'
-import { askEndpoint, type LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { type Html, html } from '../../markup/html.ts'
 

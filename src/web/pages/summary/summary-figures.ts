@@ -2,9 +2,9 @@ import { boundOf, ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, type Ms } from '
 import type { Flows, Funds, Summary } from '../../../protocol/figure-resources.ts'
 import { amountHtml, countHtml, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import { derived, minus, type Term } from '../../markup/derived.ts'
-import { askEndpoint, jsonLinks, type LinkedAnswer } from '../../frame/linked-answers.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** Days before a summary of which the slider shows figures. */
 const SLIDER_DAYS = 30

@@ -1,7 +1,6 @@
 import type { Contests, Schedule } from '../../../protocol/resources.ts'
 import type { Summary } from '../../../protocol/figure-resources.ts'
-import type { LinkedAnswer } from '../../frame/linked-answers.ts'
-import type { View } from '../../frame/page.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'
 import { sectionHead } from '../../markup/book.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'

@@ -7,7 +7,7 @@ import { type Html, html } from '../../markup/html.ts'
 /** Strip about the proof: the root of the signed checkpoint, and the way to check it. */
 export async function proofStrip(view: View): Promise<Html | null> {
   const reply = await view.ask('logCheckpoint')
-  const [, size = '', root = ''] = reply.ok ? reply.value.json.split('\n') : []
+  const [, size = '', root = ''] = reply.ok ? reply.value.answer.split('\n') : []
   const lines = Number(size)
   if (!(lines > 0)) return null
   const at = `${ENDPOINT_PATHS.logCheckpoint}#`

@@ -3,7 +3,7 @@ import { assert } from '../../protocol/brand.ts'
 import { names } from '../http/etag.ts'
 import { problemReply, type Reply } from '../http/route.ts'
 import { openFairPlaces, type Timed } from '../fairness/fair-places.ts'
-import type { Question } from './thread-question.ts'
+import type { AnswerJob } from './answer-job.ts'
 
 /** Bytes of PNG pictures that a serving thread caches: about 400 of them. */
 const PICTURE_BYTES_MAX = 16 * 1024 * 1024
@@ -21,7 +21,7 @@ type CodedReply = Extract<Reply, { is: 'coded' }>
 /** PNG pictures, drawn from the SVG of a reply by another thread. */
 type Pictures = Readonly<{
   /** The reply with its SVG drawn as PNG; any other reply as it is. Draws nothing if `gone` returns true. */
-  finish(caller: string, question: Question, reply: Reply, gone?: () => boolean): Promise<Reply>
+  finish(caller: string, job: AnswerJob, reply: Reply, gone?: () => boolean): Promise<Reply>
   /** Number of pictures that wait to be drawn. */
   waiting(): number
 }>

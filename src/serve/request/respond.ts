@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ServerResponse } from 'node:http'
-import { CODED_BYTES_MIN, type Coding, compress, compressHere, negotiate } from './coding.ts'
-import { etagOf, names, weak } from './etag.ts'
-import { CACHE_CONTROL, type HeaderList, headerList } from './headers.ts'
-import { formatProblem, httpStatusOf } from './problem-document.ts'
-import type { RequestIds } from './request-ids.ts'
-import { BODY_ENCODING, bodyOf, type FormOf, type ReadyReply } from './ready-replies.ts'
-import type { Reply } from './route.ts'
+import { CODED_BYTES_MIN, type Coding, compress, compressHere, negotiate } from '../http/coding.ts'
+import { etagOf, names, weak } from '../http/etag.ts'
+import { CACHE_CONTROL, type HeaderList, headerList } from '../http/headers.ts'
+import { formatProblem, httpStatusOf } from '../http/problem-document.ts'
+import type { RequestIds } from '../http/request-ids.ts'
+import type { Reply } from '../http/route.ts'
 
 /** Parts of a request that decide how its reply is written. */
 export type ReplyTerms = Readonly<{
@@ -27,9 +26,30 @@ export type ReplyTerms = Readonly<{
   requestIds: RequestIds
   /** Headers about the caller's allowance; answers that a shared cache may keep leave them out. */
   allowance: HeaderList
-  /** Keeps the written form of an answer that never changes. */
-  remember?: (form: FormOf, reply: Omit<ReadyReply, 'tally'>) => void
+  /** Called with the written form of an answer, before it is written. */
+  onWritten?: (reply: Of<'coded'>, written: WrittenAnswer) => void
 }>
+
+/** An answer as it is written, without the headers about its caller's allowance. */
+export type WrittenAnswer = Readonly<{
+  status: number
+  etag: string | null
+  /** Names and values in turn. */
+  headers: string[]
+  /** Headers of the 304 in its place. */
+  unchanged: string[]
+  body: WrittenBody
+  /** Whether a shared cache gives it to other callers too, which have other allowances. */
+  isPublic: boolean
+}>
+
+/** Bytes of a body. A short body is a string of one character for each byte, so that head and body are sent at once. */
+type WrittenBody = Uint8Array | string
+
+/** Bytes from which a body costs less when it is written apart from its head. */
+const STRING_BYTES_MAX = 4 * 1024
+/** Maps each byte to one character and back. */
+const BODY_ENCODING = 'latin1'
 
 type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
@@ -112,21 +132,12 @@ function codedOf(reply: Of<'body'>, plan: Plan, body: Uint8Array): Of<'coded'> {
   return { is: 'coded', ...kept, ...drawn, status, type, body, coding, codable, compressible, rows }
 }
 
-/**
- * Encodes a body in the coding that a caller prefers, in this thread. The body is left out if the caller has it
- * already.
- */
-export function encodeBody(
-  reply: Of<'body'>,
-  { ifNoneMatch, acceptEncoding }: Pick<ReplyTerms, 'ifNoneMatch' | 'acceptEncoding'>,
-): Of<'coded'> {
+/** Encodes a body in the coding that a caller prefers, in this thread. */
+export function encodeBody(reply: Of<'body'>, acceptEncoding: string | undefined): Of<'coded'> {
   const plan = planBody(reply, acceptEncoding)
-  const { plain, coding, etag } = plan
-  if (etag !== null && names(ifNoneMatch, etag)) return codedOf(reply, plan, NOTHING)
+  const { plain, coding } = plan
   return codedOf(reply, plan, coding === undefined ? plain : compressHere(plain, coding))
 }
-
-const NOTHING = new Uint8Array(0)
 
 function respondBody(
   response: ServerResponse,
@@ -142,24 +153,52 @@ function respondBody(
 }
 
 function respondCoded(response: ServerResponse, terms: ReplyTerms, reply: Of<'coded'>): undefined {
-  const { etag, coding, codable, compressible } = reply
-  const unchanged = keptHeaders(terms, reply, compressible)
-  if (etag !== null && names(terms.ifNoneMatch, etag)) {
-    response.writeHead(304, unchanged)
-    response.end()
-    return
-  }
-  const body = bodyOf(reply.body)
+  const written = writtenOf(terms, reply)
+  terms.onWritten?.(reply, written)
+  writeAnswer(response, written, terms)
+}
+
+function writtenOf(terms: ReplyTerms, reply: Of<'coded'>): WrittenAnswer {
+  const { status, etag, coding, compressible, type, body } = reply
+  const { headers: unchanged, isPublic } = keptHeaders(terms, reply, compressible)
   const headers = [...unchanged]
   if (coding !== null) headers.push('Content-Encoding', coding)
-  headers.push('Content-Type', reply.type, 'Content-Length', String(reply.body.byteLength))
-  if (reply.status >= 400) headers.push('Daybook-Request', terms.requestIds.format(terms.request))
-  if (reply.keep === 'immutable' && terms.remember !== undefined) {
-    terms.remember(codable ? (coding ?? 'identity') : 'any', { etag, headers, unchanged, body })
+  headers.push('Content-Type', type, 'Content-Length', String(body.byteLength))
+  if (status >= 400) headers.push('Daybook-Request', terms.requestIds.format(terms.request))
+  return { status, etag, headers, unchanged, body: bodyOf(body), isPublic }
+}
+
+/** Writes an answer, its head alone, or a 304 in its place. */
+export function writeAnswer(
+  response: ServerResponse,
+  { status, etag, headers, unchanged, body, isPublic }: WrittenAnswer,
+  { head, ifNoneMatch, allowance }: Pick<ReplyTerms, 'head' | 'ifNoneMatch' | 'allowance'>,
+): void {
+  const withOwn = (list: string[]): string[] => (isPublic ? list : [...list, ...allowance])
+  if (etag !== null && names(ifNoneMatch, etag)) {
+    response.writeHead(304, withOwn(unchanged)).end()
+    return
   }
-  response.writeHead(reply.status, headers)
-  if (terms.head) response.end()
+  response.writeHead(status, withOwn(headers))
+  if (head) response.end()
   else response.end(body, BODY_ENCODING)
+}
+
+/** The body in the form that is cheapest to write with `BODY_ENCODING`. */
+function bodyOf(bytes: Uint8Array): WrittenBody {
+  if (!isCopied(bytes)) return bytes
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(BODY_ENCODING)
+}
+
+/** Whether `bodyOf` copies these bytes. */
+function isCopied(bytes: Uint8Array): boolean {
+  return bytes.byteLength <= STRING_BYTES_MAX
+}
+
+/** Body of a reply that answers to other callers may have too. A short one is copied for each answer. */
+export function sharedBodyOf(reply: Reply): Uint8Array | null {
+  if (reply.is !== 'coded' && reply.is !== 'body') return null
+  return typeof reply.body === 'string' || isCopied(reply.body) ? null : reply.body
 }
 
 function respondBare(
@@ -171,7 +210,7 @@ function respondBare(
 }
 
 async function respondFile(response: ServerResponse, terms: ReplyTerms, reply: Of<'file'>): Promise<void> {
-  const headers = keptHeaders(terms, reply, false)
+  const headers = headersOf(terms, reply, false)
   headers.push('Content-Type', reply.type)
   if (reply.bytes !== null) headers.push('Content-Length', String(reply.bytes))
   response.writeHead(reply.status, headers)
@@ -192,7 +231,7 @@ function respondElsewhere(response: ServerResponse, terms: ReplyTerms, reply: Of
 function respondUnchanged(response: ServerResponse, terms: ReplyTerms, reply: Of<'unchanged'>): undefined {
   const compressible = reply.compress !== false
   const etag = etagFor(reply.etag, !compressible)
-  response.writeHead(304, keptHeaders(terms, { ...reply, etag }, compressible))
+  response.writeHead(304, headersOf(terms, { ...reply, etag }, compressible))
   response.end()
 }
 
@@ -217,18 +256,26 @@ function etagFor(etag: string | null, exact: boolean): string | null {
   return etag === null || exact ? etag : weak(etag)
 }
 
+/** Headers that a 304 and its 200 have in common, with those about the caller's allowance. */
+function headersOf(terms: ReplyTerms, kept: Keeping, compressible: boolean): string[] {
+  const { headers, isPublic } = keptHeaders(terms, kept, compressible)
+  return isPublic ? headers : [...headers, ...terms.allowance]
+}
+
 /** Headers that a 304 and its 200 have in common. */
-function keptHeaders(terms: ReplyTerms, kept: Keeping, compressible: boolean): string[] {
+function keptHeaders(
+  terms: ReplyTerms,
+  kept: Keeping,
+  compressible: boolean,
+): Pick<WrittenAnswer, 'headers' | 'isPublic'> {
   const { etag, headers } = kept
   const keep = terms.revalidated && kept.keep === 'immutable' ? 'revalidate' : kept.keep
-  // A shared cache gives the answer to other callers, which have another allowance.
-  const shared = keep === 'immutable' || headers?.['Cache-Control']?.includes('s-maxage=') === true
-  const list = shared ? [...terms.common] : [...terms.common, ...terms.allowance]
-  list.push('Cache-Control', CACHE_CONTROL[keep])
+  const isPublic = keep === 'immutable' || headers?.['Cache-Control']?.includes('s-maxage=') === true
+  const list = [...terms.common, 'Cache-Control', CACHE_CONTROL[keep]]
   if (etag !== null) list.push('ETag', etag)
   const all = headers === undefined ? list : headerList(list, headers)
   if (compressible) addVary(all, 'Accept-Encoding')
-  return all
+  return { headers: all, isPublic }
 }
 
 /** Adds the name of a request header on which the answer depends. */

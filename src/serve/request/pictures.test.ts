@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises'
 import { etagOf } from '../http/etag.ts'
 import type { Reply } from '../http/route.ts'
 import { CALLER_PICTURES_WAITING_MAX, openPictures, PICTURES_WAITING_MAX } from './pictures.ts'
-import type { Question } from './thread-question.ts'
+import type { RequestJob } from './answer-job.ts'
 
-const QUESTION = { ifNoneMatch: undefined } as Question
+const JOB = { ifNoneMatch: undefined } as RequestJob
 
 const replyOf = (svg: string): Reply => ({
   is: 'coded',
@@ -51,7 +51,7 @@ function openStage(bytesMax?: number): Stage {
   return {
     pictures,
     drawn,
-    ask: (caller, svg, gone) => pictures.finish(caller, QUESTION, replyOf(svg), gone),
+    ask: (caller, svg, gone) => pictures.finish(caller, JOB, replyOf(svg), gone),
     async end() {
       finish()
       await setImmediate()
@@ -80,9 +80,9 @@ suite('pictures', () => {
   test('other replies, and those that the caller has, are left as they are', async () => {
     const { pictures, drawn } = openStage()
     const page: Reply = { is: 'elsewhere', status: 303, location: '/' }
-    assert.equal(await pictures.finish('a', QUESTION, page), page)
+    assert.equal(await pictures.finish('a', JOB, page), page)
     const held = replyOf('one')
-    const question: Question = { ...QUESTION, ifNoneMatch: etagOf('one') }
+    const question: RequestJob = { ...JOB, ifNoneMatch: etagOf('one') }
     assert.equal(await pictures.finish('a', question, held), held)
     assert.deepEqual(drawn, [])
   })

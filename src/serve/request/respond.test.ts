@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
-import { openRequestIds } from './request-ids.ts'
+import { openRequestIds } from '../http/request-ids.ts'
 import { type ReplyTerms, respond } from './respond.ts'
-import type { Reply } from './route.ts'
+import type { Reply } from '../http/route.ts'
 
 const TERMS: ReplyTerms = {
   request: 1,
@@ -112,4 +112,18 @@ suite('a reply', () => {
       code: 'rate-limited',
     })
   })
+})
+
+test('a short body, which is written as a string, keeps its bytes', async () => {
+  const bytes = Uint8Array.from({ length: 3_000 }, (_, index) => index % 256)
+  const reply = {
+    is: 'body',
+    keep: 'no-store',
+    etag: null,
+    type: 'application/octet-stream',
+    body: bytes,
+    compress: false,
+  } as const
+  const response = await answered(reply)
+  assert.deepEqual(new Uint8Array(await response.arrayBuffer()), bytes)
 })

@@ -1,0 +1,165 @@
+import { type Problem, PROBLEMS } from '../../protocol/problem.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import { type Decision, formatPolicy, formatRateLimit, type Policy } from '../allowance/allowance.ts'
+import { type Counters, scopeOfNothing, usedUp } from '../allowance/counters.ts'
+import { cursorAhead } from '../api/events-range.ts'
+import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX } from '../following/following-limits.ts'
+import type { Following } from '../following/head-waits.ts'
+import { EVENT_PATHS, neededSeq } from '../following/needed-seq.ts'
+import { ALLOWED_METHODS, type HeaderList, PREFLIGHT_HEADERS } from '../http/headers.ts'
+import { problemReply, type Reply } from '../http/route.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { NearPaths } from '../near/near-paths.ts'
+import type { RequestContext } from './request-context.ts'
+import { judgeForm, judgeTarget } from './request-form.ts'
+
+/** A problem that the API answers as JSON, and everything else as a page. */
+export type Refusal = Readonly<{ is: 'refused'; problem: Problem }>
+
+export function refusalOf(problem: Problem): Refusal {
+  return { is: 'refused', problem }
+}
+
+/** Parts of a thread that the checks of a request use. */
+type CheckParts = Readonly<{
+  counters: Counters | null
+  near: NearPaths
+  unready(): Problem | undefined
+  metrics: Pick<Metrics, 'rateLimited'>
+}>
+
+/** Opens the checks of a request in their order. The first one that fails makes the reply; undefined means that all pass. */
+export function openChecks({
+  counters,
+  near,
+  unready,
+  metrics,
+}: CheckParts): (context: RequestContext) => Reply | Refusal | undefined {
+  return (context) =>
+    checkAllowance(context, counters, metrics) ??
+    checkForm(context) ??
+    checkMethod(context) ??
+    checkTarget(context) ??
+    checkRoute(context, near) ??
+    checkReadiness(context, unready)
+}
+
+/** Counts the request, and refuses it when its caller has used up the allowance. */
+function checkAllowance(
+  { request, found, path, underApi, caller, decision, terms }: RequestContext,
+  counters: Counters | null,
+  { rateLimited }: CheckParts['metrics'],
+): Refusal | undefined {
+  const scope = found?.route.allowance ?? scopeOfNothing(path, underApi)
+  if (counters === null || scope === 'none' || request.method === 'OPTIONS') return undefined
+  const { policy, decide } = counters[scope]
+  const decided = decision ?? decide(caller)
+  terms.allowance = allowanceHeaders(policy, decided)
+  if (decided.allowed) return undefined
+  rateLimited.inc({ scope })
+  return refusalOf(usedUp(policy, decided))
+}
+
+export function allowanceHeaders(policy: Policy, decision: Decision): HeaderList {
+  return ['RateLimit-Policy', formatPolicy(policy), 'RateLimit', formatRateLimit(policy, decision)]
+}
+
+/** Refuses a malformed request and closes its connection. */
+function checkForm({ request, response }: RequestContext): Reply | undefined {
+  const verdict = judgeForm(request)
+  if (verdict === 'fit') return undefined
+  response.setHeader('Connection', 'close')
+  if (typeof verdict !== 'string') return problemReply(verdict)
+  const status = verdict === 'too-many-headers' ? 431 : 417
+  return { is: 'bare', status, headers: { 'Cache-Control': 'no-store', 'Content-Length': '0' } }
+}
+
+/** Answers a CORS preflight, and refuses every method but GET and HEAD. */
+function checkMethod({ request: { method } }: RequestContext): Reply | undefined {
+  if (method === 'GET' || method === 'HEAD') return undefined
+  if (method === 'OPTIONS') return { is: 'bare', status: 204, headers: PREFLIGHT_HEADERS }
+  const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
+  return problemReply(problem, { Allow: ALLOWED_METHODS })
+}
+
+/** Refuses a target that is too long. */
+function checkTarget({ request }: RequestContext): Refusal | undefined {
+  const tooLong = judgeTarget(request)
+  return tooLong === undefined ? undefined : refusalOf(tooLong)
+}
+
+const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
+const NO_ENDPOINT: Problem = {
+  ...NOTHING_HERE,
+  detail: 'There is nothing at this address: /api/v1/openapi.json and /llms.txt name every one.',
+}
+
+/** Refuses a path that no route matches. Suggests the path that is probably meant. */
+function checkRoute({ found, underApi, path }: RequestContext, near: NearPaths): Refusal | undefined {
+  if (found !== undefined) return undefined
+  const problem = underApi ? NO_ENDPOINT : NOTHING_HERE
+  const meant = near(path)
+  if (meant === undefined) return refusalOf(problem)
+  const slash = path.endsWith('/') ? ' An address has no slash at its end.' : ''
+  return refusalOf({
+    ...problem,
+    detail: `There is nothing at this address. Did you mean ${meant}?${slash}`,
+  })
+}
+
+/** Refuses answers about the log while this node is not ready. */
+function checkReadiness(
+  { found, underApi }: RequestContext,
+  unready: () => Problem | undefined,
+): Refusal | undefined {
+  const showsLog = underApi ? found?.route.allowance !== 'none' : found?.route.showsLog === true
+  const problem = showsLog ? unready() : undefined
+  return problem === undefined ? undefined : refusalOf(problem)
+}
+
+/** Wait of a request for a seq that this node does not have yet; undefined when it needs no wait. */
+export type SeqWait = (context: RequestContext) => Promise<Refusal | undefined> | undefined
+
+/**
+ * Opens the waits of a node that follows a log. A request that has waited goes on, or is refused as `behind`. A seq that
+ * the whole log does not have goes on at once, and its route refuses it.
+ */
+export function openSeqWait(following: Following | null, metrics: Pick<Metrics, 'behind'>): SeqWait {
+  if (following === null) return () => undefined
+  const { reader, waits, waitMsMax = BEHIND_WAIT_MS_MAX } = following
+
+  async function wait(
+    { found, caller, response }: RequestContext,
+    seq: number,
+  ): Promise<Refusal | undefined> {
+    const place = await waits.wait({ seq, caller, msMax: waitMsMax, placeOnly: false }, response)
+    if (place.is === 'here') return undefined
+    if (place.is === 'nowhere') {
+      // Its route would name this node's head. The head of the whole log tells a mirror of this node more.
+      const isPage = found?.segments['seq'] === undefined && EVENT_PATHS.has(found?.route.path ?? '')
+      return isPage ? refusalOf(cursorAhead(place.head)) : undefined
+    }
+    response.once('close', () => {
+      if (response.headersSent && response.statusCode === PROBLEMS.behind.status) metrics.behind.inc()
+    })
+    return refusalOf(behind(reader.head().seq))
+  }
+
+  return (context) => {
+    const { found, rawQuery } = context
+    if (found === undefined || found.route.streaming === true) return undefined
+    const seq = neededSeq(found, rawQuery)
+    return seq === undefined || waits.isHere(seq) ? undefined : wait(context, seq)
+  }
+}
+
+/** Problem of a request for a seq that this node does not have yet. */
+function behind(head: Seq): Problem {
+  return {
+    code: 'behind',
+    detail:
+      'This node is behind the event that you ask for. Send the same request again, to this node or another.',
+    members: { head },
+    retryAfterSeconds: BEHIND_RETRY_SECONDS,
+  }
+}

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import type { Decision } from '../allowance/allowance.ts'
+import { leavesFormat, prefersCsv } from '../http/accept.ts'
+import {
+  commonHeaders,
+  type HeaderList,
+  headerList,
+  licenceLink,
+  sameOriginHeaders,
+} from '../http/headers.ts'
+import type { RequestIds } from '../http/request-ids.ts'
+import type { Found, Router } from '../http/router.ts'
+import type { RequestTally, Tallies } from '../metrics/request-tally.ts'
+import { hasBody, partsOf } from './request-form.ts'
+import type { ReplyTerms } from './respond.ts'
+
+/** A request on its way to its answer: it is parsed and routed here, and nowhere else. */
+export type RequestContext = Readonly<{
+  request: IncomingMessage
+  response: ServerResponse
+  caller: string
+  /** Path and query, each alone and together. `Accept: text/csv` adds `format=csv` to the query. */
+  path: string
+  rawQuery: string
+  target: string
+  /** Undefined when no route matches. */
+  found: Found | undefined
+  underApi: boolean
+  /** Decision of the allowance, if it has been asked already. */
+  decision: Decision | undefined
+  tally: RequestTally
+  terms: ContextTerms
+}>
+
+/** Terms of the reply, some of which the checks and the route fill in. */
+type ContextTerms = ReplyTerms & { allowance: HeaderList; onWritten?: ReplyTerms['onWritten'] }
+
+/** Opens the context of a request; `decision` is that of the allowance, if it has been asked already. */
+type OpenContext = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: string,
+  decision: Decision | undefined,
+) => RequestContext
+
+type ContextParts = Readonly<{
+  identity: LogIdentity
+  mirrorOf: string | null
+  /** URL of the licence of the published log, which every answer of the API links; null if none. */
+  licence: string | null
+  requestIds: RequestIds
+  router: Router
+  problemBase: string
+  metrics: Readonly<{ tallies: Tallies }>
+}>
+
+/** All paths below `/api/`, so that another version than `/api/v1` is refused as the API refuses. `/api` is a page. */
+const API = /^\/api\//
+
+/** Opens the reading of requests. */
+export function openContexts(parts: ContextParts): OpenContext {
+  const { identity, mirrorOf, licence, requestIds, router, problemBase, metrics } = parts
+  const common = headerList([], commonHeaders(identity, mirrorOf))
+  const commonOfApi = headerList(common, licenceLink(licence))
+  const commonOfLists = headerList(commonOfApi, { Vary: 'Accept' })
+  const commonOfOwn = sameOriginHeaders(common)
+  return (request, response, caller, decision) => {
+    // Node drops bytes behind a request that wants another protocol, so nothing may follow it.
+    if (hasBody(request) || request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
+    const sent = partsOf(request.url ?? '')
+    const { path } = sent
+    const found = router(path)
+    const underApi = API.test(path)
+    const isByAccept = found !== undefined && underApi && leavesFormat(found.route, sent.rawQuery)
+    const isCsv = isByAccept && prefersCsv(header(request, 'accept'))
+    // From here on it is the request that names the format itself.
+    const { rawQuery, target } = isCsv
+      ? partsOf(`${sent.target}${sent.rawQuery === '' ? '?' : '&'}format=csv`)
+      : sent
+    const commonOfPages = found?.route.sameOrigin === true ? commonOfOwn : common
+    const terms: ContextTerms = {
+      common: isByAccept ? commonOfLists : underApi ? commonOfApi : commonOfPages,
+      revalidated: isCsv,
+      request: requestIds.next(),
+      requestIds,
+      allowance: [],
+      head: request.method === 'HEAD',
+      ifNoneMatch: header(request, 'if-none-match'),
+      acceptEncoding: header(request, 'accept-encoding'),
+      problemBase,
+    }
+    const tally = metrics.tallies(found?.route.path ?? 'none')
+    return { request, response, caller, path, rawQuery, target, found, underApi, decision, tally, terms }
+  }
+}
+
+/** One header of a request; several of the same name are joined by a comma. */
+export function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}

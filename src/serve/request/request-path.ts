@@ -1,0 +1,398 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import { assert } from '../../protocol/brand.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
+import { PRECONDITION_FAILED, type Problem, type ProblemCode } from '../../protocol/problem.ts'
+import { parseTraceparent } from '../../protocol/traceparent.ts'
+import type { Decision } from '../allowance/allowance.ts'
+import { type ConnectionCount, openCallerConnections } from '../allowance/caller-connections.ts'
+import { type Counters, extraCost } from '../allowance/counters.ts'
+import { openFairTurns } from '../fairness/fair-turns.ts'
+import { openRequestFeeds, type RequestFeeds } from '../fairness/request-feeds.ts'
+import { openRequestLanes, type RequestLanes } from '../fairness/request-lanes.ts'
+import { CLOCK_TOLERANCE_MS } from '../following/following-limits.ts'
+import type { Following } from '../following/head-waits.ts'
+import { prefersCsv } from '../http/accept.ts'
+import { allows, names } from '../http/etag.ts'
+import type { HeaderList } from '../http/headers.ts'
+import { httpStatusOf } from '../http/problem-document.ts'
+import type { RequestIds } from '../http/request-ids.ts'
+import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
+import type { Found, Router } from '../http/router.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { openNearPaths } from '../near/near-paths.ts'
+import { type ParsedQuery, parseQuery } from '../query/query.ts'
+import { type AnswerCache, isCacheable } from './answer-cache.ts'
+import { openAnswerDeadlines } from './answer-deadlines.ts'
+import type { AnswerJob } from './answer-job.ts'
+import { allowanceHeaders, openChecks, openSeqWait, type Refusal, refusalOf } from './request-checks.ts'
+import { header, openContexts, type RequestContext } from './request-context.ts'
+import { partsOf, readPlainRequest } from './request-form.ts'
+import { etagOfReply, respond, sharedBodyOf, writeAnswer, type WrittenAnswer } from './respond.ts'
+import { openUnreadAnswers, UNREAD_BYTES_MAX } from './unread-answers.ts'
+
+/** Parts of a serving thread that its requests pass; nothing here is read from the environment. */
+export type RequestPathParts = Readonly<{
+  identity: LogIdentity
+  /** Address of the service that this mirror follows; null on a node that is no mirror. */
+  mirrorOf: string | null
+  licence: string | null
+  requestIds: RequestIds
+  router: Router
+  cache: AnswerCache
+  /** Has another thread make an answer that is not brief, or the page of a refusal. */
+  answer: AnswerElsewhere
+  /** The caller that the allowance counts by. */
+  callerOf(request: IncomingMessage): string
+  /** The allowances; null when no limit is set. */
+  counters: Counters | null
+  /** Reason why this node answers nothing of the API at present; undefined when it does. */
+  unready(): Problem | undefined
+  /** The waits for a log that this node follows; null on a node that is alone. */
+  following: Following | null
+  now(): Ms
+  monotonicMs(): number
+  problemBase: string
+  metrics: Metrics
+  report: Report
+}>
+
+/** Makes an answer in its caller's turn. Makes nothing if `gone` returns true, because the caller has left. */
+export type AnswerElsewhere = (caller: string, job: AnswerJob, gone: () => boolean) => Promise<Reply>
+
+/** The path of a thread's requests. */
+export type RequestPath = Pick<RequestLanes, 'answering' | 'end'> &
+  Pick<RequestFeeds, 'isPastTarget'> &
+  Readonly<{ enter(request: IncomingMessage, response: ServerResponse): void }>
+
+/** The report of answers. */
+export type Report = Readonly<{
+  /** Whether every answer is reported, not only the slow ones and those with a status from 500 up. */
+  all: boolean
+  answered(report: AnswerReport): void
+  /** Called when an answer is cut: it was not taken within its time limit, or answers fill the memory. */
+  cut(fault: 'late' | 'memory'): void
+}>
+
+/** One answer for the report. Contains nothing that was sent, except a well-formed `traceparent`. */
+export type AnswerReport = Readonly<{
+  /** Id of the request, which a problem has as `Daybook-Request`. */
+  request: string
+  /** Path of the route in the table; `none` when no route matched. */
+  route: string
+  status: number
+  /** Code of the problem; null without one, and when only the page of the problem is known. */
+  code: ProblemCode | null
+  /** Milliseconds until it was written. */
+  ms: number
+  /** Error of ours; null for a refusal, such as that of a node that is not ready. */
+  error: unknown
+  traceparent: string | undefined
+  /** The caller that the allowance counts by. */
+  caller: string
+}>
+
+/** Milliseconds from which on an answer is reported as slow, from its caller's turn until it is written. */
+export const SLOW_ANSWER_MS = 1_000
+
+const FAILED: Problem = {
+  code: 'internal-error',
+  detail: 'The server failed to answer. Its log has the error, with the id that is in Daybook-Request.',
+}
+
+/**
+ * Opens the path of requests, from bytes on a connection to the written answer:
+ *
+ * 1. The bytes of a connection are parsed a slice at a time, and its requests run one at a time.
+ * 2. A request waits for its caller's turn. A finished answer in the cache is written at once.
+ * 3. Otherwise the request is parsed and routed (`request-context.ts`), and checked (`request-checks.ts`).
+ * 4. Its route makes the reply: here when it is brief, else in another thread (`answer-job.ts`).
+ * 5. The reply is written (`respond.ts`) and kept in the cache.
+ *
+ * A brief answer comes from steps 2 to 5 without an `await`, so that its caller's turn is charged for all of it.
+ */
+export function openRequestPath(
+  server: Server,
+  connections: ConnectionCount | null,
+  parts: RequestPathParts,
+): RequestPath {
+  const { router, cache, counters, unready, now, monotonicMs, metrics, report } = parts
+  const lanes = openRequestLanes(begin, { onTaken: (socket: Socket) => feeds.resume(socket) })
+  const feeds = openRequestFeeds(server, lanes.isFull)
+  const refuseOverLimit = openCallerConnections(server, connections, parts)
+  const turns = openFairTurns(monotonicMs)
+  const deadlines = openAnswerDeadlines(monotonicMs, () => report.cut('late'))
+  const unread = openUnreadAnswers(UNREAD_BYTES_MAX, () => report.cut('memory'))
+  const openContext = openContexts(parts)
+  const check = openChecks({ counters, near: openNearPaths(router.paths), unready, metrics })
+  const waitForSeq = openSeqWait(parts.following, metrics)
+  const toleranceMs = parts.following === null ? 0 : CLOCK_TOLERANCE_MS
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    const caller = parts.callerOf(request)
+    turns.run(caller, () => {
+      // A caller that has left gets no answer.
+      if (request.socket.destroyed) return
+      const decision = writeCached(request, response, caller)
+      if (decision !== 'written') void answer(openContext(request, response, caller, decision))
+    })
+  }
+
+  /** Writes the finished answer of a plain request; otherwise returns the decision of the allowance, if it was asked. */
+  function writeCached(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: string,
+  ): 'written' | Decision | undefined {
+    const plain = readPlainRequest(request)
+    if (plain === undefined) return undefined
+    const sent = partsOf(request.url ?? '')
+    const written = cache.find(sent, plain.acceptEncoding)?.written
+    // The first answer to a caller that prefers CSV is made anew: most of these are JSON.
+    if (written === undefined || prefersCsv(plain.accept) || unready() !== undefined) return undefined
+    const startedMs = monotonicMs()
+    const { tally, allowance: scope, rows, body } = written
+    let allowance: HeaderList = []
+    if (counters !== null && scope !== 'none') {
+      let decision: Decision
+      try {
+        decision = counters[scope].decide(caller)
+      } catch {
+        // The check of the allowance asks again. If that fails too, its caller gets a 500 and the error is reported.
+        return undefined
+      }
+      if (!decision.allowed) return decision
+      allowance = chargeRows(caller, rows) ?? allowanceHeaders(counters[scope].policy, decision)
+    }
+    writeAnswer(response, written, { head: false, ifNoneMatch: plain.ifNoneMatch, allowance })
+    if (response.socket?.writableLength === 0) {
+      tally.add('GET', response.statusCode, (monotonicMs() - startedMs) / 1000)
+      return 'written'
+    }
+    deadlines.begin(response, { method: 'GET', tally, startedMs })
+    unread.watch(response, caller, typeof body === 'string' ? null : body)
+    return 'written'
+  }
+
+  /** Answers a request that no cached answer fits. Never rejects. */
+  async function answer(context: RequestContext): Promise<void> {
+    const { request, response, caller, tally, terms } = context
+    const startedMs = monotonicMs()
+    deadlines.begin(response, { method: request.method ?? 'none', tally, startedMs })
+    try {
+      let made: Reply | Refusal | undefined = check(context)
+      if (made === undefined) {
+        const waiting = waitForSeq(context)
+        if (waiting !== undefined) made = await waiting
+      }
+      if (made === undefined) {
+        const asked = askRoute(context)
+        made = asked instanceof Promise ? await asked : asked
+      }
+      let problem = made.is === 'problem' || made.is === 'refused' ? made.problem : null
+      let reply = made.is === 'refused' ? await refuse(context, made.problem) : made
+      if ('rows' in reply) terms.allowance = chargeRows(caller, reply.rows) ?? terms.allowance
+      if (!isAllowed(context, reply)) {
+        problem = PRECONDITION_FAILED
+        reply = await refuse(context, problem)
+      }
+      if (response.destroyed) return
+      // The route writes the response itself, under limits of its own.
+      if (reply.is === 'taken') return deadlines.lift(response)
+      // A file too: it is sent for as long as its caller reads it.
+      if (reply.is === 'file' && !terms.head) deadlines.lift(response)
+      const ms = monotonicMs() - startedMs
+      reportAnswer(context, { status: statusOf(reply), code: problem?.code ?? null, ms, error: null })
+      const writing = respond(response, terms, reply)
+      if (writing !== undefined) await writing
+      unread.watch(response, caller, sharedBodyOf(reply))
+    } catch (error) {
+      await fail(context, error, monotonicMs() - startedMs)
+    }
+  }
+
+  /** Parses the query and asks the route, here if the answer is brief, else in another thread. */
+  function askRoute(context: RequestContext): Reply | Refusal | Promise<Reply> {
+    const { request, response, caller, path, rawQuery, found, terms } = context
+    assert(found !== undefined, 'a path without a route is refused before')
+    const { route, segments } = found
+    const parsed = parseQuery(rawQuery, route.parameters)
+    if (!parsed.ok) return refusalOf(withFile(parsed.problem, context, router))
+    const query = parsed.value
+    const method = terms.head ? 'HEAD' : 'GET'
+    const ms = now()
+    const asked = { method, path, segments, now: ms, latest: msOf(ms + toleranceMs) } as const
+
+    const ask: RouteRequest = {
+      ...asked,
+      query,
+      header: (name) => header(request, name),
+      holds: (etag) => names(terms.ifNoneMatch, etag),
+    }
+
+    const streamed = route.streaming === true ? route : wholePartOf(route, query, request)
+    if (streamed !== undefined) {
+      // A stream writes its answer itself.
+      setHeaders(response, [...terms.common, ...terms.allowance])
+      return streamed.handle({ ...ask, caller, request, response })
+    }
+    assert(route.streaming !== true, 'a stream is answered above')
+    if (isBrief(route, query)) {
+      const present = cache.present(path)
+      terms.onWritten = (reply, written) => keep(context, found, present, reply, written)
+      return route.handle(ask)
+    }
+    terms.onWritten = (reply, written) => keep(context, found, null, reply, written)
+    const { ifNoneMatch, acceptEncoding } = terms
+    const { target } = context
+    const job = { ...asked, is: 'request', route: route.path, target, query: query.values } as const
+    return parts.answer(caller, { ...job, ifNoneMatch, acceptEncoding }, () => response.destroyed)
+  }
+
+  /**
+   * Keeps the written form of an answer. `present` is the state before a brief answer was made; an answer of another thread
+   * is in the cache already.
+   */
+  function keep(
+    context: RequestContext,
+    { route: { allowance } }: Found,
+    present: string | null,
+    reply: Extract<Reply, { is: 'coded' }>,
+    form: WrittenAnswer,
+  ): void {
+    const { tally, terms, path } = context
+    if (terms.revalidated || !isCacheable(reply)) return
+    const written = { ...form, tally, allowance, rows: reply.rows }
+    if (present === null) {
+      const known = cache.find(context, terms.acceptEncoding)
+      if (known?.reply === reply) known.written = written
+    } else if (reply.keep === 'immutable') {
+      cache.set(context, reply, { present: null, reply: null, written })
+    } else if (cache.present(path) === present) {
+      cache.set(context, reply, { present, reply: null, written })
+    }
+  }
+
+  /** Reply of a refusal: JSON under the API and for a stream, a page elsewhere. */
+  function refuse(
+    { caller, response, terms, ...context }: RequestContext,
+    problem: Problem,
+  ): Reply | Promise<Reply> {
+    const { underApi, found, path, rawQuery } = context
+    if (underApi || found?.route.streaming === true) return problemReply(problem)
+    const { acceptEncoding } = terms
+    const job = { is: 'refusal', problem, path, rawQuery, ifNoneMatch: undefined, acceptEncoding } as const
+    return parts.answer(caller, { ...job, now: now() }, () => response.destroyed)
+  }
+
+  /** Charges a page for the rows that it has read beyond its first unit; undefined when that costs nothing more. */
+  function chargeRows(caller: string, rows: number | undefined): HeaderList | undefined {
+    const cost = extraCost(rows)
+    if (counters === null || cost === 0) return undefined
+    const { policy, decide } = counters.pages
+    return allowanceHeaders(policy, decide(caller, cost))
+  }
+
+  /** Ends a request that threw: the error is reported, and the caller gets a 500 if nothing was sent yet. */
+  async function fail(context: RequestContext, error: unknown, ms: number): Promise<void> {
+    const { request, response, terms } = context
+    // A caller that leaves during an answer is not our failure.
+    if (response.destroyed || request.socket.destroyed) return
+    reportAnswer(context, { status: 500, code: FAILED.code, ms, error })
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    let reply = problemReply(FAILED)
+    try {
+      reply = await refuse(context, FAILED)
+    } catch {
+      // The error page may fail too.
+    }
+    try {
+      await respond(response, terms, reply)
+    } catch {
+      response.destroy()
+    }
+  }
+
+  /** Reports an answer, if it is wanted. */
+  function reportAnswer(
+    { terms, found, request, caller }: RequestContext,
+    one: Pick<AnswerReport, 'status' | 'code' | 'ms' | 'error'>,
+  ): void {
+    if (!report.all && one.status < 500 && one.ms < SLOW_ANSWER_MS) return
+    report.answered({
+      ...one,
+      request: terms.requestIds.format(terms.request),
+      route: found?.route.path ?? 'none',
+      traceparent: parseTraceparent(request.headers['traceparent']),
+      caller,
+    })
+  }
+
+  return {
+    enter(request, response) {
+      if (!refuseOverLimit(request, response)) lanes.enter(request, response)
+    },
+    isPastTarget: feeds.isPastTarget,
+    answering: lanes.answering,
+    end: lanes.end,
+  }
+}
+
+/** Whether the `If-Match` of a request allows this reply. It comes before all other conditions (RFC 9110, section 13.2.2). */
+function isAllowed({ request, terms }: RequestContext, reply: Reply): boolean {
+  const ifMatch = header(request, 'if-match')
+  if (ifMatch === undefined) return true
+  const etag = etagOfReply(reply, terms.acceptEncoding)
+  return etag === null || allows(ifMatch, etag)
+}
+
+/** HTTP status of a reply that `respond` writes. */
+function statusOf(reply: Exclude<Reply, { is: 'taken' }>): number {
+  if (reply.is === 'problem') return httpStatusOf(reply.problem)
+  if (reply.is === 'unchanged') return 304
+  return reply.status ?? 200
+}
+
+/** The part that answers a whole CSV file. Without chunks a cut file would look whole, so HTTP/1.0 gets a page. */
+function wholePartOf(
+  { whole }: AnswerRoute,
+  query: ParsedQuery,
+  { httpVersion }: IncomingMessage,
+): AnswerRoute['whole'] {
+  return httpVersion !== '1.0' && whole?.takes(query) === true ? whole : undefined
+}
+
+function isBrief(route: AnswerRoute, query: ParsedQuery): boolean {
+  return typeof route.brief === 'function' ? route.brief(query) : route.brief === true
+}
+
+function setHeaders(response: ServerResponse, headers: HeaderList): void {
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '')
+}
+
+const API = '/api/v1'
+const FORMAT = /(?:^|&)format=(csv|json|ics)(?:&|$)/
+
+/** The problem of a page's unknown `format`, with the path of the file that is probably meant: `/payouts?format=csv`. */
+function withFile(
+  problem: Problem,
+  { path, rawQuery, found: asked }: RequestContext,
+  router: Router,
+): Problem {
+  if (asked?.route.parameters.some(({ name }) => name === 'format') === true) return problem
+  const ending = problem.code === 'unknown-parameter' ? FORMAT.exec(rawQuery)?.[1] : undefined
+  // The files of pages are outside the API.
+  const page = path.startsWith(API) ? path.slice(API.length) : path
+  // A variable part takes any ending: `/api/v1/events/5.csv` leads back to `/api/v1/events/{seq}`.
+  const file = [path, page]
+    .map((at) => (ending === undefined ? undefined : router(`${at}.${ending}`)))
+    .find((found) => found?.route.path.endsWith(`.${ending}`))
+  // The path in the table, because a part of the sent one may be a wallet address.
+  return file === undefined
+    ? problem
+    : { ...problem, detail: `${problem.detail} Did you mean ${file.route.path}?` }
+}
