@@ -40,7 +40,13 @@ import {
   newestOfContest,
   newestOfSchedule,
 } from './changing-events.ts'
-import { type AnswerSource, asJson, asList, endpointAnswer, type Freshness } from './endpoint-answer.ts'
+import {
+  type AnswerSource,
+  formatJson,
+  formatList,
+  endpointAnswer,
+  type Freshness,
+} from './endpoint-answer.ts'
 import { eventsRoute } from './events-route.ts'
 import { CALENDAR_TYPE } from './icalendar.ts'
 
@@ -87,7 +93,7 @@ export function apiRoutes(source: AnswerSource, node: NodeReport): readonly Answ
 /** `/summary`, and the answers about a range of time. One whose moment or range has ended is immutable. */
 function figureAnswers(source: AnswerSource): EndpointAnswers<'summary' | 'flows' | 'funds' | 'patterns'> {
   return {
-    summary: endpointAnswer(source, asJson, (ask, { books }) => {
+    summary: endpointAnswer(source, formatJson, (ask, { books }) => {
       const at = ask.query.time('at') ?? null
       // Compared with the present to the millisecond, so that a moment that has just passed is accepted.
       const resolved = resolveMoment(at, ask.latest, books.head)
@@ -95,20 +101,20 @@ function figureAnswers(source: AnswerSource): EndpointAnswers<'summary' | 'flows
       const freshness = isSummarySettled(books.head, at) ? 'settled' : 'log'
       return parsed({ freshness, compute: () => summary(books, at, ask.latest) })
     }),
-    flows: endpointAnswer(source, asList('flows'), (ask, { books }) => {
+    flows: endpointAnswer(source, formatList('flows'), (ask, { books }) => {
       const range = resolveRange(rangeOf(ask.query), ask.now, books, ask.latest)
       if (!range.ok) return range
       const freshness = freshnessOf(range.value, books.head)
       return parsed({ freshness, compute: () => parsed(flows(books, range.value)) })
     }),
-    funds: endpointAnswer(source, asList('funds'), (ask, { books }) => {
+    funds: endpointAnswer(source, formatList('funds'), (ask, { books }) => {
       const range = resolveRange(rangeOf(ask.query), ask.now, books, ask.latest)
       if (!range.ok) return range
       // Every answer contains `now`, so none is ever settled.
       const freshness = freshnessOfOpen(range.value)
       return parsed({ freshness, compute: () => parsed(funds(books, range.value)) })
     }),
-    patterns: endpointAnswer(source, asList('patterns'), (ask, { books }) => {
+    patterns: endpointAnswer(source, formatList('patterns'), (ask, { books }) => {
       const span = resolvePatternRange(rangeOf(ask.query), ask.now, books, ask.latest)
       if (!span.ok) return span
       const tz = ask.query.integer('tz') ?? 0
@@ -134,7 +140,7 @@ function freshnessOfOpen({ nowMs }: ResolvedSpan): Freshness {
 /** `/contests`, one contest, and its ledger. */
 function contestAnswers(source: AnswerSource): EndpointAnswers<'contests' | 'contest' | 'contestLedger'> {
   return {
-    contests: endpointAnswer(source, asList('contests'), ({ query }, { books, kinds }) => {
+    contests: endpointAnswer(source, formatList('contests'), ({ query }, { books, kinds }) => {
       const asked = resolveContests(books, {
         status: query.list('status'),
         q: query.word('q'),
@@ -146,13 +152,13 @@ function contestAnswers(source: AnswerSource): EndpointAnswers<'contests' | 'con
       const changedBy = newestOf(kinds(), changesContests)
       return parsed({ freshness: 'log', changedBy, compute: () => answerContests(books, asked.value) })
     }),
-    contest: endpointAnswer(source, asJson, ({ segments }, { books }) => {
+    contest: endpointAnswer(source, formatJson, ({ segments }, { books }) => {
       const id = parseContestId(segments['id'] ?? '')
       const found = id === undefined ? undefined : books.contest(id)
       if (id === undefined || found === undefined) return noContest()
       return parsed({ freshness: 'log', changedBy: found.lastSeq, compute: () => contest(books, id) })
     }),
-    contestLedger: endpointAnswer(source, asList('contestLedger'), ({ segments, query }, { books }) => {
+    contestLedger: endpointAnswer(source, formatList('contestLedger'), ({ segments, query }, { books }) => {
       const id = parseContestId(segments['id'] ?? '')
       const found = id === undefined ? undefined : books.contest(id)
       if (id === undefined || found === undefined) return noContest()
@@ -166,7 +172,7 @@ function contestAnswers(source: AnswerSource): EndpointAnswers<'contests' | 'con
 /** `/payouts`, the unpaid prizes, and `/loyalty/runs`. */
 function paymentAnswers(source: AnswerSource): EndpointAnswers<'payouts' | 'loyaltyRuns'> {
   return {
-    payouts: endpointAnswer(source, asList('payouts'), ({ query }, { books, kinds }, present) => {
+    payouts: endpointAnswer(source, formatList('payouts'), ({ query }, { books, kinds }, present) => {
       const page = { after: query.integer('after'), limit: query.integer('limit') }
       const asked = { contestId: query.integer('contestId'), ...page }
       const ofPrizes = newestOf(kinds(), changesPrizes)
@@ -175,7 +181,7 @@ function paymentAnswers(source: AnswerSource): EndpointAnswers<'payouts' | 'loya
       const compute = () => parsed(payouts(books, asked, present))
       return parsed({ freshness: 'minute', changedBy, compute })
     }),
-    loyaltyRuns: endpointAnswer(source, asList('loyaltyRuns'), (_, { books, kinds }) => {
+    loyaltyRuns: endpointAnswer(source, formatList('loyaltyRuns'), (_, { books, kinds }) => {
       const changedBy = newestOf(kinds(), changesLoyalty)
       return parsed({ freshness: 'log', changedBy, compute: () => parsed(loyaltyRuns(books)) })
     }),
@@ -185,17 +191,17 @@ function paymentAnswers(source: AnswerSource): EndpointAnswers<'payouts' | 'loya
 /** `/schedule`, and its calendar feed. */
 function scheduleAnswers(source: AnswerSource): EndpointAnswers<'schedule' | 'scheduleCalendar'> {
   const calendar = openScheduleCalendar(source.reader.identity.origin)
-  const asCalendar = (text: string, _: RouteRequest, { head }: Snapshot) => ({
+  const formatCalendar = (text: string, _: RouteRequest, { head }: Snapshot) => ({
     body: Buffer.from(text),
     type: CALENDAR_TYPE,
     seq: head.seq,
   })
   return {
-    schedule: endpointAnswer(source, asJson, (_, snapshot) => {
+    schedule: endpointAnswer(source, formatJson, (_, snapshot) => {
       const compute = () => parsed(schedule(snapshot.books))
       return parsed({ freshness: 'log', changedBy: newestOfSchedule(snapshot), compute })
     }),
-    scheduleCalendar: endpointAnswer(source, asCalendar, (_, snapshot) => {
+    scheduleCalendar: endpointAnswer(source, formatCalendar, (_, snapshot) => {
       const compute = () => parsed(calendar(snapshot))
       return parsed({ freshness: 'log', changedBy: newestOfSchedule(snapshot), compute })
     }),
@@ -207,7 +213,7 @@ function eventAnswers(source: AnswerSource): EndpointAnswers<'event' | 'eventDet
   return {
     event: (ask) => lineReply(source, ask, (snapshot, seq) => snapshot.line(seq)),
     eventDetails: (ask) => lineReply(source, ask, (snapshot, seq) => snapshot.detailsLine(seq)),
-    eventCorrections: endpointAnswer(source, asJson, ({ segments }, { head, books }) => {
+    eventCorrections: endpointAnswer(source, formatJson, ({ segments }, { head, books }) => {
       const seq = parseSeq(segments['seq'] ?? '')
       if (seq === undefined || seq < 1 || seq > head.seq) return refused(noEvent(head.seq, segments['seq']))
       const correction = books.correction(seq)
@@ -245,7 +251,7 @@ function eventTypeAnswers(source: AnswerSource): EndpointAnswers<'eventTypes' | 
     Object.entries(eventSchemas(chain)).map(([type, one]) => [type, JSON.stringify(one)]),
   )
   return {
-    eventTypes: endpointAnswer(source, asJson, (_, { head, kinds }) => {
+    eventTypes: endpointAnswer(source, formatJson, (_, { head, kinds }) => {
       const seen = kinds()
       // `kinds` is in the order of first appearance.
       const changedBy = seen.at(-1)?.firstSeq ?? BEFORE_FIRST
@@ -283,7 +289,7 @@ function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTy
 /** `/status`: the head and its age as of the present minute. */
 function statusAnswer(source: AnswerSource, node: NodeReport): EndpointAnswers<'status'>['status'] {
   const { id, origin, chain, simulated } = source.reader.identity
-  return endpointAnswer(source, asJson, (_, { head, held }, present) => {
+  return endpointAnswer(source, formatJson, (_, { head, held }, present) => {
     const counts = held()
     const mirror = node.mirror?.() ?? null
     const following = node.following()

@@ -9,7 +9,7 @@ import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from './i
 import { type ContestRevisions, contestRevisions, loyaltyRevision, type Revision } from './plan-history.ts'
 
 /** Name and public URL of a service with pages. The API knows neither. */
-export type CalendarSite = Readonly<{ name: string; url: string }>
+type CalendarSite = Readonly<{ name: string; url: string }>
 
 /**
  * Opens a formatter of the schedule as an iCalendar feed. A moved date keeps its UID. With a site, the feed has its name,

@@ -12,10 +12,10 @@ import { JSON_TYPE } from '../http/headers.ts'
 import { type Keep, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import { ANSWER_TABLES } from './answer-tables.ts'
 
-/** What answers are computed from, and how their ETags are made. */
+/** The log that answers are computed from, and the form of their ETags. */
 export type AnswerSource = Readonly<{ reader: LogReader; etag: PresentEtag }>
 
-/** What may change an answer: nothing (`settled`), an event of the log, or the clock too. */
+/** Cause that may change an answer: none (`settled`), an event of the log, or the clock too. */
 export type Freshness = 'settled' | 'log' | 'minute'
 
 /**
@@ -110,7 +110,7 @@ export function holdsByName(ask: RouteRequest, etag: string): boolean {
 }
 
 /** An answer as JSON; its seq is that of `asOf`. */
-export function asJson(value: Readonly<{ asOf: Readonly<{ seq: number }> }>): Formatted {
+export function formatJson(value: Readonly<{ asOf: Readonly<{ seq: number }> }>): Formatted {
   return { body: Buffer.from(JSON.stringify(value)), type: JSON_TYPE, seq: value.asOf.seq }
 }
 
@@ -120,9 +120,10 @@ type ListAnswer = Readonly<{ asOf: AsOf; next?: string | null }>
  * A list in the format of the request: JSON, or with `format=csv` its table as CSV. `Link` names the next page, in the same
  * format.
  */
-export function asList<Id extends TableEndpoint>(id: Id): Format<AnswerOf<Id> & ListAnswer> {
+export function formatList<Id extends TableEndpoint>(id: Id): Format<AnswerOf<Id> & ListAnswer> {
   return (answer, ask) => {
-    if (ask.query.word('format') !== 'csv') return { ...asJson(answer), headers: linkTo(answer.next ?? null) }
+    if (ask.query.word('format') !== 'csv')
+      return { ...formatJson(answer), headers: linkTo(answer.next ?? null) }
     const table = ANSWER_TABLES[id](answer)
     return {
       body: Buffer.from(formatCsv(table)),

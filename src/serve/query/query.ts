@@ -10,7 +10,7 @@ import { WORD } from '../../protocol/rules.ts'
 /** A query that fits its endpoint's parameters; absent parameters are undefined. */
 export type ParsedQuery = Readonly<{
   /** The query as plain data, from which another thread opens the same one (`openQuery`). */
-  values: QueryValues
+  values: ParsedValues
   time(name: string): Ms | undefined
   integer(name: string): number | undefined
   /** A word, a text, a transaction, or one of a list of values. */
@@ -30,7 +30,7 @@ export type ParsedQuery = Readonly<{
 }>
 
 /** Values of a query by the names of their parameters. */
-export type QueryValues = ReadonlyMap<string, Value>
+export type ParsedValues = ReadonlyMap<string, Value>
 
 type Value = { text: string } & (
   | { is: 'time'; value: Ms }
@@ -214,7 +214,7 @@ function decode(raw: string): string | undefined {
 }
 
 /** Opens the query that has these values of an endpoint's parameters. */
-export function openQuery(values: QueryValues, table: readonly Parameter[]): ParsedQuery {
+export function openQuery(values: ParsedValues, table: readonly Parameter[]): ParsedQuery {
   return {
     values,
     time(name) {

@@ -7,7 +7,7 @@ import type { AnswerJob, RequestJob } from './answer-job.ts'
 import type { WrittenAnswer } from './respond.ts'
 
 /** Bytes of the finished answers that a serving thread caches. */
-export const ANSWERS_BYTES_MAX: number = 64 * 1024 * 1024
+const ANSWERS_BYTES_MAX = 64 * 1024 * 1024
 /** Bytes of the largest cached answer. Ten thousand contests, the longest and most expensive answer, are smaller. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 /** Bytes of a cached answer beside its body and its target: two lists of headers and its place in the cache. */
@@ -22,7 +22,7 @@ type Target = Readonly<{ path: string; target: string }>
  * A finished answer. It is fresh for ever if it is immutable, and otherwise as long as the log and the minute are those
  * at which it was made.
  */
-export type CachedAnswer = {
+type CachedAnswer = {
   /** State of the log and the clock at which it was made; null for an immutable answer. */
   readonly present: string | null
   /** Reply of an answer thread; null for an answer that the serving thread made. */

@@ -6,7 +6,7 @@ export const ANSWER_MS_MAX = 30_000
 const SWEEP_MS = 1_000
 
 /** Answers that have not ended yet, each counted at its end or aborted at the time limit. */
-export type AnswerDeadlines = Readonly<{
+type AnswerDeadlines = Readonly<{
   /** Begins to watch an answer. */
   begin(response: ServerResponse, answer: Begun): void
   /** Lifts the time limit of an answer that lasts as long as its caller reads. It is counted without its duration. */

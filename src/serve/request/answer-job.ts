@@ -2,7 +2,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import { names } from '../http/etag.ts'
 import { type Reply, type Route } from '../http/route.ts'
-import { openQuery, type QueryValues } from '../query/query.ts'
+import { openQuery, type ParsedValues } from '../query/query.ts'
 import { encodeBody } from './respond.ts'
 
 /** Work for an answer thread, as plain data. */
@@ -18,7 +18,7 @@ export type RequestJob = Readonly<{
   path: string
   target: string
   segments: Readonly<Record<string, string>>
-  query: QueryValues
+  query: ParsedValues
   ifNoneMatch: string | undefined
   acceptEncoding: string | undefined
   now: Ms

@@ -14,9 +14,9 @@ import type { RequestContext } from './request-context.ts'
 import { judgeForm, judgeTarget } from './request-form.ts'
 
 /** A problem that the API answers as JSON, and everything else as a page. */
-export type Refusal = Readonly<{ is: 'refused'; problem: Problem }>
+export type CheckRefusal = Readonly<{ is: 'refused'; problem: Problem }>
 
-export function refusalOf(problem: Problem): Refusal {
+export function checkRefusal(problem: Problem): CheckRefusal {
   return { is: 'refused', problem }
 }
 
@@ -34,7 +34,7 @@ export function openChecks({
   near,
   unready,
   metrics,
-}: CheckParts): (context: RequestContext) => Reply | Refusal | undefined {
+}: CheckParts): (context: RequestContext) => Reply | CheckRefusal | undefined {
   return (context) =>
     checkAllowance(context, counters, metrics) ??
     checkForm(context) ??
@@ -49,7 +49,7 @@ function checkAllowance(
   { request, found, path, underApi, caller, decision, terms }: RequestContext,
   counters: Counters | null,
   { rateLimited }: CheckParts['metrics'],
-): Refusal | undefined {
+): CheckRefusal | undefined {
   const scope = found?.route.allowance ?? scopeOfNothing(path, underApi)
   if (counters === null || scope === 'none' || request.method === 'OPTIONS') return undefined
   const { policy, decide } = counters[scope]
@@ -57,7 +57,7 @@ function checkAllowance(
   terms.allowance = allowanceHeaders(policy, decided)
   if (decided.allowed) return undefined
   rateLimited.inc({ scope })
-  return refusalOf(usedUp(policy, decided))
+  return checkRefusal(usedUp(policy, decided))
 }
 
 export function allowanceHeaders(policy: Policy, decision: Decision): HeaderList {
@@ -83,9 +83,9 @@ function checkMethod({ request: { method } }: RequestContext): Reply | undefined
 }
 
 /** Refuses a target that is too long. */
-function checkTarget({ request }: RequestContext): Refusal | undefined {
+function checkTarget({ request }: RequestContext): CheckRefusal | undefined {
   const tooLong = judgeTarget(request)
-  return tooLong === undefined ? undefined : refusalOf(tooLong)
+  return tooLong === undefined ? undefined : checkRefusal(tooLong)
 }
 
 const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
@@ -95,13 +95,13 @@ const NO_ENDPOINT: Problem = {
 }
 
 /** Refuses a path that no route matches. Suggests the path that is probably meant. */
-function checkRoute({ found, underApi, path }: RequestContext, near: NearPaths): Refusal | undefined {
+function checkRoute({ found, underApi, path }: RequestContext, near: NearPaths): CheckRefusal | undefined {
   if (found !== undefined) return undefined
   const problem = underApi ? NO_ENDPOINT : NOTHING_HERE
   const meant = near(path)
-  if (meant === undefined) return refusalOf(problem)
+  if (meant === undefined) return checkRefusal(problem)
   const slash = path.endsWith('/') ? ' An address has no slash at its end.' : ''
-  return refusalOf({
+  return checkRefusal({
     ...problem,
     detail: `There is nothing at this address. Did you mean ${meant}?${slash}`,
   })
@@ -111,14 +111,14 @@ function checkRoute({ found, underApi, path }: RequestContext, near: NearPaths):
 function checkReadiness(
   { found, underApi }: RequestContext,
   unready: () => Problem | undefined,
-): Refusal | undefined {
+): CheckRefusal | undefined {
   const showsLog = underApi ? found?.route.allowance !== 'none' : found?.route.showsLog === true
   const problem = showsLog ? unready() : undefined
-  return problem === undefined ? undefined : refusalOf(problem)
+  return problem === undefined ? undefined : checkRefusal(problem)
 }
 
 /** Wait of a request for a seq that this node does not have yet; undefined when it needs no wait. */
-export type SeqWait = (context: RequestContext) => Promise<Refusal | undefined> | undefined
+type SeqWait = (context: RequestContext) => Promise<CheckRefusal | undefined> | undefined
 
 /**
  * Opens the waits of a node that follows a log. A request that has waited goes on, or is refused as `behind`. A seq that
@@ -131,18 +131,18 @@ export function openSeqWait(following: Following | null, metrics: Pick<Metrics, 
   async function wait(
     { found, caller, response }: RequestContext,
     seq: number,
-  ): Promise<Refusal | undefined> {
+  ): Promise<CheckRefusal | undefined> {
     const place = await waits.wait({ seq, caller, msMax: waitMsMax, placeOnly: false }, response)
     if (place.is === 'here') return undefined
     if (place.is === 'nowhere') {
       // Its route would name this node's head. The head of the whole log tells a mirror of this node more.
       const isPage = found?.segments['seq'] === undefined && EVENT_PATHS.has(found?.route.path ?? '')
-      return isPage ? refusalOf(cursorAhead(place.head)) : undefined
+      return isPage ? checkRefusal(cursorAhead(place.head)) : undefined
     }
     response.once('close', () => {
       if (response.headersSent && response.statusCode === PROBLEMS.behind.status) metrics.behind.inc()
     })
-    return refusalOf(behind(reader.head().seq))
+    return checkRefusal(behind(reader.head().seq))
   }
 
   return (context) => {

@@ -69,7 +69,7 @@ export function partsOf(target: string): Readonly<{ target: string; path: string
 }
 
 /** Headers of a plain request that decide its answer. */
-export type PlainRequest = Readonly<{
+type PlainRequest = Readonly<{
   ifNoneMatch: string | undefined
   accept: string | undefined
   acceptEncoding: string | undefined

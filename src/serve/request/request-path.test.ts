@@ -123,14 +123,14 @@ suite('an answer in the cache that is not immutable', () => {
       })
       stage.trade(50)
       const first = await (await stage.get(path)).text()
-      const [before, again] = [reads, await stage.get(path)]
+      const [readOnce, again] = [reads, await stage.get(path)]
       assert.equal(await again.text(), first)
       const held = await stage.get(path, { 'If-None-Match': again.headers.get('etag') ?? '' })
       assert.equal(held.status, 304)
-      assert.equal(reads, before)
+      assert.equal(reads, readOnce)
       stage.trade(1)
       await (await stage.get(path)).text()
-      assert.ok(reads > before)
+      assert.ok(reads > readOnce)
     })
   }
 

@@ -26,7 +26,13 @@ import { type ParsedQuery, parseQuery } from '../query/query.ts'
 import { type AnswerCache, isCacheable } from './answer-cache.ts'
 import { openAnswerDeadlines } from './answer-deadlines.ts'
 import type { AnswerJob } from './answer-job.ts'
-import { allowanceHeaders, openChecks, openSeqWait, type Refusal, refusalOf } from './request-checks.ts'
+import {
+  allowanceHeaders,
+  openChecks,
+  openSeqWait,
+  type CheckRefusal,
+  checkRefusal,
+} from './request-checks.ts'
 import { header, openContexts, type RequestContext } from './request-context.ts'
 import { partsOf, readPlainRequest } from './request-form.ts'
 import { etagOfReply, respond, sharedBodyOf, writeAnswer, type WrittenAnswer } from './respond.ts'
@@ -181,7 +187,7 @@ export function openRequestPath(
     const startedMs = monotonicMs()
     deadlines.begin(response, { method: request.method ?? 'none', tally, startedMs })
     try {
-      let made: Reply | Refusal | undefined = check(context)
+      let made: Reply | CheckRefusal | undefined = check(context)
       if (made === undefined) {
         const waiting = waitForSeq(context)
         if (waiting !== undefined) made = await waiting
@@ -213,12 +219,12 @@ export function openRequestPath(
   }
 
   /** Parses the query and asks the route, here if the answer is brief, else in another thread. */
-  function askRoute(context: RequestContext): Reply | Refusal | Promise<Reply> {
+  function askRoute(context: RequestContext): Reply | CheckRefusal | Promise<Reply> {
     const { request, response, caller, path, rawQuery, found, terms } = context
     assert(found !== undefined, 'a path without a route is refused before')
     const { route, segments } = found
     const parsed = parseQuery(rawQuery, route.parameters)
-    if (!parsed.ok) return refusalOf(withFile(parsed.problem, context, router))
+    if (!parsed.ok) return checkRefusal(withFile(parsed.problem, context, router))
     const query = parsed.value
     const method = terms.head ? 'HEAD' : 'GET'
     const ms = now()

@@ -5,7 +5,7 @@ import { assert } from '../../protocol/brand.ts'
 export const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
 
 /** Answers that are written and wait in memory for their callers to read them. */
-export type UnreadAnswers = Readonly<{
+type UnreadAnswers = Readonly<{
   /**
    * Watches a completely written answer. `body` is its array if other answers may have the same one. Costs nothing
    * when the caller has already read the answer.

@@ -44,10 +44,10 @@ export function sitemapRoute({ api, site }: Web, pages: readonly AnyPage[]): Ans
     allowance: 'pages',
     showsLog: true,
     async handle(ask) {
-      const made = await sitemapAt(ask)
-      if (!made.ok) return problemReply(made.problem)
+      const sitemap = await sitemapAt(ask)
+      if (!sitemap.ok) return problemReply(sitemap.problem)
       const type = 'application/xml; charset=utf-8'
-      return { is: 'body', keep: 'revalidate', etag: 'of-content', type, body: made.value }
+      return { is: 'body', keep: 'revalidate', etag: 'of-content', type, body: sitemap.value }
     },
   }
 }
