@@ -1,4 +1,4 @@
-import { type Option, room } from '../command/plug/option.ts'
+import { type Option, lazy } from '../command/plug/option.ts'
 
 /**
  * The option that keeps a log on several nodes: one leads under a lock of the operator's PostgreSQL, whose table carries
@@ -7,7 +7,7 @@ import { type Option, room } from '../command/plug/option.ts'
  */
 export const CLUSTER: Option = {
   commands: [
-    room('operators', 'cluster', async ({ world, done }) =>
+    lazy('operators', 'cluster', async ({ world, done }) =>
       (await import('./command/cluster-program.ts')).clusterCommand(world, done),
     ),
   ],

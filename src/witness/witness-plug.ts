@@ -1,4 +1,4 @@
-import { type Option, room } from '../command/plug/option.ts'
+import { type Option, lazy } from '../command/plug/option.ts'
 
 /**
  * The option of cosignatures (C2SP tlog-witness): a log asks witnesses to cosign its checkpoints, and a witness cosigns
@@ -8,7 +8,7 @@ import { type Option, room } from '../command/plug/option.ts'
  */
 export const WITNESS: Option = {
   commands: [
-    room('auditors', 'witness', async ({ world, lines, done }) =>
+    lazy('auditors', 'witness', async ({ world, lines, done }) =>
       (await import('./command/witness-program.ts')).witnessCommand(world, lines, done),
     ),
   ],

@@ -12,13 +12,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { mayFillDisk } from '../../src/command/backups/copy-errors.ts'
 import { backupName, backupsIn, lockBackups } from '../../src/log/backup/backup-folder.ts'
 import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import { readLastBackup } from '../../src/log/backup/last-backup.ts'
 import { readStoreIdentity, storePath } from '../../src/log/store/store.ts'
 import { DAY_MS, type Ms, msOf } from '../../src/protocol/moment.ts'
 import { change, flip, makeLog, openFolder, publishUpTo, runBackup, runCheck } from '../story/damaged-log.ts'
+import { mayFillDisk } from '../../src/command/backups/backup-command.ts'
 
 const START = Date.UTC(2026, 5, 1, 3, 10)
 /** The moment `days` after the first backup. */

@@ -78,7 +78,7 @@ suite('a restore', () => {
     const { backups } = await backedUp(data, folder.path)
     const begun = Date.now()
     const now = (): Ms => msOf(Date.UTC(2026, 5, 1) + Date.now() - begun)
-    const settings = { from: backups, data, keyFiles: null, acceptLoss: false }
+    const settings = { from: backups, data }
     for (const _ of [1, 2]) {
       const { code, said } = await runCommand((world) => restore(settings, { ...world, now }))
       assert.equal(code, 0, said)

@@ -10,9 +10,9 @@ export function runRestore(
   from: string,
   data: string,
   acceptLoss = false,
-  keyFiles: readonly string[] | null = null,
+  signingKeyFile?: readonly string[],
 ): Promise<Ended> {
-  return runCommand((world) => restore({ from, data, keyFiles, acceptLoss }, world))
+  return runCommand((world) => restore({ from, data, signingKeyFile, acceptLoss }, world))
 }
 
 /** A log of ten events with a folder of one backup, and the path of the backup. */

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
-import { openDoorChoice } from '../../src/command/operator/door-choice.ts'
 import { type DraftSender, openTroubleReport, sendRows } from '../../src/command/publish/draft-sender.ts'
 import { worldOf } from '../stage/command-stage.ts'
+import { openDoorChoice } from '../../src/command/operator/publish-door.ts'
 
 /** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */
 type Answer =

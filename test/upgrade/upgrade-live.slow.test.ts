@@ -5,7 +5,7 @@ import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.
 import { hasStore, isSimulatedLog, storePath } from '../../src/log/store/store.ts'
 import { openRefs } from '../../src/log/store/refs.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
-import { holdsRealLog, upgradeDemo } from '../../src/command/demo/demo.ts'
+import { holdsRealLog, upgradeDemo } from '../../src/command/demo/demo-command.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import type { UpgradeProgress } from '../../src/publish/upgrade/upgrade.ts'

@@ -1,9 +1,7 @@
 import { Command, Option } from 'commander'
-import { askHeld } from '../../command/operator/held-door.ts'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
 import { openDoor } from '../../command/operator/publish-door.ts'
 import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
-import { refuseOtherOwner } from '../../command/terminal/directory-owner.ts'
 import { keyFiles, option, optionOf } from '../../command/terminal/options.ts'
 import { printable } from '../../command/terminal/output.ts'
 import { CommandError, type ExitCode, takeDirectory, tell, type World } from '../../command/terminal/world.ts'
@@ -15,6 +13,8 @@ import { setupSql } from '../table/table-setup.ts'
 import { lostCommand } from './lost-command.ts'
 import { requireTable, tableOptions, type TableOptionValues } from './table-options.ts'
 import { workOnTable } from './table-work.ts'
+import { askHeld } from '../../command/operator/held-command.ts'
+import { refuseOtherOwner } from '../../command/terminal/data-directory.ts'
 
 type Done = (code: ExitCode) => void
 

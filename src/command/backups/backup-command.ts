@@ -15,29 +15,62 @@ import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { checkStore } from '../operator/check-command.ts'
-import { requireLog } from '../operator/log-options.ts'
+import { directoryOption, requireLog } from '../operator/log-options.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { checkFileFolder, isFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
-import { asCopyError, mayFillDisk, WRITTEN_TOO_FAST } from './copy-errors.ts'
-import { newName } from './new-name.ts'
+import { asCopyError, newName } from './new-copy.ts'
 import { formatCount } from '../../protocol/amount.ts'
+import { Command } from 'commander'
+import { readKnownKeys } from '../operator/signing-key-file.ts'
+import { optionOf, wholeBetween } from '../terminal/options.ts'
 
 const STOPPED = 'stopped; no copy was made'
 const FAILED = { said: 'no copy was made', option: '--to' } as const
+/** Most days whose backups a folder may keep: ten years. */
+const DAYS_MAX = 3_660
 
-type BackupSettings = Readonly<{
-  data: string
-  to: string
-  keepDays: number
-  /** Whether the copy is checked as `daybook check` does. */
-  isFull: boolean
-  /** Keys of which one must have signed the log, for a full check. */
-  keys: readonly SigningKey[]
-}>
+type BackupOptions = Readonly<{ data: string; to: string; keepDays: number; verify: 'quick' | 'full' }>
+
+/** The command `backup`. */
+export function backupCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('backup')
+  return new Command('backup')
+    .description('copy a log and verify the copy; the service may keep running')
+    .addOption(directoryOption())
+    .addOption(
+      option(
+        '--to <path>',
+        'folder that keeps verified copies by day, or a new file for one copy; a new folder ends with /; required',
+      ).makeOptionMandatory(),
+    )
+    .addOption(
+      option('--keep-days <n>', 'days with a backup that a folder keeps; older ones are removed')
+        .argParser(wholeBetween(1, DAYS_MAX))
+        .default(30),
+    )
+    .addOption(
+      option('--verify <how>', 'quick: pages, newest events, signature; full: everything, as check does')
+        .choices(['quick', 'full'])
+        .default('quick'),
+    )
+    .action(async ({ verify, ...options }: BackupOptions) => {
+      const isFull = verify === 'full'
+      const keys = isFull ? readKnownKeys(undefined, options.data, world) : []
+      done(await backUp({ ...options, isFull, keys }, world))
+    })
+}
+
+type BackupSettings = Omit<BackupOptions, 'verify'> &
+  Readonly<{
+    /** Whether the copy is checked as `daybook check` does. */
+    isFull: boolean
+    /** Keys of which one must have signed the log, for a full check. */
+    keys: readonly SigningKey[]
+  }>
 
 /**
  * Copies a log to a new file, or to a folder that keeps copies by day, even while it is served. The copy is verified
@@ -97,6 +130,20 @@ async function backUpTo(to: string, at: Ms, settings: BackupSettings, world: Wor
   } finally {
     progress.end()
   }
+}
+
+/** Bytes of a write-ahead log that are no danger to a disk. */
+const WAL_BYTES_HARMLESS: number = 64 * 1024 * 1024
+
+const WRITTEN_TOO_FAST =
+  'no copy was made: while it was copied, the write-ahead log grew to more than what the disk has free. Copy when less is published, or free some space'
+
+/**
+ * Whether the write-ahead log may fill the disk before a copy ends. It cannot be emptied meanwhile, so a copy that goes
+ * on could stop publishing.
+ */
+export function mayFillDisk(walBytes: number, diskBytes: number): boolean {
+  return walBytes > WAL_BYTES_HARMLESS && diskBytes < walBytes
 }
 
 function refuseSmallDisk(folder: string, bytes: number): void {

@@ -1,34 +1,61 @@
 import { Command, Option } from 'commander'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
-import { markHighWater } from '../../log/store/high-water.ts'
+import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
-import { openForReading, storePath } from '../../log/store/store.ts'
+import {
+  hasStore,
+  openAnySchema,
+  openForReading,
+  readIdentity,
+  refusalOf,
+  StoreError,
+  storePath,
+  storeSchema,
+} from '../../log/store/store.ts'
 import { formatCompact, type Ms } from '../../protocol/moment.ts'
 import { restoreStore } from '../../publish/restore-store.ts'
-import { printDiagnoses } from '../doctor/diagnosis.ts'
+import { type Diagnosis, note, ok, printDiagnoses, warn, wrong } from '../doctor/diagnosis.ts'
 import { directoryOption } from '../operator/log-options.ts'
-import { readableKeys } from '../operator/signing-key-file.ts'
+import { defaultKeyFile, readableKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { makeFolder } from '../terminal/option-paths.ts'
+import { asPathError, isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { CommandError, type ExitCode, takeDirectory, tell, type World } from '../terminal/world.ts'
-import { mirrorIn } from '../terminal/mirror-directory.ts'
-import { asCopyError } from './copy-errors.ts'
-import { newName } from './new-name.ts'
-import { planRestore, type RestorePlan, type RestoreSettings } from './restore-plan.ts'
+import { mirrorIn } from '../terminal/data-directory.ts'
+import { asCopyError, newName } from './new-copy.ts'
 import { formatCount } from '../../protocol/amount.ts'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { freeBytes } from '../../log/store/disk-probe.ts'
+import {
+  backupsIn,
+  type FolderBackup,
+  type StoreContent,
+  storeContentOf,
+} from '../../log/backup/backup-folder.ts'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import { lockDirectory, LockedError } from '../../log/store/lock.ts'
+import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
+import { carriedPlace } from '../../log/tree/carried-place.ts'
+import { readKeys } from '../../log/tree/signing-keys.ts'
+import { keyDiagnosis, mirrorKeyDiagnosis } from '../doctor/doctor-directory.ts'
+import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
+import { newestCheckpoint } from '../../log/tree/ready-log.ts'
+import { openSignedTrees, tryRead } from '../../log/tree/signed-trees.ts'
+import { readCheckpoint } from '../../tlog/checkpoint.ts'
 
 const STOPPED = 'stopped; nothing was changed'
 
-type RestoreWords = Readonly<{
+/** Options of `restore`, as commander parses them. */
+type RestoreOptions = Readonly<{
   from: string
   data: string
-  signingKeyFile?: readonly string[]
-  acceptLoss?: true
-  dryRun?: true
+  /** Key that signs the log; the default file if absent. */
+  signingKeyFile?: readonly string[] | undefined
+  acceptLoss?: boolean
 }>
 
 /** The command `restore`. */
@@ -49,14 +76,13 @@ export function restoreCommand(world: World, done: (code: ExitCode) => void): Co
     .addOption(new Option('--accept-loss', 'restore although published events are not in the backup'))
     .addOption(new Option('--dry-run', 'say what would happen, and change nothing'))
     .addHelpText('after', '\nExample: daybook restore --from /backups --data /var/lib/daybook/log --dry-run')
-    .action(async ({ from, data, signingKeyFile, acceptLoss, dryRun }: RestoreWords) => {
-      const settings = { from, data, keyFiles: signingKeyFile ?? null, acceptLoss: acceptLoss === true }
-      done(dryRun === true ? dryRestore(settings, world) : await restore(settings, world))
-    })
+    .action(async ({ dryRun, ...options }: RestoreOptions & { dryRun?: true }) =>
+      done(dryRun === true ? dryRestore(options, world) : await restore(options, world)),
+    )
 }
 
 /** Prints what a restore would do. Ends with 1 when it would refuse. */
-function dryRestore(settings: RestoreSettings, world: World): ExitCode {
+function dryRestore(settings: RestoreOptions, world: World): ExitCode {
   const { found } = planRestore(settings, world)
   printDiagnoses(found, world)
   tell(world, 'nothing was changed: leave out --dry-run to restore')
@@ -64,7 +90,7 @@ function dryRestore(settings: RestoreSettings, world: World): ExitCode {
 }
 
 /** Restores a backup while no service uses the directory. */
-export async function restore(settings: RestoreSettings, world: World): Promise<ExitCode> {
+export async function restore(settings: RestoreOptions, world: World): Promise<ExitCode> {
   const { data } = settings
   // A wrong path is refused before a folder is made.
   planRestore(settings, world)
@@ -81,8 +107,8 @@ export async function restore(settings: RestoreSettings, world: World): Promise<
   return 0
 }
 
-async function replace(plan: RestorePlan, settings: RestoreSettings, world: World): Promise<void> {
-  const { data, keyFiles: files } = settings
+async function replace(plan: RestorePlan, settings: RestoreOptions, world: World): Promise<void> {
+  const { data, signingKeyFile = null } = settings
   const { path, content } = plan.backup
   const keptAt = (at: Ms): string => `${storePath(data)}.replaced-${formatCompact(at)}`
   const { path: kept } = await newName(keptAt, STOPPED, world)
@@ -99,7 +125,7 @@ async function replace(plan: RestorePlan, settings: RestoreSettings, world: Worl
       },
       verify(copy) {
         progress.end()
-        verifyCopy(copy, plan, readableKeys(files, data, world))
+        verifyCopy(copy, plan, readableKeys(signingKeyFile, data, world))
         raiseMark(plan, data)
       },
     })
@@ -142,13 +168,15 @@ function raiseMark({ raised }: RestorePlan, data: string): void {
 /** Commands to run after a restore. */
 function nextSteps(
   { backup, isLoss, isCarried }: RestorePlan,
-  { data, keyFiles: files }: RestoreSettings,
+  { data, signingKeyFile }: RestoreOptions,
   { program }: World,
 ): readonly string[] {
   const directory = `--data ${shellQuoted(data)}`
   // A mirror has no key.
   const signed =
-    files === null ? directory : `${directory} --signing-key-file ${shellQuoted(files.join(','))}`
+    signingKeyFile === undefined
+      ? directory
+      : `${directory} --signing-key-file ${shellQuoted(signingKeyFile.join(','))}`
   const isOld = backup.content.schema !== SCHEMA_VERSION
   const upgrade = isOld ? [`next: ${program} upgrade ${signed}`] : []
   const check = `${isOld ? 'then' : 'next'}: ${program} check ${signed}`
@@ -164,4 +192,303 @@ function nextSteps(
         `${serve} --accept-loss, once: a new log begins with the events that are left. Announce it`,
       ]
     : [...upgrade, check, serve]
+}
+
+/** Plan of a restore. A finding that is `wrong` prevents it. */
+type RestorePlan = Readonly<{
+  backup: ChosenBackup
+  mark: HighWater | null
+  /** The mark to write before the restore, when the present store alone knows of a loss. */
+  raised: HighWater | null
+  /** The present store: null when there is none, or when it cannot be read. */
+  present: StoreContent | null
+  /** Whether readers have seen more than the backup holds. */
+  isLoss: boolean
+  /** Whether a table carries the log, which still has what the backup lacks. */
+  isCarried: boolean
+  found: readonly Diagnosis[]
+}>
+
+type ChosenBackup = Readonly<{ path: string; atMs: number | null; content: StoreContent; bytes: number }>
+
+/** Plans a restore, and changes nothing. */
+function planRestore(settings: RestoreOptions, world: World): RestorePlan {
+  const { data, from, acceptLoss = false } = settings
+  const present = hasStore(data) ? presentOf(storePath(data)) : null
+  const { mark, fault } = markOf(data)
+  const { backup, damaged } = chooseBackup(from, logsOf(present, mark))
+  const { content, bytes, atMs } = backup
+  const age = atMs === null ? '' : `, made ${formatAge(world.now() - atMs)} ago`
+  const shared = sharedLog(backup)
+  const isCarried = shared !== null
+  const known = { data, mark, present }
+  const accepted = { shared, isAccepted: acceptLoss, program: world.program }
+  const { lost, raised, found: lossFound } = lossOf(content, known, accepted)
+  const found = [
+    note('backup', `${backup.path}${age}: ${formatCount(content.events, 'event')}, ${formatBytes(bytes)}`),
+    ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
+    note('log', `${content.origin}, id ${content.log}`),
+    schemaFound(backup.path, content),
+    ...(fault === null ? [] : [warn('high-water', fault)]),
+    presentFound(data, present),
+    ...lossFound,
+    ...keysFound(settings, backup.path, content, world),
+    diskFound(data, bytes),
+    ...lockFound(data),
+  ]
+  return { backup, mark, raised, present, isLoss: lost, isCarried, found }
+}
+
+/** The present store; null when it is damaged. One that this user may not read is no damaged one. */
+function presentOf(store: string): StoreContent | null {
+  refuseUnreadable(store, '--data')
+  return storeContentOf(store)
+}
+
+function refuseUnreadable(path: string, option: string): void {
+  try {
+    closeSync(openSync(path, 'r'))
+  } catch (error) {
+    throw asPathError(error, option)
+  }
+}
+
+function markOf(data: string): Readonly<{ mark: HighWater | null; fault: string | null }> {
+  try {
+    return { mark: readHighWater(data), fault: null }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { mark: null, fault: `${error.message}; nothing tells what was published after the backup` }
+  }
+}
+
+/** Ids of the log of a directory and of those that it continues, the newest first. */
+function logsOf(present: StoreContent | null, mark: HighWater | null): readonly string[] {
+  const former = mark?.former.map(({ id }) => id).toReversed() ?? []
+  return [mark?.log, present?.log, ...former].filter((id) => id !== undefined)
+}
+
+type Chosen = Readonly<{ backup: ChosenBackup; damaged: readonly FolderBackup[] }>
+
+/**
+ * The given file, or the backup in the given folder with the most events of the first of `logs` that has one. Without
+ * `logs`, that of a folder that has backups of one log only.
+ */
+function chooseBackup(from: string, logs: readonly string[]): Chosen {
+  if (!isFolder(from)) return { backup: chosen(from, null, contentOf(from)), damaged: [] }
+  const named = [...backupsIn(from)]
+  if (logs.length === 0) refuseSeveralLogs(from, named)
+  const wanted = logs.length > 0 ? logs : named.flatMap(({ content }) => content?.log ?? []).slice(0, 1)
+  for (const log of wanted) {
+    const at = newestOf(log, named)
+    const { path, atMs, content } = named[at] ?? { path: '', atMs: null, content: null }
+    if (content === null) continue
+    const damaged = named.slice(0, at).filter((newer) => newer.content === null)
+    return { backup: chosen(path, atMs, content), damaged }
+  }
+  const whose = logs[0] === undefined ? '' : ` of the log ${logs[0]}`
+  throw new CommandError(2, `--from: ${shellQuoted(from)} holds no backup${whose}`)
+}
+
+/**
+ * Index of the backup with the most events of a log, and of these of the one with the latest name; -1 without any. Events
+ * of one log only grow, and a name is only as good as the clock that gave it.
+ */
+function newestOf(log: string, named: readonly FolderBackup[]): number {
+  const events = named.map(({ content }) => (content?.log === log ? content.events : -1))
+  const most = Math.max(-1, ...events)
+  return most < 0 ? -1 : events.indexOf(most)
+}
+
+function chosen(path: string, atMs: number | null, content: StoreContent): ChosenBackup {
+  return { path, atMs, content, bytes: statSync(path).size }
+}
+
+function contentOf(file: string): StoreContent {
+  if (!existsSync(file) || !statSync(file).isFile())
+    throw new CommandError(2, `--from: there is no file or folder ${shellQuoted(file)}`)
+  refuseUnreadable(file, '--from')
+  const content = storeContentOf(file)
+  if (content === null) throw new CommandError(1, `--from: ${shellQuoted(file)} is no store of Daybook`)
+  return content
+}
+
+function refuseSeveralLogs(folder: string, named: readonly FolderBackup[]): void {
+  const logs = new Set(named.flatMap(({ content }) => content?.log ?? []))
+  if (logs.size > 1) {
+    const reason = `holds backups of ${logs.size} logs: give the file of one`
+    throw new CommandError(2, `--from: ${shellQuoted(folder)} ${reason}`)
+  }
+}
+
+function schemaFound(path: string, { schema }: StoreContent): Diagnosis {
+  if (schema === SCHEMA_VERSION) return ok('schema', `${schema}, which this Daybook reads`)
+  const db = openAnySchema(path, { readOnly: true })
+  try {
+    const reason = refusalOf(db, storeSchema(db))
+    return schema < SCHEMA_VERSION ? warn('schema', reason) : wrong('schema', reason)
+  } finally {
+    db.close()
+  }
+}
+
+function presentFound(data: string, present: StoreContent | null): Diagnosis {
+  if (!hasStore(data)) return note('present', `${shellQuoted(data)} holds no store`)
+  if (present === null)
+    return note('present', 'the present store cannot be read; it is kept under another name')
+  return note(
+    'present',
+    `the present store has ${formatCount(present.events, 'event')}; it is kept under another name`,
+  )
+}
+
+/** Identity of the log of a backup when a table carries it; null otherwise. */
+function sharedLog({ path, content: { schema } }: ChosenBackup): LogIdentity | null {
+  if (schema !== SCHEMA_VERSION) return null
+  const db = openAnySchema(path, { readOnly: true })
+  try {
+    return carriedPlace(db) === null ? null : readIdentity(db)
+  } finally {
+    db.close()
+  }
+}
+
+function keysFound(
+  { data, signingKeyFile }: RestoreOptions,
+  path: string,
+  { origin, schema }: StoreContent,
+  world: World,
+): readonly Diagnosis[] {
+  const files = signingKeyFile ?? [defaultKeyFile(data)]
+  const db = openAnySchema(path, { readOnly: true })
+  try {
+    const mirror = schema === SCHEMA_VERSION ? readMirrorMeta(db) : null
+    if (mirror !== null) return [mirrorKeyDiagnosis(mirror)]
+    const listed = schema === SCHEMA_VERSION ? readKeys(db) : []
+    return files.map((file) => {
+      const found = keyDiagnosis(file, origin, listed, world)
+      // The key is not needed before the start.
+      if (found.is === 'wrong') return warn(found.what, found.says)
+      return schema === SCHEMA_VERSION ? found : note('key', `${file} is there`)
+    })
+  } finally {
+    db.close()
+  }
+}
+
+function diskFound(data: string, bytes: number): Diagnosis {
+  let folder = resolve(data)
+  while (!existsSync(folder)) folder = dirname(folder)
+  const free = freeBytes(folder)
+  const says = `the restore needs ${formatBytes(bytes)}, and ${formatBytes(free)} are free`
+  return free < bytes ? wrong('disk', says) : ok('disk', says)
+}
+
+/** Whether another process uses the directory. A restore takes the lock itself before it plans. */
+function lockFound(data: string): readonly Diagnosis[] {
+  // The lock's file is not made here: a dry run changes nothing.
+  if (!existsSync(join(data, 'lock'))) return []
+  try {
+    lockDirectory(data)[Symbol.dispose]()
+    return []
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error
+    return [warn('lock', 'another process uses the directory: stop the service before the restore')]
+  }
+}
+
+/** Traces of the log in a data directory. */
+type Known = Readonly<{
+  data: string
+  mark: HighWater | null
+  /** The present store: null when there is none, or when it cannot be read. */
+  present: StoreContent | null
+}>
+
+type LossSettings = Readonly<{
+  isAccepted: boolean
+  /** Identity of the log of the backup when a table carries it; null otherwise. */
+  shared: LogIdentity | null
+  /** Words with which the user starts this program. */
+  program: string
+}>
+
+/**
+ * Events that readers have seen and the backup lacks. `raised`: the mark to write before the restore, when the present
+ * store alone knows them.
+ */
+type Loss = Readonly<{ lost: boolean; raised: HighWater | null; found: readonly Diagnosis[] }>
+
+/** Finds out whether published events are missing in the backup, by the high-water mark and by the present store. */
+function lossOf(
+  { log, events, origin }: StoreContent,
+  { data, mark, present }: Known,
+  { isAccepted, shared, program }: LossSettings,
+): Loss {
+  const loss = isAccepted ? warn : wrong
+  const remedy = isAccepted
+    ? 'the next start begins a new log without them'
+    : 'use a newer backup, or --accept-loss to give them up'
+  if (mark?.former.some(({ id }) => id === log) === true) {
+    const says = `the log ${mark.log} continues this one since a loss was accepted: ${remedy}`
+    return lostWith(loss('loss', says))
+  }
+  const other = mark?.log ?? present?.log ?? log
+  if (shared?.former.some(({ id }) => id === other) === true) {
+    const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and ${program} cluster lost --data ${shellQuoted(data)} lists its drafts`
+    return nothingLost(warn('loss', says))
+  }
+  if (other !== log) {
+    const says = `the directory belongs to another log, ${other}: restore into an empty directory`
+    return nothingLost(wrong('loss', says))
+  }
+  const published = mark === null ? 0 : sizeOf(mark)
+  const stored = present?.log === log ? present.events : 0
+  const missing = Math.max(published, stored) - events
+  if (missing > 0) {
+    const known = published >= stored ? 'the log has published' : 'the present store has'
+    const says = `the backup lacks ${formatCount(missing, 'event')} after seq ${events}, which ${known}`
+    if (shared !== null) return lostWith(warn('loss', `${says}: the node reads them from its table`))
+    const raised = stored > published ? newestMark(data) : null
+    if (raised === null && published <= events) return lostWith(wrong('loss', `${says}. ${UNPROVEN}`))
+    return lostWith(loss('loss', `${says}: ${remedy}`), raised)
+  }
+  if (mark !== null) return nothingLost(ok('loss', 'the backup holds every published event'))
+  return nothingLost(warn('loss', nothingTells(program)))
+}
+
+const UNPROVEN =
+  'Its newest tree is not the one that was signed, so the next start would not know of the loss: move the present store away, restore, and ask a reader for a checkpoint before the start'
+
+function nothingTells(program: string): string {
+  return `without a high-water mark nothing tells what was published after the backup: ask a reader for a checkpoint, and run ${program} verify URL --since FILE with it after the start`
+}
+
+function lostWith(found: Diagnosis, raised: HighWater | null = null): Loss {
+  return { lost: true, raised, found: [found] }
+}
+
+function nothingLost(found: Diagnosis): Loss {
+  return { lost: false, raised: null, found: [found] }
+}
+
+function sizeOf({ checkpoint }: HighWater): number {
+  const read = readCheckpoint(Buffer.from(checkpoint))
+  return read.ok ? read.value.checkpoint.size : 0
+}
+
+/**
+ * The newest tree of the present store as a mark; null when a key of its log has not signed it. A start refuses such a
+ * mark, and does not take it for a loss.
+ */
+function newestMark(data: string): HighWater | null {
+  const db = openAnySchema(storePath(data), { readOnly: true })
+  try {
+    const mark = tryRead(() => newestCheckpoint(db))
+    if (mark === undefined) return null
+    const signed = tryRead(() => openSignedTrees(db).signedIn(mark.checkpoint, []))
+    return signed === undefined ? null : mark
+  } finally {
+    db.close()
+  }
 }

@@ -1,15 +1,47 @@
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { openAsk } from '../../client/ask.ts'
+import { DaybookError } from '../../client/daybook-error.ts'
+import { SURROUNDINGS } from '../../client/surroundings.ts'
+import { parseCheckpoint } from '../../tlog/checkpoint.ts'
+import { NOTE_BYTES_MAX, parseNote } from '../../tlog/note.ts'
+import { parseVkey } from '../../tlog/vkey.ts'
+import { type Audit, audit, type AuditSettings } from '../../verify/audit.ts'
+import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
+import { formatReport, isVerified } from '../../verify/report.ts'
+import type { Evidence, SavedNote } from '../../verify/saved-checkpoint.ts'
+import { openLiveSource } from '../../verify/reading/live-source.ts'
+import { FILE_BYTES_MAX, type Source } from '../../verify/reading/source.ts'
+import { fetchSameOrigin, isAddress, readAddress } from '../terminal/log-address.ts'
+import { fetchAllowed, fetchWithNotice } from '../terminal/client.ts'
+import { asPathError, checkFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
+import { openChainCheck } from '../../finality/audit/ask-chain.ts'
+import { type ChainOptions, openChainQuestions } from './verify-chain.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 import { Command } from 'commander'
 import { option, optionOf, wholeBetween } from '../terminal/options.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
-import { collectWitnesses } from '../terminal/witness-option.ts'
-import type { ChainOptions } from './verify-chain.ts'
-import type { WitnessOptions } from './verify-witnesses.ts'
-import { verify } from './verify.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
+import { collectWitnesses, readWitnesses } from '../terminal/witness-option.ts'
+import { readBytes } from '../../client/body.ts'
+import type { WitnessAnswer, WitnessQuestions } from '../../verify/ask-witnesses.ts'
+import { VERSION } from '../terminal/version.ts'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
 
+/** Options of `verify`, as commander parses them. */
 type VerifyOptions = ChainOptions &
   WitnessOptions &
-  Readonly<{ since?: string; save?: string; key: readonly string[] }>
+  Readonly<{
+    since?: string
+    save?: string
+    /** Verifier keys from a source other than the service. */
+    key: readonly string[]
+  }>
+
+/** Options of `verify` about witnesses. */
+type WitnessOptions = Readonly<{ witness: readonly string[]; quorum?: number }>
 
 /** Sizes by default: 300 random transactions find one false one in a hundred with a chance of 95 %. */
 const SAMPLE = 300
@@ -81,9 +113,284 @@ Examples:
 The file vkey has the verifier key of the log. Take it from where the operator publishes it, not from the service.
 For your own log, daybook keygen --show prints it.`,
     )
-    .action(async (target: string, { since, save, key, witness, quorum, ...chain }: VerifyOptions) => {
-      const witnesses = { witness, ...(quorum === undefined ? {} : { quorum }) }
-      const paths = { target, since: since ?? null, save: save ?? null }
-      done(await verify({ ...paths, keys: key, chain, witnesses }, world))
+    .action(async (target: string, options: VerifyOptions) => done(await verify(target, options, world)))
+}
+
+/** Verifies a service or a folder of its files, and prints a report of one screen. */
+async function verify(target: string, options: VerifyOptions, world: World): Promise<ExitCode> {
+  const started = world.monotonicMs()
+  const { since, save, key: keys } = options
+  for (const key of keys) {
+    if (parseVkey(NODE_PRIMITIVES.sha256, key) === undefined)
+      throw new CommandError(2, '--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
+  }
+  const given = since === undefined ? [] : [readSince(since)]
+  const witnesses = openWitnessQuestions(options, world)
+  const { source, requests } = openTarget(target, world)
+  const questions = await openChainQuestions(options, source, world)
+  const chain = questions && openChainCheck(questions)
+  const folder = save === undefined ? null : openCheckpointFolder(save)
+  const found = await runAudit({ keys, chain, witnesses }, source, given, folder, world)
+  const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`
+  world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
+  // The report comes first, so that a full disk cannot prevent it.
+  for (const line of saveResults(found, folder)) tell(world, line)
+  return isVerified(found) ? 0 : 1
+}
+
+async function runAudit(
+  {
+    keys,
+    chain,
+    witnesses,
+  }: Readonly<{ keys: readonly string[] }> & Pick<AuditSettings, 'chain' | 'witnesses'>,
+  source: Source,
+  since: readonly SavedNote[],
+  folder: CheckpointFolder | null,
+  world: World,
+): Promise<Audit> {
+  const bars = {
+    asking: openProgress('asking', 'answers', world),
+    reading: openProgress('reading', 'events', world),
+    chain: openProgress('asking the chain', 'answers', world),
+  }
+  try {
+    return await audit({
+      source,
+      primitives: NODE_PRIMITIVES,
+      own: { given: keys, keptOf: (origin) => folder?.keysOf(origin) ?? [] },
+      saved: [...since, ...(folder?.saved() ?? [])],
+      chance: world.random,
+      now: world.now,
+      chain,
+      witnesses,
+      signal: world.stop,
+      onProgress(stage, done, total) {
+        if (stage !== 'asking') bars.asking.end()
+        if (stage === 'chain') bars.reading.end()
+        bars[stage].at(done, total)
+      },
     })
+  } catch (error) {
+    if (world.stop.aborted) throw new CommandError(1, 'stopped; the log was not verified', { cause: error })
+    if (error instanceof DaybookError) throw new CommandError(1, error.message, { cause: error })
+    throw error
+  } finally {
+    bars.asking.end()
+    bars.reading.end()
+    bars.chain.end()
+  }
+}
+
+/** Saves the checkpoint and any evidence; returns lines for the user. */
+function saveResults(found: Audit, folder: CheckpointFolder | null): readonly string[] {
+  if (folder === null) {
+    return found.evidence.length > 0 ? ['evidence was found and not saved: give --save DIR to save it'] : []
+  }
+  try {
+    if (found.keep !== null) folder.keep(found.keep)
+    return found.evidence.map((one) => `evidence saved in ${folder.keepEvidence(one)}`)
+  } catch (error) {
+    throw asPathError(error, '--save')
+  }
+}
+
+type Target = Readonly<{ source: Source; requests(): number }>
+
+function openTarget(target: string, world: World): Target {
+  let count = 0
+  if (!isAddress(target)) {
+    if (statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new CommandError(
+        2,
+        `${shellQuoted(target)} is neither an address (http://…) nor an existing folder`,
+      )
+    }
+    const mirrored = join(target, 'api', 'v1')
+    const isMirror = statSync(mirrored, { throwIfNoEntry: false })?.isDirectory() === true
+    const folder = openFolderSource(isMirror ? mirrored : target)
+    const read: Source['read'] = async (path) => {
+      const file = await folder.read(path)
+      count += file === undefined ? 0 : 1
+      return file
+    }
+    return { source: { ...folder, read }, requests: () => count }
+  }
+  const base = readAddress(target)
+  const fetch = fetchSameOrigin(fetchWithNotice(base, world))
+  const ask = openAsk({
+    base,
+    now: world.monotonicMs,
+    random: world.random,
+    fetch(url, init) {
+      count += 1
+      return fetch(url, init)
+    },
+  })
+  return { source: openLiveSource(ask, SURROUNDINGS.sleep, world.stop), requests: () => count }
+}
+
+function readSince(file: string): SavedNote {
+  let note: Uint8Array
+  try {
+    note = readFileSync(file)
+  } catch (cause) {
+    throw new CommandError(2, `--since: ${shellQuoted(file)} cannot be read: ${systemReason(cause)}`, {
+      cause,
+    })
+  }
+  const parsed = parseNote(note)
+  if (!parsed.ok || parseCheckpoint(parsed.value.text) === undefined) {
+    throw new CommandError(2, `--since: ${shellQuoted(file)} is not a checkpoint`)
+  }
+  return { name: file, note, named: true }
+}
+
+function duration(ms: number): string {
+  const seconds = ms / 1000
+  return seconds < 120
+    ? `${seconds.toFixed(1)} s`
+    : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}
+
+/** Longest wait for the whole answer of a witness. */
+const ANSWER_MS_MAX = 10_000
+
+/** Opens the questions to the witnesses; null without `--witness`. Throws a `CommandError` on malformed options. */
+function openWitnessQuestions({ witness, quorum }: WitnessOptions, world: World): WitnessQuestions | null {
+  const choice = readWitnesses(witness, quorum, { quorum: '--quorum', needsUrl: false })
+  if (choice === null) return null
+  const { witnesses } = choice
+  const urls = new Set(witnesses.flatMap(({ url }) => url ?? []))
+  const asked = Array.from(urls, (url) => {
+    const names = new Set(witnesses.filter((one) => one.url === url).map(({ key }) => key.name))
+    return { url, keys: witnesses.flatMap(({ key }) => (names.has(key.name) ? key : [])) }
+  })
+  return {
+    keys: witnesses.map(({ key }) => key),
+    quorum: choice.quorum,
+    asked,
+    ask: (address) => askWitness(address, world.stop),
+  }
+}
+
+async function askWitness(address: string, stop: AbortSignal): Promise<WitnessAnswer> {
+  const late = AbortSignal.timeout(ANSWER_MS_MAX)
+  try {
+    const signal = AbortSignal.any([stop, late])
+    const { status, body } = await fetchAllowed(address, {
+      signal,
+      headers: { 'User-Agent': `daybook/${VERSION}` },
+    })
+    if (status === 200 && body !== null) return { is: 'note', body: await readBytes(body, NOTE_BYTES_MAX) }
+    await body?.cancel()
+    return status === 404 ? { is: 'none' } : { is: 'silent', why: `status ${status}` }
+  } catch (error) {
+    stop.throwIfAborted()
+    if (late.aborted) return { is: 'silent', why: `not within ${ANSWER_MS_MAX / 1000} s` }
+    return { is: 'silent', why: error instanceof DaybookError ? error.message : 'it cannot be reached' }
+  }
+}
+
+const MONTH_FILE = /^(\d{4}-\d{2})\.jsonl\.gz$/
+
+/**
+ * Source that reads a folder with the paths below `/api/v1/`: `archive/2026-10.jsonl.gz`, `log/checkpoint`,
+ * `summary.json` and so on. A JSON answer is at its path, at its path with `.json`, or in `index.json` of a folder of its
+ * name. Files of `archive` and `log` may also be in the folder itself.
+ */
+function openFolderSource(folder: string): Source {
+  return {
+    is: 'folder',
+    async read(path) {
+      const near = join(folder, basename(path))
+      const own = /^(?:archive|log)\//.test(path) ? [near, `${near}.json`] : []
+      const file = join(folder, path)
+      for (const candidate of [file, `${file}.json`, join(file, 'index.json'), ...own]) {
+        const found = await stat(candidate).catch(() => undefined)
+        if (found?.isFile() !== true) continue
+        if (found.size > FILE_BYTES_MAX)
+          throw new CommandError(
+            1,
+            `${candidate} is larger than ${FILE_BYTES_MAX} bytes, the most that verify reads`,
+          )
+        return readFile(candidate)
+      }
+      return undefined
+    },
+    async months() {
+      const names = await Promise.all(
+        [folder, join(folder, 'archive')].map((at) => readdir(at).catch(() => [])),
+      )
+      const months = names.flat().flatMap((name) => MONTH_FILE.exec(name)?.[1] ?? [])
+      return [...new Set(months)].toSorted()
+    },
+    pause: () => Promise.resolve(),
+  }
+}
+
+/** Most checkpoints that are read from a folder. */
+const SAVED_MAX = 100_000
+const CHECKPOINT = /^[0-9a-f]{16}-\d+\.checkpoint$/
+
+/** Folder that keeps checkpoints, and the keys that they were verified with, between runs. */
+type CheckpointFolder = Readonly<{
+  saved(): readonly SavedNote[]
+  keysOf(origin: string): readonly string[]
+  keep(checkpoint: NonNullable<Audit['keep']>): void
+  /** Writes evidence of a fork or a rollback for others, and returns its folder. */
+  keepEvidence(evidence: Evidence): string
+}>
+
+/** Opens the folder of `--save`, and makes it where it does not exist. */
+export function openCheckpointFolder(directory: string): CheckpointFolder {
+  checkFolder(directory, '--save')
+  makeFolder(directory, '--save')
+  const at = (name: string): string => join(directory, name)
+  return {
+    saved() {
+      try {
+        return readdirSync(directory)
+          .filter((name) => CHECKPOINT.test(name))
+          .slice(-SAVED_MAX)
+          .map((name) => ({ name: at(name), note: readFileSync(at(name)), named: false }))
+      } catch (error) {
+        throw asPathError(error, '--save')
+      }
+    },
+    keysOf(origin) {
+      const file = at(`${nameOf(origin)}.vkeys`)
+      return existsSync(file)
+        ? readFileSync(file, 'utf8')
+            .split('\n')
+            .filter((line) => line !== '')
+        : []
+    },
+    keep({ origin, notes, vkeys }) {
+      for (const { size, note } of notes) writeNew(at(`${nameOf(origin)}-${size}.checkpoint`), note)
+      writeWhole(at(`${nameOf(origin)}.vkeys`), vkeys.map((vkey) => `${vkey}\n`).join(''))
+    },
+    keepEvidence({ origin, name, files }) {
+      const folder = at(`${nameOf(origin)}-${name}`)
+      makeFolder(folder, '--save')
+      for (const [file, bytes] of Object.entries(files)) writeNew(join(folder, file), bytes)
+      return folder
+    },
+  }
+}
+
+/** Writes a file unless it exists. A checkpoint of the same name has the same content. */
+function writeNew(file: string, bytes: Uint8Array): void {
+  if (!existsSync(file)) writeWhole(file, bytes)
+}
+
+/** Writes a file under another name first, so that a full disk or a crash leaves no half-written file. */
+function writeWhole(file: string, bytes: Uint8Array | string): void {
+  writeFileSync(`${file}.part`, bytes, { flush: true })
+  renameSync(`${file}.part`, file)
+}
+
+/** Name of a log's files: the beginning of the SHA-256 of its origin, which may contain slashes. */
+function nameOf(origin: string): string {
+  return createHash('sha256').update(origin).digest('hex').slice(0, 16)
 }

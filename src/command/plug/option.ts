@@ -15,7 +15,7 @@ import type { ExitCode, World } from '../terminal/world.ts'
  */
 export type Option = Readonly<{
   /** Commands of its own. */
-  commands?: readonly CommandRoom[]
+  commands?: readonly LazyCommand[]
   /** Its part of `serve`. */
   serve?(): Promise<ServePart>
   /** Its part of `publish`. */
@@ -102,24 +102,13 @@ export const COMMAND_GROUPS = {
   operators: 'For operators:',
 } as const
 
-/** Commands that are loaded together, and the group of the help that has them. */
-export type CommandRoom = Readonly<{
+/** A command that is loaded when it is called, and the group of the help that has it. */
+export type LazyCommand = Readonly<{
   group: keyof typeof COMMAND_GROUPS
-  commands: readonly string[]
-  add(program: Command, surroundings: ProgramWorld): Promise<unknown>
+  name: string
+  load(surroundings: ProgramWorld): Promise<Command>
 }>
 
-/** Room of one command. */
-export function room(
-  group: CommandRoom['group'],
-  command: string,
-  load: (surroundings: ProgramWorld) => Promise<Command>,
-): CommandRoom {
-  return {
-    group,
-    commands: [command],
-    async add(program, surroundings) {
-      program.addCommand(await load(surroundings))
-    },
-  }
+export function lazy(group: LazyCommand['group'], name: string, load: LazyCommand['load']): LazyCommand {
+  return { group, name, load }
 }

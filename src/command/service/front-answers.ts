@@ -13,12 +13,12 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { openPictures } from '../../serve/request/pictures.ts'
 import { openScripts } from '../../web/assets/assets.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
-import { hostInUrl } from '../terminal/host-in-url.ts'
 import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
 import { openNodeWords, shownPresent, type ShownSettings } from './front-routes.ts'
 import { openPictureDrawing } from './picture-drawing.ts'
 import type { FrontSettings, FrontTools } from './front-settings.ts'
 import type { FrontMemory } from './front-memory.ts'
+import { hostInUrl } from '../terminal/log-address.ts'
 
 const STATUS_PATH = ENDPOINT_PATHS.status
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { hostInUrl } from '../terminal/host-in-url.ts'
 import { CommandError } from '../terminal/world.ts'
+import { hostInUrl } from '../terminal/log-address.ts'
 
 type PortOption = '--port' | '--publish-port' | '--ops-port' | '--witness-port'
 

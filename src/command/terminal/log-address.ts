@@ -64,3 +64,8 @@ export function fetchSameOrigin(fetch: Surroundings['fetch']): Surroundings['fet
 function isRedirect({ status, headers }: Response): boolean {
   return status >= 300 && status < 400 && status !== 304 && headers.has('location')
 }
+
+/** A host name or address as a URL needs it: an IPv6 address in brackets. */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -10,12 +10,12 @@ import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import { runToEnd } from '../../command/operator/node-ending.ts'
 import { demandFreePort } from '../../command/service/taken-port.ts'
 import { asCommandError, causeOf, fetchAllowed } from '../../command/terminal/client.ts'
-import { hostInUrl } from '../../command/terminal/host-in-url.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { openProgress } from '../../command/terminal/progress.ts'
 import { CommandError, type ExitCode, takeDirectory, type World } from '../../command/terminal/world.ts'
 import type { MirrorWitnessSettings } from './mirror-witness.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
+import { hostInUrl } from '../../command/terminal/log-address.ts'
 
 /** Milliseconds between two log lines about the progress of a build. */
 const PROGRESS_MS = 10_000

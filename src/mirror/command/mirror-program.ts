@@ -10,13 +10,13 @@ import {
   portNumber,
 } from '../../command/operator/node-options.ts'
 import { publicUrl, siteOf, type SiteOptions, siteOptions } from '../../command/operator/site-options.ts'
-import { refuseOtherOwner } from '../../command/terminal/directory-owner.ts'
 import { readAddress } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, option, optionOf, originName } from '../../command/terminal/options.ts'
 import { VERSION } from '../../command/terminal/version.ts'
 import { CommandError, type ExitCode, type World } from '../../command/terminal/world.ts'
 import type { RunMirrorSettings } from './mirror-command.ts'
+import { refuseOtherOwner } from '../../command/terminal/data-directory.ts'
 
 type MirrorOptions = SiteOptions &
   LineOptions &

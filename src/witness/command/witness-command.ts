@@ -9,11 +9,11 @@ import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/
 import { runToEnd } from '../../command/operator/node-ending.ts'
 import { openCrowdedReport } from '../../command/service/crowded-report.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
-import { hostInUrl } from '../../command/terminal/host-in-url.ts'
 import { CommandError, type ExitCode, takeDirectory, type World } from '../../command/terminal/world.ts'
 import { openCosigning } from './open-cosigning.ts'
 import { readWitnessKeys } from './witness-keys.ts'
 import { openWitnessRegistry } from './witness-metrics.ts'
+import { hostInUrl } from '../../command/terminal/log-address.ts'
 
 /** Settings of `witness`, already checked. */
 type WitnessSettings = Readonly<{

@@ -9,10 +9,10 @@ import { beginLines, type LineOptions, lineOptions, sayStart } from '../../comma
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import { directoryOption } from '../../command/operator/log-options.ts'
 import { portNumber } from '../../command/operator/node-options.ts'
-import { refuseOtherOwner } from '../../command/terminal/directory-owner.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, option, optionOf, originName, wholeBetween } from '../../command/terminal/options.ts'
 import type { ExitCode, World } from '../../command/terminal/world.ts'
+import { refuseOtherOwner } from '../../command/terminal/data-directory.ts'
 
 type WitnessOptions = LineOptions &
   Readonly<{

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { Command } from 'commander'
 import { SERVE_ON_TABLE } from '../../../src/cluster/command/table-options.ts'
 import { shownSettings } from '../../../src/command/log-lines/start-lines.ts'
-import { serveOptions } from '../../../src/command/operator/serve-program.ts'
+import { serveOptions } from '../../../src/command/operator/serve-command.ts'
 
 suite('the options that a log line shows', () => {
   test('have nothing of the address of a database', () => {

@@ -1,3 +1,4 @@
+import { Command } from 'commander'
 import type { Ask } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook, Events } from '../../client/daybook.ts'
@@ -8,45 +9,89 @@ import type { FollowAsked } from '../../client/follow.ts'
 import type { StreamStatus } from '../../client/stream.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { PAGE_LIMIT_MAX, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { Status } from '../../protocol/status-resources.ts'
 import { askedCovering } from '../../verify/reading/node-lag.ts'
 import { asCommandError, withCommandErrors, openClient, pauseOf } from '../terminal/client.ts'
 import { openCursorFile } from './cursor-file.ts'
-import { type EventFormat, openEventsText } from './output-events.ts'
+import { filterOf, type FilterOptions, filterOptions, seqNumber } from './filter-options.ts'
+import { EVENT_FORMATS, type EventFormat, openEventsText } from './output-events.ts'
+import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
+import { OPTION_TIME_FORMS, pastTimeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import { type CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 
 /** Width of a table that does not go to a terminal. */
 const COLUMNS_DEFAULT = 120
 
-/** Start of reading: after a seq, at a moment, with the last events, or at the head. */
-export type TailStart = Readonly<
-  { is: 'after'; seq: number } | { is: 'since'; atMs: Ms } | { is: 'last'; count: number } | { is: 'head' }
->
+type TailOptions = FilterOptions &
+  Readonly<{
+    after?: number
+    from?: Ms
+    last?: number
+    count?: number
+    follow: boolean
+    cursor?: string
+    format?: EventFormat
+  }>
 
-type TailSettings = Readonly<{
-  url: string
-  start: TailStart
-  filter: EventFilter
-  /** Number of events after which it ends, or null. */
-  count: number | null
-  /** Whether it waits for events after the head that the log had at the start. */
-  follow: boolean
-  /** Path of the cursor file; a saved cursor overrides `start`. */
-  cursor: string | null
-  /** Null for a table on a terminal and JSON lines elsewhere. */
-  format: EventFormat | null
-}>
+/** The command `tail`. */
+export function tailCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('tail')
+  const command = new Command('tail')
+    .description('follow the log: a table on a terminal, lines as in the archive elsewhere')
+    .argument('<url>', 'address of the service')
+    .addOption(
+      option('--after <seq>', 'begin after this seq').argParser(seqNumber).conflicts(['from', 'last']),
+    )
+    .addOption(
+      option('--from <time>', `begin at this moment: ${OPTION_TIME_FORMS}`)
+        .argParser(pastTimeOption(world.now))
+        .conflicts('last'),
+    )
+    .addOption(
+      option('-n, --last <n>', 'begin with the last n events that match the filter').argParser(
+        wholeBetween(0, PAGE_LIMIT_MAX),
+      ),
+    )
+    .addOption(option('--no-follow', 'end at the head that the log has at the start'))
+    .addOption(option('--count <n>', 'end after this many events').argParser(wholeBetween(1, SEQ_MAX)))
+    .addOption(
+      option(
+        '--cursor <file>',
+        'file that keeps the cursor between runs; once it exists, it overrides --after, --from and --last',
+      ),
+    )
+    .addOption(
+      option('--format <name>', 'format of events (default: table on a terminal, jsonl elsewhere)').choices(
+        EVENT_FORMATS,
+      ),
+    )
+  return filterOptions(command, option)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  daybook tail https://data.example.org
+  daybook tail https://data.example.org --from 24h --type payout --no-follow | jq -r .kots
+  daybook tail https://data.example.org --cursor .daybook-cursor >> events.jsonl`,
+    )
+    .action(async (url: string, options: TailOptions) =>
+      done(await tail({ ...options, url, filter: filterOf(options) }, world)),
+    )
+}
+
+type TailSettings = Omit<TailOptions, keyof FilterOptions> & Readonly<{ url: string; filter: EventFilter }>
 
 /** Progress of a run: events shown, events read, and the last seq that was read. */
 type TailProgress = { shown: number; read: number; seq: number }
 
 /** Prints events as they are published, and at its end the command that continues. An interrupt is a normal end. */
-export async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
-  const { url, filter, count, follow } = settings
+async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
+  const { url, filter, count = Infinity, follow } = settings
   const daybook = openClient(url, world)
-  using file = settings.cursor === null ? null : openCursorFile(settings.cursor, world.monotonicMs)
+  using file = settings.cursor === undefined ? null : openCursorFile(settings.cursor, world.monotonicMs)
   const columns = world.columns?.() ?? null
   const format = settings.format ?? (columns === null ? 'jsonl' : 'table')
   const details: DetailsByEvent | undefined = format === 'table' ? new WeakMap() : undefined
@@ -61,7 +106,7 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   const mayCatchUp = following.state === 'follower'
   const run: TailProgress = { shown: 0, read: 0, seq: 0 }
 
-  const left = (): number => (count === null ? Infinity : count - run.shown)
+  const left = (): number => count - run.shown
   const isOver = (): boolean =>
     world.stop.aborted || !isRead || left() <= 0 || (!follow && run.seq >= head.seq)
   let isRead = true
@@ -87,8 +132,8 @@ export async function tail(settings: TailSettings, world: World): Promise<ExitCo
   try {
     const saved = file?.saved ?? null
     if (saved !== null && saved.log !== log) throw await cursorError(saved.log, saved.seq)
-    const start: TailStart = saved === null ? settings.start : { is: 'after', seq: saved.seq }
-    const { after, events } = await startOf(daybook, start, head.seq, filter, details, world.stop)
+    const start = saved === null ? settings : { after: saved.seq, filter }
+    const { after, events } = await startOf(daybook, start, head.seq, details, world.stop)
     if (after > head.seq && (!follow || !mayCatchUp)) {
       throw await cursorError(saved?.log ?? null, after)
     }
@@ -158,38 +203,23 @@ function isCursorError(error: unknown): boolean {
 /** Cursor to follow from, and the events before it that are printed first. */
 async function startOf(
   daybook: Daybook,
-  start: TailStart,
+  { after, from, last = 0, filter }: Pick<TailSettings, 'after' | 'from' | 'last' | 'filter'>,
   head: number,
-  filter: EventFilter,
   details: DetailsByEvent | undefined,
   signal: AbortSignal,
 ): Promise<Readonly<{ after: number; events: readonly EventWire[] }>> {
-  switch (start.is) {
-    case 'after':
-      return { after: start.seq, events: [] }
-    case 'since': {
-      const { page } = await daybook.page({ from: start.atMs, limit: 1, signal })
-      return { after: page.after ?? 0, events: [] }
-    }
-    case 'last': {
-      const events: EventWire[] = []
-      const query = {
-        ...filter,
-        order: 'desc',
-        before: head + 1,
-        limit: start.count,
-        signal,
-        details,
-      } as const
-      if (start.count > 0) {
-        const batches = pagesOf(openCovering(daybook, head, signal), query)
-        for await (const batch of batches) if (events.push(...batch) >= start.count) break
-      }
-      return { after: head, events: events.slice(0, start.count).toReversed() }
-    }
-    case 'head':
-      return { after: head, events: [] }
+  if (after !== undefined) return { after, events: [] }
+  if (from !== undefined) {
+    const { page } = await daybook.page({ from, limit: 1, signal })
+    return { after: page.after ?? 0, events: [] }
   }
+  const events: EventWire[] = []
+  if (last > 0) {
+    const query = { ...filter, order: 'desc', before: head + 1, limit: last, signal, details } as const
+    const batches = pagesOf(openCovering(daybook, head, signal), query)
+    for await (const batch of batches) if (events.push(...batch) >= last) break
+  }
+  return { after: head, events: events.slice(0, last).toReversed() }
 }
 
 /** Asks again while the node that answers is behind `head`: it would leave out the events that it lacks. */
@@ -232,8 +262,8 @@ function resumeWords({ url, filter, follow, cursor, format }: TailSettings, seq:
     ...listWords('--contest-id', contestId),
     ...(nonzero ? ['--nonzero'] : []),
     ...(follow ? [] : ['--no-follow']),
-    ...(format === null ? [] : ['--format', format]),
-    ...(cursor === null ? ['--after', String(seq)] : ['--cursor', cursor]),
+    ...listWords('--format', format),
+    ...(cursor === undefined ? ['--after', String(seq)] : ['--cursor', cursor]),
   ]
   return ['tail', url, ...words].map(shellQuoted).join(' ')
 }
@@ -248,7 +278,9 @@ function listWords(option: string, given: Value | readonly Value[] | undefined):
 
 /** Words that begin again after a seq. A saved cursor would override it, so its file must be moved away. */
 function restartWords(settings: TailSettings, seq: number): string {
-  const { cursor } = settings
-  const words = resumeWords({ ...settings, cursor: null }, seq)
-  return cursor === null ? words : `${words} --cursor ${shellQuoted(cursor)}, once that file is moved away`
+  const { cursor, ...others } = settings
+  const words = resumeWords(others, seq)
+  return cursor === undefined
+    ? words
+    : `${words} --cursor ${shellQuoted(cursor)}, once that file is moved away`
 }

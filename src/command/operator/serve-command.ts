@@ -1,21 +1,21 @@
 import { Command, Option } from 'commander'
 import type { Chain } from '../../protocol/tx.ts'
-import type { ServiceSettings } from '../service/service.ts'
-import { refuseMirrorDirectory } from '../terminal/mirror-directory.ts'
-import { refuseOtherOwner } from '../terminal/directory-owner.ts'
+import type { Service, ServiceSettings } from '../service/service.ts'
+import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/data-directory.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
 import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
-import { type LogOptions, logOptions, newLogOf } from './log-options.ts'
+import { type LogOptions, logOptions, namesNoSite, newLogOf } from './log-options.ts'
 import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
 import { beginLines, type LineOptions, lineOptions, sayStart } from '../log-lines/start-lines.ts'
 import { type NodeOptions, nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import { serve } from './serve.ts'
 import { readSharedKeys, readSigningKeys } from './signing-key-file.ts'
 import { siteOf, type SiteOptions, siteOptions } from './site-options.ts'
 import { readTokens } from './token-file.ts'
 import { hasStore } from '../../log/store/store.ts'
+import { runToEnd } from './node-ending.ts'
+import { hostInUrl } from '../terminal/log-address.ts'
 
 export type ServeOptions = LogOptions &
   SiteOptions &
@@ -166,5 +166,32 @@ function refuseChanges(options: ServeOptions): void {
   throw new CommandError(
     2,
     `--${name} changes the log, which is the same on all nodes: leave it out, and see docs/clusters.md`,
+  )
+}
+
+/** Serves until a signal stops it or the store fails. `meanwhile` runs at the same time (the simulator). */
+export async function serve(
+  settings: ServiceSettings,
+  world: World,
+  lines: LogLines,
+  meanwhile: (service: Service, stop: AbortSignal) => Promise<void> = async () => {},
+): Promise<ExitCode> {
+  const beganMs = world.monotonicMs()
+  // The modules of the service take most of the time that a command needs to start: only this one waits for them.
+  const { startService } = await import('../service/service.ts')
+  const service = await startService(settings, world, lines)
+  const { port, publishPort } = service
+  lines.say('ready', {
+    url: `http://${hostInUrl(settings.host)}:${port}`,
+    door: `http://${hostInUrl(settings.publishHost)}:${publishPort}`,
+    head: service.reader.head().seq,
+    ms: Math.round(world.monotonicMs() - beganMs),
+  })
+  const { origin, simulated } = service.reader.identity
+  if (!simulated && namesNoSite(origin)) lines.say('development', { of: origin })
+  return await runToEnd(service, { world, lines, drainMs: settings.drainMs }, (stop) =>
+    meanwhile(service, stop).catch((error: unknown) => {
+      throw new Error(`the simulator failed: ${String(error)}`, { cause: error })
+    }),
   )
 }

@@ -1,27 +1,45 @@
+import { Command } from 'commander'
 import type { Daybook } from '../../client/daybook.ts'
-import { type EventFilter, isWanted } from '../../client/filter.ts'
+import { isWanted } from '../../client/filter.ts'
 import { ARCHIVE_EVENTS_MIN } from '../../client/follow.ts'
 import { noGap } from '../../client/event-pages.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/node-lag.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
+import { filterOf, type FilterOptions, filterOptions, seqNumber } from './filter-options.ts'
 import { type EventFormat, openEventsText } from './output-events.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
+import { optionOf } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { OPTION_TIME_FORMS, timeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
-type ExportSettings = Readonly<{
-  url: string
-  /** Half-open range of moments, and an exclusive cursor; the later of the two lower bounds applies. */
-  from: Ms | null
-  to: Ms | null
-  after: number
-  filter: EventFilter
-  format: Exclude<EventFormat, 'table'>
-}>
+type ExportOptions = FilterOptions &
+  Readonly<{ from?: Ms; to?: Ms; after: number; format: Exclude<EventFormat, 'table'> }>
+
+/** The command `export`. */
+export function exportCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('export')
+  const time = timeOption(world.now)
+  const command = new Command('export')
+    .description('print every event of a range as JSON lines or CSV, in few requests')
+    .argument('<url>', 'address of the service')
+    .addOption(option('--from <time>', `begin at this moment: ${OPTION_TIME_FORMS}`).argParser(time))
+    .addOption(option('--to <time>', 'end before this moment (default: the head)').argParser(time))
+    .addOption(option('--after <seq>', 'only events with a greater seq').argParser(seqNumber).default(0))
+    .addOption(option('--format <name>', 'format of events').choices(['jsonl', 'csv']).default('jsonl'))
+  return filterOptions(command, option)
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook export https://data.example.org --from 2026-09 --to 2026-10 --format csv > september.csv`,
+    )
+    .action(async (url: string, options: ExportOptions) => done(await exportEvents(url, options, world)))
+}
 
 /** Part of the log that is read from the file of a month, or in pages (null). `after` exclusive, `end` inclusive. */
 export type ExportPart = Readonly<{ month: string | null; after: number; end: number }>
@@ -33,18 +51,20 @@ export type ExportPart = Readonly<{ month: string | null; after: number; end: nu
  * CSV is made from the same files and pages, not from the whole CSV of `/events`. That file is not compressed, and one
  * that breaks off begins anew. A month file is compressed once, and continues after its last event.
  */
-export async function exportEvents(settings: ExportSettings, world: World): Promise<ExitCode> {
-  const { filter, format, from, to } = settings
-  if (from !== null && to !== null && from >= to) throw new CommandError(2, '--from must be before --to')
-  const daybook = openClient(settings.url, world)
+async function exportEvents(url: string, options: ExportOptions, world: World): Promise<ExitCode> {
+  const { format, from, to } = options
+  const filter = filterOf(options)
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new CommandError(2, '--from must be before --to')
+  const daybook = openClient(url, world)
   const text = openEventsText(format, { columns: 0, drawn: false })
   const progress = openProgress('exporting', 'events read', world)
-  const run = { printed: 0, seq: settings.after }
+  const run = { printed: 0, seq: options.after }
   try {
-    const { after, end, head, months } = await boundsOf(daybook, settings, world.stop)
-    if (settings.after > head && settings.after > (await daybook.status({ signal: world.stop })).head.seq) {
-      const cursor = { log: null, seq: settings.after, url: settings.url }
-      const resume = (seq: number): string => `export ${shellQuoted(settings.url)} --after ${seq}`
+    const { after, end, head, months } = await boundsOf(daybook, options, world.stop)
+    if (options.after > head && options.after > (await daybook.status({ signal: world.stop })).head.seq) {
+      const cursor = { log: null, seq: options.after, url }
+      const resume = (seq: number): string => `export ${shellQuoted(url)} --after ${seq}`
       throw await unknownCursorError({ ...cursor, resume }, daybook, world)
     }
     run.seq = after
@@ -90,7 +110,7 @@ type Bounds = Readonly<{ after: number; end: number; head: number; months: reado
 /** Converts the range of moments to seqs, and fixes the head: later events are not part of this export. */
 async function boundsOf(
   daybook: Daybook,
-  { from, to, after }: ExportSettings,
+  { from, to, after }: ExportOptions,
   signal: AbortSignal,
 ): Promise<Bounds> {
   const { months } = await daybook.archive({ signal })
@@ -109,8 +129,8 @@ async function boundsOf(
     return seq
   }
   return {
-    after: Math.max(after, from === null ? 0 : await seqBefore(from)),
-    end: Math.min(head, to === null ? head : await seqBefore(to)),
+    after: Math.max(after, from === undefined ? 0 : await seqBefore(from)),
+    end: Math.min(head, to === undefined ? head : await seqBefore(to)),
     head,
     months,
   }

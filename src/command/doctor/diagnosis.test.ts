@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { heldDiagnosis } from './doctor-held.ts'
+import { heldDiagnosis } from './diagnosis.ts'
 
 const MINUTE_MS = 60_000
 const NOW = Date.UTC(2026, 9, 1)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { writeHistory } from '../../../sim/history-file.ts'
 import { HISTORY_MS } from '../../../sim/history.ts'
 import { numberOf, type PublishDraft, refOf, REFS_FROM, REFS_TO } from '../../../sim/import-draft.ts'
-import { publishOnTime, liveDrafts } from '../../../sim/live.ts'
+import { liveDrafts, publishOnTime } from '../../../sim/live.ts'
 import { openPatientPublish, type SendResult } from '../../../sim/patient-publish.ts'
 import { openRefs } from '../../log/store/refs.ts'
 import { hasStore, isSimulatedLog, StoreError } from '../../log/store/store.ts'
@@ -14,12 +14,25 @@ import { openScripts } from '../../web/assets/assets.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { runImport } from '../operator/import-command.ts'
 import { upgradeFirst } from '../operator/upgrade-command.ts'
-import { hostInUrl } from '../terminal/host-in-url.ts'
-import { openDemoPayments } from './demo-payments.ts'
-import { serve } from '../operator/serve.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
-import type { ServePart } from '../plug/option.ts'
+import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
 import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import {
+  loadServeParts,
+  serve,
+  type ServeOptions,
+  serveOptions,
+  settingsOf,
+} from '../operator/serve-command.ts'
+import { Command } from 'commander'
+import { beginLines, openPlainOutput, sayStart } from '../log-lines/start-lines.ts'
+import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/data-directory.ts'
+import { openDemoChain, type PublishedPayments } from '../../../sim/chain/demo-chain.ts'
+import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
+import type { LogReader } from '../../log/store/reader.ts'
+import { type DaybookEvent, parseEvent } from '../../protocol/event.ts'
+import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
+import { hostInUrl } from '../terminal/log-address.ts'
 
 /** Seed of the demonstration: every first start has the same history, up to the present. */
 const SEED = 'daybook'
@@ -28,17 +41,62 @@ const FAILED_ONE_IN = 100
 /** Requests a minute to the pretend chain. It is asked about every transaction of some seconds. */
 const REQUESTS_A_MINUTE = 600
 
-/** Surroundings of a demonstration: for what everyone sees, and for what few people want to know. */
-export type DemoWorld = Readonly<{ shown: World; aside: World }>
+/** The command `demo`, with the options of `serve` that are of the core. */
+export function demoCommand(
+  world: World,
+  lines: LogLines,
+  done: (code: ExitCode) => void,
+  plugged: readonly PluggedOption[],
+): Command {
+  return serveOptions(
+    new Command('demo').description('serve a simulated platform: three months of history, then live events'),
+  ).action(async (options: ServeOptions, command: Command) => {
+    const { data, chain = 'solana' } = options
+    if (holdsRealLog(data))
+      throw new CommandError(2, `${data} holds a log that is not simulated: give --data another directory`)
+    if (chain !== 'solana') throw new CommandError(2, 'the simulated platform needs --chain solana')
+    // On a terminal, only errors are shown unless the user asks for more.
+    const isQuiet = world.interactive && command.getOptionValueSource('logLevel') === 'default'
+    const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, { world, lines })
+    // Few people want to know what goes here: lines of `info`.
+    const aside = { ...shown, stderr: openPlainOutput(lines) }
+    refuseOtherOwner(data, shown)
+    refuseMirrorDirectory(data)
+    if (hasStore(data)) await upgradeDemo(data, shown)
+    const ports = { carrier: null, cosigners: null, judgeOf: () => null }
+    const settings = settingsOf(options, { simulated: true, ...ports }, aside)
+    sayStart(lines, command)
+    const parts = await loadServeParts(plugged)
+    const { judgeAt = null } = parts.find((part) => part.judgeAt !== undefined) ?? {}
+    done(await demo(settings, judgeAt, { shown, aside }, lines))
+  })
+}
+
+/** Whether a data directory holds a log that is not simulated, in which the demonstration must not publish. */
+export function holdsRealLog(data: string): boolean {
+  return hasStore(data) && !isSimulatedLog(data)
+}
+
+/** Upgrades the demonstration of an older Daybook. */
+export async function upgradeDemo(data: string, world: World): Promise<void> {
+  try {
+    await upgradeFirst({ data, waitMs: 0, rebuild: false, keyFiles: null }, world)
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause
+    // Nothing is removed without the user.
+    const action = 'or remove this folder, which holds a demonstration only, and start again'
+    throw new CommandError(1, `${data}: ${cause.message}; ${action}`, { cause })
+  }
+}
 
 /**
  * Serves a simulated platform: three months of history at the first start, then live events every few seconds. With an
  * option that judges transactions, its payments are held until a pretend chain says that they are final.
  */
-export async function demo(
+async function demo(
   settings: ServiceSettings,
   judgeAt: NonNullable<ServePart['judgeAt']> | null,
-  { shown: world, aside }: DemoWorld,
+  { shown: world, aside }: Readonly<{ shown: World; aside: World }>,
   lines: LogLines,
 ): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
@@ -126,7 +184,7 @@ async function publishLive(
     seqOf: (number: number) => (refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number))),
     send(drafts: readonly PublishDraft[]) {
       for (const { tx } of drafts) if (tx !== undefined) sendTx(tx)
-      return send(service.publishPort, settings, drafts)
+      return sendDrafts(service.publishPort, settings, drafts)
     },
     skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
       tell(world, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
@@ -134,7 +192,7 @@ async function publishLive(
   await publishOnTime(dues, { ...door, publish: openPatientPublish(door, stop) }, stop)
 }
 
-async function send(
+async function sendDrafts(
   port: number,
   settings: ServiceSettings,
   drafts: readonly PublishDraft[],
@@ -156,19 +214,54 @@ async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Whether a data directory holds a log that is not simulated, in which the demonstration must not publish. */
-export function holdsRealLog(data: string): boolean {
-  return hasStore(data) && !isSimulatedLog(data)
+/** Pretend chain of the demonstration, with its RPC server. */
+type DemoPayments = AsyncDisposable &
+  Readonly<{
+    /** Address of the RPC server. */
+    url: string
+    /** Account that makes all payouts, and their token. */
+    payer: string
+    token: string
+    /** Sends a transaction to the chain. */
+    send(tx: string): void
+    /** Takes the log. From now on, the chain knows the transactions of published events. */
+    know(reader: LogReader): void
+  }>
+
+async function openDemoPayments(seed: string, now: () => Ms): Promise<DemoPayments> {
+  let log: LogReader | null = null
+  const published: PublishedPayments = {
+    names: (tx) => log !== null && eventsOf(log, tx).length > 0,
+    // A payment that was made stays made, so a correction takes nothing away.
+    paidIn: (tx) =>
+      (log === null ? [] : eventsOf(log, tx))
+        .filter(({ type }) => type === 'payout')
+        .reduce((sum, { kots }) => sum + (kots ?? 0n), 0n),
+  }
+  const { chain, payer, token, send } = openDemoChain(seed, now, published)
+  const rpc = await openRpcServer({ chain, cors: true })
+  return {
+    url: rpc.url,
+    payer,
+    token,
+    send,
+    know(reader) {
+      log = reader
+    },
+    [Symbol.asyncDispose]: rpc.close,
+  }
 }
 
-/** Upgrades the demonstration of an older Daybook. */
-export async function upgradeDemo(data: string, world: World): Promise<void> {
-  try {
-    await upgradeFirst({ data, waitMs: 0, rebuild: false, keyFiles: null }, world)
-  } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause
-    // Nothing is removed without the user.
-    const action = 'or remove this folder, which holds a demonstration only, and start again'
-    throw new CommandError(1, `${data}: ${cause.message}; ${action}`, { cause })
-  }
+const EVERY_EVENT = { types: null, kinds: null, contestIds: null, nonzero: false } as const
+
+/** Events of one transaction that are looked at. The simulator names a transaction in one event. */
+const EVENTS_MAX = 1_000
+
+function eventsOf(reader: LogReader, tx: string): readonly DaybookEvent[] {
+  return reader.snapshot((snapshot) => {
+    const range = { after: BEFORE_FIRST, before: nextSeq(snapshot.head.seq), order: 'asc' } as const
+    const bounds = { limit: EVENTS_MAX, examineMax: EVENTS_MAX }
+    const { bytes } = snapshot.walk({ filter: EVERY_EVENT, tx, ...range, ...bounds }, 'ndjson')
+    return new TextDecoder().decode(bytes).split('\n').filter(Boolean).map(parseEvent)
+  })
 }

@@ -2,6 +2,10 @@ import { existsSync } from 'node:fs'
 import { type Ms, SECOND_MS } from '../../protocol/moment.ts'
 import { pause } from '../terminal/pause.ts'
 import { CommandError, type World } from '../terminal/world.ts'
+import { LockedError } from '../../log/store/lock.ts'
+import { isFull, isOfSqlite } from '../../log/store/sqlite-error.ts'
+import { asPathError } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
 
 /** Waits for a second whose name is free. More are needed only while the clock is set back again and again. */
 const WAITS_MAX = 3
@@ -23,4 +27,15 @@ export async function newName(nameAt: (at: Ms) => string, stopped: string, world
     await pause(SECOND_MS - (at % SECOND_MS), world.stop)
     if (world.stop.aborted) throw new CommandError(1, stopped)
   }
+}
+
+/** Words for a copy that failed, and the option whose path an error may name. */
+type FailedCopy = Readonly<{ said: string; option: string; path: string }>
+
+/** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
+export function asCopyError(error: unknown, { said, option, path }: FailedCopy): unknown {
+  if (error instanceof LockedError) return new CommandError(1, error.message, { cause: error })
+  if (!isOfSqlite(error)) return asPathError(error, option)
+  const reason = isFull(error) ? `the disk of ${shellQuoted(path)} is full` : error.message
+  return new CommandError(1, `${said}: ${reason}`, { cause: error })
 }

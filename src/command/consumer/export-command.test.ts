@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { type ExportPart, exportParts } from './export.ts'
+import { type ExportPart, exportParts } from './export-command.ts'
 
 type Month = Parameters<typeof exportParts>[0][number]
 

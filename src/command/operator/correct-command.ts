@@ -12,31 +12,65 @@ import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.
 import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { concernsNode, openDoor, sendDrafts } from './publish-door.ts'
 import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { Argument, Command } from 'commander'
+import { SEQ_MAX } from '../../protocol/parameters.ts'
+import { optionOf, wholeBetween } from '../terminal/options.ts'
 
-type CorrectSettings = Readonly<{
-  seq: number
+type CorrectOptions = Readonly<{
   /** Public address, where the event is read. */
   url: string
   to: string
-  /** Null only in a dry run. */
-  tokenFile: string | null
-  reason: string | null
-  ref: string | null
-  /** Changed fields of the replacement, as JSON or the path of a file; null without a replacement. */
-  restate: string | null
-  dryRun: boolean
+  /** Absent only in a dry run. */
+  tokenFile?: string
+  reason?: string
+  ref?: string
+  /** Changed fields of the replacement, as JSON or the path of a file. */
+  restate?: string
+  dryRun?: true
 }>
+
+/** The command `correct`. */
+export function correctCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('correct')
+  return new Command('correct')
+    .description('cancel a published event with a correction, and publish its replacement')
+    .addArgument(new Argument('<seq>', 'seq of the event').argParser(wholeBetween(1, SEQ_MAX)))
+    .addOption(option('--url <url>', 'address of the service').default('http://127.0.0.1:8080'))
+    .addOption(
+      option(
+        '--to <urls>',
+        'address of the publish door; with several nodes, their addresses with commas',
+      ).default('http://127.0.0.1:8081'),
+    )
+    .addOption(option('--token-file <file>', 'file with the publish token'))
+    .addOption(option('--reason <text>', 'reason for the correction, which is published'))
+    .addOption(
+      option(
+        '--restate <draft>',
+        'changed fields of the replacement, as JSON or a file; the other fields are copied',
+      ),
+    )
+    .addOption(option('--ref <ref>', 'ref of the correction (default: correction-of-<seq>)'))
+    .addOption(option('--dry-run', 'print the drafts instead of sending them'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  daybook correct 184223 --token-file token --reason 'Counted twice' --restate '{"kots":"12.5"}'`,
+    )
+    .action(async (seq: number, options: CorrectOptions) => done(await correct(seq, options, world)))
+}
 
 /**
  * Cancels a published event with a correction, and publishes its replacement in the same request: both or neither.
  * Repeating the command changes nothing, because the refs follow from the seq.
  */
-export async function correct(settings: CorrectSettings, world: World): Promise<ExitCode> {
-  const { seq, to, tokenFile, restate, dryRun } = settings
-  const fields = restate === null ? null : parseRestatement(restate)
-  if (tokenFile === null && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
-  const door = tokenFile === null ? null : openDoor(to, tokenFile, world)
-  const daybook = openClient(settings.url, world)
+async function correct(seq: number, options: CorrectOptions, world: World): Promise<ExitCode> {
+  const { url, to, tokenFile, restate, dryRun = false } = options
+  const fields = restate === undefined ? null : parseRestatement(restate)
+  if (tokenFile === undefined && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
+  const door = tokenFile === undefined ? null : openDoor(to, tokenFile, world)
+  const daybook = openClient(url, world)
   const signal = world.stop
   const sameLog = openSameLog()
   const read: Read = async (id, query) => {
@@ -56,8 +90,8 @@ export async function correct(settings: CorrectSettings, world: World): Promise<
   const details =
     fields === null ? {} : await withCommandErrors(() => replacedDetails(event, fields, read, world))
   const drafts = [
-    correctionDraft(event, settings),
-    ...(fields === null ? [] : [restatementDraft(event, details, fields, settings)]),
+    correctionDraft(event, options),
+    ...(fields === null ? [] : [restatementDraft(event, details, fields, options)]),
   ]
   const lines = drafts.map((draft) => JSON.stringify(draft))
   if (door === null || dryRun) {
@@ -164,10 +198,7 @@ function receiptText(
 }
 
 /** Draft that cancels an event in full. */
-function correctionDraft(
-  event: EventWire,
-  { ref, reason }: Pick<CorrectSettings, 'ref' | 'reason'>,
-): JsonObject {
+function correctionDraft(event: EventWire, { ref, reason }: CorrectOptions): JsonObject {
   const amount = event.kots === null ? undefined : parseAmount(event.kots)
   return {
     ref: ref ?? `correction-of-${event.seq}`,
@@ -175,7 +206,7 @@ function correctionDraft(
     kind: event.type,
     ...(event.contestId === null ? {} : { contestId: event.contestId }),
     ...(amount === undefined ? {} : { kots: formatAmount(negate(amount)) }),
-    details: { corrects: event.seq, ...(reason === null ? {} : { reason }) },
+    details: { corrects: event.seq, ...(reason === undefined ? {} : { reason }) },
   }
 }
 
@@ -184,13 +215,13 @@ function restatementDraft(
   { seq, type, kind, contestId, kots, tx }: EventWire,
   details: JsonObject,
   { details: given, ...fields }: JsonObject,
-  { ref }: Pick<CorrectSettings, 'ref'>,
+  { ref }: CorrectOptions,
 ): JsonObject {
   // A published moment is a pair of fields, and a draft has one of them. The event's own `restates` does not apply.
   const own = Object.entries(details).filter(([key]) => key !== 'restates' && !isTwin(key, details))
   const kept = Object.entries({ kind, contestId, kots, tx }).filter(([, value]) => value !== null)
   return {
-    ref: ref === null ? `restatement-of-${seq}` : `${ref}-restated`,
+    ref: ref === undefined ? `restatement-of-${seq}` : `${ref}-restated`,
     type,
     ...Object.fromEntries(kept),
     ...fields,

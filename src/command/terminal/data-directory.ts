@@ -1,6 +1,8 @@
 import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { hasStore, openForReading, StoreError, storePath } from '../../log/store/store.ts'
-import { CommandError } from './world.ts'
+import { CommandError, type World } from './world.ts'
+import { statSync } from 'node:fs'
+import { shellQuoted } from './output.ts'
 
 /** The log that a directory mirrors; null when it holds no mirror, or a store that cannot be opened. */
 export function mirrorIn(data: string): MirrorMeta | null {
@@ -26,5 +28,18 @@ export function refuseMirrorDirectory(data: string): void {
   throw new CommandError(
     2,
     `${data} holds a mirror of ${mirror.of}: serve it with daybook mirror ${mirror.of} --data ${data}, or choose another directory`,
+  )
+}
+
+/**
+ * Refuses that root serves, loads or moves the data directory of another user. That user could not use the files of root,
+ * so the service would not start any more.
+ */
+export function refuseOtherOwner(data: string, { isRoot }: World): void {
+  const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0
+  if (!isRoot || owner === 0) return
+  throw new CommandError(
+    2,
+    `${shellQuoted(data)} belongs to the user ${owner}, who could not use files of root: run the command as that user, such as runuser -u daybook -- daybook …`,
   )
 }

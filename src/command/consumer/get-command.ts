@@ -14,10 +14,9 @@ import { print } from '../terminal/output.ts'
 import { timeOption } from './time-options.ts'
 import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
 
-/** Adds `daybook get`: one command for each endpoint, with its parameters as options. */
-export function addGetCommands(program: Command, world: World, done: (code: ExitCode) => void): void {
-  const parent = program
-    .command('get')
+/** The command `get`: one command for each endpoint, with its parameters as options. */
+export function getCommand(world: World, done: (code: ExitCode) => void): Command {
+  const parent = new Command('get')
     .description('print one answer of the API: a table on a terminal, the unchanged JSON elsewhere')
     .addHelpText('after', '\nExample: daybook get summary https://data.example.org --at 2026-09')
   for (const endpoint of ENDPOINTS) {
@@ -30,6 +29,7 @@ export function addGetCommands(program: Command, world: World, done: (code: Exit
     if (names.filter((name) => lastWord(name) === last).length === 1 && last !== command.name())
       command.alias(last)
   }
+  return parent
 }
 
 /** Word by which a reader may ask for a command too: `ledger` for `contest-ledger`. */

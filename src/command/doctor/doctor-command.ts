@@ -1,0 +1,78 @@
+import { type Diagnosis, printDiagnoses } from './diagnosis.ts'
+import { backupsDiagnosis, diagnoseDirectory } from './doctor-directory.ts'
+import { withCommandErrors } from '../terminal/client.ts'
+import { diagnoseUrl } from './doctor-url.ts'
+import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
+import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
+import { Command } from 'commander'
+import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
+
+/** Options of `doctor`, as commander parses them. */
+type DoctorOptions = Readonly<{
+  data?: string
+  url?: string
+  backups?: string
+  signingKeyFile?: readonly string[]
+  maxStreams: number
+  /** Seconds. */
+  wait: number
+  /** Minutes from which a held draft needs the operator. */
+  finalityOverdue: number
+}>
+
+/** The command `doctor`. */
+export function doctorCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('doctor')
+  return new Command('doctor')
+    .description('look for faults of disk, clock, key, file modes, backups, checkpoint and proxies')
+    .addOption(option('--data <dir>', 'data directory; the service may keep running'))
+    .addOption(option('--backups <folder>', 'folder of backups to examine as well'))
+    .addOption(option('--url <url>', 'public address of the service, as readers use it'))
+    .addOption(
+      option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
+    )
+    .addOption(
+      option('--max-streams <n>', 'streams that the limit of open files must allow')
+        .argParser(wholeBetween(1, 100_000))
+        .default(10_000),
+    )
+    .addOption(
+      option('--wait <seconds>', 'time in which the first bytes of a stream must arrive')
+        .argParser(wholeBetween(1, 60))
+        .default(5),
+    )
+    .addOption(overdueOption())
+    .action(async (options: DoctorOptions) => done(await doctor(options, world)))
+}
+
+/** Examines a data directory, its backups and a service as its readers see it, and prints a line for each check. */
+async function doctor(options: DoctorOptions, world: World): Promise<ExitCode> {
+  const { data, url, backups, signingKeyFile, maxStreams, wait, finalityOverdue } = options
+  if (data === undefined && url === undefined && backups === undefined)
+    throw new CommandError(2, 'doctor needs --data, --url or --backups')
+  const overdueMs = finalityOverdue * MINUTE_MS
+  const found: Diagnosis[] = []
+  if (data !== undefined) {
+    const more = {
+      backups: backups ?? null,
+      keyFiles: signingKeyFile ?? null,
+      streamsMax: maxStreams,
+      overdueMs,
+    }
+    found.push(...diagnoseDirectory({ data, ...more }, world))
+  } else if (backups !== undefined) found.push(...backupsDiagnosis(backups, null, world))
+  try {
+    if (url !== undefined) {
+      const findings = diagnoseUrl(url, { waitMs: wait * SECOND_MS, overdueMs }, world)
+      await withCommandErrors(async () => {
+        for await (const one of findings) found.push(one)
+      })
+    }
+  } catch (error) {
+    throw world.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
+  } finally {
+    // A later check that fails takes nothing from what the others have found.
+    printDiagnoses(found, world)
+  }
+  return found.some(({ is }) => is === 'wrong') ? 1 : 0
+}

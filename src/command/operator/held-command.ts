@@ -1,0 +1,246 @@
+import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
+import { formatTable } from '../consumer/output-answer.ts'
+import { print, printable } from '../terminal/output.ts'
+import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { askInTurn, type DoorAccess, type DoorTurn, openDoor, readDoorAnswer } from './publish-door.ts'
+import { Argument, Command, type Option } from 'commander'
+import { LISTED_STATES } from '../../publish/door/held-list.ts'
+import { HELD_DECISIONS, type HeldDecision } from '../../publish/door/held-requests.ts'
+import { optionOf } from '../terminal/options.ts'
+
+/** Options of every command below `held`, as commander parses them. */
+type HeldOptions = Readonly<{ to: string; tokenFile: string }>
+
+const MEANINGS: Readonly<Record<HeldDecision, string>> = {
+  release:
+    'check held drafts against the books again, and publish those that pass; never overrides the chain',
+  vouch: 'say that a transaction is final in place of the chain, and publish the draft; counted in /status',
+  drop: 'give held drafts up for ever',
+}
+
+/** The command `held`: the list of held drafts, and the decisions about them. */
+export function heldCommand(world: World, done: (code: ExitCode) => void): Command {
+  const option = optionOf('held')
+  const own = (): readonly Option[] => [
+    option(
+      '--to <urls>',
+      'address of the publish door; with several nodes, their addresses with commas',
+    ).default('http://127.0.0.1:8081'),
+    option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory(),
+  ]
+  const held = new Command('held')
+    .description('list the drafts that wait for the blockchain, and decide about them')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  daybook held --token-file token
+  daybook held vouch payment-4711 --token-file token --reason 'Seen as final in the explorer'`,
+    )
+  const list = new Command('list')
+    .description('list held drafts, in order of acceptance (the default)')
+    .addOption(option('--state <name>', 'only drafts in this state').choices(LISTED_STATES))
+    .action(async (options: HeldOptions & { state?: string }) => done(await listHeld(options, world)))
+  for (const one of own()) list.addOption(one)
+  held.addCommand(list, { isDefault: true })
+  for (const decision of HELD_DECISIONS) {
+    const command = new Command(decision)
+      .description(MEANINGS[decision])
+      .addArgument(new Argument('<ref...>', 'refs of the drafts'))
+      .addOption(
+        option('--reason <text>', 'reason, which is never published; required').makeOptionMandatory(),
+      )
+      .action(async (refs: readonly string[], options: HeldOptions & { reason: string }) =>
+        done(await decideHeld(decision, refs, options, world)),
+      )
+    for (const one of own()) command.addOption(one)
+    held.addCommand(command)
+  }
+  return held
+}
+
+/** Drafts of one request for a page, and refs of one decision: the most that the door takes. */
+const PAGE_DRAFTS = 1_000
+const DECISION_REFS = 1_000
+
+/** Lists the held drafts, in order of acceptance: a table on a terminal, JSON lines elsewhere. */
+async function listHeld(
+  { to, tokenFile, state }: HeldOptions & Readonly<{ state?: string }>,
+  world: World,
+): Promise<ExitCode> {
+  const door = openDoor(to, tokenFile, world)
+  const isTable = (world.columns?.() ?? null) !== null
+  let isEmpty = true
+  for await (const drafts of pages(door, state)) {
+    if (drafts.length === 0) continue
+    isEmpty = false
+    const shown = isTable
+      ? formatTable(drafts.map(rowOf))
+      : drafts.map((draft) => `${JSON.stringify(draft)}\n`).join('')
+    if (!(await print(shown, world))) return 0
+  }
+  if (isEmpty) tell(world, state === undefined ? 'no draft is held' : `no draft has the state ${state}`)
+  return 0
+}
+
+async function* pages(door: DoorAccess, state: string | undefined): AsyncGenerator<readonly JsonObject[]> {
+  const filter = state === undefined ? '' : `&state=${state}`
+  for (let after: unknown = 0; typeof after === 'number';) {
+    const page = await askHeld(door, `/held?after=${after}&limit=${PAGE_DRAFTS}${filter}`, null)
+    yield draftsIn(page)
+    after = page['next']
+  }
+}
+
+function draftsIn({ drafts }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(drafts) ? drafts.filter(isJsonObject) : []
+}
+
+/** Row of the table: what a person decides by. */
+function rowOf({
+  ref,
+  type,
+  kind,
+  contestId,
+  kots,
+  acceptedAt,
+  waitsFor,
+  state,
+  reason,
+  lastWords,
+}: JsonObject): JsonObject {
+  const waits = waitsFor === null || waitsFor === undefined ? state : waitsFor
+  return {
+    ref,
+    event: `${text(type)}/${text(kind)}`,
+    contest: contestId,
+    amount: kots,
+    acceptedAt,
+    waits,
+    reason: reason ?? wordsOf(lastWords),
+  }
+}
+
+/** Last words of the servers of the chain, in one text; null when they were not asked. */
+function wordsOf(lastWords: unknown): string | null {
+  if (!Array.isArray(lastWords)) return null
+  return lastWords
+    .filter(isJsonObject)
+    .map(({ server, words }) => `${text(server)}: ${text(words)}`)
+    .join('; ')
+}
+
+/** Past tense of each decision. */
+const DONE: Readonly<Record<HeldDecision, string>> = {
+  release: 'published',
+  vouch: 'published',
+  drop: 'dropped',
+}
+
+/**
+ * Decides about held drafts and prints the outcome of each. Exit code 1 when one of them did not become what was wanted:
+ * repeating the command is harmless.
+ */
+async function decideHeld(
+  decision: HeldDecision,
+  refs: readonly string[],
+  { to, tokenFile, reason }: HeldOptions & Readonly<{ reason: string }>,
+  world: World,
+): Promise<ExitCode> {
+  const door = openDoor(to, tokenFile, world)
+  const isText = (world.columns?.() ?? null) !== null
+  const wanted = [...new Set(refs)]
+  let missed = 0
+  for (let from = 0; from < wanted.length; from += DECISION_REFS) {
+    const part = wanted.slice(from, from + DECISION_REFS)
+    const answer = await askHeld(door, `/held/${decision}`, { refs: part, reason })
+    for (const outcome of draftsIn(answer)) {
+      if (outcome['status'] !== DONE[decision]) missed += 1
+      await print(isText ? `${outcomeText(outcome)}\n` : `${JSON.stringify(outcome)}\n`, world)
+    }
+  }
+  if (missed > 0) tell(world, `${missed} of ${wanted.length} drafts are not ${DONE[decision]}`)
+  return missed > 0 ? 1 : 0
+}
+
+function outcomeText({ ref, status, seq, reason }: JsonObject): string {
+  const name = printable(text(ref))
+  const why = typeof reason === 'string' ? `: ${printable(reason)}` : ''
+  switch (status) {
+    case 'published':
+      return `${name}  published as seq ${text(seq)}`
+    case 'held':
+      return `${name}  still held${why}`
+    case 'unknown':
+      return `${name}  no held draft has this ref`
+    default:
+      return `${name}  ${printable(text(status))}${why}`
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+/** Milliseconds in which the door must answer: a decision waits for a commit. */
+const ANSWER_MS = 60_000
+
+/** Answer of one door: its object, or why there is none. `status` is null when no whole answer came. */
+type HeldAnswer = Readonly<
+  { ok: true; answer: JsonObject } | { ok: false; status: number | null; reason: string }
+>
+
+/**
+ * Asks the private listener about held drafts: GET, or POST with a body. Goes on to the next door when one cannot be
+ * reached or is not ready: a repeated decision changes nothing. Throws a CommandError unless one answers.
+ */
+export async function askHeld(door: DoorAccess, path: string, body: JsonObject | null): Promise<JsonObject> {
+  const answers = await askInTurn(door.doors, door.stop, async (address): Promise<DoorTurn<HeldAnswer>> => {
+    const answer = await askOne(door, new URL(path, address), body)
+    const isOfNode = !answer.ok && (answer.status === null || answer.status >= 500)
+    return { answer, fault: isOfNode ? answer.reason : null }
+  })
+  const last = answers.at(-1)
+  if (last?.ok === true) return last.answer
+  throw new CommandError(1, last?.reason ?? 'no publish door was asked')
+}
+
+async function askOne(
+  { token, stop }: DoorAccess,
+  address: URL,
+  body: JsonObject | null,
+): Promise<HeldAnswer> {
+  const headers = { authorization: `Bearer ${token}` }
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS)])
+  const request =
+    body === null
+      ? { headers }
+      : {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }
+  const unanswered = (fault: string): HeldAnswer => {
+    const reason = stop.aborted
+      ? 'stopped; the outcome of the request is unknown'
+      : `the publish door at ${address.host} ${fault}`
+    return { ok: false, status: null, reason }
+  }
+  const response = await fetch(address, { ...request, signal }).catch(() => null)
+  if (response === null) return unanswered('cannot be reached')
+  const { status } = response
+  // Every site may read the public listener; none the door.
+  if (response.headers.has('access-control-allow-origin')) {
+    const reason = `${address.host} is the public listener: give --to the address of the publish door`
+    return { ok: false, status, reason }
+  }
+  const answer = await readDoorAnswer(response)
+  if (answer === undefined) return unanswered('broke off its answer')
+  if (response.ok && isJsonObject(answer)) return { ok: true, answer }
+  const detail = isJsonObject(answer) ? answer['detail'] : undefined
+  const reason =
+    typeof detail === 'string'
+      ? printable(detail)
+      : 'the program that answered is not a publish door: check --to'
+  return { ok: false, status, reason }
+}
