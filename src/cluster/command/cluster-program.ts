@@ -14,7 +14,7 @@ import { lostCommand } from './lost-command.ts'
 import { requireTable, tableOptions, type TableOptionValues } from './table-options.ts'
 import { workOnTable } from './table-work.ts'
 import { askHeld } from '../../command/operator/held-command.ts'
-import { refuseOtherOwner } from '../../command/terminal/data-directory.ts'
+import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
 type Done = (code: ExitCode) => void
 

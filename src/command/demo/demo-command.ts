@@ -26,7 +26,7 @@ import {
 } from '../operator/serve-command.ts'
 import { Command } from 'commander'
 import { beginLines, openPlainOutput, sayStart } from '../log-lines/start-lines.ts'
-import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/data-directory.ts'
+import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 import { openDemoChain, type PublishedPayments } from '../../../sim/chain/demo-chain.ts'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import type { LogReader } from '../../log/store/reader.ts'

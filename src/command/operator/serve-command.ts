@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Chain } from '../../protocol/tx.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
-import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/data-directory.ts'
+import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
 import { CommandError, type ExitCode, type World } from '../terminal/world.ts'

@@ -16,7 +16,7 @@ import { keyFiles, option, optionOf, originName } from '../../command/terminal/o
 import { VERSION } from '../../command/terminal/version.ts'
 import { CommandError, type ExitCode, type World } from '../../command/terminal/world.ts'
 import type { RunMirrorSettings } from './mirror-command.ts'
-import { refuseOtherOwner } from '../../command/terminal/data-directory.ts'
+import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
 type MirrorOptions = SiteOptions &
   LineOptions &

@@ -12,7 +12,7 @@ import { portNumber } from '../../command/operator/node-options.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, option, optionOf, originName, wholeBetween } from '../../command/terminal/options.ts'
 import type { ExitCode, World } from '../../command/terminal/world.ts'
-import { refuseOtherOwner } from '../../command/terminal/data-directory.ts'
+import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
 type WitnessOptions = LineOptions &
   Readonly<{
