@@ -2,7 +2,12 @@ import { type Command, CommanderError } from 'commander'
 import { openMainLines } from './command/log-lines/log-lines.ts'
 import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
-import { CommandError, type ExitCode, outsideReason, type World } from './command/terminal/world.ts'
+import {
+  CommandError,
+  type ExitCode,
+  outsideReason,
+  type CommandContext,
+} from './command/terminal/command-context.ts'
 import { programWords } from './command/terminal/program-words.ts'
 import { settleSwitches } from './command/terminal/switch-variables.ts'
 import { OPTIONS } from './plugged-options.ts'
@@ -35,7 +40,7 @@ process.once('exit', () => {
 // Standard error may be closed too, and then there is nowhere to report it.
 process.stderr.on('error', () => undefined)
 
-const world: World = {
+const context: CommandContext = {
   now: () => msOf(Date.now()),
   // One clock for all threads: allowances and streams compare its readings.
   monotonicMs: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
@@ -56,7 +61,7 @@ const world: World = {
   isRoot: process.geteuid?.() === 0,
   stop: stop.signal,
 }
-const lines = openMainLines(world)
+const lines = openMainLines(context)
 
 /** Set by an unhandled rejection, which stops the command as a signal does: a service drains first. */
 let failed = false
@@ -72,7 +77,7 @@ const done = (code: ExitCode): void => {
 
 try {
   const program = await openProgram(
-    { world, lines, input: process.stdin, done, options: OPTIONS },
+    { context, lines, input: process.stdin, done, options: OPTIONS },
     process.argv.slice(2),
   )
   throwUsageErrors(program)

@@ -7,8 +7,8 @@ import { type Option, lazy } from '../command/plug/option.ts'
  */
 export const CLUSTER: Option = {
   commands: [
-    lazy('operators', 'cluster', async ({ world, done }) =>
-      (await import('./command/cluster-program.ts')).clusterCommand(world, done),
+    lazy('operators', 'cluster', async ({ context, done }) =>
+      (await import('./command/cluster-program.ts')).clusterCommand(context, done),
     ),
   ],
   serve: async () => (await import('./command/table-options.ts')).SERVE_ON_TABLE,

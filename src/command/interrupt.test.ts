@@ -14,7 +14,7 @@ import { backUp } from './backups/backup-command.ts'
 import { check } from './operator/check-command.ts'
 import { openLines } from './log-lines/log-lines.ts'
 import { runToEnd } from './operator/node-ending.ts'
-import { CommandError, type World } from './terminal/world.ts'
+import { CommandError, type CommandContext } from './terminal/command-context.ts'
 import { MAIN } from '../../test/stage/places.ts'
 import { testSigner } from '../../test/story/signing.ts'
 
@@ -23,8 +23,8 @@ const EVENTS = 40_000
 const PROCESS_MS_MAX = 60_000
 const START_MS = Date.UTC(2026, 9, 1)
 
-/** World with a stop signal that is already aborted. */
-function stoppedWorld(): World {
+/** CommandContext with a stop signal that is already aborted. */
+function stoppedContext(): CommandContext {
   return {
     now: () => msOf(START_MS),
     monotonicMs: () => 0,
@@ -68,13 +68,13 @@ suite('a command that is stopped', () => {
     )
 
   test('ends a check and leaves nothing behind', async () => {
-    await assert.rejects(check({ data }, stoppedWorld()), stops)
+    await assert.rejects(check({ data }, stoppedContext()), stops)
     leavesNothing()
   })
 
   test('ends a copy and leaves nothing behind', async () => {
     const settings = { data, to: join(data, 'copy.db'), keepDays: 30, isFull: false, keys: [] }
-    await assert.rejects(backUp(settings, stoppedWorld()), stops)
+    await assert.rejects(backUp(settings, stoppedContext()), stops)
     leavesNothing()
   })
 })
@@ -92,7 +92,7 @@ suite('a node that is stopped', () => {
       broken: new Promise<string>(() => {}),
       [Symbol.asyncDispose]: () => new Promise<void>(() => {}),
     }
-    const settings = { world: stoppedWorld(), lines, drainMs: 5, headroomMs: 5 }
+    const settings = { context: stoppedContext(), lines, drainMs: 5, headroomMs: 5 }
     assert.equal(await runToEnd(node, settings), 1)
     assert.deepEqual(said, ['stopping', 'stop-cut'])
     clearInterval(open)

@@ -1,7 +1,12 @@
 import type { DoorAccess } from '../command/operator/publish-door.ts'
 import { pause } from '../command/terminal/pause.ts'
 import { printable } from '../command/terminal/output.ts'
-import { CommandError, type ExitCode, tell, type World } from '../command/terminal/world.ts'
+import {
+  CommandError,
+  type ExitCode,
+  tell,
+  type CommandContext,
+} from '../command/terminal/command-context.ts'
 import { openNotifier } from '../command/publish/notifier.ts'
 import { DatabaseError } from '../command/database/database-connection.ts'
 import type { DatabaseTarget } from '../command/database/database-target.ts'
@@ -35,22 +40,22 @@ type Run = Readonly<{
   sender: DraftSender
   counts: DraftCounts
   trouble: TroubleReport
-  world: World
+  context: CommandContext
 }>
 
 /**
  * Publishes the rows of an outbox, in the order of their commits. Ends at a stop, at a row that needs a person, and with
  * `once` when no row is left. A repeated row changes nothing, because its ref is known.
  */
-export async function drainOutbox(settings: OutboxSettings, world: World): Promise<ExitCode> {
-  const sender: DraftSender = { door: settings.door, trouble: openTroubleReport(world) }
-  const counts = openDraftCounts(world, world.stdout)
-  const run: Run = { settings, sender, counts, trouble: openTroubleReport(world), world }
+export async function drainOutbox(settings: OutboxSettings, context: CommandContext): Promise<ExitCode> {
+  const sender: DraftSender = { door: settings.door, trouble: openTroubleReport(context) }
+  const counts = openDraftCounts(context, context.stdout)
+  const run: Run = { settings, sender, counts, trouble: openTroubleReport(context), context }
   const { shown } = settings.target
   let wasOpen = false
   for (let waitMs = CONNECT_MS_MIN; ; waitMs = Math.min(waitMs * 2, CONNECT_MS_MAX)) {
     try {
-      const opened = await openOutboxSession(settings.target, settings.table, world.stop)
+      const opened = await openOutboxSession(settings.target, settings.table, context.stop)
       if (opened.is === 'open') {
         await using session = opened.session
         run.trouble.over(`${shown} answers again`)
@@ -63,7 +68,7 @@ export async function drainOutbox(settings: OutboxSettings, world: World): Promi
       if (!wasOpen) throw new CommandError(1, reason)
       run.trouble.lasts(`${reason}; trying again`)
     } catch (error) {
-      if (world.stop.aborted) return ended(run, 0)
+      if (context.stop.aborted) return ended(run, 0)
       if (!(error instanceof DatabaseError)) {
         counts.report()
         throw error
@@ -74,24 +79,24 @@ export async function drainOutbox(settings: OutboxSettings, world: World): Promi
       }
       run.trouble.lasts(`${shown}: ${error.message}; trying again`)
     }
-    await pause(waitMs * (0.5 + world.random() / 2), world.stop)
-    if (world.stop.aborted) return ended(run, 0)
+    await pause(waitMs * (0.5 + context.random() / 2), context.stop)
+    if (context.stop.aborted) return ended(run, 0)
   }
 }
 
 /** Drains while the connection lasts. */
 async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode> {
-  const { settings, sender, counts, world } = run
-  const notifier = openNotifier(world.stop)
+  const { settings, sender, counts, context } = run
+  const notifier = openNotifier(context.stop)
   session.onRows(notifier.notify)
   let isTold = false
   while (!(await session.lock())) {
-    if (!isTold) tell(world, 'another drainer has the outbox; waiting for its end')
+    if (!isTold) tell(context, 'another drainer has the outbox; waiting for its end')
     isTold = true
     await notifier.wait(LOOK_MS)
-    if (world.stop.aborted) return ended(run, 0)
+    if (context.stop.aborted) return ended(run, 0)
   }
-  if (isTold) tell(world, 'draining')
+  if (isTold) tell(context, 'draining')
   await pinLog(sender, session, settings.table)
   for (;;) {
     notifier.clear()
@@ -100,7 +105,7 @@ async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode>
       counts.reportChange()
       if (settings.once) return ended(run, 0)
       await notifier.wait(LOOK_MS)
-      if (world.stop.aborted) return ended(run, 0)
+      if (context.stop.aborted) return ended(run, 0)
       continue
     }
     const end = await sendRows(sender, rows, async (taken, receipts, log) => {
@@ -114,7 +119,7 @@ async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode>
     if (end.is === 'stopped') return ended(run, 0)
     if (end.is === 'refused') {
       const reason = end.otherLog === null ? end.reason : otherLog(settings.table, end.otherLog)
-      tell(world, `${reason}\nthis row and the rows after it wait: see docs/outbox.md`)
+      tell(context, `${reason}\nthis row and the rows after it wait: see docs/outbox.md`)
       return ended(run, 1)
     }
   }

@@ -1,4 +1,4 @@
-import { CommandError } from '../command/terminal/world.ts'
+import { CommandError } from '../command/terminal/command-context.ts'
 import {
   connectDatabase,
   type DatabaseConnection,

@@ -1,5 +1,5 @@
 import { DRAFT_LINE_BYTES_MAX } from '../protocol/draft.ts'
-import { CommandError } from '../command/terminal/world.ts'
+import { CommandError } from '../command/terminal/command-context.ts'
 
 /** Bytes of a draft with a ref that the drainer adds; the rest of the longest line is for that ref. */
 const DRAFT_BYTES_MAX: number = DRAFT_LINE_BYTES_MAX - 536

@@ -3,7 +3,7 @@ import { parseDatabaseUrl } from '../command/database/database-url.ts'
 import type { PublishPart } from '../command/plug/option.ts'
 import { openGivenDoor, type PublishOptions } from '../command/publish/publish-program.ts'
 import { option } from '../command/terminal/options.ts'
-import { CommandError } from '../command/terminal/world.ts'
+import { CommandError } from '../command/terminal/command-context.ts'
 import { drainOutbox } from './drain.ts'
 import { outboxSql, parseOutboxTable } from './outbox-sql.ts'
 
@@ -26,15 +26,15 @@ export const PUBLISH_OUTBOX: PublishPart = {
     parseOutboxTable(table)
     return from !== undefined || sql === true
   },
-  async publish({ from, passwordFile, once, table: name, ...door }: OutboxOptions, world) {
+  async publish({ from, passwordFile, once, table: name, ...door }: OutboxOptions, context) {
     const table = parseOutboxTable(name)
     if (from === undefined) {
-      world.stdout.write(outboxSql(table))
+      context.stdout.write(outboxSql(table))
       return 0
     }
     const target = parseDatabaseUrl(from, passwordFile ?? null)
-    const opened = await openGivenDoor(door, world)
-    return drainOutbox({ target, table, door: opened, once: once === true }, world)
+    const opened = await openGivenDoor(door, context)
+    return drainOutbox({ target, table, door: opened, once: once === true }, context)
   },
 }
 

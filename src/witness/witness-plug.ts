@@ -8,8 +8,8 @@ import { type Option, lazy } from '../command/plug/option.ts'
  */
 export const WITNESS: Option = {
   commands: [
-    lazy('auditors', 'witness', async ({ world, lines, done }) =>
-      (await import('./command/witness-program.ts')).witnessCommand(world, lines, done),
+    lazy('auditors', 'witness', async ({ context, lines, done }) =>
+      (await import('./command/witness-program.ts')).witnessCommand(context, lines, done),
     ),
   ],
   serve: async () => (await import('./command/serve-witnessed.ts')).SERVE_WITNESSED,

@@ -80,7 +80,7 @@ suite('a restore', () => {
     const now = (): Ms => msOf(Date.UTC(2026, 5, 1) + Date.now() - begun)
     const settings = { from: backups, data }
     for (const _ of [1, 2]) {
-      const { code, said } = await runCommand((world) => restore(settings, { ...world, now }))
+      const { code, said } = await runCommand((context) => restore(settings, { ...context, now }))
       assert.equal(code, 0, said)
     }
     assert.equal(readdirSync(data).filter((name) => name.includes('.replaced-')).length, 2)

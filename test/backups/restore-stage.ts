@@ -12,7 +12,7 @@ export function runRestore(
   acceptLoss = false,
   signingKeyFile?: readonly string[],
 ): Promise<Ended> {
-  return runCommand((world) => restore({ from, data, signingKeyFile, acceptLoss }, world))
+  return runCommand((context) => restore({ from, data, signingKeyFile, acceptLoss }, context))
 }
 
 /** A log of ten events with a folder of one backup, and the path of the backup. */

@@ -8,7 +8,7 @@ import { type Ms, SECOND_MS } from '../../src/protocol/moment.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { cosignedState } from '../story/witnesses.ts'
-import { type ManualNode, manualWorld, startManualNode } from '../stage/manual-node.ts'
+import { type ManualNode, manualContext, startManualNode } from '../stage/manual-node.ts'
 
 /** A service over a fixed log at a fixed moment. */
 type GoldenNode = AsyncDisposable & Pick<ManualNode, 'bytesOf'>
@@ -24,7 +24,7 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
   const file = join(folder, 'drafts.jsonl')
   writeFileSync(file, drafts)
   const newLog = { origin: ORIGIN, chain: 'solana', simulated: false } as const
-  const world = manualWorld(() => now)
+  const context = manualContext(() => now)
   const outcome = await importFiles({
     files: [file],
     dataDirectory: data,
@@ -32,9 +32,9 @@ export async function openGoldenNode(drafts: string, now: Ms): Promise<GoldenNod
     keys: [TEST_KEY],
     balances: 'refuse',
     now,
-    monotonicMs: world.monotonicMs,
+    monotonicMs: context.monotonicMs,
     onProgress: () => undefined,
-    signal: world.stop,
+    signal: context.stop,
   })
   if (!outcome.ok) throw new Error(`line ${outcome.line}, ${outcome.field}: ${outcome.reason}`)
   const db = openForWriting(storePath(data))

@@ -18,9 +18,9 @@ const HTTP_STEPS = 500
 const HASTE = 1_000
 const SEED = process.env['CLIENT_MODEL_SEED']
 
-type World = Readonly<{ peer: HostilePeer; random: Random; around: Surroundings; base: string }>
+type CommandContext = Readonly<{ peer: HostilePeer; random: Random; around: Surroundings; base: string }>
 
-function openWorld(seed: string): World {
+function openWorld(seed: string): CommandContext {
   const random = randomOf(seed)
   const peer = openHostilePeer(random)
   const around = { ...openVirtualClock(), random: random.next, fetch: peer.fetch }
@@ -28,7 +28,7 @@ function openWorld(seed: string): World {
 }
 
 /** Follows a hostile peer for this many steps, then to the head, and compares each event with the log. */
-async function follow({ peer, random, around, base }: World, steps: number): Promise<void> {
+async function follow({ peer, random, around, base }: CommandContext, steps: number): Promise<void> {
   const ask = openAsk({ base, ...around })
   const after = random.chance(0.5) ? 0 : 'head'
   const filter: StreamAsked = random.pick([{}, {}, { type: ['payout'] }, { nonzero: true }, { contestId: 2 }])
@@ -84,21 +84,21 @@ suite('a stream of the client from a hostile peer', () => {
   for (let run = 0; run < RUNS; run++) {
     const seed = SEED ?? `${Date.now()}-${run}`
     test(`loses and repeats no event (seed ${seed})`, async () => {
-      const world = openWorld(seed)
-      await follow(world, STEPS / RUNS)
-      for (const deed of world.peer.deeds.keys()) done.add(deed)
+      const context = openWorld(seed)
+      await follow(context, STEPS / RUNS)
+      for (const deed of context.peer.deeds.keys()) done.add(deed)
     })
   }
 
   test(`loses no event over real connections (seed ${SEED ?? 'http'})`, async () => {
-    const world = openWorld(SEED ?? 'http')
-    await using server = await servePeer(world.peer)
+    const context = openWorld(SEED ?? 'http')
+    await using server = await servePeer(context.peer)
     const around = {
       ...SURROUNDINGS,
       random: Math.random,
       sleep: (ms: number, signal?: AbortSignal) => SURROUNDINGS.sleep(ms / HASTE, signal),
     }
-    await follow({ ...world, around, base: server.base }, HTTP_STEPS)
+    await follow({ ...context, around, base: server.base }, HTTP_STEPS)
   })
 
   test('has met every kind of fault', () => {

@@ -25,8 +25,8 @@ suite('daybook held', () => {
   writeFileSync(token, `${DOOR_TOKEN}\n`)
   after(() => rmSync(folder, { recursive: true }))
 
-  const held = (stage: DoorStage, words: readonly string[], world = {}): Promise<RunResult> =>
-    run(['held', ...words, '--to', `http://127.0.0.1:${stage.port()}`, '--token-file', token], world)
+  const held = (stage: DoorStage, words: readonly string[], context = {}): Promise<RunResult> =>
+    run(['held', ...words, '--to', `http://127.0.0.1:${stage.port()}`, '--token-file', token], context)
 
   /** A door with two drafts that wait. */
   async function openWaiting(): Promise<DoorStage> {

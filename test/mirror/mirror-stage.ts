@@ -7,7 +7,7 @@ import {
 import { VERSION } from '../../src/command/terminal/version.ts'
 import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
-import { manualWorld } from '../stage/manual-node.ts'
+import { manualContext } from '../stage/manual-node.ts'
 
 /** Builds and serves a mirror in this process, on free local ports. Its pages have the clock `now`. */
 export async function startMirrorNode(
@@ -16,7 +16,7 @@ export async function startMirrorNode(
   now: () => Ms,
   settings: Partial<ServedMirrorSettings> = {},
 ): Promise<ServedMirror> {
-  const world = manualWorld(now)
+  const context = manualContext(now)
   const followed = { url, dataDirectory: data, vkeys: [], followFormer: false, version: VERSION }
   const signal = AbortSignal.timeout(60_000)
   const built = await buildMirror({ ...followed, now, around: {} }, { onProgress: () => undefined, signal })
@@ -38,5 +38,5 @@ export async function startMirrorNode(
     followed,
     ...settings,
   }
-  return await startMirror(own, world, openMainLines(world))
+  return await startMirror(own, context, openMainLines(context))
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { type DraftSender, openTroubleReport, sendRows } from '../../src/command/publish/draft-sender.ts'
-import { worldOf } from '../stage/command-stage.ts'
+import { contextOf } from '../stage/command-stage.ts'
 import { openDoorChoice } from '../../src/command/operator/publish-door.ts'
 
 /** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */
@@ -61,12 +61,12 @@ async function send(
   await once(server, 'listening')
   const to = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`, ...fallbacks].join(',')
   const heard: string[] = []
-  const world = worldOf({ stderr: { write: (line: string) => heard.push(line) } as never })
-  const doors = openDoorChoice(to, world)
-  const door = { doors, token: 'token', log: null, stop: world.stop, answerMs: ANSWER_MS }
+  const context = contextOf({ stderr: { write: (line: string) => heard.push(line) } as never })
+  const doors = openDoorChoice(to, context)
+  const door = { doors, token: 'token', log: null, stop: context.stop, answerMs: ANSWER_MS }
   const waits: number[] = []
   const wait = async (ms: number): Promise<void> => void waits.push(ms)
-  const sender: DraftSender = { door, trouble: openTroubleReport(world), wait }
+  const sender: DraftSender = { door, trouble: openTroubleReport(context), wait }
   let settled = ''
   const rows = names.split('').map((name) => ({ name: `row ${name}`, line: name }))
   const end = await sendRows(sender, rows, async (taken, receipts) => {
@@ -175,7 +175,7 @@ suite('a trouble that lasts', () => {
     const said: string[] = []
     let now = 0
     const report = openTroubleReport(
-      worldOf({ monotonicMs: () => now, stderr: { write: (line: string) => said.push(line) } as never }),
+      contextOf({ monotonicMs: () => now, stderr: { write: (line: string) => said.push(line) } as never }),
     )
     report.over('never began')
     for (; now < 130_000; now += 10_000) report.lasts(`away at ${now / 1_000}`)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { askDoor, openDoorChoice } from '../../src/command/operator/publish-door.ts'
-import { run, startProxy, worldOf } from '../stage/command-stage.ts'
+import { run, startProxy, contextOf } from '../stage/command-stage.ts'
 import type { Service } from '../stage/service.ts'
 import { startImportedNode } from '../sample/imported-node.ts'
 
@@ -162,9 +162,9 @@ suite('the choice of a door', () => {
     let [now, status] = [0, 503]
     const first = await scripted(() => status)
     const second = await scripted(() => 200)
-    const world = worldOf({ monotonicMs: () => now })
-    const doors = openDoorChoice(`${first.url},${second.url}`, world)
-    const send = () => askDoor({ doors, token: 'token', log: null, stop: world.stop }, ['a'])
+    const context = contextOf({ monotonicMs: () => now })
+    const doors = openDoorChoice(`${first.url},${second.url}`, context)
+    const send = () => askDoor({ doors, token: 'token', log: null, stop: context.stop }, ['a'])
     await send()
     await send()
     assert.deepEqual([first.sent.length, second.sent.length], [1, 2])

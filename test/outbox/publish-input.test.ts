@@ -6,7 +6,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import { publishInput } from '../../src/command/publish/publish-input.ts'
 import { openDoor } from '../../src/command/operator/publish-door.ts'
-import { run, worldOf } from '../stage/command-stage.ts'
+import { run, contextOf } from '../stage/command-stage.ts'
 import { type InputStage, openInputStage } from './input-stage.ts'
 import { until } from './outbox-stage.ts'
 
@@ -27,8 +27,8 @@ function publishing<Input extends Readable>({
   const said = { out: '', err: '' }
   stdout.setEncoding('utf8').on('data', (part: string) => (said.out += part))
   stderr.setEncoding('utf8').on('data', (part: string) => (said.err += part))
-  const world = worldOf({ stdout, stderr, stop: stop.signal })
-  const ended = publishInput(input, 'standard input', openDoor(door, stage.tokenFile, world), world)
+  const context = contextOf({ stdout, stderr, stop: stop.signal })
+  const ended = publishInput(input, 'standard input', openDoor(door, stage.tokenFile, context), context)
   return { input, said, ended, stop }
 }
 

@@ -5,10 +5,10 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, CommanderError } from 'commander'
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
-import type { ProgramWorld } from '../../src/command/plug/option.ts'
+import type { ProgramContext } from '../../src/command/plug/option.ts'
 import { OPTIONS } from '../../src/plugged-options.ts'
 import { openProgram } from '../../src/command/program.ts'
-import { CommandError, type World } from '../../src/command/terminal/world.ts'
+import { CommandError, type CommandContext } from '../../src/command/terminal/command-context.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { startDaybook, type StartedDaybook } from './started-daybook.ts'
 import type { Service } from './service.ts'
@@ -18,7 +18,7 @@ const POLL_MS = 10
 export type RunResult = Readonly<{ code: number; stdout: string; stderr: string }>
 
 /** Surroundings of a command, apart from those of this process. */
-export function worldOf(world: Partial<World>): World {
+export function contextOf(context: Partial<CommandContext>): CommandContext {
   return {
     now: () => msOf(Date.now()),
     monotonicMs: () => performance.now(),
@@ -31,20 +31,20 @@ export function worldOf(world: Partial<World>): World {
     hasFileModes: true,
     isRoot: process.geteuid?.() === 0,
     stop: new AbortController().signal,
-    ...world,
+    ...context,
   }
 }
 
 /** The program with its own surroundings: as it is for the words of a command line, or whole. */
 export async function programOf(
-  world: Partial<World>,
+  context: Partial<CommandContext>,
   done: (code: number) => void,
   words: readonly string[] = [],
-  options: ProgramWorld['options'] = OPTIONS,
+  options: ProgramContext['options'] = OPTIONS,
 ): Promise<Command> {
-  const whole = worldOf(world)
+  const whole = contextOf(context)
   const surroundings = {
-    world: whole,
+    context: whole,
     lines: openMainLines(whole),
     input: Readable.from([]),
     done,
@@ -57,7 +57,7 @@ export async function programOf(
 }
 
 const write =
-  (to: World['stdout']) =>
+  (to: CommandContext['stdout']) =>
   (text: string): void =>
     void to.write(text)
 
@@ -66,12 +66,15 @@ export function everyCommand(command: Command): readonly Command[] {
 }
 
 /** Runs a command in this process, which takes a tenth of the time of a child process. */
-export async function run(words: readonly string[], world: Partial<World> = {}): Promise<RunResult> {
+export async function run(
+  words: readonly string[],
+  context: Partial<CommandContext> = {},
+): Promise<RunResult> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const [out, err] = [gather(stdout), gather(stderr)]
   let code = -1
   try {
-    const program = await programOf({ stdout, stderr, ...world }, (given) => (code = given), words)
+    const program = await programOf({ stdout, stderr, ...context }, (given) => (code = given), words)
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) code = error.exitCode === 0 ? 0 : 2

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { type LogLines, openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import { type Service, type ServiceSettings, startService } from '../../src/command/service/service.ts'
-import type { World } from '../../src/command/terminal/world.ts'
+import type { CommandContext } from '../../src/command/terminal/command-context.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import type { NewLog } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
@@ -22,7 +22,7 @@ export type ManualNode = AsyncDisposable &
   }>
 
 /** The surroundings of commands and the service, with a given clock. */
-export function manualWorld(now: () => Ms): World {
+export function manualContext(now: () => Ms): CommandContext {
   const silent = new PassThrough().resume()
   return {
     now,
@@ -53,7 +53,7 @@ export function startLocalNode(
   clock: SharedClock,
   { lines, settings }: LocalNodeOptions = {},
 ): Promise<Service> {
-  const world = manualWorld(clock.now)
+  const context = manualContext(clock.now)
   return startService(
     {
       data,
@@ -78,8 +78,8 @@ export function startLocalNode(
       writerClock: clock.buffer,
       ...settings,
     },
-    world,
-    lines ?? openMainLines(world),
+    context,
+    lines ?? openMainLines(context),
   )
 }
 

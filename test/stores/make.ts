@@ -16,7 +16,7 @@ import {
   unpackKept,
   writeAnswers,
 } from '../books/kept-store.ts'
-import { startManualNode, manualWorld } from '../stage/manual-node.ts'
+import { startManualNode, manualContext } from '../stage/manual-node.ts'
 
 // Makes the kept store of the present schema, and its answers (see README.md beside this file).
 
@@ -151,7 +151,7 @@ async function importDrafts(data: string, drafts: readonly Draft[], key: Signing
   const file = `${data}.drafts.jsonl`
   writeFileSync(file, drafts.map((draft) => JSON.stringify(draft)).join('\n'))
   const now = msOf(APRIL + 30 * DAY_MS)
-  const { monotonicMs, stop } = manualWorld(() => now)
+  const { monotonicMs, stop } = manualContext(() => now)
   const outcome = await importFiles({
     files: [file],
     dataDirectory: data,

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { backUp } from '../../src/command/backups/backup-command.ts'
 import { check } from '../../src/command/operator/check-command.ts'
 import { defaultKeyFile } from '../../src/command/operator/signing-key-file.ts'
-import type { ExitCode, World } from '../../src/command/terminal/world.ts'
+import type { ExitCode, CommandContext } from '../../src/command/terminal/command-context.ts'
 import { type Appender, openAppender } from '../../src/log/append.ts'
 import { markHighWater } from '../../src/log/store/high-water.ts'
 import { newestCheckpoint, readyLog, type Signing } from '../../src/log/tree/ready-log.ts'
@@ -126,10 +126,12 @@ export function refusalAtStart(data: string, signing: Signing = SIGNING): string
 type CommandEnd = Readonly<{ code: ExitCode; said: string }>
 
 /** Runs a command in this process. */
-export async function runCommand(run: (world: World) => Promise<ExitCode> | ExitCode): Promise<CommandEnd> {
+export async function runCommand(
+  run: (context: CommandContext) => Promise<ExitCode> | ExitCode,
+): Promise<CommandEnd> {
   const out = new PassThrough()
   const said = text(out)
-  const world: World = {
+  const context: CommandContext = {
     program: 'daybook',
     now: () => msOf(Date.UTC(2026, 5, 1)),
     monotonicMs: () => performance.now(),
@@ -143,7 +145,7 @@ export async function runCommand(run: (world: World) => Promise<ExitCode> | Exit
     stop: new AbortController().signal,
   }
   try {
-    const code = await run(world)
+    const code = await run(context)
     out.end()
     return { code, said: await said }
   } finally {
@@ -152,7 +154,7 @@ export async function runCommand(run: (world: World) => Promise<ExitCode> | Exit
 }
 
 export function runCheck(data: string, keys: readonly SigningKey[] = [TEST_KEY]): Promise<CommandEnd> {
-  return runCommand((world) => check({ data, keys }, world))
+  return runCommand((context) => check({ data, keys }, context))
 }
 
 type BackupSettings = Parameters<typeof backUp>[0]
@@ -162,10 +164,10 @@ export function runBackup(
   data: string,
   to: string,
   settings: Partial<BackupSettings> = {},
-  now?: World['now'],
+  now?: CommandContext['now'],
 ): Promise<CommandEnd> {
   const whole = { data, to, keepDays: 30, isFull: false, keys: [], ...settings }
-  return runCommand((world) => backUp(whole, now === undefined ? world : { ...world, now }))
+  return runCommand((context) => backUp(whole, now === undefined ? context : { ...context, now }))
 }
 
 /** Flips a bit in the middle of a text or a blob. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { keygen } from '../../src/command/operator/keygen-command.ts'
 import { defaultKeyFile, readKeyFile, readSigningKeys } from '../../src/command/operator/signing-key-file.ts'
-import { CommandError } from '../../src/command/terminal/world.ts'
+import { CommandError } from '../../src/command/terminal/command-context.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { ListedKey } from '../../src/log/store/reader.ts'
 import { sha256, type SigningKey, verifierKeyOf, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
@@ -72,7 +72,7 @@ suite('keygen', () => {
   test('makes a key that only its owner may read, and prints its vkey', async () => {
     using folder = openFolder()
     const to = join(folder.path, 'keys', 'one.key')
-    const made = await runCommand((world) => keygen({ to, origin }, world))
+    const made = await runCommand((context) => keygen({ to, origin }, context))
     assert.equal(made.code, 0)
     assert.equal(statSync(to).mode & 0o777, 0o600)
     const vkey = made.said.trimEnd().split('\n').at(-1) ?? ''
@@ -81,7 +81,7 @@ suite('keygen', () => {
     const { privateKey } = readKeyFile(to, { hasFileModes: true })
     const message = Buffer.from('a text')
     assert.ok(verifyRawEd25519(known?.publicKey ?? message, message, sign(null, message, privateKey)))
-    assert.deepEqual(await runCommand((world) => keygen({ show: to, origin }, world)), {
+    assert.deepEqual(await runCommand((context) => keygen({ show: to, origin }, context)), {
       code: 0,
       said: `${vkey}\n`,
     })
@@ -91,21 +91,21 @@ suite('keygen', () => {
     using folder = openFolder()
     const to = join(folder.path, 'one.key')
     writeFileSync(to, 'what is there')
-    assert.match(await mistake((world) => keygen({ to, origin }, world)), /^2: .* exists already/)
+    assert.match(await mistake((context) => keygen({ to, origin }, context)), /^2: .* exists already/)
     assert.equal(readFileSync(to, 'utf8'), 'what is there')
   })
 
   test('takes one of --to and --show', async () => {
     for (const options of [{ origin }, { origin, to: 'a', show: 'b' }]) {
-      assert.match(await mistake((world) => keygen(options, world)), /^2: keygen needs either/)
+      assert.match(await mistake((context) => keygen(options, context)), /^2: keygen needs either/)
     }
   })
 })
 
 suite('the file of a signing key', () => {
   const read = (data: string, files?: readonly string[]): Promise<string> =>
-    mistake((world) => {
-      readSigningKeys(files, data, origin, world)
+    mistake((context) => {
+      readSigningKeys(files, data, origin, context)
       return 0
     })
 

@@ -10,7 +10,7 @@ import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
 import type { UpgradeProgress } from '../../src/publish/upgrade/upgrade.ts'
 import { unpackKept } from '../books/kept-store.ts'
-import { manualWorld, postDrafts, startLocalNode } from '../stage/manual-node.ts'
+import { manualContext, postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { readLines, startNode } from '../stage/node-process.ts'
 import { openFolder, makeLog, NEW_LOG } from '../story/damaged-log.ts'
 import { OTHER_KEY, TEST_KEY } from '../story/signing.ts'
@@ -103,7 +103,7 @@ suite('the demonstration', () => {
     assert.ok(!holdsRealLog(kept.data))
     await upgradeDemo(
       kept.data,
-      manualWorld(() => NOW),
+      manualContext(() => NOW),
     )
     assert.ok(isSimulatedLog(kept.data))
     assert.equal(await upgrade(kept.data, { rebuild: false }), null)

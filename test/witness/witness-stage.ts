@@ -2,7 +2,7 @@ import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import { type ServedWitness, startWitness } from '../../src/witness/command/witness-command.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import type { TrustedLog } from '../../src/tlog/checkpoint.ts'
-import { manualWorld } from '../stage/manual-node.ts'
+import { manualContext } from '../stage/manual-node.ts'
 import type { CosignerKey } from '../../src/log/tree/cosigner-key.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
 
@@ -15,7 +15,7 @@ export async function startStagedWitness(
   now: () => Ms,
   { name, keys }: Readonly<{ name: string; keys: readonly CosignerKey[] }> = STAGED,
 ): Promise<ServedWitness> {
-  const world = manualWorld(now)
+  const context = manualContext(now)
   const host = '127.0.0.1'
   return await startWitness(
     {
@@ -31,7 +31,7 @@ export async function startStagedWitness(
       acceptCopy: false,
     },
     keys,
-    world,
-    openMainLines(world),
+    context,
+    openMainLines(context),
   )
 }

@@ -4,7 +4,13 @@ import { openDoor } from '../../command/operator/publish-door.ts'
 import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
 import { keyFiles, option, optionOf } from '../../command/terminal/options.ts'
 import { printable } from '../../command/terminal/output.ts'
-import { CommandError, type ExitCode, takeDirectory, tell, type World } from '../../command/terminal/world.ts'
+import {
+  CommandError,
+  type ExitCode,
+  takeDirectory,
+  tell,
+  type CommandContext,
+} from '../../command/terminal/command-context.ts'
 import { databaseOf } from '../../command/database/sent-database.ts'
 import { storePath } from '../../log/store/store.ts'
 import { KEYS_PATH } from '../log/key-step.ts'
@@ -19,14 +25,14 @@ import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 type Done = (code: ExitCode) => void
 
 /** The command `cluster`: what an operator does to the table that carries a log. */
-export function clusterCommand(world: World, done: Done): Command {
+export function clusterCommand(context: CommandContext, done: Done): Command {
   const cluster = new Command('cluster').description('keep a log on several nodes, of which one leads')
   for (const command of [initCommand, moveCommand, checkCommand, keysCommand, lostCommand])
-    cluster.addCommand(command(world, done))
+    cluster.addCommand(command(context, done))
   return cluster
 }
 
-function initCommand(world: World, done: Done): Command {
+function initCommand(context: CommandContext, done: Done): Command {
   return new Command('init')
     .description('print the SQL that makes the table of a log, and the role of its nodes')
     .argument('<database>', 'name of the database in which it runs')
@@ -35,7 +41,7 @@ function initCommand(world: World, done: Done): Command {
     .action((database: string, { role }: Readonly<{ role: string }>) => {
       const sql = setupSql(role, database)
       if (sql === null) throw new CommandError(2, 'names of role and database have a-z, 0-9 and _ only')
-      world.stdout.write(sql)
+      context.stdout.write(sql)
       done(0)
     })
 }
@@ -43,7 +49,7 @@ function initCommand(world: World, done: Done): Command {
 type MoveOptions = TableOptionValues &
   Readonly<{ data: string; back?: true; acceptLoss?: true; signingKeyFile?: readonly string[] }>
 
-function moveCommand(world: World, done: Done): Command {
+function moveCommand(context: CommandContext, done: Done): Command {
   const command = new Command('move')
     .description('put the log of a data directory on an empty table, or take it off; no process may use it')
     .addOption(directoryOption())
@@ -61,7 +67,7 @@ function moveCommand(world: World, done: Done): Command {
 Example:
   daybook cluster move --data /var/lib/daybook/log --log-store postgres://daybook@a.example.org,b.example.org/book`,
     )
-  return tableOptions(command).action(async (options: MoveOptions) => done(await move(options, world)))
+  return tableOptions(command).action(async (options: MoveOptions) => done(await move(options, context)))
 }
 
 function signingKeys(): Option {
@@ -71,14 +77,14 @@ function signingKeys(): Option {
   ).argParser(keyFiles)
 }
 
-async function move(options: MoveOptions, world: World): Promise<ExitCode> {
+async function move(options: MoveOptions, context: CommandContext): Promise<ExitCode> {
   const { data: dataDirectory, back, acceptLoss, signingKeyFile } = options
   const table = requireTable(options)
   requireLog(dataDirectory)
-  refuseOtherOwner(dataDirectory, world)
+  refuseOtherOwner(dataDirectory, context)
   using _lock = takeDirectory(dataDirectory)
-  const keys = readSharedKeys(signingKeyFile, dataDirectory, world)
-  const said = await workOnTable('moving', world, async (work) => {
+  const keys = readSharedKeys(signingKeyFile, dataDirectory, context)
+  const said = await workOnTable('moving', context, async (work) => {
     const settings = { ...work, dataDirectory, keys, table, acceptLoss: acceptLoss === true }
     if (back !== true) {
       const { moveToTable } = await import('../log/move-log.ts')
@@ -90,13 +96,13 @@ async function move(options: MoveOptions, world: World): Promise<ExitCode> {
       return `a new log goes on from seq ${leaveBranch(settings)}: serve it without --log-store, announce it, and start no other node of the former one`
     return `the log is off the table at seq ${await moveBack(settings)}: serve it without --log-store, and start no other node`
   })
-  world.stdout.write(`${said}\n`)
+  context.stdout.write(`${said}\n`)
   return 0
 }
 
 type CheckOptions = TableOptionValues & Readonly<{ data?: string }>
 
-function checkCommand(world: World, done: Done): Command {
+function checkCommand(context: CommandContext, done: Done): Command {
   const command = new Command('check')
     .description('read the table of a log: settings, places, signatures and roots')
     .addOption(
@@ -108,10 +114,10 @@ function checkCommand(world: World, done: Done): Command {
 Example:
   daybook cluster check --log-store postgres://daybook@a.example.org,b.example.org/book`,
     )
-  return tableOptions(command).action(async (options: CheckOptions) => done(await check(options, world)))
+  return tableOptions(command).action(async (options: CheckOptions) => done(await check(options, context)))
 }
 
-async function check({ data, ...options }: CheckOptions, world: World): Promise<ExitCode> {
+async function check({ data, ...options }: CheckOptions, context: CommandContext): Promise<ExitCode> {
   const { database, isSingle } = requireTable(options)
   if (data !== undefined) requireLog(data)
   using _lock = data === undefined ? null : takeDirectory(data)
@@ -119,7 +125,7 @@ async function check({ data, ...options }: CheckOptions, world: World): Promise<
   const store = data === undefined ? null : storePath(data)
   // A former primary is refused as by a node. Only a node notes a new one.
   const memory = data === undefined ? null : { ...openPrimaryFile(data), write: () => undefined }
-  const { faults, notices, rows, end } = await workOnTable('reading', world, (work) =>
+  const { faults, notices, rows, end } = await workOnTable('reading', context, (work) =>
     checkTable({
       ...work,
       target: databaseOf(database),
@@ -127,18 +133,18 @@ async function check({ data, ...options }: CheckOptions, world: World): Promise<
       store,
     }),
   )
-  for (const said of [...faults, ...notices]) tell(world, said)
+  for (const said of [...faults, ...notices]) tell(context, said)
   if (faults.length > 0) return 1
   const whole = `${rows} rows follow each other up to seq ${end.head} of log ${end.logId}`
-  world.stdout.write(`${whole}${store === null ? '' : ', and the store agrees with them'}\n`)
-  if (end.vkeys === null) tell(world, 'no signature was checked: the first rows are gone; give --data')
-  for (const vkey of end.vkeys ?? []) world.stdout.write(`signed with ${vkey}\n`)
+  context.stdout.write(`${whole}${store === null ? '' : ', and the store agrees with them'}\n`)
+  if (end.vkeys === null) tell(context, 'no signature was checked: the first rows are gone; give --data')
+  for (const vkey of end.vkeys ?? []) context.stdout.write(`signed with ${vkey}\n`)
   return 0
 }
 
 type KeysOptions = Readonly<{ to: string; tokenFile: string }>
 
-function keysCommand(world: World, done: Done): Command {
+function keysCommand(context: CommandContext, done: Done): Command {
   const own = optionOf('cluster_keys')
   return new Command('keys')
     .description('change the keys that sign a log, on all nodes at once; every node must hold them')
@@ -155,10 +161,10 @@ Example, first with both keys and later with the new one alone:
     )
     .action(async (vkeys: readonly string[], { to, tokenFile }: KeysOptions) => {
       // The door of a node that does not lead is passed over. A step that is asked for again changes nothing.
-      const answer = await askHeld(openDoor(to, tokenFile, world), KEYS_PATH, { vkeys })
+      const answer = await askHeld(openDoor(to, tokenFile, context), KEYS_PATH, { vkeys })
       const { vkeys: signing, head } = answer
       const shown = Array.isArray(signing) ? signing.map((vkey) => `${printable(String(vkey))}\n`) : []
-      world.stdout.write(`the log is signed with these keys at seq ${String(head)}:\n${shown.join('')}`)
+      context.stdout.write(`the log is signed with these keys at seq ${String(head)}:\n${shown.join('')}`)
       done(0)
     })
 }

@@ -1,14 +1,14 @@
 import { Command, Option } from 'commander'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
 import { print } from '../../command/terminal/output.ts'
-import { type ExitCode, tell, type World } from '../../command/terminal/world.ts'
+import { type ExitCode, tell, type CommandContext } from '../../command/terminal/command-context.ts'
 import type { LostDrafts } from '../log/lost-drafts.ts'
 import { workOnTable } from './table-work.ts'
 
 type LostOptions = Readonly<{ data: string; present?: true }>
 
 /** The command `cluster lost`: the drafts of the branch that lost a fork. */
-export function lostCommand(world: World, done: (code: ExitCode) => void): Command {
+export function lostCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   return new Command('lost')
     .description('list the drafts of the branch that lost a fork, as JSON lines for `daybook publish`')
     .addOption(directoryOption())
@@ -19,16 +19,16 @@ export function lostCommand(world: World, done: (code: ExitCode) => void): Comma
       ),
     )
     .addHelpText('after', '\nExample: daybook cluster lost --data /var/lib/daybook/log > drafts.jsonl')
-    .action(async (options: LostOptions) => done(await lost(options, world)))
+    .action(async (options: LostOptions) => done(await lost(options, context)))
 }
 
-async function lost({ data, present }: LostOptions, world: World): Promise<ExitCode> {
+async function lost({ data, present }: LostOptions, context: CommandContext): Promise<ExitCode> {
   requireLog(data)
   const { lostDrafts } = await import('../log/lost-drafts.ts')
-  const found = await workOnTable('reading', world, () => lostDrafts(data))
+  const found = await workOnTable('reading', context, () => lostDrafts(data))
   const lines = present === true ? found.present.map((one) => JSON.stringify(one)) : found.lost
-  for (const line of lines) if (!(await print(`${line}\n`, world))) return 0
-  for (const line of summary(found)) tell(world, line)
+  for (const line of lines) if (!(await print(`${line}\n`, context))) return 0
+  for (const line of summary(found)) tell(context, line)
   return 0
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProgress } from '../../command/terminal/progress.ts'
-import { CommandError, type World } from '../../command/terminal/world.ts'
+import { CommandError, type CommandContext } from '../../command/terminal/command-context.ts'
 import { StoreError } from '../../log/store/store.ts'
 import { TableError } from '../table/log-table.ts'
 
@@ -17,16 +17,16 @@ type TableWork = Readonly<{
 /** Runs the work of a command on the table of a log, with its progress. Throws a CommandError that says what is wrong. */
 export async function workOnTable<T>(
   verb: string,
-  world: World,
+  context: CommandContext,
   work: (of: TableWork) => T | Promise<T>,
 ): Promise<T> {
-  const progress = openProgress(verb, 'rows', world)
+  const progress = openProgress(verb, 'rows', context)
   try {
     return await work({
-      nowMs: world.now,
-      monotonicMs: world.monotonicMs,
+      nowMs: context.now,
+      monotonicMs: context.monotonicMs,
       sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-      signal: world.stop,
+      signal: context.stop,
       onProgress: (rows) => progress.at(rows, rows),
     })
   } catch (cause) {

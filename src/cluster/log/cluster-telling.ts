@@ -12,7 +12,7 @@ const REASONS_MAX = 100
 export function openClusterTelling({
   registry,
   lines,
-  world: { monotonicMs },
+  context: { monotonicMs },
   show,
 }: Parameters<LogCarrier['hear']>[0]): Readonly<{ told(news: ClusterNews): void }> {
   let report: ClusterReport | null = null

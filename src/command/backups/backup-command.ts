@@ -21,7 +21,7 @@ import { checkFileFolder, isFolder, makeFolder, systemReason } from '../terminal
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { asCopyError, newName } from './new-copy.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import { Command } from 'commander'
@@ -36,7 +36,7 @@ const DAYS_MAX = 3_660
 type BackupOptions = Readonly<{ data: string; to: string; keepDays: number; verify: 'quick' | 'full' }>
 
 /** The command `backup`. */
-export function backupCommand(world: World, done: (code: ExitCode) => void): Command {
+export function backupCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('backup')
   return new Command('backup')
     .description('copy a log and verify the copy; the service may keep running')
@@ -59,8 +59,8 @@ export function backupCommand(world: World, done: (code: ExitCode) => void): Com
     )
     .action(async ({ verify, ...options }: BackupOptions) => {
       const isFull = verify === 'full'
-      const keys = isFull ? readKnownKeys(undefined, options.data, world) : []
-      done(await backUp({ ...options, isFull, keys }, world))
+      const keys = isFull ? readKnownKeys(undefined, options.data, context) : []
+      done(await backUp({ ...options, isFull, keys }, context))
     })
 }
 
@@ -76,24 +76,24 @@ type BackupSettings = Omit<BackupOptions, 'verify'> &
  * Copies a log to a new file, or to a folder that keeps copies by day, even while it is served. The copy is verified
  * before it gets its name. As `daybook.db` in an empty directory, it can be served.
  */
-export async function backUp(settings: BackupSettings, world: World): Promise<ExitCode> {
+export async function backUp(settings: BackupSettings, context: CommandContext): Promise<ExitCode> {
   const { data, to } = settings
   requireLog(data)
   if (!isFolder(to) && !to.endsWith('/')) {
     if (existsSync(to)) throw new CommandError(2, `--to: ${shellQuoted(to)} exists already; give a new path`)
     checkFileFolder(to, '--to')
-    await backUpTo(to, world.now(), settings, world)
+    await backUpTo(to, context.now(), settings, context)
     return 0
   }
   const { id } = readStoreIdentity(data)
   makeFolder(to, '--to', 0o700)
   using _lock = lockFolder(to, id)
   removeUnfinished(to, id)
-  const { at, path: newest } = await newName((second) => join(to, backupName(id, second)), STOPPED, world)
-  await backUpTo(newest, at, settings, world)
+  const { at, path: newest } = await newName((second) => join(to, backupName(id, second)), STOPPED, context)
+  await backUpTo(newest, at, settings, context)
   const removed = removeOldBackups(to, { logId: id, days: settings.keepDays, newest })
   if (removed.length > 0)
-    tell(world, `${removed.length} older backups removed: --keep-days ${settings.keepDays}`)
+    tell(context, `${removed.length} older backups removed: --keep-days ${settings.keepDays}`)
   return 0
 }
 
@@ -106,25 +106,30 @@ function lockFolder(folder: string, logId: string): Disposable {
 }
 
 /** Copies the log to a new file, verifies the copy, and notes it in the data directory. */
-async function backUpTo(to: string, at: Ms, settings: BackupSettings, world: World): Promise<void> {
+async function backUpTo(
+  to: string,
+  at: Ms,
+  settings: BackupSettings,
+  context: CommandContext,
+): Promise<void> {
   const { data } = settings
   const store = storePath(data)
   refuseSmallDisk(dirname(to), statSync(store).size)
-  const mark = readMark(data, world)
-  const progress = openProgress('copying', 'pages', world)
+  const mark = readMark(data, context)
+  const progress = openProgress('copying', 'pages', context)
   try {
     const onProgress = (left: number, total: number): void => {
-      if (world.stop.aborted) throw new CommandError(1, STOPPED)
+      if (context.stop.aborted) throw new CommandError(1, STOPPED)
       const walBytes = statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
       if (mayFillDisk(walBytes, freeBytes(data))) throw new CommandError(1, WRITTEN_TOO_FAST)
       progress.at(total - left, total)
     }
     const copied = await backupStore(store, to, onProgress, async (copy) => {
       progress.end()
-      await verifyCopy(copy, mark, settings, world)
+      await verifyCopy(copy, mark, settings, context)
     })
-    noteBackup(data, { at, verifiedAt: world.now(), ...copied }, world)
-    world.stdout.write(`${to} holds ${formatCount(copied.events, 'event')}\n`)
+    noteBackup(data, { at, verifiedAt: context.now(), ...copied }, context)
+    context.stdout.write(`${to} holds ${formatCount(copied.events, 'event')}\n`)
   } catch (error) {
     throw asCopyError(error, { ...FAILED, path: to })
   } finally {
@@ -156,12 +161,12 @@ function refuseSmallDisk(folder: string, bytes: number): void {
 }
 
 /** The high-water mark before the copy begins. A damaged one prevents no backup: that is when one is needed. */
-function readMark(data: string, world: World): HighWater | null {
+function readMark(data: string, context: CommandContext): HighWater | null {
   try {
     return readHighWater(data)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    tell(world, `${error.message}; the copy is not compared with it`)
+    tell(context, `${error.message}; the copy is not compared with it`)
     return null
   }
 }
@@ -171,10 +176,10 @@ async function verifyCopy(
   copy: string,
   mark: HighWater | null,
   { isFull, keys }: BackupSettings,
-  world: World,
+  context: CommandContext,
 ): Promise<void> {
   if (isFull) {
-    const { faults } = await checkStore({ store: copy, scratch: `${copy}.checking`, mark, keys }, world)
+    const { faults } = await checkStore({ store: copy, scratch: `${copy}.checking`, mark, keys }, context)
     if (faults > 0) throw new CommandError(1, 'no copy was made: the log has faults')
     return
   }
@@ -188,10 +193,14 @@ async function verifyCopy(
 }
 
 /** Notes the backup for metrics and `doctor`. The backup is good even where the data directory cannot be written. */
-function noteBackup(data: string, made: Parameters<typeof writeLastBackup>[1], world: World): void {
+function noteBackup(
+  data: string,
+  made: Parameters<typeof writeLastBackup>[1],
+  context: CommandContext,
+): void {
   try {
     writeLastBackup(data, made)
   } catch (error) {
-    tell(world, `the backup cannot be noted in ${shellQuoted(data)}: ${systemReason(error)}`)
+    tell(context, `the backup cannot be noted in ${shellQuoted(data)}: ${systemReason(error)}`)
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Ms, SECOND_MS } from '../../protocol/moment.ts'
 import { pause } from '../terminal/pause.ts'
-import { CommandError, type World } from '../terminal/world.ts'
+import { CommandError, type CommandContext } from '../terminal/command-context.ts'
 import { LockedError } from '../../log/store/lock.ts'
 import { isFull, isOfSqlite } from '../../log/store/sqlite-error.ts'
 import { asPathError } from '../terminal/option-paths.ts'
@@ -18,14 +18,18 @@ type NewName = Readonly<{ at: Ms; path: string }>
  *
  * @throws {CommandError} when the clock stands still, or, with the words `stopped`, when the command is stopped
  */
-export async function newName(nameAt: (at: Ms) => string, stopped: string, world: World): Promise<NewName> {
+export async function newName(
+  nameAt: (at: Ms) => string,
+  stopped: string,
+  context: CommandContext,
+): Promise<NewName> {
   for (let waits = 0; ; waits += 1) {
-    const at = world.now()
+    const at = context.now()
     const path = nameAt(at)
     if (!existsSync(path)) return { at, path }
     if (waits === WAITS_MAX) throw new CommandError(1, `${path} exists already, and the clock does not go on`)
-    await pause(SECOND_MS - (at % SECOND_MS), world.stop)
-    if (world.stop.aborted) throw new CommandError(1, stopped)
+    await pause(SECOND_MS - (at % SECOND_MS), context.stop)
+    if (context.stop.aborted) throw new CommandError(1, stopped)
   }
 }
 

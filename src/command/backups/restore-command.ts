@@ -23,7 +23,13 @@ import { asPathError, isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { CommandError, type ExitCode, takeDirectory, tell, type World } from '../terminal/world.ts'
+import {
+  CommandError,
+  type ExitCode,
+  takeDirectory,
+  tell,
+  type CommandContext,
+} from '../terminal/command-context.ts'
 import { mirrorIn } from '../terminal/log-directory.ts'
 import { asCopyError, newName } from './new-copy.ts'
 import { formatCount } from '../../protocol/amount.ts'
@@ -59,7 +65,7 @@ type RestoreOptions = Readonly<{
 }>
 
 /** The command `restore`. */
-export function restoreCommand(world: World, done: (code: ExitCode) => void): Command {
+export function restoreCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('restore')
   return new Command('restore')
     .description('put a backup in place of the store of a data directory, and keep the replaced store')
@@ -77,42 +83,42 @@ export function restoreCommand(world: World, done: (code: ExitCode) => void): Co
     .addOption(new Option('--dry-run', 'say what would happen, and change nothing'))
     .addHelpText('after', '\nExample: daybook restore --from /backups --data /var/lib/daybook/log --dry-run')
     .action(async ({ dryRun, ...options }: RestoreOptions & { dryRun?: true }) =>
-      done(dryRun === true ? dryRestore(options, world) : await restore(options, world)),
+      done(dryRun === true ? dryRestore(options, context) : await restore(options, context)),
     )
 }
 
 /** Prints what a restore would do. Ends with 1 when it would refuse. */
-function dryRestore(settings: RestoreOptions, world: World): ExitCode {
-  const { found } = planRestore(settings, world)
-  printDiagnoses(found, world)
-  tell(world, 'nothing was changed: leave out --dry-run to restore')
+function dryRestore(settings: RestoreOptions, context: CommandContext): ExitCode {
+  const { found } = planRestore(settings, context)
+  printDiagnoses(found, context)
+  tell(context, 'nothing was changed: leave out --dry-run to restore')
   return found.some(({ is }) => is === 'wrong') ? 1 : 0
 }
 
 /** Restores a backup while no service uses the directory. */
-export async function restore(settings: RestoreOptions, world: World): Promise<ExitCode> {
+export async function restore(settings: RestoreOptions, context: CommandContext): Promise<ExitCode> {
   const { data } = settings
   // A wrong path is refused before a folder is made.
-  planRestore(settings, world)
+  planRestore(settings, context)
   makeFolder(data, '--data', 0o700)
   using _lock = takeDirectory(data)
-  const plan = planRestore(settings, world)
+  const plan = planRestore(settings, context)
   const found = plan.found.filter(({ what }) => what !== 'lock')
-  printDiagnoses(found, world)
+  printDiagnoses(found, context)
   if (found.some(({ is }) => is === 'wrong')) {
-    tell(world, 'nothing was changed')
+    tell(context, 'nothing was changed')
     return 1
   }
-  await replace(plan, settings, world)
+  await replace(plan, settings, context)
   return 0
 }
 
-async function replace(plan: RestorePlan, settings: RestoreOptions, world: World): Promise<void> {
+async function replace(plan: RestorePlan, settings: RestoreOptions, context: CommandContext): Promise<void> {
   const { data, signingKeyFile = null } = settings
   const { path, content } = plan.backup
   const keptAt = (at: Ms): string => `${storePath(data)}.replaced-${formatCompact(at)}`
-  const { path: kept } = await newName(keptAt, STOPPED, world)
-  const progress = openProgress('restoring', 'pages', world)
+  const { path: kept } = await newName(keptAt, STOPPED, context)
+  const progress = openProgress('restoring', 'pages', context)
   try {
     const isKept = await restoreStore({
       from: path,
@@ -120,18 +126,19 @@ async function replace(plan: RestorePlan, settings: RestoreOptions, world: World
       kept,
       isPresentWhole: plan.present !== null,
       onProgress(left, total) {
-        if (world.stop.aborted) throw new CommandError(1, STOPPED)
+        if (context.stop.aborted) throw new CommandError(1, STOPPED)
         progress.at(total - left, total)
       },
       verify(copy) {
         progress.end()
-        verifyCopy(copy, plan, readableKeys(signingKeyFile, data, world))
+        verifyCopy(copy, plan, readableKeys(signingKeyFile, data, context))
         raiseMark(plan, data)
       },
     })
-    world.stdout.write(`${shellQuoted(data)} holds ${formatCount(content.events, 'event')} of ${path}\n`)
-    if (isKept) tell(world, `the replaced store is kept as ${shellQuoted(kept)}: remove it when all is well`)
-    for (const line of nextSteps(plan, settings, world)) tell(world, line)
+    context.stdout.write(`${shellQuoted(data)} holds ${formatCount(content.events, 'event')} of ${path}\n`)
+    if (isKept)
+      tell(context, `the replaced store is kept as ${shellQuoted(kept)}: remove it when all is well`)
+    for (const line of nextSteps(plan, settings, context)) tell(context, line)
   } catch (error) {
     throw asCopyError(error, { said: 'nothing was restored', option: '--data', path: data })
   } finally {
@@ -169,7 +176,7 @@ function raiseMark({ raised }: RestorePlan, data: string): void {
 function nextSteps(
   { backup, isLoss, isCarried }: RestorePlan,
   { data, signingKeyFile }: RestoreOptions,
-  { program }: World,
+  { program }: CommandContext,
 ): readonly string[] {
   const directory = `--data ${shellQuoted(data)}`
   // A mirror has no key.
@@ -212,17 +219,17 @@ type RestorePlan = Readonly<{
 type ChosenBackup = Readonly<{ path: string; atMs: number | null; content: StoreContent; bytes: number }>
 
 /** Plans a restore, and changes nothing. */
-function planRestore(settings: RestoreOptions, world: World): RestorePlan {
+function planRestore(settings: RestoreOptions, context: CommandContext): RestorePlan {
   const { data, from, acceptLoss = false } = settings
   const present = hasStore(data) ? presentOf(storePath(data)) : null
   const { mark, fault } = markOf(data)
   const { backup, damaged } = chooseBackup(from, logsOf(present, mark))
   const { content, bytes, atMs } = backup
-  const age = atMs === null ? '' : `, made ${formatAge(world.now() - atMs)} ago`
+  const age = atMs === null ? '' : `, made ${formatAge(context.now() - atMs)} ago`
   const shared = sharedLog(backup)
   const isCarried = shared !== null
   const known = { data, mark, present }
-  const accepted = { shared, isAccepted: acceptLoss, program: world.program }
+  const accepted = { shared, isAccepted: acceptLoss, program: context.program }
   const { lost, raised, found: lossFound } = lossOf(content, known, accepted)
   const found = [
     note('backup', `${backup.path}${age}: ${formatCount(content.events, 'event')}, ${formatBytes(bytes)}`),
@@ -232,7 +239,7 @@ function planRestore(settings: RestoreOptions, world: World): RestorePlan {
     ...(fault === null ? [] : [warn('high-water', fault)]),
     presentFound(data, present),
     ...lossFound,
-    ...keysFound(settings, backup.path, content, world),
+    ...keysFound(settings, backup.path, content, context),
     diskFound(data, bytes),
     ...lockFound(data),
   ]
@@ -357,7 +364,7 @@ function keysFound(
   { data, signingKeyFile }: RestoreOptions,
   path: string,
   { origin, schema }: StoreContent,
-  world: World,
+  context: CommandContext,
 ): readonly Diagnosis[] {
   const files = signingKeyFile ?? [defaultKeyFile(data)]
   const db = openAnySchema(path, { readOnly: true })
@@ -366,7 +373,7 @@ function keysFound(
     if (mirror !== null) return [mirrorKeyDiagnosis(mirror)]
     const listed = schema === SCHEMA_VERSION ? readKeys(db) : []
     return files.map((file) => {
-      const found = keyDiagnosis(file, origin, listed, world)
+      const found = keyDiagnosis(file, origin, listed, context)
       // The key is not needed before the start.
       if (found.is === 'wrong') return warn(found.what, found.says)
       return schema === SCHEMA_VERSION ? found : note('key', `${file} is there`)

@@ -14,16 +14,16 @@ import { optionOf } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { OPTION_TIME_FORMS, timeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 type ExportOptions = FilterOptions &
   Readonly<{ from?: Ms; to?: Ms; after: number; format: Exclude<EventFormat, 'table'> }>
 
 /** The command `export`. */
-export function exportCommand(world: World, done: (code: ExitCode) => void): Command {
+export function exportCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('export')
-  const time = timeOption(world.now)
+  const time = timeOption(context.now)
   const command = new Command('export')
     .description('print every event of a range as JSON lines or CSV, in few requests')
     .argument('<url>', 'address of the service')
@@ -38,7 +38,7 @@ export function exportCommand(world: World, done: (code: ExitCode) => void): Com
 Example:
   daybook export https://data.example.org --from 2026-09 --to 2026-10 --format csv > september.csv`,
     )
-    .action(async (url: string, options: ExportOptions) => done(await exportEvents(url, options, world)))
+    .action(async (url: string, options: ExportOptions) => done(await exportEvents(url, options, context)))
 }
 
 /** Part of the log that is read from the file of a month, or in pages (null). `after` exclusive, `end` inclusive. */
@@ -51,34 +51,34 @@ export type ExportPart = Readonly<{ month: string | null; after: number; end: nu
  * CSV is made from the same files and pages, not from the whole CSV of `/events`. That file is not compressed, and one
  * that breaks off begins anew. A month file is compressed once, and continues after its last event.
  */
-async function exportEvents(url: string, options: ExportOptions, world: World): Promise<ExitCode> {
+async function exportEvents(url: string, options: ExportOptions, context: CommandContext): Promise<ExitCode> {
   const { format, from, to } = options
   const filter = filterOf(options)
   if (from !== undefined && to !== undefined && from >= to)
     throw new CommandError(2, '--from must be before --to')
-  const daybook = openClient(url, world)
+  const daybook = openClient(url, context)
   const text = openEventsText(format, { columns: 0, drawn: false })
-  const progress = openProgress('exporting', 'events read', world)
+  const progress = openProgress('exporting', 'events read', context)
   const run = { printed: 0, seq: options.after }
   try {
-    const { after, end, head, months } = await boundsOf(daybook, options, world.stop)
-    if (options.after > head && options.after > (await daybook.status({ signal: world.stop })).head.seq) {
+    const { after, end, head, months } = await boundsOf(daybook, options, context.stop)
+    if (options.after > head && options.after > (await daybook.status({ signal: context.stop })).head.seq) {
       const cursor = { log: null, seq: options.after, url }
       const resume = (seq: number): string => `export ${shellQuoted(url)} --after ${seq}`
-      throw await unknownCursorError({ ...cursor, resume }, daybook, world)
+      throw await unknownCursorError({ ...cursor, resume }, daybook, context)
     }
     run.seq = after
     // The header is printed even without events.
-    await print(text([]), world)
+    await print(text([]), context)
     for (const part of exportParts(months, after, end)) {
-      for await (const events of wholePart(daybook, part, world.stop)) {
+      for await (const events of wholePart(daybook, part, context.stop)) {
         const due = events.filter(({ seq }) => seq <= part.end)
         const wanted = due.filter((event) => isWanted(filter, event))
         for (const { seq } of due) {
           noGap(run.seq, seq)
           run.seq = seq
         }
-        if (!(await print(text(wanted), world))) return 0
+        if (!(await print(text(wanted), context))) return 0
         run.printed += wanted.length
         progress.at(run.seq - after, end - after)
         if (run.seq >= part.end) break
@@ -86,7 +86,7 @@ async function exportEvents(url: string, options: ExportOptions, world: World): 
     }
     progress.end()
     tell(
-      world,
+      context,
       end > after
         ? `${formatCount(run.printed, 'event')} of seq ${after + 1} to ${end}`
         : 'the range has no events',
@@ -94,8 +94,8 @@ async function exportEvents(url: string, options: ExportOptions, world: World): 
     return 0
   } catch (error) {
     progress.end()
-    if (!world.stop.aborted) {
-      if (run.printed > 0) tell(world, `incomplete: the output ends after seq ${run.seq}`)
+    if (!context.stop.aborted) {
+      if (run.printed > 0) tell(context, `incomplete: the output ends after seq ${run.seq}`)
       throw asCommandError(error)
     }
     throw new CommandError(1, `stopped; continue with --after ${run.seq}`, { cause: error })

@@ -12,16 +12,16 @@ import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/opt
 import { formatAnswer } from './output-answer.ts'
 import { print } from '../terminal/output.ts'
 import { timeOption } from './time-options.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 
 /** The command `get`: one command for each endpoint, with its parameters as options. */
-export function getCommand(world: World, done: (code: ExitCode) => void): Command {
+export function getCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const parent = new Command('get')
     .description('print one answer of the API: a table on a terminal, the unchanged JSON elsewhere')
     .addHelpText('after', '\nExample: daybook get summary https://data.example.org --at 2026-09')
   for (const endpoint of ENDPOINTS) {
     // `tail` reads the stream, `pull` the files, `verify` the tiles.
-    if (!isRaw(endpoint.id)) parent.addCommand(endpointCommand(endpoint, world, done))
+    if (!isRaw(endpoint.id)) parent.addCommand(endpointCommand(endpoint, context, done))
   }
   const names = parent.commands.map((command) => command.name())
   for (const command of parent.commands) {
@@ -44,7 +44,7 @@ export function dashed(name: string): string {
 
 function endpointCommand(
   { id, meaning, path, parameters }: Endpoint,
-  world: World,
+  context: CommandContext,
   done: (code: ExitCode) => void,
 ): Command {
   const command = new Command(dashed(id)).description(meaning).argument('<url>', 'address of the service')
@@ -56,7 +56,7 @@ function endpointCommand(
   }
   for (const parameter of parameters) {
     // Every command has its own --format.
-    if (parameter.name !== 'format') command.addOption(parameterOption(parameter, world))
+    if (parameter.name !== 'format') command.addOption(parameterOption(parameter, context))
   }
   command.addOption(
     optionOf('get')('--format <name>', 'format of the answer (default: a table on a terminal)').choices([
@@ -68,18 +68,18 @@ function endpointCommand(
   // Commander passes the options last; without a path variable they are the second argument.
   return command.action(async (url: string, second: unknown, third: unknown) => {
     const [value, options] = variable === undefined ? ['', second] : [second, third]
-    done(await get({ url, id, pathValue: String(value), options: Object(options) }, world))
+    done(await get({ url, id, pathValue: String(value), options: Object(options) }, context))
   })
 }
 
 /** Option for a parameter of the API, with the same limits. */
-function parameterOption({ name, form, absent, meaning }: Parameter, world: World): Option {
+function parameterOption({ name, form, absent, meaning }: Parameter, context: CommandContext): Option {
   const text = `${meaning} (default: ${absent})`
   const flag = `--${dashed(name)}`
   const made = optionOf('get')
   switch (form.is) {
     case 'time':
-      return made(`${flag} <time>`, text).argParser(timeOption(world.now))
+      return made(`${flag} <time>`, text).argParser(timeOption(context.now))
     case 'integer':
       return made(`${flag} <n>`, text).argParser(wholeBetween(form.min, form.max))
     case 'word':
@@ -110,44 +110,44 @@ type GetSettings = Readonly<{
 }>
 
 /** Prints one answer: its unchanged bytes, or a table. */
-async function get({ url, id, pathValue, options }: GetSettings, world: World): Promise<ExitCode> {
-  const daybook = openClient(url, world)
+async function get({ url, id, pathValue, options }: GetSettings, context: CommandContext): Promise<ExitCode> {
+  const daybook = openClient(url, context)
   const { format, ...query } = options
   const asked = format === 'csv' ? { ...query, format } : query
-  const columns = world.columns?.() ?? null
+  const columns = context.columns?.() ?? null
   const path = endpointPath(id, pathValue, asked)
   try {
-    if (id === 'events' && format === 'csv') return await printEventsCsv(daybook, path, world)
-    const answer = await withCommandErrors(() => daybook.ask.get(path, { signal: world.stop }))
+    if (id === 'events' && format === 'csv') return await printEventsCsv(daybook, path, context)
+    const answer = await withCommandErrors(() => daybook.ask.get(path, { signal: context.stop }))
     const isJson = answer.headers.get('content-type')?.includes('json') === true
     const isTable = isJson && (format === undefined ? columns !== null : format === 'table')
-    const text = isTable ? formatAnswer(answer.json(), world.drawn === true) : answer.bytes()
+    const text = isTable ? formatAnswer(answer.json(), context.drawn === true) : answer.bytes()
     const isEnded = isTable || answer.bytes().at(-1) === NEWLINE
-    await print(isEnded ? text : Buffer.concat([answer.bytes(), Buffer.of(NEWLINE)]), world)
-    tellNext(isJson ? nextIn(answer.json()) : nextLink(answer.headers), world)
+    await print(isEnded ? text : Buffer.concat([answer.bytes(), Buffer.of(NEWLINE)]), context)
+    tellNext(isJson ? nextIn(answer.json()) : nextLink(answer.headers), context)
     return 0
   } catch (error) {
-    if (world.stop.aborted) throw new CommandError(1, 'stopped', { cause: error })
+    if (context.stop.aborted) throw new CommandError(1, 'stopped', { cause: error })
     throw error
   }
 }
 
 /** Prints the CSV of events as it arrives, in constant memory. Throws when it breaks off before its end. */
-async function printEventsCsv(daybook: Daybook, path: string, world: World): Promise<ExitCode> {
-  const { headers, stream } = await withCommandErrors(() => daybook.ask.open(path, { signal: world.stop }))
+async function printEventsCsv(daybook: Daybook, path: string, context: CommandContext): Promise<ExitCode> {
+  const { headers, stream } = await withCommandErrors(() => daybook.ask.open(path, { signal: context.stop }))
   try {
-    for await (const piece of piecesOf(stream)) if (!(await print(piece, world))) return 0
+    for await (const piece of piecesOf(stream)) if (!(await print(piece, context))) return 0
   } catch (cause) {
     const message = 'the CSV is incomplete, because the connection broke off; repeat the command'
     throw new CommandError(1, message, { cause })
   }
-  tellNext(nextLink(headers), world)
+  tellNext(nextLink(headers), context)
   return 0
 }
 
 /** Names the option of the next page, if there is one. */
-function tellNext(next: unknown, world: World): void {
-  if (typeof next === 'string') tell(world, `there is more: ${nextOption(next)}`)
+function tellNext(next: unknown, context: CommandContext): void {
+  if (typeof next === 'string') tell(context, `there is more: ${nextOption(next)}`)
 }
 
 const NEWLINE = 0x0a

@@ -15,13 +15,13 @@ import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.t
 import { optionOf } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { type MonthRange, monthRange } from './time-options.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 
 /** The command `pull`. */
-export function pullCommand(world: World, done: (code: ExitCode) => void): Command {
+export function pullCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   return new Command('pull')
     .description('download the files of months with their digests; continues after an interruption')
     .argument('<url>', 'address of the service')
@@ -44,7 +44,7 @@ Example:
   (cd copy/archive && sha256sum -c SHA256SUMS); daybook verify copy`,
     )
     .action(async (url: string, months: MonthRange, { to }: { to: string }) =>
-      done(await pull({ url, months, to }, world)),
+      done(await pull({ url, months, to }, context)),
     )
 }
 
@@ -55,24 +55,24 @@ type PullCounts = { downloaded: number; intact: number; bytes: number }
  * Downloads the files of months, their manifests and digests, the keys of the log, a checkpoint that covers them and that of
  * the witnesses. The folder has the paths below `/api/v1/`. Files that are already right are not downloaded again.
  */
-async function pull(settings: PullSettings, world: World): Promise<ExitCode> {
-  const daybook = openClient(settings.url, world)
+async function pull(settings: PullSettings, context: CommandContext): Promise<ExitCode> {
+  const daybook = openClient(settings.url, context)
   for (const folder of ['archive', 'log']) checkFolder(join(settings.to, folder), '--to')
   const counts: PullCounts = { downloaded: 0, intact: 0, bytes: 0 }
   try {
-    const months = await pullAll(daybook, settings, counts, world)
+    const months = await pullAll(daybook, settings, counts, context)
     const { downloaded, intact, bytes } = counts
     const [first, last] = [months[0]?.month, months.at(-1)?.month]
-    tell(world, months.length === 1 ? `1 month: ${first}` : `${months.length} months: ${first} to ${last}`)
+    tell(context, months.length === 1 ? `1 month: ${first}` : `${months.length} months: ${first} to ${last}`)
     tell(
-      world,
+      context,
       `${formatCount(downloaded, 'file')} downloaded (${formatCount(bytes, 'byte')}), ${intact} already complete`,
     )
     if (months.at(-1)?.state === 'open')
-      tell(world, `${months.at(-1)?.month} is not over: its files end at the present head`)
+      tell(context, `${months.at(-1)?.month} is not over: its files end at the present head`)
     return 0
   } catch (error) {
-    if (!world.stop.aborted) throw asPathError(asCommandError(error), '--to')
+    if (!context.stop.aborted) throw asPathError(asCommandError(error), '--to')
     throw new CommandError(1, 'stopped; repeat the command to continue', { cause: error })
   }
 }
@@ -81,18 +81,18 @@ async function pullAll(
   daybook: Daybook,
   { months: range, to }: PullSettings,
   counts: PullCounts,
-  world: World,
+  context: CommandContext,
 ): Promise<readonly ArchiveMonth[]> {
   const { ask } = daybook
   // Each answer may come from another node. The checkpoint covers what the witnesses vouch for.
-  const witnessed = await pullWitnessed(daybook, world)
-  const newest = await getCovering(daybook, endpointPath('logCheckpoint', ''), headOf(witnessed), world)
+  const witnessed = await pullWitnessed(daybook, context)
+  const newest = await getCovering(daybook, endpointPath('logCheckpoint', ''), headOf(witnessed), context)
   // The files contain every event that it signs.
   const size = headOf(newest)
-  const keys = (await getCovering(daybook, endpointPath('logKeys', ''), size, world)).bytes()
-  const listed = await getCovering(daybook, endpointPath('archive', ''), size, world)
+  const keys = (await getCovering(daybook, endpointPath('logKeys', ''), size, context)).bytes()
+  const listed = await getCovering(daybook, endpointPath('archive', ''), size, context)
   const months = monthsOf(listed.json(), range)
-  const progress = openProgress('pulling', 'bytes', world)
+  const progress = openProgress('pulling', 'bytes', context)
   const archive = join(to, 'archive')
   for (const folder of [archive, join(to, 'log')]) makeFolder(folder, '--to')
   try {
@@ -104,7 +104,7 @@ async function pullAll(
     let manifest: ArchiveManifest | null = null
     total = months.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
     for (const { month, state } of months) {
-      manifest = state === 'closed' ? await pullManifest(daybook, month, archive, size, world) : null
+      manifest = state === 'closed' ? await pullManifest(daybook, month, archive, size, context) : null
       // A month is closed where a node has the event after it.
       const covers = manifest === null ? size : manifest.size + 1
       const files: readonly (readonly [name: string, expected: ExpectedFile])[] = [
@@ -118,11 +118,11 @@ async function pullAll(
           continue
         }
         const path = endpointPath('archiveFile', name)
-        await pullFile(ask, { path, file, expected, covers }, world, onBytes)
+        await pullFile(ask, { path, file, expected, covers }, context, onBytes)
         counts.downloaded += 1
       }
     }
-    await pullSums(daybook, months, archive, world)
+    await pullSums(daybook, months, archive, context)
     await replace(join(to, 'log', 'keys'), keys)
     const isLatest = monthsIn(archive).at(-1) === months.at(-1)?.month
     if (isLatest) {
@@ -160,7 +160,7 @@ function isMonth(month: string): boolean {
 }
 
 /** The newest checkpoint with cosignatures of witnesses; null when the log has none. */
-async function pullWitnessed({ ask }: Daybook, { stop }: World): Promise<Answer | null> {
+async function pullWitnessed({ ask }: Daybook, { stop }: CommandContext): Promise<Answer | null> {
   try {
     return await ask.get(endpointPath('logWitnessedCheckpoint', ''), { signal: stop })
   } catch (error) {
@@ -170,7 +170,12 @@ async function pullWitnessed({ ask }: Daybook, { stop }: World): Promise<Answer 
 }
 
 /** Answer that counts the event `covers`. Asks again for a few seconds while a node is behind it. */
-function getCovering({ ask }: Daybook, path: string, covers: number, { stop }: World): Promise<Answer> {
+function getCovering(
+  { ask }: Daybook,
+  path: string,
+  covers: number,
+  { stop }: CommandContext,
+): Promise<Answer> {
   return askedCovering(pauseOf(stop), path, covers, () => ask.get(path, { signal: stop }))
 }
 
@@ -184,10 +189,10 @@ async function pullManifest(
   month: string,
   archive: string,
   size: number,
-  world: World,
+  context: CommandContext,
 ): Promise<ArchiveManifest> {
   const name = `${month}.json`
-  const answer = await getCovering(daybook, endpointPath('archiveFile', name), size, world)
+  const answer = await getCovering(daybook, endpointPath('archiveFile', name), size, context)
   const manifest: ArchiveManifest = answer.json()
   await replace(join(archive, name), answer.bytes())
   return manifest
@@ -198,7 +203,7 @@ async function pullSums(
   { ask }: Daybook,
   months: readonly ArchiveMonth[],
   archive: string,
-  { stop }: World,
+  { stop }: CommandContext,
 ): Promise<void> {
   const path = endpointPath('archiveFile', 'SHA256SUMS')
   const lacking = (text: string): string | undefined =>
@@ -261,24 +266,24 @@ async function isIntact(file: string, { bytes, sha256 }: NonNullable<ExpectedFil
 async function pullFile(
   ask: Ask,
   { path, file, expected, covers }: PulledFile,
-  world: World,
+  context: CommandContext,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   const part = `${file}.part`
   let wrong = 0
   for (let attempt = 1; ; attempt++) {
     try {
-      await download(ask, { path, part, covers }, world.stop, onBytes)
+      await download(ask, { path, part, covers }, context.stop, onBytes)
       if (expected === null || (await isIntact(part, expected))) break
       // The part of an earlier run may be wrong, so one new start is allowed.
       await remove(part)
       if (++wrong > 1)
         throw new CommandError(1, `${path}: the size or SHA-256 of the file is not that of its manifest`)
     } catch (error) {
-      world.stop.throwIfAborted()
-      const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, world.random) : undefined
+      context.stop.throwIfAborted()
+      const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, context.random) : undefined
       if (waitMs === undefined) throw error
-      await pauseOf(world.stop)(waitMs)
+      await pauseOf(context.stop)(waitMs)
     }
   }
   await using handle = await open(part, 'r+')

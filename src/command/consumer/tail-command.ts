@@ -20,7 +20,7 @@ import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
 import { OPTION_TIME_FORMS, pastTimeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
-import { type CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { type CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 
 /** Width of a table that does not go to a terminal. */
 const COLUMNS_DEFAULT = 120
@@ -37,7 +37,7 @@ type TailOptions = FilterOptions &
   }>
 
 /** The command `tail`. */
-export function tailCommand(world: World, done: (code: ExitCode) => void): Command {
+export function tailCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('tail')
   const command = new Command('tail')
     .description('follow the log: a table on a terminal, lines as in the archive elsewhere')
@@ -47,7 +47,7 @@ export function tailCommand(world: World, done: (code: ExitCode) => void): Comma
     )
     .addOption(
       option('--from <time>', `begin at this moment: ${OPTION_TIME_FORMS}`)
-        .argParser(pastTimeOption(world.now))
+        .argParser(pastTimeOption(context.now))
         .conflicts('last'),
     )
     .addOption(
@@ -78,7 +78,7 @@ Examples:
   daybook tail https://data.example.org --cursor .daybook-cursor >> events.jsonl`,
     )
     .action(async (url: string, options: TailOptions) =>
-      done(await tail({ ...options, url, filter: filterOf(options) }, world)),
+      done(await tail({ ...options, url, filter: filterOf(options) }, context)),
     )
 }
 
@@ -88,18 +88,18 @@ type TailSettings = Omit<TailOptions, keyof FilterOptions> & Readonly<{ url: str
 type TailProgress = { shown: number; read: number; seq: number }
 
 /** Prints events as they are published, and at its end the command that continues. An interrupt is a normal end. */
-async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
+async function tail(settings: TailSettings, context: CommandContext): Promise<ExitCode> {
   const { url, filter, count = Infinity, follow } = settings
-  const daybook = openClient(url, world)
-  using file = settings.cursor === undefined ? null : openCursorFile(settings.cursor, world.monotonicMs)
-  const columns = world.columns?.() ?? null
+  const daybook = openClient(url, context)
+  using file = settings.cursor === undefined ? null : openCursorFile(settings.cursor, context.monotonicMs)
+  const columns = context.columns?.() ?? null
   const format = settings.format ?? (columns === null ? 'jsonl' : 'table')
   const details: DetailsByEvent | undefined = format === 'table' ? new WeakMap() : undefined
   const text = openEventsText(format, {
     columns: columns ?? COLUMNS_DEFAULT,
-    drawn: world.drawn === true,
+    drawn: context.drawn === true,
   })
-  const status = await statusUnlessStopped(daybook, world)
+  const status = await statusUnlessStopped(daybook, context)
   if (status === null) return 0
   const { log, head, following } = status
   // A node that follows may still catch up.
@@ -108,13 +108,13 @@ async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
 
   const left = (): number => count - run.shown
   const isOver = (): boolean =>
-    world.stop.aborted || !isRead || left() <= 0 || (!follow && run.seq >= head.seq)
+    context.stop.aborted || !isRead || left() <= 0 || (!follow && run.seq >= head.seq)
   let isRead = true
 
   /** Prints the events that match the filter. `events` are all events of the log up to `upTo`. */
   async function show(events: readonly EventWire[], upTo: number): Promise<void> {
     const wanted = events.filter((event) => isWanted(filter, event)).slice(0, left())
-    isRead = await print(text(wanted, details), world)
+    isRead = await print(text(wanted, details), context)
     // The cursor does not pass events that could not be written.
     if (!isRead) return
     run.shown += wanted.length
@@ -126,20 +126,20 @@ async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
 
   const cursorError = (ofLog: string | null, seq: number): Promise<CommandError> => {
     const cursor = { log: ofLog, seq, url, resume: (at: number) => restartWords(settings, at) }
-    return withCommandErrors(() => unknownCursorError(cursor, daybook, world))
+    return withCommandErrors(() => unknownCursorError(cursor, daybook, context))
   }
 
   try {
     const saved = file?.saved ?? null
     if (saved !== null && saved.log !== log) throw await cursorError(saved.log, saved.seq)
     const start = saved === null ? settings : { after: saved.seq, filter }
-    const { after, events } = await startOf(daybook, start, head.seq, details, world.stop)
+    const { after, events } = await startOf(daybook, start, head.seq, details, context.stop)
     if (after > head.seq && (!follow || !mayCatchUp)) {
       throw await cursorError(saved?.log ?? null, after)
     }
-    if (world.interactive) tell(world, startLine(url, events[0]?.seq ?? after + 1))
+    if (context.interactive) tell(context, startLine(url, events[0]?.seq ?? after + 1))
     await show(events, after)
-    const options = { after, signal: world.stop, onStatus: openConnectionNotices(world) }
+    const options = { after, signal: context.stop, onStatus: openConnectionNotices(context) }
     if (!isOver()) {
       for await (const batch of followed(daybook, options, details)) {
         const due = follow ? batch : batch.filter(({ seq }) => seq <= head.seq)
@@ -148,14 +148,14 @@ async function tail(settings: TailSettings, world: World): Promise<ExitCode> {
       }
     }
   } catch (error) {
-    if (!world.stop.aborted) {
-      if (run.read > 0) report(settings, run, world)
+    if (!context.stop.aborted) {
+      if (run.read > 0) report(settings, run, context)
       // The log was replaced or shortened while it was read.
       if (isCursorError(error)) throw await cursorError(log, run.seq)
       throw asCommandError(error)
     }
   }
-  report(settings, run, world)
+  report(settings, run, context)
   return 0
 }
 
@@ -165,7 +165,10 @@ function startLine(url: string, seq: number): string {
 }
 
 /** Status of the service; null when the command was stopped in the meantime. */
-async function statusUnlessStopped(daybook: Daybook, { stop: signal }: World): Promise<Status | null> {
+async function statusUnlessStopped(
+  daybook: Daybook,
+  { stop: signal }: CommandContext,
+): Promise<Status | null> {
   try {
     return await withCommandErrors(() => daybook.status({ signal }))
   } catch (error) {
@@ -230,27 +233,27 @@ function openCovering({ ask }: Daybook, head: number, signal: AbortSignal): Pick
 }
 
 /** Reports once that the connection stays broken, and once that it is back. */
-function openConnectionNotices(world: World): (status: StreamStatus) => void {
+function openConnectionNotices(context: CommandContext): (status: StreamStatus) => void {
   let failures = 0
   let since = 0
   return ({ state }) => {
     if (state === 'reconnecting' || state === 'offline') {
       failures += 1
-      if (failures === 1) since = world.monotonicMs()
+      if (failures === 1) since = context.monotonicMs()
       // Streams end regularly, and then the first attempt connects again.
-      if (failures === 2) tell(world, '— no connection; trying again —')
+      if (failures === 2) tell(context, '— no connection; trying again —')
     }
     if (state === 'live' || state === 'catching-up') {
-      const seconds = Math.round((world.monotonicMs() - since) / 1_000)
-      if (failures >= 2) tell(world, `— connected again after ${seconds} s; nothing is missing —`)
+      const seconds = Math.round((context.monotonicMs() - since) / 1_000)
+      if (failures >= 2) tell(context, `— connected again after ${seconds} s; nothing is missing —`)
       failures = 0
     }
   }
 }
 
-function report(settings: TailSettings, { shown, read, seq }: TailProgress, world: World): void {
-  tell(world, `${shown} shown, ${read} read, complete up to seq ${seq}`)
-  tell(world, `resume: ${world.program} ${resumeWords(settings, seq)}`)
+function report(settings: TailSettings, { shown, read, seq }: TailProgress, context: CommandContext): void {
+  tell(context, `${shown} shown, ${read} read, complete up to seq ${seq}`)
+  tell(context, `resume: ${context.program} ${resumeWords(settings, seq)}`)
 }
 
 /** Words after those of the program that continue after a seq. */

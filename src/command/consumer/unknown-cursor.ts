@@ -1,7 +1,7 @@
 import type { Daybook } from '../../client/daybook.ts'
 import type { LogKeys } from '../../protocol/status-resources.ts'
 import { printable } from '../terminal/output.ts'
-import { CommandError, type World } from '../terminal/world.ts'
+import { CommandError, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 /** Cursor that the log of a service does not have. */
@@ -21,7 +21,7 @@ type UnknownCursor = Readonly<{
 export async function unknownCursorError(
   cursor: UnknownCursor,
   daybook: Pick<Daybook, 'logKeys' | 'status'>,
-  { stop: signal, program }: Pick<World, 'stop' | 'program'>,
+  { stop: signal, program }: Pick<CommandContext, 'stop' | 'program'>,
 ): Promise<CommandError> {
   const keys = await daybook.logKeys({ signal })
   const { seq: head } = (await daybook.status({ signal })).head

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { openPretendChain } from '../../../sim/chain/pretend-chain.ts'
 import { openRpcServer, type RpcServer } from '../../../sim/chain/rpc-server.ts'
-import { worldOf } from '../../../test/stage/command-stage.ts'
+import { contextOf } from '../../../test/stage/command-stage.ts'
 import {
   account,
   chain,
@@ -65,7 +65,7 @@ suite('daybook verify --chain', () => {
 
   test('draws its sample by randomness of its own, another one each time', async () => {
     const options = { chain: `evm=${rpc.url}`, sample: 1, largest: 1, chainRequests: 1_000 }
-    const questions = await openChainQuestions(options, honest.source(), worldOf({}))
+    const questions = await openChainQuestions(options, honest.source(), contextOf({}))
     const keys = [1, 2].map(() => questions?.drawKey() ?? assert.fail('the chain is asked'))
     assert.deepEqual(
       keys.map(({ length }) => length),

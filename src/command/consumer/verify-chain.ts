@@ -11,7 +11,7 @@ import type { Source } from '../../verify/reading/source.ts'
 import { checkAddresses, readServers } from '../../finality/command/chain-words.ts'
 import { pauseOf } from '../terminal/client.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
-import { CommandError, type World } from '../terminal/world.ts'
+import { CommandError, type CommandContext } from '../terminal/command-context.ts'
 
 /** Options of `verify` about the chain, as commander parses them. */
 export type ChainOptions = Readonly<{
@@ -37,7 +37,7 @@ const REQUEST_MS_MAX = 20_000
 export async function openChainQuestions(
   options: ChainOptions,
   source: Source,
-  world: World,
+  context: CommandContext,
 ): Promise<ChainQuestions | null> {
   const account = accountOf(options)
   if (options.chain === undefined) {
@@ -51,15 +51,15 @@ export async function openChainQuestions(
     throw new CommandError(2, `--tx is no transaction of ${chain}: give ${TX_FORM[chain]}`)
   const log = await askLog(source)
   if (log.chain !== null && log.chain !== chain) throw otherChain(log.chain, chain)
-  const sleep = pauseOf(world.stop)
+  const sleep = pauseOf(context.stop)
   try {
     const client = openChain({
       chain,
       urls,
-      signal: world.stop,
+      signal: context.stop,
       timeoutMs: REQUEST_MS_MAX,
-      now: world.monotonicMs,
-      spend: openRequestPace(options.chainRequests, world.monotonicMs, sleep),
+      now: context.monotonicMs,
+      spend: openRequestPace(options.chainRequests, context.monotonicMs, sleep),
     })
     // Asked before the log is read, which may take minutes. Servers that are down now may answer later.
     await client.identify(null)
@@ -75,7 +75,7 @@ export async function openChainQuestions(
       drawKey: () => randomBytes(KEY_BYTES),
       pause: sleep,
       sha256: NODE_PRIMITIVES.sha256,
-      now: world.now,
+      now: context.now,
     }
   } catch (cause) {
     if (cause instanceof ChainError) throw new CommandError(2, `--chain: ${cause.message}`, { cause })

@@ -19,7 +19,7 @@ import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { openChainCheck } from '../../finality/audit/ask-chain.ts'
 import { type ChainOptions, openChainQuestions } from './verify-chain.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { Command } from 'commander'
 import { option, optionOf, wholeBetween } from '../terminal/options.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
@@ -52,7 +52,7 @@ const REQUESTS = 240
 const REQUESTS_MAX = 100_000
 
 /** Command `daybook verify` with its options. */
-export function verifyCommand(world: World, done: (code: ExitCode) => void): Command {
+export function verifyCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   // An environment variable holds several keys with spaces between them: no vkey has a space.
   const collect = (keys: string, before: readonly string[]): readonly string[] => [
     ...before,
@@ -113,28 +113,28 @@ Examples:
 The file vkey has the verifier key of the log. Take it from where the operator publishes it, not from the service.
 For your own log, daybook keygen --show prints it.`,
     )
-    .action(async (target: string, options: VerifyOptions) => done(await verify(target, options, world)))
+    .action(async (target: string, options: VerifyOptions) => done(await verify(target, options, context)))
 }
 
 /** Verifies a service or a folder of its files, and prints a report of one screen. */
-async function verify(target: string, options: VerifyOptions, world: World): Promise<ExitCode> {
-  const started = world.monotonicMs()
+async function verify(target: string, options: VerifyOptions, context: CommandContext): Promise<ExitCode> {
+  const started = context.monotonicMs()
   const { since, save, key: keys } = options
   for (const key of keys) {
     if (parseVkey(NODE_PRIMITIVES.sha256, key) === undefined)
       throw new CommandError(2, '--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
   }
   const given = since === undefined ? [] : [readSince(since)]
-  const witnesses = openWitnessQuestions(options, world)
-  const { source, requests } = openTarget(target, world)
-  const questions = await openChainQuestions(options, source, world)
+  const witnesses = openWitnessQuestions(options, context)
+  const { source, requests } = openTarget(target, context)
+  const questions = await openChainQuestions(options, source, context)
   const chain = questions && openChainCheck(questions)
   const folder = save === undefined ? null : openCheckpointFolder(save)
-  const found = await runAudit({ keys, chain, witnesses }, source, given, folder, world)
-  const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(world.monotonicMs() - started)}`
-  world.stdout.write(formatReport(found, world.drawn === true ? 'drawn' : 'plain', spent))
+  const found = await runAudit({ keys, chain, witnesses }, source, given, folder, context)
+  const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(context.monotonicMs() - started)}`
+  context.stdout.write(formatReport(found, context.drawn === true ? 'drawn' : 'plain', spent))
   // The report comes first, so that a full disk cannot prevent it.
-  for (const line of saveResults(found, folder)) tell(world, line)
+  for (const line of saveResults(found, folder)) tell(context, line)
   return isVerified(found) ? 0 : 1
 }
 
@@ -147,12 +147,12 @@ async function runAudit(
   source: Source,
   since: readonly SavedNote[],
   folder: CheckpointFolder | null,
-  world: World,
+  context: CommandContext,
 ): Promise<Audit> {
   const bars = {
-    asking: openProgress('asking', 'answers', world),
-    reading: openProgress('reading', 'events', world),
-    chain: openProgress('asking the chain', 'answers', world),
+    asking: openProgress('asking', 'answers', context),
+    reading: openProgress('reading', 'events', context),
+    chain: openProgress('asking the chain', 'answers', context),
   }
   try {
     return await audit({
@@ -160,11 +160,11 @@ async function runAudit(
       primitives: NODE_PRIMITIVES,
       own: { given: keys, keptOf: (origin) => folder?.keysOf(origin) ?? [] },
       saved: [...since, ...(folder?.saved() ?? [])],
-      chance: world.random,
-      now: world.now,
+      chance: context.random,
+      now: context.now,
       chain,
       witnesses,
-      signal: world.stop,
+      signal: context.stop,
       onProgress(stage, done, total) {
         if (stage !== 'asking') bars.asking.end()
         if (stage === 'chain') bars.reading.end()
@@ -172,7 +172,7 @@ async function runAudit(
       },
     })
   } catch (error) {
-    if (world.stop.aborted) throw new CommandError(1, 'stopped; the log was not verified', { cause: error })
+    if (context.stop.aborted) throw new CommandError(1, 'stopped; the log was not verified', { cause: error })
     if (error instanceof DaybookError) throw new CommandError(1, error.message, { cause: error })
     throw error
   } finally {
@@ -197,7 +197,7 @@ function saveResults(found: Audit, folder: CheckpointFolder | null): readonly st
 
 type Target = Readonly<{ source: Source; requests(): number }>
 
-function openTarget(target: string, world: World): Target {
+function openTarget(target: string, context: CommandContext): Target {
   let count = 0
   if (!isAddress(target)) {
     if (statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -217,17 +217,17 @@ function openTarget(target: string, world: World): Target {
     return { source: { ...folder, read }, requests: () => count }
   }
   const base = readAddress(target)
-  const fetch = fetchSameOrigin(fetchWithNotice(base, world))
+  const fetch = fetchSameOrigin(fetchWithNotice(base, context))
   const ask = openAsk({
     base,
-    now: world.monotonicMs,
-    random: world.random,
+    now: context.monotonicMs,
+    random: context.random,
     fetch(url, init) {
       count += 1
       return fetch(url, init)
     },
   })
-  return { source: openLiveSource(ask, SURROUNDINGS.sleep, world.stop), requests: () => count }
+  return { source: openLiveSource(ask, SURROUNDINGS.sleep, context.stop), requests: () => count }
 }
 
 function readSince(file: string): SavedNote {
@@ -257,7 +257,10 @@ function duration(ms: number): string {
 const ANSWER_MS_MAX = 10_000
 
 /** Opens the questions to the witnesses; null without `--witness`. Throws a `CommandError` on malformed options. */
-function openWitnessQuestions({ witness, quorum }: WitnessOptions, world: World): WitnessQuestions | null {
+function openWitnessQuestions(
+  { witness, quorum }: WitnessOptions,
+  context: CommandContext,
+): WitnessQuestions | null {
   const choice = readWitnesses(witness, quorum, { quorum: '--quorum', needsUrl: false })
   if (choice === null) return null
   const { witnesses } = choice
@@ -270,7 +273,7 @@ function openWitnessQuestions({ witness, quorum }: WitnessOptions, world: World)
     keys: witnesses.map(({ key }) => key),
     quorum: choice.quorum,
     asked,
-    ask: (address) => askWitness(address, world.stop),
+    ask: (address) => askWitness(address, context.stop),
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
 import { readPassword, readPem, systemReason } from '../terminal/option-paths.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError } from '../terminal/command-context.ts'
 
 /** Bytes that are read of a certificate, a key or a password file. */
 const SECRET_BYTES_MAX = 256 * 1024

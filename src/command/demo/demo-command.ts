@@ -16,7 +16,7 @@ import { runImport } from '../operator/import-command.ts'
 import { upgradeFirst } from '../operator/upgrade-command.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import {
   loadServeParts,
   serve,
@@ -43,7 +43,7 @@ const REQUESTS_A_MINUTE = 600
 
 /** The command `demo`, with the options of `serve` that are of the core. */
 export function demoCommand(
-  world: World,
+  context: CommandContext,
   lines: LogLines,
   done: (code: ExitCode) => void,
   plugged: readonly PluggedOption[],
@@ -56,8 +56,8 @@ export function demoCommand(
       throw new CommandError(2, `${data} holds a log that is not simulated: give --data another directory`)
     if (chain !== 'solana') throw new CommandError(2, 'the simulated platform needs --chain solana')
     // On a terminal, only errors are shown unless the user asks for more.
-    const isQuiet = world.interactive && command.getOptionValueSource('logLevel') === 'default'
-    const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, { world, lines })
+    const isQuiet = context.interactive && command.getOptionValueSource('logLevel') === 'default'
+    const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, { context, lines })
     // Few people want to know what goes here: lines of `info`.
     const aside = { ...shown, stderr: openPlainOutput(lines) }
     refuseOtherOwner(data, shown)
@@ -78,9 +78,9 @@ export function holdsRealLog(data: string): boolean {
 }
 
 /** Upgrades the demonstration of an older Daybook. */
-export async function upgradeDemo(data: string, world: World): Promise<void> {
+export async function upgradeDemo(data: string, context: CommandContext): Promise<void> {
   try {
-    await upgradeFirst({ data, waitMs: 0, rebuild: false, keyFiles: null }, world)
+    await upgradeFirst({ data, waitMs: 0, rebuild: false, keyFiles: null }, context)
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
     // Nothing is removed without the user.
@@ -96,20 +96,20 @@ export async function upgradeDemo(data: string, world: World): Promise<void> {
 async function demo(
   settings: ServiceSettings,
   judgeAt: NonNullable<ServePart['judgeAt']> | null,
-  { shown: world, aside }: Readonly<{ shown: World; aside: World }>,
+  { shown: context, aside }: Readonly<{ shown: CommandContext; aside: CommandContext }>,
   lines: LogLines,
 ): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
-    tell(world, 'First start: simulating three months of history of an invented platform.')
+    tell(context, 'First start: simulating three months of history of an invented platform.')
     // The bundler works on another core and stores the scripts, so that the first page need not wait for them.
     const bundled = openScripts()().catch(() => undefined)
-    const failed = await makeHistory(settings, world)
+    const failed = await makeHistory(settings, context)
     if (failed !== 0) return failed
     await bundled
   }
-  await using payments = await openDemoPayments(SEED, world.now)
+  await using payments = await openDemoPayments(SEED, context.now)
   const judge = judgeAt?.(`solana=${payments.url}`, REQUESTS_A_MINUTE) ?? null
-  return await serve({ ...settings, judge }, world, lines, async (service, stop) => {
+  return await serve({ ...settings, judge }, context, lines, async (service, stop) => {
     payments.know(service.reader)
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
     if (judge !== null) {
@@ -117,7 +117,10 @@ async function demo(
         aside,
         `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`,
       )
-      tell(aside, `ask the pretend chain: ${world.program} verify ${address} --chain solana=${payments.url}`)
+      tell(
+        aside,
+        `ask the pretend chain: ${context.program} verify ${address} --chain solana=${payments.url}`,
+      )
       tell(aside, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
     }
     // The first page waits for scripts and modules, so it is requested before a user is told to open it.
@@ -126,7 +129,7 @@ async function demo(
     await fetch(address, { signal: stop })
       .then(async (page) => {
         await page.body?.cancel()
-        tell(world, `Open ${address}/ · Ctrl-C stops`)
+        tell(context, `Open ${address}/ · Ctrl-C stops`)
       })
       .catch((error: unknown) => {
         if (!stop.aborted) lines.say('page-failed', { err: error })
@@ -135,13 +138,13 @@ async function demo(
   })
 }
 
-async function makeHistory(settings: ServiceSettings, world: World): Promise<ExitCode> {
-  const to = floorTo(world.now(), MINUTE_MS)
+async function makeHistory(settings: ServiceSettings, context: CommandContext): Promise<ExitCode> {
+  const to = floorTo(context.now(), MINUTE_MS)
   const file = join(settings.data, 'history.drafts.jsonl')
   try {
     const settingsOfHistory = { seed: SEED, from: msOf(to - HISTORY_MS), to }
     // Another core writes it, while this thread loads the modules of the service.
-    await Promise.all([writeHistory(file, settingsOfHistory, world.stop), import('../service/service.ts')])
+    await Promise.all([writeHistory(file, settingsOfHistory, context.stop), import('../service/service.ts')])
     return await runImport(
       {
         files: [file],
@@ -150,7 +153,7 @@ async function makeHistory(settings: ServiceSettings, world: World): Promise<Exi
         keys: settings.signing.keys,
         balances: 'refuse',
       },
-      world,
+      context,
     )
   } finally {
     if (existsSync(file)) rmSync(file)
@@ -161,7 +164,7 @@ async function makeHistory(settings: ServiceSettings, world: World): Promise<Exi
 async function publishLive(
   service: Service,
   settings: ServiceSettings,
-  world: World,
+  context: CommandContext,
   stop: AbortSignal,
   sendTx: (tx: string) => void,
 ): Promise<void> {
@@ -175,11 +178,11 @@ async function publishLive(
     to: msOf(from + HISTORY_MS),
     failedOneIn: FAILED_ONE_IN,
     published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
-    now: world.now,
+    now: context.now,
   })
   const door = {
-    now: world.now,
-    until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, world, signal),
+    now: context.now,
+    until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, context, signal),
     // Held drafts are looked for first: one that is published in between is then found by its seq.
     seqOf: (number: number) => (refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number))),
     send(drafts: readonly PublishDraft[]) {
@@ -187,7 +190,7 @@ async function publishLive(
       return sendDrafts(service.publishPort, settings, drafts)
     },
     skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
-      tell(world, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
+      tell(context, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
   }
   await publishOnTime(dues, { ...door, publish: openPatientPublish(door, stop) }, stop)
 }
@@ -209,8 +212,8 @@ async function sendDrafts(
   return response.status >= 500 ? 'later' : { refused: answer, mayPass: /"held":\d/.test(answer) }
 }
 
-async function waitUntil(moment: Ms, world: World, signal: AbortSignal): Promise<void> {
-  const ms = moment - world.now()
+async function waitUntil(moment: Ms, context: CommandContext, signal: AbortSignal): Promise<void> {
+  const ms = moment - context.now()
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 

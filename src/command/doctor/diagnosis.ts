@@ -1,4 +1,4 @@
-import type { World } from '../terminal/world.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 import { formatAge } from '../terminal/rounded-quantity.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
@@ -11,10 +11,10 @@ export const warn = (what: string, says: string): Diagnosis => ({ is: 'warn', wh
 export const wrong = (what: string, says: string): Diagnosis => ({ is: 'wrong', what, says })
 
 /** Prints a line for each finding. */
-export function printDiagnoses(found: readonly Diagnosis[], world: World): void {
+export function printDiagnoses(found: readonly Diagnosis[], context: CommandContext): void {
   const width = Math.max(...found.map(({ what }) => what.length))
   for (const { is, what, says } of found) {
-    world.stdout.write(`${is.padEnd(5)}  ${what.padEnd(width)}  ${says}\n`)
+    context.stdout.write(`${is.padEnd(5)}  ${what.padEnd(width)}  ${says}\n`)
   }
 }
 

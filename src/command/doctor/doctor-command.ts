@@ -3,7 +3,7 @@ import { backupsDiagnosis, diagnoseDirectory } from './doctor-directory.ts'
 import { withCommandErrors } from '../terminal/client.ts'
 import { diagnoseUrl } from './doctor-url.ts'
 import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
-import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
 import { Command } from 'commander'
 import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
 
@@ -21,7 +21,7 @@ type DoctorOptions = Readonly<{
 }>
 
 /** The command `doctor`. */
-export function doctorCommand(world: World, done: (code: ExitCode) => void): Command {
+export function doctorCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('doctor')
   return new Command('doctor')
     .description('look for faults of disk, clock, key, file modes, backups, checkpoint and proxies')
@@ -42,11 +42,11 @@ export function doctorCommand(world: World, done: (code: ExitCode) => void): Com
         .default(5),
     )
     .addOption(overdueOption())
-    .action(async (options: DoctorOptions) => done(await doctor(options, world)))
+    .action(async (options: DoctorOptions) => done(await doctor(options, context)))
 }
 
 /** Examines a data directory, its backups and a service as its readers see it, and prints a line for each check. */
-async function doctor(options: DoctorOptions, world: World): Promise<ExitCode> {
+async function doctor(options: DoctorOptions, context: CommandContext): Promise<ExitCode> {
   const { data, url, backups, signingKeyFile, maxStreams, wait, finalityOverdue } = options
   if (data === undefined && url === undefined && backups === undefined)
     throw new CommandError(2, 'doctor needs --data, --url or --backups')
@@ -59,20 +59,20 @@ async function doctor(options: DoctorOptions, world: World): Promise<ExitCode> {
       streamsMax: maxStreams,
       overdueMs,
     }
-    found.push(...diagnoseDirectory({ data, ...more }, world))
-  } else if (backups !== undefined) found.push(...backupsDiagnosis(backups, null, world))
+    found.push(...diagnoseDirectory({ data, ...more }, context))
+  } else if (backups !== undefined) found.push(...backupsDiagnosis(backups, null, context))
   try {
     if (url !== undefined) {
-      const findings = diagnoseUrl(url, { waitMs: wait * SECOND_MS, overdueMs }, world)
+      const findings = diagnoseUrl(url, { waitMs: wait * SECOND_MS, overdueMs }, context)
       await withCommandErrors(async () => {
         for await (const one of findings) found.push(one)
       })
     }
   } catch (error) {
-    throw world.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
+    throw context.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
   } finally {
     // A later check that fails takes nothing from what the others have found.
-    printDiagnoses(found, world)
+    printDiagnoses(found, context)
   }
   return found.some(({ is }) => is === 'wrong') ? 1 : 0
 }

@@ -17,7 +17,7 @@ import { namesNoSite, requireLog } from '../operator/log-options.ts'
 import { defaultKeyFile, OTHERS, readableKeys, readKeyFile, vkeyOf } from '../operator/signing-key-file.ts'
 import { TOKEN_FILE } from '../operator/token-file.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
-import { CommandError, outsideReason, type World } from '../terminal/world.ts'
+import { CommandError, outsideReason, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import { backupsIn, type FolderBackup } from '../../log/backup/backup-folder.ts'
 import { readLastBackup } from '../../log/backup/last-backup.ts'
@@ -37,30 +37,33 @@ type DirectorySettings = Readonly<{
 }>
 
 /** Examines a data directory from outside of the service, which may be running. */
-export function diagnoseDirectory(settings: DirectorySettings, world: World): readonly Diagnosis[] {
+export function diagnoseDirectory(
+  settings: DirectorySettings,
+  context: CommandContext,
+): readonly Diagnosis[] {
   const { data, backups, streamsMax } = settings
   requireLog(data)
-  const { id, found } = diagnoseStore(settings, world)
+  const { id, found } = diagnoseStore(settings, context)
   return [
     ...found,
     diskOf(data),
-    lastBackupDiagnosis(data, world),
-    ...(backups === null ? [] : backupsDiagnosis(backups, id === null ? null : { id, data }, world)),
+    lastBackupDiagnosis(data, context),
+    ...(backups === null ? [] : backupsDiagnosis(backups, id === null ? null : { id, data }, context)),
     ...keysInside(data),
-    ...keptStores(data, world),
-    ...(world.hasFileModes ? modesOf(data) : []),
-    openFilesOf(streamsMax, world),
+    ...keptStores(data, context),
+    ...(context.hasFileModes ? modesOf(data) : []),
+    openFilesOf(streamsMax, context),
   ]
 }
 
 type StoreDiagnosis = Readonly<{ id: string | null; found: readonly Diagnosis[] }>
 
 /** Examines the store. One that cannot be opened, such as that of an older Daybook, is a finding of its own. */
-function diagnoseStore(settings: DirectorySettings, world: World): StoreDiagnosis {
+function diagnoseStore(settings: DirectorySettings, context: CommandContext): StoreDiagnosis {
   let db: DatabaseSync | undefined
   try {
     db = openForReading(storePath(settings.data))
-    return diagnoseOpenStore(db, settings, world)
+    return diagnoseOpenStore(db, settings, context)
   } catch (error) {
     const reason = outsideReason(error)
     if (reason === undefined) throw error
@@ -73,32 +76,32 @@ function diagnoseStore(settings: DirectorySettings, world: World): StoreDiagnosi
 function diagnoseOpenStore(
   db: DatabaseSync,
   { data, keyFiles, overdueMs }: DirectorySettings,
-  world: World,
+  context: CommandContext,
 ): StoreDiagnosis {
   const reader = openReader(data, null)
   const { identity } = reader
   const head = reader.head()
   const waiting = reader.snapshot((snapshot) => snapshot.held())
   reader.close()
-  const fault = faultAtStart(db, readHighWater(data), readableKeys(keyFiles, data, world))
-  const age = head.atMs === null ? '' : `, the newest ${formatAge(world.now() - head.atMs)} old`
+  const fault = faultAtStart(db, readHighWater(data), readableKeys(keyFiles, data, context))
+  const age = head.atMs === null ? '' : `, the newest ${formatAge(context.now() - head.atMs)} old`
   const purpose = namesNoSite(identity.origin) ? ', not for the public' : ''
   const mirror = readMirrorMeta(db)
   const found = [
     note('log', `${identity.origin} (${identity.chain})${purpose}, ${formatCount(head.seq, 'event')}${age}`),
     highWaterOf(db, fault),
-    clockOf(head.atMs, world),
+    clockOf(head.atMs, context),
     heldDiagnosis(
       { ...waiting, oldestAtMs: waiting.oldestMs },
       {
-        nowMs: world.now(),
+        nowMs: context.now(),
         overdueMs,
-        list: `${world.program} held --token-file ${shellQuoted(join(data, TOKEN_FILE))}`,
+        list: `${context.program} held --token-file ${shellQuoted(join(data, TOKEN_FILE))}`,
       },
     ),
     ...(mirror === null
       ? (keyFiles ?? [defaultKeyFile(data)]).map((file) =>
-          keyDiagnosis(file, identity.origin, readKeys(db), world),
+          keyDiagnosis(file, identity.origin, readKeys(db), context),
         )
       : [mirrorKeyDiagnosis(mirror)]),
   ]
@@ -123,8 +126,8 @@ function diskOf(data: string): Diagnosis {
   return ok('disk', says)
 }
 
-function clockOf(headMs: number | null, world: World): Diagnosis {
-  const aheadMs = (headMs ?? 0) - world.now()
+function clockOf(headMs: number | null, context: CommandContext): Diagnosis {
+  const aheadMs = (headMs ?? 0) - context.now()
   return aheadMs > AHEAD_MS_MAX
     ? wrong('clock', `the clock is ${formatAge(aheadMs)} behind the newest event: set it before publishing`)
     : ok('clock', 'the clock is not behind the newest event')
@@ -140,7 +143,7 @@ export function keyDiagnosis(
   file: string,
   origin: string,
   listed: readonly ListedKey[],
-  world: World,
+  context: CommandContext,
 ): Diagnosis {
   try {
     if (!existsSync(file))
@@ -148,7 +151,7 @@ export function keyDiagnosis(
         'key',
         `${resolve(file)} is missing: bring its copy back, or see --accept-new-key of serve`,
       )
-    const vkey = vkeyOf(readKeyFile(file, world), origin)
+    const vkey = vkeyOf(readKeyFile(file, context), origin)
     const key = listed.find((one) => one.vkey === vkey)
     if (key === undefined)
       return warn('key', `this log does not list the key in ${file}, which has signed nothing of it`)
@@ -160,8 +163,8 @@ export function keyDiagnosis(
   }
 }
 
-function openFilesOf(streamsMax: number, world: World): Diagnosis {
-  const limit = world.openFilesMax?.() ?? null
+function openFilesOf(streamsMax: number, context: CommandContext): Diagnosis {
+  const limit = context.openFilesMax?.() ?? null
   const wanted = openFilesFor(streamsMax)
   if (limit === null) return note('open files', 'the limit is not known on this system')
   return limit < wanted
@@ -176,11 +179,11 @@ function openFilesOf(streamsMax: number, world: World): Diagnosis {
 const BACKUP_AGE_MS_MAX: number = 26 * 60 * 60 * 1_000
 
 /** Whether the last backup of a data directory is recent. */
-function lastBackupDiagnosis(data: string, world: World): Diagnosis {
+function lastBackupDiagnosis(data: string, context: CommandContext): Diagnosis {
   const last = readLastBackup(data)
-  const command = backupCommand(world, data, 'FOLDER')
+  const command = backupCommand(context, data, 'FOLDER')
   if (last === null) return warn('backup', `no verified backup was made: run ${command} each night`)
-  const ageMs = world.now() - last.at
+  const ageMs = context.now() - last.at
   const says = `the last verified one is ${formatAge(ageMs)} old: ${formatCount(last.events, 'event')}, ${formatBytes(last.bytes)}`
   return ageMs > BACKUP_AGE_MS_MAX ? warn('backup', `${says}; ${orMake(command)}`) : ok('backup', says)
 }
@@ -190,7 +193,7 @@ function orMake(command: string): string {
 }
 
 /** Command that makes a backup. */
-function backupCommand({ program }: World, data: string, to: string): string {
+function backupCommand({ program }: CommandContext, data: string, to: string): string {
   return `${program} backup --data ${shellQuoted(data)} --to ${shellQuoted(to)}`
 }
 
@@ -201,7 +204,7 @@ type BackedUpLog = Readonly<{ id: string; data: string }>
 export function backupsDiagnosis(
   folder: string,
   log: BackedUpLog | null,
-  world: World,
+  context: CommandContext,
 ): readonly Diagnosis[] {
   if (!isFolder(folder)) throw new CommandError(2, `--backups: ${shellQuoted(folder)} is no folder`)
   const backups = [...backupsIn(folder)].filter(
@@ -209,8 +212,8 @@ export function backupsDiagnosis(
   )
   const isSameDisk = log !== null && statSync(folder).dev === statSync(log.data).dev
   return [
-    newestOf(folder, backups, backupCommand(world, log?.data ?? 'DIR', folder), world.now()),
-    ...(world.hasFileModes ? modesOfBackups(folder, backups) : []),
+    newestOf(folder, backups, backupCommand(context, log?.data ?? 'DIR', folder), context.now()),
+    ...(context.hasFileModes ? modesOfBackups(folder, backups) : []),
     ...keysInside(folder),
     ...(isSameDisk
       ? [
@@ -299,7 +302,7 @@ function isPrivateKey(path: string): boolean {
 }
 
 /** Stores that an upgrade or a restore has kept, which only take space now. */
-function keptStores(data: string, { program, now }: World): readonly Diagnosis[] {
+function keptStores(data: string, { program, now }: CommandContext): readonly Diagnosis[] {
   return filesIn(data, (name) => /^daybook\.db\.(?:schema-|replaced-)/.test(name)).map(
     ({ path, size, mtimeMs }) => {
       const by = path.includes('.db.schema-') ? 'an upgrade' : 'a restore'

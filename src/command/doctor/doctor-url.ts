@@ -11,7 +11,7 @@ import { formatAge } from '../terminal/rounded-quantity.ts'
 import { readAddress } from '../terminal/log-address.ts'
 import { printable } from '../terminal/output.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
-import type { World } from '../terminal/world.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
@@ -33,14 +33,14 @@ const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
 export async function* diagnoseUrl(
   url: string,
   { waitMs, overdueMs }: Readonly<{ waitMs: number; overdueMs: number }>,
-  world: World,
+  context: CommandContext,
 ): AsyncGenerator<Diagnosis> {
-  const daybook = openClient(url, world)
-  const signal = world.stop
-  const fetch = fetchWithNotice(readAddress(url), world)
+  const daybook = openClient(url, context)
+  const signal = context.stop
+  const fetch = fetchWithNotice(readAddress(url), context)
   const askPath = (path: string): Promise<Response> =>
     fetch(new URL(path, url).href, { signal: AbortSignal.any([signal, AbortSignal.timeout(ONCE.silenceMs)]) })
-  const before = world.now()
+  const before = context.now()
   const answer = await daybook.ask
     .get(endpointPath('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
     .catch(failureOf)
@@ -50,7 +50,7 @@ export async function* diagnoseUrl(
     return
   }
   const { headers } = answer
-  const nowMs = (before + world.now()) / 2
+  const nowMs = (before + context.now()) / 2
   const status: Status = answer.json()
   const stream = { what: 'stream', path: endpointPath('stream', '') }
   const live = { what: 'live', path: LIVE_PATH }
@@ -63,7 +63,7 @@ export async function* diagnoseUrl(
   yield* await Promise.all([stream, live].map((one) => streamDiagnosis(daybook, one, waitMs, signal)))
   yield* await rangesOf(daybook, signal)
   yield await exposureOf(daybook, signal)
-  const list = `${world.program} held --token-file FILE`
+  const list = `${context.program} held --token-file FILE`
   yield heldDiagnosis(status.finality, { nowMs: status.now.atMs, overdueMs, list })
 }
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { findsAddress } from '../../protocol/address-guard.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { World } from '../terminal/world.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 import {
   factOf,
   type FactName,
@@ -75,7 +75,7 @@ export function openMainLines({
   monotonicMs,
   stderr,
   interactive,
-}: Pick<World, 'now' | 'monotonicMs' | 'stderr' | 'interactive'>): LogLines {
+}: Pick<CommandContext, 'now' | 'monotonicMs' | 'stderr' | 'interactive'>): LogLines {
   const log = pino(
     {
       base: null,

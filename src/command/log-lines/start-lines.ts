@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import { option } from '../terminal/options.ts'
 import { VERSION } from '../terminal/version.ts'
-import type { World } from '../terminal/world.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 import { LINE_LEVELS, type LineLevel } from './facts.ts'
 import type { LogLines } from './log-lines.ts'
 
@@ -27,10 +27,10 @@ export function lineOptions(command: Command): Command {
  */
 export function beginLines(
   { logLevel, logCallers }: LineOptions,
-  { world, lines }: Readonly<{ world: World; lines: LogLines }>,
-): World {
+  { context, lines }: Readonly<{ context: CommandContext; lines: LogLines }>,
+): CommandContext {
   lines.choose({ level: logLevel, callers: logCallers === true })
-  return world.interactive ? world : { ...world, stderr: openPlainOutput(lines) }
+  return context.interactive ? context : { ...context, stderr: openPlainOutput(lines) }
 }
 
 /** Opens an output for plain text whose lines become log lines, so that a file of log lines has nothing else. */

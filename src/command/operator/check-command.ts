@@ -17,14 +17,20 @@ import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { keyFiles, option } from '../terminal/options.ts'
 import { directoryOption, requireLog } from './log-options.ts'
 import { readKnownKeys } from './signing-key-file.ts'
-import { CommandError, type ExitCode, takeDirectory, tell, type World } from '../terminal/world.ts'
+import {
+  CommandError,
+  type ExitCode,
+  takeDirectory,
+  tell,
+  type CommandContext,
+} from '../terminal/command-context.ts'
 import { removeStore } from '../../log/store/store-files.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
 /** The command `check`: a store against the lines of its log. */
-export function checkCommand(world: World, done: (code: ExitCode) => void): Command {
+export function checkCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   return new Command('check')
     .description('recompute everything in a store from the lines of its log')
     .addOption(directoryOption())
@@ -35,8 +41,8 @@ export function checkCommand(world: World, done: (code: ExitCode) => void): Comm
       ).argParser(keyFiles),
     )
     .action(async ({ data, signingKeyFile }: CheckOptions) => {
-      const keys = readKnownKeys(signingKeyFile, data, world)
-      done(await check({ data, keys }, world))
+      const keys = readKnownKeys(signingKeyFile, data, context)
+      done(await check({ data, keys }, context))
     })
 }
 
@@ -50,29 +56,29 @@ type CheckSettings = Readonly<{
  * Recomputes everything in a store from the lines of its log, with the tree and the signatures, and reports the
  * differences.
  */
-export async function check({ data, keys = [] }: CheckSettings, world: World): Promise<ExitCode> {
+export async function check({ data, keys = [] }: CheckSettings, context: CommandContext): Promise<ExitCode> {
   requireLog(data)
   // A running service would publish while tables are compared. A backup of its log can be checked instead.
   using _lock = takeDirectory(data)
   const scratch = join(data, 'daybook.db.checking')
-  const checked = { store: storePath(data), scratch, mark: comparedMark(data, keys, world), keys }
-  const { events, faults } = await checkStore(checked, world)
+  const checked = { store: storePath(data), scratch, mark: comparedMark(data, keys, context), keys }
+  const { events, faults } = await checkStore(checked, context)
   if (faults === 0)
-    world.stdout.write(
+    context.stdout.write(
       `${formatCount(events, 'event')}: every table agrees with the log, and the log with its signatures\n`,
     )
   return faults > 0 ? 1 : 0
 }
 
 /** The mark of a directory to compare its store with; null, with a notice, when the store is only behind its table. */
-function comparedMark(data: string, keys: readonly SigningKey[], world: World): HighWater | null {
+function comparedMark(data: string, keys: readonly SigningKey[], context: CommandContext): HighWater | null {
   const mark = readHighWater(data)
   const db = openForReading(storePath(data))
   try {
     // The check itself reports a store that cannot be read.
     const fault = tryRead(() => faultAtStart(db, mark, keys)) ?? null
     if (fault === null || !isBehindCarrier(db, fault)) return mark
-    tell(world, `${textOfFault(fault)}; its table has the rest`)
+    tell(context, `${textOfFault(fault)}; its table has the rest`)
     return null
   } finally {
     db.close()
@@ -93,7 +99,7 @@ type CheckedStore = Readonly<{
  */
 export async function checkStore(
   { store, scratch, mark, keys }: CheckedStore,
-  world: World,
+  context: CommandContext,
 ): Promise<Readonly<{ events: number; faults: number }>> {
   const { size } = statSync(store)
   const folder = dirname(scratch)
@@ -103,21 +109,21 @@ export async function checkStore(
       `${folder}: the check needs ${formatBytes(size)} of free disk, the size of the store`,
     )
   }
-  const progress = openProgress('checking', 'events', world)
+  const progress = openProgress('checking', 'events', context)
   removeStore(scratch)
   try {
     const found = readFaults(store)
     // Told first: what follows may not be able to read the store.
-    for (const one of found) tell(world, one)
-    const fault = await auditFault(store, mark, keys, world)
-    if (fault !== null) tell(world, fault)
+    for (const one of found) tell(context, one)
+    const fault = await auditFault(store, mark, keys, context)
+    if (fault !== null) tell(context, fault)
     const steps = recompute(store, scratch)
     let step = steps.next()
     while (step.done !== true) {
       progress.at(step.value, step.value)
       // Signals are handled between turns of the event loop only.
       await turn()
-      if (world.stop.aborted) {
+      if (context.stop.aborted) {
         steps.return({ events: step.value, differences: [] })
         throw new CommandError(
           1,
@@ -130,7 +136,7 @@ export async function checkStore(
     const { events, differences } = step.value
     for (const { table, rows, first } of differences) {
       tell(
-        world,
+        context,
         `${table}: ${formatCount(rows, 'row differs', 'rows differ')} from those recomputed from the log, the first at ${first}`,
       )
     }
@@ -155,11 +161,11 @@ async function auditFault(
   store: string,
   mark: HighWater | null,
   keys: readonly SigningKey[],
-  world: World,
+  context: CommandContext,
 ): Promise<string | null> {
   const db = openForReading(store)
   try {
-    const { fault: found } = await auditWhole(db, () => null, world)
+    const { fault: found } = await auditWhole(db, () => null, context)
     const fault = found ?? faultAtStart(db, mark, keys)
     if (fault !== null) return textOfFault(fault)
     return (await faultOfKeys(db)) ?? (await faultOfGivenKeys(db, keys))

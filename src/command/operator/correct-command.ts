@@ -11,7 +11,7 @@ import { CORRECTABLE_TYPES, isEventType } from '../../protocol/rules.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { concernsNode, openDoor, sendDrafts } from './publish-door.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { Argument, Command } from 'commander'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
@@ -30,7 +30,7 @@ type CorrectOptions = Readonly<{
 }>
 
 /** The command `correct`. */
-export function correctCommand(world: World, done: (code: ExitCode) => void): Command {
+export function correctCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('correct')
   return new Command('correct')
     .description('cancel a published event with a correction, and publish its replacement')
@@ -58,20 +58,20 @@ export function correctCommand(world: World, done: (code: ExitCode) => void): Co
 Example:
   daybook correct 184223 --token-file token --reason 'Counted twice' --restate '{"kots":"12.5"}'`,
     )
-    .action(async (seq: number, options: CorrectOptions) => done(await correct(seq, options, world)))
+    .action(async (seq: number, options: CorrectOptions) => done(await correct(seq, options, context)))
 }
 
 /**
  * Cancels a published event with a correction, and publishes its replacement in the same request: both or neither.
  * Repeating the command changes nothing, because the refs follow from the seq.
  */
-async function correct(seq: number, options: CorrectOptions, world: World): Promise<ExitCode> {
+async function correct(seq: number, options: CorrectOptions, context: CommandContext): Promise<ExitCode> {
   const { url, to, tokenFile, restate, dryRun = false } = options
   const fields = restate === undefined ? null : parseRestatement(restate)
   if (tokenFile === undefined && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
-  const door = tokenFile === undefined ? null : openDoor(to, tokenFile, world)
-  const daybook = openClient(url, world)
-  const signal = world.stop
+  const door = tokenFile === undefined ? null : openDoor(to, tokenFile, context)
+  const daybook = openClient(url, context)
+  const signal = context.stop
   const sameLog = openSameLog()
   const read: Read = async (id, query) => {
     const answer = await daybook.ask.get(endpointPath(id, seq, query), { signal })
@@ -88,14 +88,14 @@ async function correct(seq: number, options: CorrectOptions, world: World): Prom
     )
   }
   const details =
-    fields === null ? {} : await withCommandErrors(() => replacedDetails(event, fields, read, world))
+    fields === null ? {} : await withCommandErrors(() => replacedDetails(event, fields, read, context))
   const drafts = [
     correctionDraft(event, options),
     ...(fields === null ? [] : [restatementDraft(event, details, fields, options)]),
   ]
   const lines = drafts.map((draft) => JSON.stringify(draft))
   if (door === null || dryRun) {
-    world.stdout.write(lines.map((line) => `${line}\n`).join(''))
+    context.stdout.write(lines.map((line) => `${line}\n`).join(''))
     return 0
   }
   const sent = await sendDrafts({ ...door, log: answer.headers.get('daybook-log') }, lines)
@@ -107,16 +107,16 @@ async function correct(seq: number, options: CorrectOptions, world: World): Prom
     for (const { draft, field, reason } of [sent.failure, ...sent.failure.others]) {
       const which = draft === null ? [] : [draft === 0 ? 'the correction' : 'the restatement']
       const place = [...which, ...(field === null ? [] : [field])].join(', ')
-      tell(world, place === '' ? reason : `${place}: ${reason}`)
+      tell(context, place === '' ? reason : `${place}: ${reason}`)
     }
     const isUnknown = concernsNode(sent.failure)
-    tell(world, isUnknown ? 'repeat the command: nothing is published twice' : 'nothing was published')
+    tell(context, isUnknown ? 'repeat the command: nothing is published twice' : 'nothing was published')
     return 1
   }
   const [correction, restatement] = sent.receipts
   const outcomes = [
     receiptText(
-      world.program,
+      context.program,
       correction,
       `corrects seq ${seq}`,
       'until the held drafts of its contest are settled',
@@ -125,14 +125,14 @@ async function correct(seq: number, options: CorrectOptions, world: World): Prom
       ? []
       : [
           receiptText(
-            world.program,
+            context.program,
             restatement,
             `restates seq ${seq}`,
             'until the chain says that its transaction is final',
           ),
         ]),
   ]
-  world.stdout.write(outcomes.map((line) => `${line}\n`).join(''))
+  context.stdout.write(outcomes.map((line) => `${line}\n`).join(''))
   return sent.receipts.some(({ status }) => status === 'failed' || status === 'dropped') ? 1 : 0
 }
 
@@ -158,7 +158,7 @@ async function replacedDetails(
   { seq, type, kind, contestId }: EventWire,
   { details: given }: JsonObject,
   read: Read,
-  world: World,
+  context: CommandContext,
 ): Promise<JsonObject> {
   const { details }: EventDetails = (await read('eventDetails')).json()
   if (type !== 'prize' || contestId === null || (isJsonObject(given) && 'reviewUntil' in given))
@@ -171,7 +171,7 @@ async function replacedDetails(
   const [hold] = page.events
   const reviewUntil = page.details?.[hold?.seq ?? 0]?.['reviewUntil']
   if (hold === undefined || reviewUntil === undefined) return details ?? {}
-  tell(world, `the restatement ends its review at ${reviewUntil}, as event ${hold.seq} says`)
+  tell(context, `the restatement ends its review at ${reviewUntil}, as event ${hold.seq} says`)
   return { ...details, reviewUntil }
 }
 

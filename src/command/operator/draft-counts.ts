@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { tell, type World } from '../terminal/world.ts'
+import { tell, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 /** Shortest time between two reports of a run without end. */
@@ -24,9 +24,9 @@ export type DraftCounts = Readonly<{
   ended(): number
 }>
 
-export function openDraftCounts(world: World, output: Writable): DraftCounts {
+export function openDraftCounts(context: CommandContext, output: Writable): DraftCounts {
   const counts: Record<DraftStatus, number> = { published: 0, duplicate: 0, held: 0, failed: 0, dropped: 0 }
-  let saidMs = world.monotonicMs()
+  let saidMs = context.monotonicMs()
   let saidLine = ''
   const line = (): string => {
     const settled =
@@ -37,21 +37,21 @@ export function openDraftCounts(world: World, output: Writable): DraftCounts {
     add(name, status) {
       if (isStatus(status)) counts[status] += 1
       if (status === 'failed' || status === 'dropped')
-        tell(world, `${name}: ${status}; it will not be published`)
+        tell(context, `${name}: ${status}; it will not be published`)
     },
     reportChange() {
-      const now = world.monotonicMs()
+      const now = context.monotonicMs()
       if (now - saidMs < REPORT_MS || line() === saidLine) return
       saidMs = now
       saidLine = line()
-      tell(world, saidLine)
+      tell(context, saidLine)
     },
     report() {
       output.write(`${line()}\n`)
       if (counts.held > 0)
         tell(
-          world,
-          `held drafts wait until the chain has settled their transactions: ${world.program} held --token-file FILE lists them`,
+          context,
+          `held drafts wait until the chain has settled their transactions: ${context.program} held --token-file FILE lists them`,
         )
     },
     ended: () => counts.failed + counts.dropped,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { formatTable } from '../consumer/output-answer.ts'
 import { print, printable } from '../terminal/output.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { askInTurn, type DoorAccess, type DoorTurn, openDoor, readDoorAnswer } from './publish-door.ts'
 import { Argument, Command, type Option } from 'commander'
 import { LISTED_STATES } from '../../publish/door/held-list.ts'
@@ -19,7 +19,7 @@ const MEANINGS: Readonly<Record<HeldDecision, string>> = {
 }
 
 /** The command `held`: the list of held drafts, and the decisions about them. */
-export function heldCommand(world: World, done: (code: ExitCode) => void): Command {
+export function heldCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('held')
   const own = (): readonly Option[] => [
     option(
@@ -40,7 +40,7 @@ Examples:
   const list = new Command('list')
     .description('list held drafts, in order of acceptance (the default)')
     .addOption(option('--state <name>', 'only drafts in this state').choices(LISTED_STATES))
-    .action(async (options: HeldOptions & { state?: string }) => done(await listHeld(options, world)))
+    .action(async (options: HeldOptions & { state?: string }) => done(await listHeld(options, context)))
   for (const one of own()) list.addOption(one)
   held.addCommand(list, { isDefault: true })
   for (const decision of HELD_DECISIONS) {
@@ -51,7 +51,7 @@ Examples:
         option('--reason <text>', 'reason, which is never published; required').makeOptionMandatory(),
       )
       .action(async (refs: readonly string[], options: HeldOptions & { reason: string }) =>
-        done(await decideHeld(decision, refs, options, world)),
+        done(await decideHeld(decision, refs, options, context)),
       )
     for (const one of own()) command.addOption(one)
     held.addCommand(command)
@@ -66,10 +66,10 @@ const DECISION_REFS = 1_000
 /** Lists the held drafts, in order of acceptance: a table on a terminal, JSON lines elsewhere. */
 async function listHeld(
   { to, tokenFile, state }: HeldOptions & Readonly<{ state?: string }>,
-  world: World,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const door = openDoor(to, tokenFile, world)
-  const isTable = (world.columns?.() ?? null) !== null
+  const door = openDoor(to, tokenFile, context)
+  const isTable = (context.columns?.() ?? null) !== null
   let isEmpty = true
   for await (const drafts of pages(door, state)) {
     if (drafts.length === 0) continue
@@ -77,9 +77,9 @@ async function listHeld(
     const shown = isTable
       ? formatTable(drafts.map(rowOf))
       : drafts.map((draft) => `${JSON.stringify(draft)}\n`).join('')
-    if (!(await print(shown, world))) return 0
+    if (!(await print(shown, context))) return 0
   }
-  if (isEmpty) tell(world, state === undefined ? 'no draft is held' : `no draft has the state ${state}`)
+  if (isEmpty) tell(context, state === undefined ? 'no draft is held' : `no draft has the state ${state}`)
   return 0
 }
 
@@ -145,10 +145,10 @@ async function decideHeld(
   decision: HeldDecision,
   refs: readonly string[],
   { to, tokenFile, reason }: HeldOptions & Readonly<{ reason: string }>,
-  world: World,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const door = openDoor(to, tokenFile, world)
-  const isText = (world.columns?.() ?? null) !== null
+  const door = openDoor(to, tokenFile, context)
+  const isText = (context.columns?.() ?? null) !== null
   const wanted = [...new Set(refs)]
   let missed = 0
   for (let from = 0; from < wanted.length; from += DECISION_REFS) {
@@ -156,10 +156,10 @@ async function decideHeld(
     const answer = await askHeld(door, `/held/${decision}`, { refs: part, reason })
     for (const outcome of draftsIn(answer)) {
       if (outcome['status'] !== DONE[decision]) missed += 1
-      await print(isText ? `${outcomeText(outcome)}\n` : `${JSON.stringify(outcome)}\n`, world)
+      await print(isText ? `${outcomeText(outcome)}\n` : `${JSON.stringify(outcome)}\n`, context)
     }
   }
-  if (missed > 0) tell(world, `${missed} of ${wanted.length} drafts are not ${DONE[decision]}`)
+  if (missed > 0) tell(context, `${missed} of ${wanted.length} drafts are not ${DONE[decision]}`)
   return missed > 0 ? 1 : 0
 }
 

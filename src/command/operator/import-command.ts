@@ -9,7 +9,13 @@ import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directo
 import { isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { CommandError, directoryInUse, type ExitCode, tell, type World } from '../terminal/world.ts'
+import {
+  CommandError,
+  directoryInUse,
+  type ExitCode,
+  tell,
+  type CommandContext,
+} from '../terminal/command-context.ts'
 import { directoryOption, type LogOptions, logOptions, newLogOf } from './log-options.ts'
 import { readSigningKeys } from './signing-key-file.ts'
 import { formatCount } from '../../protocol/amount.ts'
@@ -23,7 +29,7 @@ type ImportCommandSettings = Readonly<{
 }>
 
 /** The command `import`: history from files of drafts. */
-export function importCommand(world: World, done: (code: ExitCode) => void): Command {
+export function importCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   return logOptions(
     new Command('import').description('load history from files of drafts: all of it, or nothing'),
   )
@@ -31,12 +37,12 @@ export function importCommand(world: World, done: (code: ExitCode) => void): Com
     .addOption(directoryOption())
     .action(async (files: string[], options: LogOptions & { data: string }) => {
       checkFiles(files)
-      refuseOtherOwner(options.data, world)
+      refuseOtherOwner(options.data, context)
       refuseMirrorDirectory(options.data)
       const newLog = newLogOf(options, false)
       makeFolder(options.data, '--data')
-      const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
-      done(await runImport({ files, ...options, newLog, keys }, world))
+      const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, context)
+      done(await runImport({ files, ...options, newLog, keys }, context))
     })
 }
 
@@ -51,8 +57,8 @@ function checkFiles(files: readonly string[]): void {
 }
 
 /** Loads history into a data directory that is not being served: all of it, or nothing. */
-export async function runImport(settings: ImportCommandSettings, world: World): Promise<ExitCode> {
-  const progress = openProgress('importing', 'bytes', world)
+export async function runImport(settings: ImportCommandSettings, context: CommandContext): Promise<ExitCode> {
+  const progress = openProgress('importing', 'bytes', context)
   let outcome: Awaited<ReturnType<typeof importFiles>>
   try {
     outcome = await importFiles({
@@ -61,16 +67,16 @@ export async function runImport(settings: ImportCommandSettings, world: World): 
       newLog: settings.newLog,
       keys: settings.keys,
       balances: settings.balances,
-      now: world.now(),
-      monotonicMs: world.monotonicMs,
-      signal: world.stop,
+      now: context.now(),
+      monotonicMs: context.monotonicMs,
+      signal: context.stop,
       onProgress({ stage, bytes, bytesTotal, drafts }) {
         const note = stage === 'finishing' ? ' | building the indexes' : ''
         progress.at(bytes, bytesTotal ?? bytes, ` | ${formatCount(drafts, 'draft')}${note}`)
       },
     })
   } catch (cause) {
-    if (world.stop.aborted) throw new CommandError(1, 'stopped; nothing was imported', { cause })
+    if (context.stop.aborted) throw new CommandError(1, 'stopped; nothing was imported', { cause })
     throw cause instanceof LockedError ? directoryInUse(settings.data, cause) : cause
   } finally {
     progress.end()
@@ -78,13 +84,13 @@ export async function runImport(settings: ImportCommandSettings, world: World): 
   if (!outcome.ok) {
     const { file, line, field, reason } = outcome
     const place = [file, line === null ? '' : `line ${line}`, field ?? ''].filter((part) => part !== '')
-    tell(world, `${place.join(', ')}: ${reason}`)
-    tell(world, 'nothing was imported')
+    tell(context, `${place.join(', ')}: ${reason}`)
+    tell(context, 'nothing was imported')
     return 1
   }
   const { events, duplicates, irregular, seconds } = outcome
   const skipped = duplicates === 0 ? '' : `, ${formatCount(duplicates, 'duplicate')} skipped`
   const reported = irregular === 0 ? '' : `, ${irregular} that --balances refuse would refuse`
-  tell(world, `${formatCount(events, 'event')} imported in ${seconds.toFixed(1)} s${skipped}${reported}`)
+  tell(context, `${formatCount(events, 'event')} imported in ${seconds.toFixed(1)} s${skipped}${reported}`)
   return 0
 }

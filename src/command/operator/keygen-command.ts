@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { formatVkey } from '../../tlog/vkey.ts'
 import { option, optionOf, originName } from '../terminal/options.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { ORIGIN } from './log-options.ts'
 import { ed25519Of, makePrivateKey, readPrivateKey, vkeyOf, witnessKeyOf } from './signing-key-file.ts'
 
@@ -14,7 +14,7 @@ type KeygenOptions = Readonly<{
 }>
 
 /** The command `keygen`: makes a key of a log or a witness, or reads one, and prints its vkey. */
-export function keygenCommand(world: World, done: (code: ExitCode) => void): Command {
+export function keygenCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   return new Command('keygen')
     .description('make a key of a log or a witness, or print the vkey of an existing key')
     .addOption(option('--to <file>', 'new file for the key; it must not exist').env('DAYBOOK_KEYGEN_TO'))
@@ -22,24 +22,27 @@ export function keygenCommand(world: World, done: (code: ExitCode) => void): Com
     .addOption(option('--origin <name>', 'name of the log or witness').argParser(originName).default(ORIGIN))
     .addOption(optionOf('keygen')('--witness', 'the key is of a witness: its vkey is for cosignatures'))
     .addOption(optionOf('keygen')('--ml-dsa', 'make a key of a witness of type ML-DSA-44, not Ed25519'))
-    .action((options: KeygenOptions) => done(keygen(options, world)))
+    .action((options: KeygenOptions) => done(keygen(options, context)))
 }
 
 /** Prints the vkey of a key, which is made with `to`. Throws a CommandError for wrong options and files. */
-export function keygen({ to, show, origin, witness, mlDsa }: KeygenOptions, world: World): ExitCode {
+export function keygen(
+  { to, show, origin, witness, mlDsa }: KeygenOptions,
+  context: CommandContext,
+): ExitCode {
   if ((to === undefined) === (show === undefined)) {
     throw new CommandError(2, 'keygen needs either --to, for a new key, or --show, for an existing one')
   }
   const isOfWitness = witness === true || mlDsa === true
   const key =
     to === undefined
-      ? readPrivateKey(show ?? '', world)
+      ? readPrivateKey(show ?? '', context)
       : makePrivateKey(to, '--to', mlDsa === true ? 'ml-dsa-44' : 'ed25519')
-  if (to !== undefined) tell(world, `${to} holds the new key: keep a copy of it away from the server`)
+  if (to !== undefined) tell(context, `${to} holds the new key: keep a copy of it away from the server`)
   const vkey =
     isOfWitness || key.asymmetricKeyType === 'ml-dsa-44'
       ? formatVkey(witnessKeyOf(show ?? '', origin, key).verifier)
       : vkeyOf(ed25519Of(show ?? '', key), origin)
-  world.stdout.write(`${vkey}\n`)
+  context.stdout.write(`${vkey}\n`)
   return 0
 }

@@ -5,7 +5,7 @@ import { nameOfLog } from '../../log/tree/ready-log.ts'
 import { type Chain, CHAINS } from '../../protocol/tx.ts'
 import { keyFiles, option, originName } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError } from '../terminal/command-context.ts'
 
 /** Origin of a log for development or demonstration, and name for a key that no log has yet. */
 export const ORIGIN: string = 'localhost/daybook'

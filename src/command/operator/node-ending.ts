@@ -1,5 +1,5 @@
 import type { LogLines } from '../log-lines/log-lines.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
+import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** A node that listens. `broken` resolves with the reason when it must stop by itself. */
@@ -9,7 +9,7 @@ type RunningNode = AsyncDisposable & Readonly<{ broken: Promise<string> }>
 export const STOP_HEADROOM_MS = 50_000
 
 type EndSettings = Readonly<{
-  world: World
+  context: CommandContext
   lines: LogLines
   drainMs: number
   /** Milliseconds of the end beyond the drain; `STOP_HEADROOM_MS` if absent. */
@@ -23,14 +23,14 @@ type EndSettings = Readonly<{
  */
 export async function runToEnd(
   node: RunningNode,
-  { world, lines, drainMs, headroomMs = STOP_HEADROOM_MS }: EndSettings,
+  { context, lines, drainMs, headroomMs = STOP_HEADROOM_MS }: EndSettings,
   work: (stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
   const ended = new AbortController()
   const working = work(ended.signal)
   const failed = working.then(() => new Promise<never>(() => {}), errorMessage)
-  const reason = await Promise.race([stopped(world.stop), node.broken, failed])
-  const stoppedMs = world.monotonicMs()
+  const reason = await Promise.race([stopped(context.stop), node.broken, failed])
+  const stoppedMs = context.monotonicMs()
   ended.abort()
   const end = async (): Promise<void> => {
     await working.catch(() => undefined)
@@ -43,7 +43,7 @@ export async function runToEnd(
   const late = reason ?? (await Promise.race([node.broken, Promise.resolve()]))
   if (reason === undefined && late !== undefined) lines.say('broken', { reason: late })
   lines.flush()
-  lines.say(inTime ? 'stopped' : 'stop-cut', { ms: Math.round(world.monotonicMs() - stoppedMs) })
+  lines.say(inTime ? 'stopped' : 'stop-cut', { ms: Math.round(context.monotonicMs() - stoppedMs) })
   return late === undefined && inTime ? 0 : 1
 }
 

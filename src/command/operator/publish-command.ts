@@ -6,7 +6,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { openDraftCounts } from './draft-counts.ts'
 import { type DraftLine, draftLines } from './draft-lines.ts'
 import { type DoorAccess, sendDrafts } from './publish-door.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
 /** Most drafts and bytes of one request. Each request is all or nothing. */
@@ -17,16 +17,20 @@ const REQUEST_BYTES = 8 * 1024 * 1024
  * Sends the drafts of a file to the publish door, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
  * when a draft is refused, and when one is never published because it failed or was dropped.
  */
-export async function publishFile(file: string, anyDoor: DoorAccess, world: World): Promise<ExitCode> {
+export async function publishFile(
+  file: string,
+  anyDoor: DoorAccess,
+  context: CommandContext,
+): Promise<ExitCode> {
   const total = statSync(file).size
   const source = createReadStream(file)
-  const progress = openProgress('publishing', 'bytes', world)
+  const progress = openProgress('publishing', 'bytes', context)
   let door = anyDoor
-  const counts = openDraftCounts(world, world.stdout)
+  const counts = openDraftCounts(context, context.stdout)
   try {
     let firstLine = 1
     let [bytes, drafts] = [0, 0]
-    for await (const lines of batches(draftLines(source, shellQuoted(file), world.stop), world.stop)) {
+    for await (const lines of batches(draftLines(source, shellQuoted(file), context.stop), context.stop)) {
       const texts = lines.map(({ text }) => text)
       const answer = await sendDrafts(door, texts)
       if (!answer.ok) {
@@ -34,7 +38,7 @@ export async function publishFile(file: string, anyDoor: DoorAccess, world: Worl
         for (const { draft, field, reason } of [answer.failure, ...answer.failure.others]) {
           const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
           const place = [file, line, field ?? ''].filter((part) => part !== '')
-          tell(world, `${place.join(', ')}: ${printable(reason)}`)
+          tell(context, `${place.join(', ')}: ${printable(reason)}`)
         }
         counts.report()
         return 1
@@ -48,9 +52,9 @@ export async function publishFile(file: string, anyDoor: DoorAccess, world: Worl
       firstLine = (lines.at(-1)?.number ?? 0) + 1
       bytes += lines.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)
       progress.at(bytes, Math.max(total, bytes), ` | ${formatCount(drafts, 'draft')}`)
-      if (world.stop.aborted) break
+      if (context.stop.aborted) break
     }
-    if (world.stop.aborted) {
+    if (context.stop.aborted) {
       counts.report()
       throw new CommandError(1, `stopped before line ${firstLine}; repeat the command to continue`)
     }
@@ -62,10 +66,10 @@ export async function publishFile(file: string, anyDoor: DoorAccess, world: Worl
 }
 
 /** Id of the log that a service serves. */
-export async function publicLog(url: string, world: World): Promise<string | null> {
-  const { ask } = openClient(url, world)
+export async function publicLog(url: string, context: CommandContext): Promise<string | null> {
+  const { ask } = openClient(url, context)
   const path = endpointPath('status', '')
-  const { headers } = await withCommandErrors(() => ask.get(path, { signal: world.stop }))
+  const { headers } = await withCommandErrors(() => ask.get(path, { signal: context.stop }))
   return headers.get('daybook-log')
 }
 

@@ -1,5 +1,5 @@
 import { printable } from '../terminal/output.ts'
-import { CommandError, tell, type World } from '../terminal/world.ts'
+import { CommandError, tell, type CommandContext } from '../terminal/command-context.ts'
 import { readToken } from './token-file.ts'
 import { pause } from '../terminal/pause.ts'
 import { readAddress } from '../terminal/log-address.ts'
@@ -56,8 +56,8 @@ export type DoorAnswer = Readonly<
 >
 
 /** Reads the addresses and the token of publish doors from the user's options. Sends nothing. */
-export function openDoor(to: string, tokenFile: string, world: World): DoorAccess {
-  return { doors: openDoorChoice(to, world), token: readToken(tokenFile), log: null, stop: world.stop }
+export function openDoor(to: string, tokenFile: string, context: CommandContext): DoorAccess {
+  return { doors: openDoorChoice(to, context), token: readToken(tokenFile), log: null, stop: context.stop }
 }
 
 /**
@@ -257,7 +257,7 @@ const DOOR = { what: 'the address of the publish door with --to', example: 'http
  * Opens the choice between the doors of `--to`: the first, and its fallbacks. Tells of each change. A command that is at a
  * fallback goes back to the first door when that one is ready again.
  */
-export function openDoorChoice(to: string, world: World): DoorChoice {
+export function openDoorChoice(to: string, context: CommandContext): DoorChoice {
   const doors = to.split(',').map((text) => readAddress(text.trim(), DOOR))
   if (doors.length > DOORS_MAX) throw new CommandError(2, `--to takes at most ${DOORS_MAX} addresses`)
   let current = 0
@@ -265,8 +265,8 @@ export function openDoorChoice(to: string, world: World): DoorChoice {
 
   function moveTo(place: number, why: string): void {
     current = place
-    leftMs = world.monotonicMs()
-    tell(world, `using the publish door at ${doors[place]?.host ?? ''} now: ${why}`)
+    leftMs = context.monotonicMs()
+    tell(context, `using the publish door at ${doors[place]?.host ?? ''} now: ${why}`)
   }
 
   return {
@@ -274,9 +274,9 @@ export function openDoorChoice(to: string, world: World): DoorChoice {
     hasFallback: doors.length > 1,
     async order() {
       const [first] = doors
-      if (current > 0 && first !== undefined && world.monotonicMs() - leftMs >= BACK_MS) {
-        if (await isReady(first, world.stop)) moveTo(0, 'it is ready again')
-        leftMs = world.monotonicMs()
+      if (current > 0 && first !== undefined && context.monotonicMs() - leftMs >= BACK_MS) {
+        if (await isReady(first, context.stop)) moveTo(0, 'it is ready again')
+        leftMs = context.monotonicMs()
       }
       return [...doors.slice(current), ...doors.slice(0, current)]
     },

@@ -4,7 +4,7 @@ import type { Service, ServiceSettings } from '../service/service.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
-import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
 import { type LogOptions, logOptions, namesNoSite, newLogOf } from './log-options.ts'
 import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
 import { beginLines, type LineOptions, lineOptions, sayStart } from '../log-lines/start-lines.ts'
@@ -33,7 +33,7 @@ export type ServeOptions = LogOptions &
 
 /** The command `serve`. */
 export async function serveCommand(
-  world: World,
+  context: CommandContext,
   lines: LogLines,
   done: (code: ExitCode) => void,
   plugged: readonly PluggedOption[],
@@ -43,7 +43,7 @@ export async function serveCommand(
   return parts
     .reduce((command, { add }) => add(command), serveAlone)
     .action(async (options: ServeOptions, command: Command) => {
-      const own = beginLines(options, { world, lines })
+      const own = beginLines(options, { context, lines })
       refuseOtherOwner(options.data, own)
       refuseMirrorDirectory(options.data)
       if (options.upgrade === true && hasStore(options.data)) {
@@ -124,7 +124,7 @@ type ServePorts = Pick<ServiceSettings, 'carrier' | 'cosigners'> &
 export function settingsOf(
   options: ServeOptions,
   { simulated, carrier, cosigners, judgeOf }: ServePorts,
-  world: World,
+  context: CommandContext,
 ): ServiceSettings {
   if (carrier !== null) refuseChanges(options)
   const newLog = newLogOf(options, simulated, carrier !== null)
@@ -141,14 +141,14 @@ export function settingsOf(
     signing: {
       keys:
         carrier === null
-          ? readSigningKeys(options.signingKeyFile, options.data, newLog.origin, world)
-          : readSharedKeys(options.signingKeyFile, options.data, world),
+          ? readSigningKeys(options.signingKeyFile, options.data, newLog.origin, context)
+          : readSharedKeys(options.signingKeyFile, options.data, context),
       acceptNewKey: options.acceptNewKey === true,
       acceptLoss: options.acceptLoss === true,
     },
     acceptClock: options.acceptClock === true,
     balances: options.balances,
-    site: siteOf(options, world.now()),
+    site: siteOf(options, context.now()),
     publicUrl: options.publicUrl ?? null,
     carrier,
     judge,
@@ -172,24 +172,24 @@ function refuseChanges(options: ServeOptions): void {
 /** Serves until a signal stops it or the store fails. `meanwhile` runs at the same time (the simulator). */
 export async function serve(
   settings: ServiceSettings,
-  world: World,
+  context: CommandContext,
   lines: LogLines,
   meanwhile: (service: Service, stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
-  const beganMs = world.monotonicMs()
+  const beganMs = context.monotonicMs()
   // The modules of the service take most of the time that a command needs to start: only this one waits for them.
   const { startService } = await import('../service/service.ts')
-  const service = await startService(settings, world, lines)
+  const service = await startService(settings, context, lines)
   const { port, publishPort } = service
   lines.say('ready', {
     url: `http://${hostInUrl(settings.host)}:${port}`,
     door: `http://${hostInUrl(settings.publishHost)}:${publishPort}`,
     head: service.reader.head().seq,
-    ms: Math.round(world.monotonicMs() - beganMs),
+    ms: Math.round(context.monotonicMs() - beganMs),
   })
   const { origin, simulated } = service.reader.identity
   if (!simulated && namesNoSite(origin)) lines.say('development', { of: origin })
-  return await runToEnd(service, { world, lines, drainMs: settings.drainMs }, (stop) =>
+  return await runToEnd(service, { context, lines, drainMs: settings.drainMs }, (stop) =>
     meanwhile(service, stop).catch((error: unknown) => {
       throw new Error(`the simulator failed: ${String(error)}`, { cause: error })
     }),

@@ -10,7 +10,7 @@ import { formatVkey } from '../../tlog/vkey.ts'
 import { type CosignerKey, cosignerKey } from '../../log/tree/cosigner-key.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import { CommandError, tell, type World } from '../terminal/world.ts'
+import { CommandError, tell, type CommandContext } from '../terminal/command-context.ts'
 
 /** Bits of a file mode that give other users any access. */
 export const OTHERS = 0o077
@@ -28,15 +28,15 @@ export function readSigningKeys(
   files: readonly string[] | undefined,
   data: string,
   origin: string,
-  world: World,
+  context: CommandContext,
 ): readonly SigningKey[] {
   if (files === undefined && !hasStore(data) && !existsSync(defaultKeyFile(data))) {
     const path = defaultKeyFile(data)
     const key = makeDefaultKey(path, data)
     // Another process has made the key of the same log since. The lock of the directory decides between the two.
-    if (key === null) return [readKeyFile(path, world)]
-    tell(world, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
-    tell(world, vkeyOf(key, origin))
+    if (key === null) return [readKeyFile(path, context)]
+    tell(context, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
+    tell(context, vkeyOf(key, origin))
     return [key]
   }
   if (files === undefined && existsSync(defaultKeyFile(data))) removeMakings(defaultKeyFile(data))
@@ -44,7 +44,7 @@ export function readSigningKeys(
   if (paths.length > SIGNING_KEYS_MAX) {
     throw new CommandError(2, '--signing-key-file: give one file, or two while the key changes')
   }
-  const keys = paths.map((path) => readKeyFile(path, world))
+  const keys = paths.map((path) => readKeyFile(path, context))
   if (new Set(keys.map(({ publicKey }) => base64urlnopad.encode(publicKey))).size < keys.length) {
     throw new CommandError(2, '--signing-key-file: both files hold the same key; give it once')
   }
@@ -55,7 +55,7 @@ export function readSigningKeys(
 export function readSharedKeys(
   files: readonly string[] | undefined,
   data: string,
-  world: World,
+  context: CommandContext,
 ): readonly SigningKey[] {
   if (files === undefined && !existsSync(defaultKeyFile(data))) {
     throw new CommandError(
@@ -63,17 +63,17 @@ export function readSharedKeys(
       `every node of a log has its key: give the file with --signing-key-file, or copy it to ${defaultKeyFile(data)}`,
     )
   }
-  return (files ?? [defaultKeyFile(data)]).map((path) => readKeyFile(path, world))
+  return (files ?? [defaultKeyFile(data)]).map((path) => readKeyFile(path, context))
 }
 
 /** Keys that must have signed a log which is only checked: those of the files, or the default key if it exists. */
 export function readKnownKeys(
   files: readonly string[] | undefined,
   data: string,
-  world: World,
+  context: CommandContext,
 ): readonly SigningKey[] {
   const defaults = existsSync(defaultKeyFile(data)) ? [defaultKeyFile(data)] : []
-  return (files ?? defaults).map((path) => readKeyFile(path, world))
+  return (files ?? defaults).map((path) => readKeyFile(path, context))
 }
 
 /**
@@ -84,11 +84,11 @@ export function readKnownKeys(
 export function readableKeys(
   files: readonly string[] | null,
   data: string,
-  world: World,
+  context: CommandContext,
 ): readonly SigningKey[] {
   return (files ?? [defaultKeyFile(data)]).flatMap((path) => {
     try {
-      return [readKeyFile(path, world)]
+      return [readKeyFile(path, context)]
     } catch (error) {
       if (error instanceof CommandError) return []
       throw error
@@ -138,8 +138,8 @@ const isExisting = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
 /** Reads an Ed25519 key from a file, which no other user may read. */
-export function readKeyFile(path: string, world: Pick<World, 'hasFileModes'>): SigningKey {
-  return ed25519Of(path, readPrivateKey(path, world))
+export function readKeyFile(path: string, context: Pick<CommandContext, 'hasFileModes'>): SigningKey {
+  return ed25519Of(path, readPrivateKey(path, context))
 }
 
 /** A private key as one that signs a log. `path` names the file in the error for a key of another type. */
@@ -150,12 +150,12 @@ export function ed25519Of(path: string, key: KeyObject): SigningKey {
 }
 
 /** Reads a private key of any type from a file, which no other user may read. */
-export function readPrivateKey(path: string, world: Pick<World, 'hasFileModes'>): KeyObject {
+export function readPrivateKey(path: string, context: Pick<CommandContext, 'hasFileModes'>): KeyObject {
   try {
     const found = statSync(path)
     if (found.isDirectory())
       throw new CommandError(2, `the signing key file ${path} cannot be read: it is a folder`)
-    if ((found.mode & OTHERS) !== 0 && world.hasFileModes) {
+    if ((found.mode & OTHERS) !== 0 && context.hasFileModes) {
       throw new CommandError(2, `${path} may be read by other users: make it private with chmod 600`)
     }
     return keyIn(readFileSync(path), path)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createDurably, makeFolderDurably, removeMakings } from '../../log/store/durable-rename.ts'
 import { TOKEN_BYTES_MIN } from '../../publish/door/token-guard.ts'
 import { readStart, systemReason } from '../terminal/option-paths.ts'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError } from '../terminal/command-context.ts'
 
 /** File in the data directory with the token that is made at the first start. */
 export const TOKEN_FILE = 'publish-token'

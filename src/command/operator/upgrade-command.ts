@@ -13,7 +13,7 @@ import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { VERSION } from '../terminal/version.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { directoryOption, requireLog } from './log-options.ts'
 import { readableKeys, readKeyFile } from './signing-key-file.ts'
 import { formatCount } from '../../protocol/amount.ts'
@@ -27,7 +27,7 @@ type UpgradeOptions = Readonly<{
 }>
 
 /** The command `upgrade`. */
-export function upgradeCommand(world: World, done: (code: ExitCode) => void): Command {
+export function upgradeCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const option = optionOf('upgrade')
   return new Command('upgrade')
     .description(
@@ -51,15 +51,15 @@ export function upgradeCommand(world: World, done: (code: ExitCode) => void): Co
     .action(async ({ data, signingKeyFile, wait, rebuild, removeOld }: UpgradeOptions) => {
       requireLog(data)
       const task = { data, waitMs: wait * 1_000, rebuild: rebuild === true, keyFiles: signingKeyFile ?? null }
-      done(removeOld === true ? removeOldStores(data, world) : await upgrade(task, world))
+      done(removeOld === true ? removeOldStores(data, context) : await upgrade(task, context))
     })
 }
 
-function removeOldStores(data: string, world: World): ExitCode {
+function removeOldStores(data: string, context: CommandContext): ExitCode {
   const removed = removeKept(data)
   for (const { path, bytes } of removed)
-    world.stdout.write(`${shellQuoted(path)} is removed: ${formatBytes(bytes)}\n`)
-  if (removed.length === 0) world.stdout.write('no old store is kept\n')
+    context.stdout.write(`${shellQuoted(path)} is removed: ${formatBytes(bytes)}\n`)
+  if (removed.length === 0) context.stdout.write('no old store is kept\n')
   return 0
 }
 
@@ -71,52 +71,52 @@ type UpgradeTask = Readonly<{
   keyFiles: readonly string[] | null
 }>
 
-async function upgrade(task: UpgradeTask, world: World): Promise<ExitCode> {
-  const report = await runUpgrade(task, world)
+async function upgrade(task: UpgradeTask, context: CommandContext): Promise<ExitCode> {
+  const report = await runUpgrade(task, context)
   if (report === null) {
-    world.stdout.write('nothing to upgrade: the store has the present schema\n')
+    context.stdout.write('nothing to upgrade: the store has the present schema\n')
     return 0
   }
   const { from, to, events, seconds, lockedMs } = report
-  world.stdout.write(
+  context.stdout.write(
     `${formatCount(events, 'event')} upgraded from schema ${from} to schema ${to} in ${seconds.toFixed(1)} s; the directory was locked for ${(lockedMs / 1_000).toFixed(1)} s\n`,
   )
-  tellKept(report, task.data, world)
+  tellKept(report, task.data, context)
   return 0
 }
 
 /** Upgrades the store before it is served, if it needs that. */
-export async function upgradeFirst(task: UpgradeTask, world: World): Promise<void> {
-  const report = await runUpgrade(task, world)
-  if (report !== null) tellKept(report, task.data, world)
+export async function upgradeFirst(task: UpgradeTask, context: CommandContext): Promise<void> {
+  const report = await runUpgrade(task, context)
+  if (report !== null) tellKept(report, task.data, context)
 }
 
-function tellKept({ kept }: UpgradeReport, data: string, world: World): void {
-  tell(world, `the old store is kept as ${shellQuoted(kept)}; when all is well:`)
-  tell(world, `  ${world.program} upgrade --data ${shellQuoted(data)} --remove-old`)
+function tellKept({ kept }: UpgradeReport, data: string, context: CommandContext): void {
+  tell(context, `the old store is kept as ${shellQuoted(kept)}; when all is well:`)
+  tell(context, `  ${context.program} upgrade --data ${shellQuoted(data)} --remove-old`)
 }
 
 /** Upgrades the store of a data directory with a progress bar. Null when there is nothing to upgrade. */
 async function runUpgrade(
   { data, waitMs, rebuild, keyFiles: files }: UpgradeTask,
-  world: World,
+  context: CommandContext,
 ): Promise<UpgradeReport | null> {
-  const telling = openTelling(world)
+  const telling = openTelling(context)
   try {
     return await upgradeStore({
       dataDirectory: data,
       // A given file that cannot be read is refused: without its key, a whole store would look wrong.
-      keys: files?.map((path) => readKeyFile(path, world)) ?? readableKeys(null, data, world),
+      keys: files?.map((path) => readKeyFile(path, context)) ?? readableKeys(null, data, context),
       version: VERSION,
       rebuild,
       waitMs,
-      monotonicMs: world.monotonicMs,
+      monotonicMs: context.monotonicMs,
       ...telling,
-      signal: world.stop,
+      signal: context.stop,
     })
   } catch (cause) {
     telling.end()
-    if (world.stop.aborted) {
+    if (context.stop.aborted) {
       const reason =
         'stopped; the old store is unchanged, and the same command continues where this one ended'
       throw new CommandError(1, reason, { cause })
@@ -145,14 +145,14 @@ const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
 }
 
 /** Tells the forecast, the progress with the time that is left, and when the service is to be stopped. */
-function openTelling(world: World) {
-  const progress = openProgress('upgrading', 'events', world)
+function openTelling(context: CommandContext) {
+  const progress = openProgress('upgrading', 'events', context)
   let first: Readonly<{ done: number; ms: number }> | null = null
-  let toldMs = world.monotonicMs()
+  let toldMs = context.monotonicMs()
   let isWaiting = false
 
   function leftOf({ stage, done, total }: UpgradeProgress): string {
-    const ms = world.monotonicMs()
+    const ms = context.monotonicMs()
     if (stage !== 'events') return ''
     first ??= { done, ms }
     const rate = (done - first.done) / (ms - first.ms)
@@ -164,27 +164,27 @@ function openTelling(world: World) {
     onForecast({ from, to, events, lost, needBytes, freeBytes }: UpgradeForecast) {
       const room = `${formatBytes(needBytes)} of disk at most; ${formatBytes(freeBytes)} are free`
       tell(
-        world,
+        context,
         `upgrading ${formatCount(events, 'event')} from schema ${from} to schema ${to} needs ${room}`,
       )
       if (lost !== null)
-        tell(world, `${textOfFault(lost)}: the next start needs a newer backup, or --accept-loss`)
+        tell(context, `${textOfFault(lost)}: the next start needs a newer backup, or --accept-loss`)
     },
     onProgress(at: UpgradeProgress) {
       if (at.stage === 'waiting' && !isWaiting) {
         isWaiting = true
         progress.end()
         tell(
-          world,
+          context,
           'the new store is ready and follows the log: stop the service that uses the directory now',
         )
       }
       if (isWaiting) return
       const note = `${STAGES[at.stage]}${leftOf(at)}`
       progress.at(at.done, at.total, ` | ${note}`)
-      if (world.interactive || world.monotonicMs() - toldMs < LINE_SECONDS * 1_000) return
-      toldMs = world.monotonicMs()
-      tell(world, `${at.done} of ${formatCount(at.total, 'event')}: ${note}`)
+      if (context.interactive || context.monotonicMs() - toldMs < LINE_SECONDS * 1_000) return
+      toldMs = context.monotonicMs()
+      tell(context, `${at.done} of ${formatCount(at.total, 'event')}: ${note}`)
     },
     end: progress.end,
   }

@@ -6,7 +6,7 @@ import type { Status } from '../../protocol/status-resources.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { WriterPart } from '../../publish/door/writer-messages.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import type { ExitCode, World } from '../terminal/world.ts'
+import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
 
 /**
  * An option of the program: a room that talks to other machines, and that one can delete. `main.ts` plugs it in by a line
@@ -71,7 +71,7 @@ export type NewsReader = Readonly<{ told(news: object): void }>
 export type NodeTools = Readonly<{
   registry: Registry
   lines: LogLines
-  world: Pick<World, 'now' | 'monotonicMs'>
+  context: Pick<CommandContext, 'now' | 'monotonicMs'>
 }>
 
 /** Part of `publish`: another source of drafts than a file. */
@@ -81,12 +81,12 @@ export type PublishPart = Readonly<{
   /** Whether the parsed options choose it in place of the file. Throws a CommandError for a mistake. */
   isChosen(options: object, file: string | null): boolean
   /** Publishes the drafts of the source. */
-  publish(options: object, world: World): Promise<ExitCode>
+  publish(options: object, context: CommandContext): Promise<ExitCode>
 }>
 
 /** Surroundings of every command. `done` receives the exit code of a command. */
-export type ProgramWorld = Readonly<{
-  world: World
+export type ProgramContext = Readonly<{
+  context: CommandContext
   lines: LogLines
   input: Readable
   done: (code: ExitCode) => void
@@ -106,7 +106,7 @@ export const COMMAND_GROUPS = {
 export type LazyCommand = Readonly<{
   group: keyof typeof COMMAND_GROUPS
   name: string
-  load(surroundings: ProgramWorld): Promise<Command>
+  load(surroundings: ProgramContext): Promise<Command>
 }>
 
 export function lazy(group: LazyCommand['group'], name: string, load: LazyCommand['load']): LazyCommand {

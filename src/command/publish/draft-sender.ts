@@ -7,7 +7,7 @@ import {
 } from '../operator/publish-door.ts'
 import { pause } from '../terminal/pause.ts'
 import { printable } from '../terminal/output.ts'
-import { tell, type World } from '../terminal/world.ts'
+import { tell, type CommandContext } from '../terminal/command-context.ts'
 
 /** Most drafts and bytes of one request. */
 const REQUEST_DRAFTS = 1_000
@@ -138,17 +138,17 @@ export type TroubleReport = Readonly<{
   over(line: string): void
 }>
 
-export function openTroubleReport(world: World): TroubleReport {
+export function openTroubleReport(context: CommandContext): TroubleReport {
   let saidMs: number | null = null
   return {
     lasts(line) {
-      const now = world.monotonicMs()
+      const now = context.monotonicMs()
       if (saidMs !== null && now - saidMs < REPEAT_MS) return
       saidMs = now
-      tell(world, line)
+      tell(context, line)
     },
     over(line) {
-      if (saidMs !== null) tell(world, line)
+      if (saidMs !== null) tell(context, line)
       saidMs = null
     },
   }

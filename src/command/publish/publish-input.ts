@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { openDraftCounts } from '../operator/draft-counts.ts'
 import type { DoorAccess } from '../operator/publish-door.ts'
-import { CommandError, type ExitCode, tell, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { type DraftRow, type DraftSender, openTroubleReport, sendRows } from './draft-sender.ts'
 import { draftLines } from '../operator/draft-lines.ts'
 import { pause } from '../terminal/pause.ts'
@@ -16,19 +16,19 @@ export async function publishInput(
   input: Readable,
   name: string,
   door: DoorAccess,
-  world: World,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const sender: DraftSender = { door, trouble: openTroubleReport(world) }
-  const counts = openDraftCounts(world, world.stdout)
+  const sender: DraftSender = { door, trouble: openTroubleReport(context) }
+  const counts = openDraftCounts(context, context.stdout)
   let last = 0
   try {
-    for await (const lines of inputLines(input, name, world.stop)) {
+    for await (const lines of inputLines(input, name, context.stop)) {
       const end = await sendRows(sender, lines, async (taken, receipts) => {
         taken.forEach(({ name: line }, index) => counts.add(line, receipts[index]?.status ?? ''))
         last = taken.at(-1)?.number ?? last
       })
       if (end.is === 'refused') {
-        tell(world, `${name}, ${end.reason}`)
+        tell(context, `${name}, ${end.reason}`)
         return 1
       }
       counts.reportChange()
@@ -36,7 +36,7 @@ export async function publishInput(
   } finally {
     counts.report()
   }
-  if (world.stop.aborted) {
+  if (context.stop.aborted) {
     throw new CommandError(
       1,
       `stopped after line ${last}; to continue, send the input again: what is published already is skipped`,

@@ -6,7 +6,7 @@ import { type DoorAccess, openDoor } from '../operator/publish-door.ts'
 import type { Option as PluggedOption } from '../plug/option.ts'
 import { option } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import { CommandError, type ExitCode, type World } from '../terminal/world.ts'
+import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
 import { publishInput } from './publish-input.ts'
 
 /** Options that name the publish door. */
@@ -14,7 +14,7 @@ export type PublishOptions = Readonly<{ to: string; url?: string; tokenFile?: st
 
 /** The command `publish`: drafts from a file, from an input that may never end, or from the source of an option. */
 export async function publishCommand(
-  world: World,
+  context: CommandContext,
   input: Readable,
   done: (code: ExitCode) => void,
   plugged: readonly PluggedOption[],
@@ -42,8 +42,8 @@ Examples:
     .reduce((command, { add }) => add(command), publishAlone)
     .action(async (file: string | undefined, options: PublishOptions) => {
       const part = parts.find(({ isChosen }) => isChosen(options, file ?? null))
-      if (part !== undefined) return done(await part.publish(options, world))
-      done(await publishFrom(file ?? null, await openGivenDoor(options, world), input, world))
+      if (part !== undefined) return done(await part.publish(options, context))
+      done(await publishFrom(file ?? null, await openGivenDoor(options, context), input, context))
     })
 }
 
@@ -51,21 +51,21 @@ async function publishFrom(
   file: string | null,
   door: DoorAccess,
   input: Readable,
-  world: World,
+  context: CommandContext,
 ): Promise<ExitCode> {
   const isInput = file === null || file === '-'
   const hasEnd = !isInput && !isPipe(file)
-  if (isInput) return publishInput(input, 'standard input', door, world)
-  if (hasEnd) return publishFile(file, door, world)
-  return publishInput(createReadStream(file), shellQuoted(file), door, world)
+  if (isInput) return publishInput(input, 'standard input', door, context)
+  if (hasEnd) return publishFile(file, door, context)
+  return publishInput(createReadStream(file), shellQuoted(file), door, context)
 }
 
 /** Opens the door of the options, pinned to the log of the service at `--url`, if given. */
 export async function openGivenDoor(
   { to, tokenFile, url }: PublishOptions,
-  world: World,
+  context: CommandContext,
 ): Promise<DoorAccess> {
   if (tokenFile === undefined) throw new CommandError(2, 'give the publish token with --token-file')
-  const door = openDoor(to, tokenFile, world)
-  return url === undefined ? door : { ...door, log: await publicLog(url, world) }
+  const door = openDoor(to, tokenFile, context)
+  return url === undefined ? door : { ...door, log: await publicLog(url, context) }
 }

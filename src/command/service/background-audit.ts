@@ -10,7 +10,7 @@ import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openBeside, openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { AuditLines } from '../log-lines/node-lines.ts'
-import { CommandError, type World } from '../terminal/world.ts'
+import { CommandError, type CommandContext } from '../terminal/command-context.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Pace of the audits of a served log. */
@@ -37,12 +37,16 @@ type AuditListener = Readonly<{
 }>
 
 /** Hashes the whole log of a directory at once. Throws a StoreError that names the first wrong seq. */
-export async function auditOnce(data: string, world: World, { begun, audited }: AuditLines): Promise<void> {
+export async function auditOnce(
+  data: string,
+  context: CommandContext,
+  { begun, audited }: AuditLines,
+): Promise<void> {
   const db = openForReading(storePath(data))
   try {
     begun()
     // The start compares the log with its mark, and knows which differences it may accept.
-    const state = await auditWhole(db, () => null, world)
+    const state = await auditWhole(db, () => null, context)
     throwFault(state.fault)
     audited(state)
   } finally {
@@ -54,16 +58,16 @@ export async function auditOnce(data: string, world: World, { begun, audited }: 
 export async function auditWhole(
   db: DatabaseSync,
   mark: () => HighWater | null,
-  world: World,
+  context: CommandContext,
 ): Promise<AuditState> {
-  const progress = openProgress('verifying', 'events', world)
+  const progress = openProgress('verifying', 'events', context)
   try {
     const next = openAudit(db, { mark, everySignature: true })
     for (let state = next(); ; state = next()) {
       progress.at(state.checked, state.events)
       if (state.done) return state
       await turn()
-      if (world.stop.aborted) throw new CommandError(1, 'stopped before the whole log was checked')
+      if (context.stop.aborted) throw new CommandError(1, 'stopped before the whole log was checked')
     }
   } finally {
     progress.end()

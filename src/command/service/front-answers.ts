@@ -27,7 +27,7 @@ export function openAnswers(
   settings: FrontSettings,
   memory: FrontMemory,
   reader: LogReader,
-  { world }: FrontTools,
+  { context }: FrontTools,
   stack: AsyncDisposableStack,
 ): Pick<SharedAnswers, 'waiting'> &
   Readonly<{
@@ -53,10 +53,10 @@ export function openAnswers(
   }
   const reports = openNodeWords(shownBy(settings, memory, port))
   const cache = openAnswerCache((path) => {
-    const shown = shownPresent(reader, reports, world.now())
+    const shown = shownPresent(reader, reports, context.now())
     return path === STATUS_PATH ? `${shown} ${reports.version()}` : shown
   })
-  const { monotonicMs } = world
+  const { monotonicMs } = context
   const shared = openSharedAnswers({ cache, places: ANSWER_THREADS, make, monotonicMs })
   const drawing = openPictureDrawing()
   stack.use(drawing)

@@ -2,7 +2,7 @@ import type { LogLines } from '../log-lines/log-lines.ts'
 import type { Registry } from 'prom-client'
 import type { StreamLimits } from '../../serve/stream/limits.ts'
 import type { Site } from '../../web/markup/site.ts'
-import type { World } from '../terminal/world.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 
 /** Settings of a serving thread; they may be passed between threads. */
 export type FrontSettings = Readonly<{
@@ -34,7 +34,7 @@ export type FrontSettings = Readonly<{
 
 /** Tools of the thread that a front runs in. */
 export type FrontTools = Readonly<{
-  world: Pick<World, 'now' | 'monotonicMs' | 'random'>
+  context: Pick<CommandContext, 'now' | 'monotonicMs' | 'random'>
   lines: LogLines
   registry: Registry
 }>

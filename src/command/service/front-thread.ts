@@ -51,7 +51,7 @@ async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThr
   // The main thread then drains and ends the whole service. This thread goes on until then.
   process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
   const front = await openFront(settings, memory, {
-    world: {
+    context: {
       now: () => msOf(Date.now()),
       monotonicMs,
       random: Math.random,

@@ -57,11 +57,11 @@ export async function openFront(
   tools: FrontTools,
 ): Promise<Front> {
   await using stack = new AsyncDisposableStack()
-  const { world, lines, registry } = tools
+  const { context, lines, registry } = tools
   const cell = openHeadCell(memory.head)
   const reader = openReader(settings.data, cell)
   stack.defer(() => reader.close())
-  const counters = openCounters(memory, world)
+  const counters = openCounters(memory, context)
   const report = (error: unknown, of = 'stream'): void => lines.say('read-failed', { err: error, of })
   const waits = settings.following ? openWaits(reader, memory) : null
   const { streams, exports } = openSenders(settings, { reader, waits, report }, memory, tools)
@@ -84,7 +84,7 @@ export async function openFront(
     identity: reader.identity,
     mirrorOf: settings.mirrorOf,
     licence: settings.site?.licence ?? null,
-    requestIds: openRequestIds(Math.floor(world.random() * REQUEST_PREFIXES).toString(36)),
+    requestIds: openRequestIds(Math.floor(context.random() * REQUEST_PREFIXES).toString(36)),
     router: openRouter([...exports.over([...api, ...web.routes]), ...streams.routes]),
     cache: answers.cache,
     answer: answers.answer,
@@ -92,8 +92,8 @@ export async function openFront(
     counters: counters?.scopes ?? null,
     unready: openUnready(memory),
     following: waits === null ? null : { reader, waits },
-    now: world.now,
-    monotonicMs: world.monotonicMs,
+    now: context.now,
+    monotonicMs: context.monotonicMs,
     problemBase: PROBLEM_BASE,
     metrics: openMetrics(registry),
     report: answerLines(lines),
@@ -126,7 +126,7 @@ function listenerOf(
   settings: FrontSettings,
   memory: FrontMemory,
   networks: readonly Network[],
-  { world, lines }: FrontTools,
+  { context, lines }: FrontTools,
 ): ServerSettings {
   return {
     host: settings.host,
@@ -137,7 +137,7 @@ function listenerOf(
     drainMs: settings.drainMs + DRAIN_HEADROOM_MS,
     onDrop: openMinuteReport(
       (count) => lines.say('connections-full', { count, connectionsMax: settings.connectionsMax }),
-      world.monotonicMs,
+      context.monotonicMs,
     ),
     connections: {
       slots: openCallerSlots(memory.connections),
@@ -181,10 +181,10 @@ function openSenders(
   { streamLimits = {} }: FrontSettings,
   { reader, waits, report }: SenderParts,
   memory: FrontMemory,
-  { world, registry, lines }: FrontTools,
+  { context, registry, lines }: FrontTools,
 ): Readonly<{ streams: Streams; exports: Exports }> {
   const streams = openStreams({
-    ...world,
+    ...context,
     reader,
     waits,
     slots: openCallerSlots(memory.slots),
@@ -198,7 +198,7 @@ function openSenders(
     reader,
     etag: openPresentEtag(reader.identity.id, VERSION),
     places: openExportPlaces(memory.exports),
-    monotonicMs: world.monotonicMs,
+    monotonicMs: context.monotonicMs,
     report: (error) => report(error, 'export'),
     onStalled: (seq) => lines.say('export-cut', { seq }),
   })
@@ -208,7 +208,7 @@ function openSenders(
 
 function openCounters(
   { allowances }: FrontMemory,
-  { monotonicMs }: FrontTools['world'],
+  { monotonicMs }: FrontTools['context'],
 ): Readonly<{ scopes: Counters; keys(): number }> | null {
   if (allowances === null) return null
   const counter = ({ policy, decide }: Allowance): Counter => ({

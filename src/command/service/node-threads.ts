@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
 import { openHeadCell } from '../../log/store/head-cell.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import type { World } from '../terminal/world.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 import { connectionLimit } from './connection-limit.ts'
 import { allocateFront, type FrontMemory } from './front-memory.ts'
 import type { FrontSettings } from './front-settings.ts'
@@ -27,10 +27,10 @@ type ThreadPlan = Readonly<{
 }>
 
 /** Plans the serving threads of a node. */
-export function planThreads(settings: NodeSettings, world: World, lines: LogLines): ThreadPlan {
-  const workers = world.sharesPorts ? settings.workers : 1
+export function planThreads(settings: NodeSettings, context: CommandContext, lines: LogLines): ThreadPlan {
+  const workers = context.sharesPorts ? settings.workers : 1
   if (workers < settings.workers) lines.say('one-thread', {})
-  const each = connectionsOf(settings, workers, world, lines)
+  const each = connectionsOf(settings, workers, context, lines)
   const secret = randomBytes(16).toString('hex')
   const limits = { ...settings, connectionsMax: each * workers }
   const memory = allocateFront(openHeadCell().buffer, limits, secret)
@@ -39,7 +39,7 @@ export function planThreads(settings: NodeSettings, world: World, lines: LogLine
 
 /** Tools of the serving threads. */
 type ThreadTools = Readonly<{
-  world: World
+  context: CommandContext
   lines: LogLines
   registry: Registry
   /** Called with the reason when a thread stops by itself. */
@@ -49,9 +49,9 @@ type ThreadTools = Readonly<{
 /** Starts the listener of the main thread, before any other thread takes the port. */
 export async function openMainFront(
   { workers, shared, memory }: ThreadPlan,
-  { world, lines, registry }: Omit<ThreadTools, 'broken'>,
+  { context, lines, registry }: Omit<ThreadTools, 'broken'>,
 ): Promise<Front> {
-  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { world, lines, registry })
+  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { context, lines, registry })
   return await orTaken('--port', opening)
 }
 
@@ -94,8 +94,13 @@ function frontSettings(settings: NodeSettings, connectionsMax: number): Omit<Fro
 }
 
 /** Connections of each serving thread. Warns if open files are too few for all of them. */
-function connectionsOf({ streamsMax }: NodeSettings, threads: number, world: World, lines: LogLines): number {
-  const openFiles = world.openFilesMax?.() ?? null
+function connectionsOf(
+  { streamsMax }: NodeSettings,
+  threads: number,
+  context: CommandContext,
+  lines: LogLines,
+): number {
+  const openFiles = context.openFilesMax?.() ?? null
   const { each, wanted } = connectionLimit(openFiles, streamsMax, threads)
   if (each * threads < wanted) {
     lines.say('few-files', { openFiles: openFiles ?? 0, connectionsMax: each, wanted, threads })

@@ -37,7 +37,7 @@ import { drainThreads, type NodeSettings, openMainFront, planThreads, startThrea
 import { openNodeRegistry, openNodeReport, type Serving, watchNode } from './node-report.ts'
 import { openServiceMetrics, type ServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
-import { CommandError, takeDirectory, type World } from '../terminal/world.ts'
+import { CommandError, takeDirectory, type CommandContext } from '../terminal/command-context.ts'
 
 /** Settings of `serve`, already checked. */
 export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
@@ -77,18 +77,18 @@ export type Service = AsyncDisposable &
 /** Starts the whole service on one data directory; settles when it listens. */
 export async function startService(
   settings: ServiceSettings,
-  world: World,
+  context: CommandContext,
   lines: LogLines,
 ): Promise<Service> {
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
-  const audits = openAuditLines(lines, world.monotonicMs)
-  await readyStore(settings, world, audits)
-  const plan = planThreads(threadSettings(settings), world, lines)
+  const audits = openAuditLines(lines, context.monotonicMs)
+  await readyStore(settings, context, audits)
+  const plan = planThreads(threadSettings(settings), context, lines)
   const { memory } = plan
   const registry = openNodeRegistry(settings)
-  const tools = { world, lines, registry }
-  const metrics = openServiceMetrics(registry, world.now)
+  const tools = { context, lines, registry }
+  const metrics = openServiceMetrics(registry, context.now)
   const broken = Promise.withResolvers<string>()
   const state = { accepting: true, serving: null as Serving | null }
   const { told, onReplaced } = openStorePlace(metrics, lines)
@@ -107,8 +107,8 @@ export async function startService(
     },
   }
   const own = writerSettings(settings, memory.head, lines)
-  const writing = startWriter(own, listeners, threadOf(settings, world))
-  const writer = await orRefused(orTaken('--publish-port', writing), world)
+  const writing = startWriter(own, listeners, threadOf(settings, context))
+  const writer = await orRefused(orTaken('--publish-port', writing), context)
   stack.use(writer)
   stack.use(answerBarriers(memory.barrier, writer))
   const front = await openMainFront(plan, tools)
@@ -176,7 +176,7 @@ function threadSettings(settings: ServiceSettings): NodeSettings {
 }
 
 /** Thread of the writer, and what stops its start. */
-function threadOf({ carrier }: ServiceSettings, { stop }: World): Parameters<typeof startWriter>[2] {
+function threadOf({ carrier }: ServiceSettings, { stop }: CommandContext): Parameters<typeof startWriter>[2] {
   return carrier === null ? { stop } : { stop, thread: new URL(carrier.module) }
 }
 
@@ -193,10 +193,15 @@ function hearCarrier(
 
 /** Listeners of the writer that only count or write log lines. */
 function whatIsTold(
-  { metrics, lines, world, registry }: FrontTools & Readonly<{ metrics: ServiceMetrics; world: World }>,
+  {
+    metrics,
+    lines,
+    context,
+    registry,
+  }: FrontTools & Readonly<{ metrics: ServiceMetrics; context: CommandContext }>,
   stack: AsyncDisposableStack,
 ): WriterLines & Pick<WriterListeners, 'onRequests' | 'onCrowded' | 'onIrregular' | 'onFollowed'> {
-  const { monotonicMs } = world
+  const { monotonicMs } = context
   const writerLines = openWriterLines(lines, monotonicMs)
   stack.defer(writerLines.flush)
   return {
@@ -237,7 +242,7 @@ function openStorePlace(
 }
 
 /** Waits for the writer. Settings with which it does not start are wrong usage. */
-async function orRefused(writing: Promise<Writer>, { stop }: Pick<World, 'stop'>): Promise<Writer> {
+async function orRefused(writing: Promise<Writer>, { stop }: Pick<CommandContext, 'stop'>): Promise<Writer> {
   try {
     return await writing
   } catch (error) {
@@ -256,11 +261,11 @@ export async function readyStore(
     signing,
     carrier,
   }: Pick<ServiceSettings, 'data' | 'verifyFirst' | 'newLog' | 'signing' | 'carrier'>,
-  world: World,
+  context: CommandContext,
   audits: AuditLines,
 ): Promise<void> {
   // Checked before anything is signed.
-  if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, world, audits)
+  if (hasStore(data) && (verifyFirst || hasFault(data))) await auditOnce(data, context, audits)
   if (carrier === null) readyLog(data, newLog, signing)
   forgetFault(data)
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { CommandError } from '../terminal/world.ts'
+import { CommandError } from '../terminal/command-context.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
 
 type PortOption = '--port' | '--publish-port' | '--ops-port' | '--witness-port'

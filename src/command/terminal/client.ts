@@ -4,17 +4,17 @@ import { type Surroundings, SURROUNDINGS } from '../../client/surroundings.ts'
 import { readAddress } from './log-address.ts'
 import { printable } from './output.ts'
 import { VERSION } from './version.ts'
-import { CommandError, tell, type World } from './world.ts'
+import { CommandError, tell, type CommandContext } from './command-context.ts'
 
 /** Opens a client of the service at an address that the user gave. */
-export function openClient(url: string, world: World): Daybook {
+export function openClient(url: string, context: CommandContext): Daybook {
   const base = readAddress(url)
   return openDaybook({
     base,
-    fetch: fetchWithNotice(base, world),
+    fetch: fetchWithNotice(base, context),
     sleep: SURROUNDINGS.sleep,
-    now: world.monotonicMs,
-    random: world.random,
+    now: context.monotonicMs,
+    random: context.random,
     headers: { 'User-Agent': `daybook/${VERSION}` },
   })
 }
@@ -26,7 +26,7 @@ export const pauseOf =
     SURROUNDINGS.sleep(ms, stop)
 
 /** `fetch` that reports the first failure once. The client retries for a while, and would wait in silence. */
-export function fetchWithNotice(base: URL, world: World): Surroundings['fetch'] {
+export function fetchWithNotice(base: URL, context: CommandContext): Surroundings['fetch'] {
   let isAnswered = false
   let isReported = false
   return async (address, init) => {
@@ -37,7 +37,8 @@ export function fetchWithNotice(base: URL, world: World): Surroundings['fetch'] 
     } catch (error) {
       if (error instanceof DaybookError) throw error
       // A wrong address looks like a service that is restarting. Only the user knows which it is.
-      if (!isAnswered && !isReported && !world.stop.aborted) tell(world, `no answer from ${base.host} yet`)
+      if (!isAnswered && !isReported && !context.stop.aborted)
+        tell(context, `no answer from ${base.host} yet`)
       isReported = true
       throw error
     }

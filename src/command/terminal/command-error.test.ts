@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
 import { skipUnless } from '../../../test/processes/test-needs.ts'
-import { CommandError } from './world.ts'
+import { CommandError } from './command-context.ts'
 
 /** A file of Linux whose first byte cannot be read (EIO). */
 const FAILING = '/proc/self/mem'

@@ -10,7 +10,7 @@ import { after, before, suite, test } from 'node:test'
 import { text as whole } from 'node:stream/consumers'
 import { run } from '../../../test/stage/command-stage.ts'
 import { fetchSameOrigin, readAddress } from './log-address.ts'
-import { CommandError } from './world.ts'
+import { CommandError } from './command-context.ts'
 
 /** Answer of a server to each path: the target of a redirect, or null for an ordinary answer. */
 async function leading(

@@ -1,6 +1,6 @@
 import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { hasStore, openForReading, StoreError, storePath } from '../../log/store/store.ts'
-import { CommandError, type World } from './world.ts'
+import { CommandError, type CommandContext } from './command-context.ts'
 import { statSync } from 'node:fs'
 import { shellQuoted } from './output.ts'
 
@@ -35,7 +35,7 @@ export function refuseMirrorDirectory(data: string): void {
  * Refuses that root serves, loads or moves the data directory of another user. That user could not use the files of root,
  * so the service would not start any more.
  */
-export function refuseOtherOwner(data: string, { isRoot }: World): void {
+export function refuseOtherOwner(data: string, { isRoot }: CommandContext): void {
   const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0
   if (!isRoot || owner === 0) return
   throw new CommandError(

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
 import { shellQuoted } from './output.ts'
-import { CommandError } from './world.ts'
+import { CommandError } from './command-context.ts'
 import { errorMessage, isOverQuota, QUOTA_WORDS } from '../../protocol/error-reason.ts'
 
 /**

@@ -1,12 +1,12 @@
-import type { World } from './world.ts'
+import type { CommandContext } from './command-context.ts'
 
 /**
  * Writes to standard output and waits until the write is done, so a slow reader slows the writer and nothing piles up.
  * False when the write failed; `main.ts` sees the same error and stops the command.
  */
-export async function print(text: string | Uint8Array, world: World): Promise<boolean> {
+export async function print(text: string | Uint8Array, context: CommandContext): Promise<boolean> {
   if (text.length === 0) return true
-  return new Promise((resolve) => world.stdout.write(text, (error) => resolve(error == null)))
+  return new Promise((resolve) => context.stdout.write(text, (error) => resolve(error == null)))
 }
 
 /** Text from outside without control characters, which a terminal would obey. */

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress'
 import { formatBytes } from './rounded-quantity.ts'
-import type { World } from './world.ts'
+import type { CommandContext } from './command-context.ts'
 
 /** Progress bar on a terminal; prints nothing elsewhere. */
 type Progress = Readonly<{
@@ -9,7 +9,7 @@ type Progress = Readonly<{
 }>
 
 /** Opens a progress bar: `verb` is its label, `unit` what it counts. */
-export function openProgress(verb: string, unit: string, world: World): Progress {
+export function openProgress(verb: string, unit: string, context: CommandContext): Progress {
   const bar = new SingleBar(
     {
       format: `${verb} {bar} {percentage}% | {value}${unit === 'bytes' ? '' : ` ${unit}`}{note}`,
@@ -17,14 +17,14 @@ export function openProgress(verb: string, unit: string, world: World): Progress
         type === 'value' && unit === 'bytes' ? formatBytes(value) : String(value),
       hideCursor: true,
       noTTYOutput: false,
-      stream: world.stderr,
+      stream: context.stderr,
     },
     Presets.shades_classic,
   )
   let shown = false
   return {
     at(done, total, note = '') {
-      if (!world.interactive) return
+      if (!context.interactive) return
       if (!shown) bar.start(total, done, { note })
       shown = true
       bar.setTotal(total)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { CommandError } from './world.ts'
+import { CommandError } from './command-context.ts'
 
 const ON: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on'])
 const OFF: ReadonlySet<string> = new Set(['', '0', 'false', 'no', 'off'])

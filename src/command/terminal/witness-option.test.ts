@@ -5,7 +5,7 @@ import { keyOfSeed, mlDsaKeyOfSeed } from '../../../test/tlog/example.ts'
 import { formatVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import { collectWitnesses, readWitnesses, type WitnessChoice } from './witness-option.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
-import { CommandError } from './world.ts'
+import { CommandError } from './command-context.ts'
 
 const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 const witness = (n: number): VerifierKey =>

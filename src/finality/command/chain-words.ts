@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base'
 import type { ChainClientSettings, TokenAccount } from '../chain/tx-verdict.ts'
-import { CommandError } from '../../command/terminal/world.ts'
+import { CommandError } from '../../command/terminal/command-context.ts'
 
 type AskableChain = ChainClientSettings['chain']
 

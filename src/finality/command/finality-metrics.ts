@@ -12,7 +12,7 @@ const FAULT_LINE_MS = 60_000
 const OVERDUE_NAMED_MAX = 20
 
 /** Registers the metrics of finality. Returns the reader of the reports of the gate, which counts them and writes log lines. */
-export function openFinalityMetrics({ registry, lines, world: { now } }: NodeTools): NewsReader {
+export function openFinalityMetrics({ registry, lines, context: { now } }: NodeTools): NewsReader {
   const none: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
   const state = { pending: none, contradictions: 0 }
   gauge(registry, 'daybook_finality_pending', 'Drafts that wait for the chain', () => state.pending.count)

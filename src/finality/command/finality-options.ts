@@ -7,7 +7,7 @@ import { REQUESTS_A_MINUTE_MIN } from '../gate/request-budget.ts'
 import type { Judge, ServePart } from '../../command/plug/option.ts'
 import { checkAddresses, readServers } from './chain-words.ts'
 import { option, OVERDUE_MINUTES, overdueOption, wholeBetween } from '../../command/terminal/options.ts'
-import { CommandError } from '../../command/terminal/world.ts'
+import { CommandError } from '../../command/terminal/command-context.ts'
 import { openFinalityMetrics } from './finality-metrics.ts'
 
 /** The part of `serve`: drafts with a transaction are held until RPC servers say that it is final. */

@@ -12,7 +12,12 @@ import { demandFreePort } from '../../command/service/taken-port.ts'
 import { asCommandError, causeOf, fetchAllowed } from '../../command/terminal/client.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { openProgress } from '../../command/terminal/progress.ts'
-import { CommandError, type ExitCode, takeDirectory, type World } from '../../command/terminal/world.ts'
+import {
+  CommandError,
+  type ExitCode,
+  takeDirectory,
+  type CommandContext,
+} from '../../command/terminal/command-context.ts'
 import type { MirrorWitnessSettings } from './mirror-witness.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 import { hostInUrl } from '../../command/terminal/log-address.ts'
@@ -32,10 +37,10 @@ export type RunMirrorSettings = Omit<ServedMirrorSettings, 'witness'> &
 /** Builds the mirror if there is none yet, then follows the origin and serves until a signal stops it. */
 export async function runMirror(
   settings: RunMirrorSettings,
-  world: World,
+  context: CommandContext,
   lines: LogLines,
 ): Promise<ExitCode> {
-  const beganMs = world.monotonicMs()
+  const beganMs = context.monotonicMs()
   using _lock = takeDirectory(settings.data)
   const stateDirectory = join(settings.data, 'witness')
   await demandFreePort('--port', settings.host, settings.port)
@@ -44,7 +49,7 @@ export async function runMirror(
   if (witness !== null) makeFolder(stateDirectory, '--data', 0o700)
   using _witnessLock = witness && takeDirectory(stateDirectory)
   if (witness !== null) await demandFreePort('--witness-port', witness.host, witness.port)
-  await build(settings, world, lines)
+  await build(settings, context, lines)
   // The modules of the service take most of the time that a command needs to start.
   const { startMirror } = await import('./served-mirror.ts')
   const keyBase = `${resolve(settings.data)}.witness`
@@ -53,17 +58,17 @@ export async function runMirror(
     stateDirectory,
     keys: readWitnessKeys(
       { ...witness, data: stateDirectory, keyBase, keyOption: '--witness-key-file' },
-      world,
+      context,
     ),
   }
-  const service = await startMirror({ ...settings, witness: cosigning }, world, lines)
+  const service = await startMirror({ ...settings, witness: cosigning }, context, lines)
   const { port, opsPort, witnessPort } = service
   lines.say('mirroring', {
     of: settings.mirrorOf,
     url: `http://${hostInUrl(settings.host)}:${port}`,
     door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
     head: service.head(),
-    ms: Math.round(world.monotonicMs() - beganMs),
+    ms: Math.round(context.monotonicMs() - beganMs),
   })
   if (witness !== null && witnessPort !== null) {
     lines.say('witnessing', {
@@ -71,30 +76,34 @@ export async function runMirror(
       url: `http://${hostInUrl(witness.host)}:${witnessPort}`,
       door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
       logs: 1,
-      ms: Math.round(world.monotonicMs() - beganMs),
+      ms: Math.round(context.monotonicMs() - beganMs),
     })
   }
-  return await runToEnd(service, { world, lines, drainMs: settings.drainMs })
+  return await runToEnd(service, { context, lines, drainMs: settings.drainMs })
 }
 
 /** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
-async function build({ followed }: RunMirrorSettings, world: World, lines: LogLines): Promise<void> {
-  const beganMs = world.monotonicMs()
-  const progress = openProgress('mirroring', 'events', world)
+async function build(
+  { followed }: RunMirrorSettings,
+  context: CommandContext,
+  lines: LogLines,
+): Promise<void> {
+  const beganMs = context.monotonicMs()
+  const progress = openProgress('mirroring', 'events', context)
   let nextMs = beganMs
   let worked = false
   function onProgress({ stage, done, total }: MirrorProgress): void {
     worked = true
     progress.at(done, total, ` · ${stage}`)
-    if (world.monotonicMs() < nextMs) return
-    nextMs = world.monotonicMs() + PROGRESS_MS
+    if (context.monotonicMs() < nextMs) return
+    nextMs = context.monotonicMs() + PROGRESS_MS
     lines.say('mirror-building', { stage, events: done, wantedEvents: total })
   }
   if (!hasStore(followed.dataDirectory)) lines.say('mirror-asking', { of: followed.url })
   try {
     const built = await buildMirror(
-      { ...followed, now: world.now, around: { fetch: tellingFetch(lines, world.stop) } },
-      { onProgress, signal: world.stop },
+      { ...followed, now: context.now, around: { fetch: tellingFetch(lines, context.stop) } },
+      { onProgress, signal: context.stop },
     )
     if (built.is === 'contradicted') {
       lines.say('origin-contradicts', { reason: built.reason, evidence: built.evidence })
@@ -104,9 +113,9 @@ async function build({ followed }: RunMirrorSettings, world: World, lines: LogLi
       )
     }
     if (worked)
-      lines.say('mirror-built', { events: built.events, ms: Math.round(world.monotonicMs() - beganMs) })
+      lines.say('mirror-built', { events: built.events, ms: Math.round(context.monotonicMs() - beganMs) })
   } catch (error) {
-    if (world.stop.aborted) throw new CommandError(1, stoppedWords(followed.dataDirectory))
+    if (context.stop.aborted) throw new CommandError(1, stoppedWords(followed.dataDirectory))
     if (error instanceof UnlistedKeyError)
       throw new CommandError(1, unlistedWords(followed.url), { cause: error })
     throw asCommandError(error)

@@ -14,7 +14,7 @@ import { readAddress } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, option, optionOf, originName } from '../../command/terminal/options.ts'
 import { VERSION } from '../../command/terminal/version.ts'
-import { CommandError, type ExitCode, type World } from '../../command/terminal/world.ts'
+import { CommandError, type ExitCode, type CommandContext } from '../../command/terminal/command-context.ts'
 import type { RunMirrorSettings } from './mirror-command.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
@@ -37,7 +37,11 @@ type MirrorOptions = SiteOptions &
 const own = optionOf('mirror')
 
 /** Command `daybook mirror` with its options. */
-export function mirrorCommand(world: World, lines: LogLines, done: (code: ExitCode) => void): Command {
+export function mirrorCommand(
+  context: CommandContext,
+  lines: LogLines,
+  done: (code: ExitCode) => void,
+): Command {
   const command = new NewCommand('mirror')
     .description('follow the log of another service, prove all of it, and serve it')
     .argument('<url>', 'address of the service to follow')
@@ -64,12 +68,12 @@ export function mirrorCommand(world: World, lines: LogLines, done: (code: ExitCo
   ).action(async (url: string, options: MirrorOptions, self: Command) => {
     const origin = readAddress(url).origin
     const witness = witnessOf(options)
-    const world_ = beginLines(options, { world, lines })
-    refuseOtherOwner(options.data, world_)
+    const ownContext = beginLines(options, { context, lines })
+    refuseOtherOwner(options.data, ownContext)
     makeFolder(options.data, '--data')
     sayStart(lines, self)
     const { runMirror } = await import('./mirror-command.ts')
-    done(await runMirror({ ...settingsOf(origin, options, world_), witness }, world_, lines))
+    done(await runMirror({ ...settingsOf(origin, options, ownContext), witness }, ownContext, lines))
   })
 }
 
@@ -119,10 +123,14 @@ function witnessOf(options: MirrorOptions): RunMirrorSettings['witness'] {
   }
 }
 
-function settingsOf(url: string, options: MirrorOptions, world: World): Omit<RunMirrorSettings, 'witness'> {
+function settingsOf(
+  url: string,
+  options: MirrorOptions,
+  context: CommandContext,
+): Omit<RunMirrorSettings, 'witness'> {
   return {
     ...nodeSettingsOf(options),
-    site: siteOf(options, world.now()),
+    site: siteOf(options, context.now()),
     publicUrl: options.publicUrl ?? null,
     mirrorOf: options.originUrl ?? url,
     opsHost: options.opsHost,

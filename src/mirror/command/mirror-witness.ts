@@ -12,7 +12,7 @@ import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import type { CosignerGuard, GuardRefusal } from '../../witness/cosigner/judgement.ts'
 import { openCosigning } from '../../witness/command/open-cosigning.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
-import type { World } from '../../command/terminal/world.ts'
+import type { CommandContext } from '../../command/terminal/command-context.ts'
 
 /** Listener and keys under which a mirror cosigns. */
 export type MirrorWitnessSettings = Readonly<{
@@ -58,7 +58,7 @@ type MirrorWitness = Disposable &
 export function openMirrorWitness(
   settings: MirrorWitnessSettings,
   { data, head, isStopped, registry }: MirrorWitnessParts,
-  world: Pick<World, 'now' | 'monotonicMs'>,
+  context: Pick<CommandContext, 'now' | 'monotonicMs'>,
   lines: LogLines,
 ): MirrorWitness {
   using stack = new DisposableStack()
@@ -77,9 +77,9 @@ export function openMirrorWitness(
   let tellFork: (note: string) => void = () => undefined
 
   async function isReached(size: number): Promise<boolean> {
-    const endMs = world.monotonicMs() + (settings.waitMsMax ?? PROOF_WAIT_MS_MAX)
+    const endMs = context.monotonicMs() + (settings.waitMsMax ?? PROOF_WAIT_MS_MAX)
     while (head.read() < size) {
-      if (isStopped() || world.monotonicMs() >= endMs) return false
+      if (isStopped() || context.monotonicMs() >= endMs) return false
       await sleep(LOOK_MS, undefined, { ref: false })
     }
     return true
@@ -104,7 +104,7 @@ export function openMirrorWitness(
       growthPerMinute: GROWTH_PER_MINUTE,
     },
     registry,
-    world,
+    context,
     lines,
   )
   stack.use(cosigning)

@@ -33,7 +33,7 @@ import {
 } from '../../command/service/node-threads.ts'
 import { openAuditMetrics } from '../../command/service/service-metrics.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
-import type { World } from '../../command/terminal/world.ts'
+import type { CommandContext } from '../../command/terminal/command-context.ts'
 import { openMirrorMetrics } from './mirror-metrics.ts'
 import type { MirrorReport } from '../../serve/api/api-routes.ts'
 import { mirrorReportOf } from './mirror-report.ts'
@@ -72,15 +72,15 @@ export type ServedMirror = AsyncDisposable &
 /** Serves a built mirror, and follows its origin. The caller holds the lock of the directory. Settles when it listens. */
 export async function startMirror(
   settings: ServedMirrorSettings,
-  world: World,
+  context: CommandContext,
   lines: LogLines,
 ): Promise<ServedMirror> {
   await using stack = new AsyncDisposableStack()
   const { data } = settings
-  const audits = openAuditLines(lines, world.monotonicMs)
-  if (settings.verifyFirst || hasFault(data)) await auditOnce(data, world, audits)
+  const audits = openAuditLines(lines, context.monotonicMs)
+  if (settings.verifyFirst || hasFault(data)) await auditOnce(data, context, audits)
   forgetFault(data)
-  const plan = planThreads({ ...settings, asksChain: false, following: true }, world, lines)
+  const plan = planThreads({ ...settings, asksChain: false, following: true }, context, lines)
   const { memory } = plan
   const registry = openNodeRegistry(settings)
   const broken = Promise.withResolvers<string>()
@@ -94,9 +94,9 @@ export async function startMirror(
   stack.use(worker)
   const isStopped = (): boolean => !told.checks().origin_agrees
   const witnessParts = { data, head: openHeadCell(memory.head), isStopped, registry }
-  const witness = settings.witness && openMirrorWitness(settings.witness, witnessParts, world, lines)
+  const witness = settings.witness && openMirrorWitness(settings.witness, witnessParts, context, lines)
   if (witness !== null) stack.use(witness)
-  const front = await openMainFront(plan, { world, lines, registry })
+  const front = await openMainFront(plan, { context, lines, registry })
   stack.use(front)
   const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
   stack.use(threads)
@@ -108,12 +108,12 @@ export async function startMirror(
     port: settings.opsPort,
     answer: (path) => report.answer(path, false),
     following: () => readyToFollow(told.checks().following),
-    onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...world, lines, registry }),
+    onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...context, lines, registry }),
   })
   const operations = await orTaken('--ops-port', opening)
   stack.use(operations)
   stack.use(watchBackups(data, lines))
-  const audited = openAuditMetrics(registry, world.now)
+  const audited = openAuditMetrics(registry, context.now)
   stack.use(
     startAudits(data, settings.auditPace ?? AUDIT_PACE, [audits, { audited }], (reason) => {
       sayWrong(memory)

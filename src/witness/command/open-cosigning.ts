@@ -13,7 +13,7 @@ import { openWitnessListener, WITNESS_CONNECTIONS_MAX } from '../cosigner/witnes
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import { openCrowdedReport } from '../../command/service/crowded-report.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
-import { CommandError, type World } from '../../command/terminal/world.ts'
+import { CommandError, type CommandContext } from '../../command/terminal/command-context.ts'
 import { openCosignerMetrics } from './witness-metrics.ts'
 
 type CosigningSettings = Readonly<{
@@ -38,12 +38,12 @@ type Cosigning = Disposable &
 export function openCosigning(
   settings: CosigningSettings,
   registry: Registry,
-  world: Pick<World, 'now' | 'monotonicMs'>,
+  context: Pick<CommandContext, 'now' | 'monotonicMs'>,
   lines: LogLines,
 ): Cosigning {
-  const cosigner = openState(settings, world, lines)
+  const cosigner = openState(settings, context, lines)
   const metrics = openCosignerMetrics(registry, cosigner)
-  const { monotonicMs } = world
+  const { monotonicMs } = context
   const onCrowded = openCrowdedReport('witness', WITNESS_CONNECTIONS_MAX, { registry, lines, monotonicMs })
   return {
     cosigner,
@@ -68,7 +68,7 @@ export function openCosigning(
 
 function openState(
   { data, keys, logs, guard, growthPerMinute, acceptCopy }: CosigningSettings,
-  { now, monotonicMs }: Pick<World, 'now' | 'monotonicMs'>,
+  { now, monotonicMs }: Pick<CommandContext, 'now' | 'monotonicMs'>,
   lines: LogLines,
 ): Cosigner {
   try {

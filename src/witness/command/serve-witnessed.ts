@@ -53,7 +53,7 @@ function feedChoiceOf({ witness, witnessQuorum }: FeedOptions): FeedChoice | nul
 /** The witnesses of a log, which are asked at a pace. */
 export function askedWitnesses(choice: FeedChoice, pace: FeedPace = FEED_PACE): Cosigners {
   return {
-    start({ data, reader, world: { now, monotonicMs }, lines, registry }) {
+    start({ data, reader, context: { now, monotonicMs }, lines, registry }) {
       const stop = new AbortController()
       const listener = openListener(choice, lines, registry)
       const settings = { dataDirectory: data, reader, choice, pace, around: { now, monotonicMs }, listener }

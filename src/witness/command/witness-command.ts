@@ -9,7 +9,12 @@ import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/
 import { runToEnd } from '../../command/operator/node-ending.ts'
 import { openCrowdedReport } from '../../command/service/crowded-report.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
-import { CommandError, type ExitCode, takeDirectory, type World } from '../../command/terminal/world.ts'
+import {
+  CommandError,
+  type ExitCode,
+  takeDirectory,
+  type CommandContext,
+} from '../../command/terminal/command-context.ts'
 import { openCosigning } from './open-cosigning.ts'
 import { readWitnessKeys } from './witness-keys.ts'
 import { openWitnessRegistry } from './witness-metrics.ts'
@@ -36,41 +41,41 @@ export type ServedWitness = AsyncDisposable &
 /** Cosigns until a signal stops it. */
 export async function runWitness(
   settings: WitnessSettings,
-  world: World,
+  context: CommandContext,
   lines: LogLines,
 ): Promise<ExitCode> {
-  const beganMs = world.monotonicMs()
+  const beganMs = context.monotonicMs()
   if (hasStore(settings.data))
     throw new CommandError(2, '--data: the directory holds a log; a witness has a directory of its own')
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
   const choice = { ...settings, keyBase: settings.data, keyOption: '--key-file' } as const
-  const keys = readWitnessKeys(choice, world)
-  const witness = stack.use(await startWitness(settings, keys, world, lines))
+  const keys = readWitnessKeys(choice, context)
+  const witness = stack.use(await startWitness(settings, keys, context, lines))
   lines.say('witnessing', {
     of: settings.name,
     url: `http://${hostInUrl(settings.host)}:${witness.port}`,
     door: `http://${hostInUrl(settings.opsHost)}:${witness.opsPort}`,
     logs: settings.logs.length,
-    ms: Math.round(world.monotonicMs() - beganMs),
+    ms: Math.round(context.monotonicMs() - beganMs),
   })
   // The lock ends with the node: a stop that is cut leaves both to the end of the process.
   const owned = stack.move()
   const node = { broken: witness.broken, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-  return await runToEnd(node, { world, lines, drainMs: WITNESS_DRAIN_MS })
+  return await runToEnd(node, { context, lines, drainMs: WITNESS_DRAIN_MS })
 }
 
 /** Starts both listeners of a witness. The caller holds the lock of the directory. */
 export async function startWitness(
   settings: WitnessSettings,
   keys: readonly CosignerKey[],
-  world: Pick<World, 'now' | 'monotonicMs'>,
+  context: Pick<CommandContext, 'now' | 'monotonicMs'>,
   lines: LogLines,
 ): Promise<ServedWitness> {
   await using stack = new AsyncDisposableStack()
   const registry = openWitnessRegistry()
   const parts = { ...settings, keys, guard: null, portOption: '--port' } as const
-  const cosigning = stack.use(openCosigning(parts, registry, world, lines))
+  const cosigning = stack.use(openCosigning(parts, registry, context, lines))
   let stopping = false
   const operations = await orTaken(
     '--ops-port',
@@ -84,7 +89,7 @@ export async function startWitness(
         return path === '/livez' ? ALIVE : readiness(cosigning.cosigner, stopping)
       },
       following: null,
-      onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...world, lines, registry }),
+      onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...context, lines, registry }),
     }),
   )
   stack.use(operations)

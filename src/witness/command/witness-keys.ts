@@ -10,7 +10,7 @@ import {
   readPrivateKey,
   witnessKeyOf,
 } from '../../command/operator/signing-key-file.ts'
-import { CommandError, tell, type World } from '../../command/terminal/world.ts'
+import { CommandError, tell, type CommandContext } from '../../command/terminal/command-context.ts'
 
 /** Options that choose the keys of a witness and its state. */
 type KeyChoice = Readonly<{
@@ -33,7 +33,7 @@ function defaultFiles(keyBase: string): readonly [ed25519: string, mlDsa: string
  * Keys of a witness: from the given files, or from the default files, which the first start makes. Throws a
  * `CommandError` when keys exist and the directory has no state, because they may have cosigned with another one.
  */
-export function readWitnessKeys(choice: KeyChoice, world: World): readonly CosignerKey[] {
+export function readWitnessKeys(choice: KeyChoice, context: CommandContext): readonly CosignerKey[] {
   const { data, keyBase, keyOption, name, acceptCopy } = choice
   const hasState = hasCosignerState(data)
   const files = choice.keyFile ?? defaultFiles(keyBase).filter((path) => existsSync(path))
@@ -44,7 +44,7 @@ export function readWitnessKeys(choice: KeyChoice, world: World): readonly Cosig
         `${data} holds the state of a witness, and its keys are not there: ${defaultFiles(keyBase).join(', ')}`,
       )
     if (acceptCopy) throw new CommandError(2, 'nothing needs --accept-copy: keys and state are new')
-    return makeKeys(keyBase, name, world)
+    return makeKeys(keyBase, name, context)
   }
   if (!hasState && !acceptCopy) {
     throw new CommandError(
@@ -53,7 +53,7 @@ export function readWitnessKeys(choice: KeyChoice, world: World): readonly Cosig
     )
   }
   if (files.length > COSIGNER_KEYS_MAX) throw new CommandError(2, `${keyOption}: ${TWO_KEYS}`)
-  const keys = files.map((path) => witnessKeyOf(path, name, readPrivateKey(path, world)))
+  const keys = files.map((path) => witnessKeyOf(path, name, readPrivateKey(path, context)))
   if (new Set(keys.map(({ verifier }) => verifier.type)).size < keys.length)
     throw new CommandError(2, `${keyOption}: ${TWO_KEYS}`)
   return keys
@@ -61,16 +61,16 @@ export function readWitnessKeys(choice: KeyChoice, world: World): readonly Cosig
 
 const TWO_KEYS = 'give one key, or one of Ed25519 and one of ML-DSA-44'
 
-function makeKeys(keyBase: string, name: string, world: World): readonly CosignerKey[] {
+function makeKeys(keyBase: string, name: string, context: CommandContext): readonly CosignerKey[] {
   const [ed25519, mlDsa] = defaultFiles(keyBase)
   const made = [
     witnessKeyOf(ed25519, name, makePrivateKey(ed25519, '--data', 'ed25519')),
     witnessKeyOf(mlDsa, name, makePrivateKey(mlDsa, '--data', 'ml-dsa-44')),
   ]
   tell(
-    world,
+    context,
     `made the keys of this witness: ${ed25519}, ${mlDsa}. Keep a copy of them and publish their vkeys:`,
   )
-  for (const { verifier } of made) tell(world, formatVkey(verifier))
+  for (const { verifier } of made) tell(context, formatVkey(verifier))
   return made
 }

@@ -11,7 +11,7 @@ import { directoryOption } from '../../command/operator/log-options.ts'
 import { portNumber } from '../../command/operator/node-options.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, option, optionOf, originName, wholeBetween } from '../../command/terminal/options.ts'
-import type { ExitCode, World } from '../../command/terminal/world.ts'
+import type { ExitCode, CommandContext } from '../../command/terminal/command-context.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
 type WitnessOptions = LineOptions &
@@ -31,7 +31,11 @@ type WitnessOptions = LineOptions &
 const own = optionOf('witness')
 
 /** Command `daybook witness` with its options. */
-export function witnessCommand(world: World, lines: LogLines, done: (code: ExitCode) => void): Command {
+export function witnessCommand(
+  context: CommandContext,
+  lines: LogLines,
+  done: (code: ExitCode) => void,
+): Command {
   const command = new NewCommand('witness')
     .description('cosign the checkpoints of other logs, as far as each continues the former one')
     .addOption(directoryOption())
@@ -70,8 +74,8 @@ export function witnessCommand(world: World, lines: LogLines, done: (code: ExitC
       ),
     )
   return lineOptions(command).action(async (options: WitnessOptions, self: Command) => {
-    const world_ = beginLines(options, { world, lines })
-    refuseOtherOwner(options.data, world_)
+    const ownContext = beginLines(options, { context, lines })
+    refuseOtherOwner(options.data, ownContext)
     makeFolder(options.data, '--data', 0o700)
     sayStart(lines, self)
     const { runWitness } = await import('./witness-command.ts')
@@ -83,7 +87,7 @@ export function witnessCommand(world: World, lines: LogLines, done: (code: ExitC
       growthPerMinute: logRate,
       acceptCopy: acceptCopy === true,
     }
-    done(await runWitness(settings, world_, lines))
+    done(await runWitness(settings, ownContext, lines))
   })
 }
 

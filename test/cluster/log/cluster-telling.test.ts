@@ -17,7 +17,7 @@ suite('the line about a table that cannot be used', () => {
     const telling = openClusterTelling({
       registry: new Registry(),
       lines,
-      world: { now: () => msOf(0), monotonicMs },
+      context: { now: () => msOf(0), monotonicMs },
       show: () => undefined,
     })
     const steps = [

@@ -21,7 +21,7 @@ import { type PostgresServer, startPostgresServer } from '../../outbox/postgres-
 import { freePort } from '../../processes/free-ports.ts'
 import { until } from '../../processes/other-program.ts'
 import { run, type RunResult } from '../../stage/command-stage.ts'
-import { manualWorld, postDrafts, startLocalNode } from '../../stage/manual-node.ts'
+import { manualContext, postDrafts, startLocalNode } from '../../stage/manual-node.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 import type { TableSettings } from '../../../src/cluster/table/open-table.ts'
 
@@ -202,7 +202,7 @@ async function startNode(
 ): Promise<StageNode> {
   let said = ''
   const stderr = new PassThrough().on('data', (bytes: Buffer) => (said += bytes.toString()))
-  const lines = openMainLines({ ...manualWorld(clock.now), stderr })
+  const lines = openMainLines({ ...manualContext(clock.now), stderr })
   const given = table === null ? {} : { logStore: table.url, singleDatabase: true }
   const carrier = SERVE_ON_TABLE.carrier?.(given) ?? null
   const service = await startLocalNode(data, STAGE_LOG, keys, clock, {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../../sim/random.ts'
 import { openDoor } from '../../../src/command/operator/publish-door.ts'
 import { publishInput } from '../../../src/command/publish/publish-input.ts'
-import { worldOf } from '../../stage/command-stage.ts'
+import { contextOf } from '../../stage/command-stage.ts'
 import type { Cluster } from './cluster.ts'
 import type { SentDraft } from './history.ts'
 
@@ -45,8 +45,8 @@ export function openEndlessInput({ cluster, folder, seed, paceMs }: Settings): E
   let said = ''
   stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
   const input = new PassThrough()
-  const world = worldOf({ stderr, stop: stop.signal })
-  const ended = publishInput(input, 'standard input', openDoor(doors.join(','), tokenFile, world), world)
+  const context = contextOf({ stderr, stop: stop.signal })
+  const ended = publishInput(input, 'standard input', openDoor(doors.join(','), tokenFile, context), context)
   // Awaited at the end, unless the campaign fails before.
   ended.catch(() => undefined)
 

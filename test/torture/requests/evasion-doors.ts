@@ -11,7 +11,7 @@ import { createStore, openForWriting, storePath } from '../../../src/log/store/s
 import { DAY_MS, msOf, parseMonth } from '../../../src/protocol/moment.ts'
 import { openCallerSlots } from '../../../src/serve/allowance/caller-slots.ts'
 import { openExportPlaces } from '../../../src/serve/allowance/export-places.ts'
-import { manualWorld } from '../../stage/manual-node.ts'
+import { manualContext } from '../../stage/manual-node.ts'
 import { API_STORY, LAUNCH, storyDraft, type StoryEvent } from '../../story/api-story.ts'
 import { testSigner } from '../../story/signing.ts'
 import { TRUSTED_PROXIES } from './evasion-callers.ts'
@@ -67,8 +67,8 @@ export async function openEvasionDoors(faults: DoorFaults = {}): Promise<Evasion
   stack.defer(() => rmSync(data, { recursive: true }))
   writeLog(data)
   let clockMs = 0
-  const world = { ...manualWorld(() => msOf(LAUNCH + 41 * DAY_MS + clockMs)), monotonicMs: () => clockMs }
-  const lines = openMainLines(world)
+  const context = { ...manualContext(() => msOf(LAUNCH + 41 * DAY_MS + clockMs)), monotonicMs: () => clockMs }
+  const lines = openMainLines(context)
   const limits = { rateLimit, streamsMax: 1_000, connectionsMax: CONNECTIONS_OF_NODE }
   const memory = allocateFront(openHeadCell().buffer, limits, 'a secret of this campaign')
   const apart = isShared ? memory : allocateFront(memory.head, limits, 'a secret of this campaign')
@@ -91,7 +91,7 @@ export async function openEvasionDoors(faults: DoorFaults = {}): Promise<Evasion
         connectionsMax: CONNECTIONS_OF_NODE,
       },
       own,
-      { world, lines, registry },
+      { context, lines, registry },
     )
     return stack.use(front)
   }

@@ -8,13 +8,13 @@ import { readTokens } from '../../../src/command/operator/token-file.ts'
 import { upgradeFirst } from '../../../src/command/operator/upgrade-command.ts'
 import { readyStore } from '../../../src/command/service/service.ts'
 import { makeFolder } from '../../../src/command/terminal/option-paths.ts'
-import { takeDirectory } from '../../../src/command/terminal/world.ts'
+import { takeDirectory } from '../../../src/command/terminal/command-context.ts'
 import { openReader } from '../../../src/log/open-reader.ts'
 import type { Snapshot } from '../../../src/log/store/reader.ts'
 import { hasStore, storePath, StoreError } from '../../../src/log/store/store.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import { openOwnLog } from '../../../src/publish/door/writer-log.ts'
-import { worldOf } from '../../stage/command-stage.ts'
+import { contextOf } from '../../stage/command-stage.ts'
 import type { CutState } from './cut-states.ts'
 import { contentOf, type Expected, type LogContent } from './recorded-log.ts'
 
@@ -48,19 +48,19 @@ export function writeState(folder: string, state: CutState): void {
  * refuses. Returns the keys that sign.
  */
 export async function startAgain(folder: string, { start }: Expected): Promise<readonly SigningKey[]> {
-  const world = worldOf({})
+  const context = contextOf({})
   const data = join(folder, DATA)
   const files = start.keyFiles?.map((file) => join(folder, file))
   if (start.upgrade === true && hasStore(data))
-    await upgradeFirst({ data, waitMs: null, rebuild: false, keyFiles: files ?? null }, world)
+    await upgradeFirst({ data, waitMs: null, rebuild: false, keyFiles: files ?? null }, context)
   const newLog = newLogOf({ data, development: true, balances: 'report' }, false)
   makeFolder(data, '--data')
   readTokens(null, data)
-  const keys = readSigningKeys(files, data, newLog.origin, world)
+  const keys = readSigningKeys(files, data, newLog.origin, context)
   using _lock = takeDirectory(data)
   const ready = (acceptLoss: boolean): Promise<void> => {
     const signing = { keys, acceptNewKey: start.acceptNewKey === true, acceptLoss }
-    return readyStore({ data, verifyFirst: false, newLog, signing, carrier: null }, world, UNHEARD)
+    return readyStore({ data, verifyFirst: false, newLog, signing, carrier: null }, context, UNHEARD)
   }
   // The operator leaves the option out again when the cut came before anything was lost.
   await ready(start.acceptLoss === true).catch((error: unknown) => {

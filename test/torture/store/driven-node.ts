@@ -2,7 +2,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
 import { backUp } from '../../../src/command/backups/backup-command.ts'
-import { worldOf } from '../../stage/command-stage.ts'
+import { contextOf } from '../../stage/command-stage.ts'
 
 /**
  * Loaded into `daybook serve` before its own code (`--import`): drives the service from inside its own process, so that a
@@ -73,7 +73,7 @@ async function backUpOnce(
 ): Promise<void> {
   const settings = { data, to: backups, keepDays: 30, isFull: false, keys: [] }
   try {
-    const status = await backUp(settings, worldOf({ stdout: process.stdout, stderr: process.stderr }))
+    const status = await backUp(settings, contextOf({ stdout: process.stdout, stderr: process.stderr }))
     tell({ step: 'backup', status, code: '', refs: [], seqs: [] })
   } catch (error) {
     const code = error instanceof Error ? error.message : 'not an error'

@@ -10,7 +10,7 @@ export type StartAgain = Readonly<{
 }>
 
 /**
- * News for the outside world, in the order of the calls: the process begins, a log is served, drafts are imported,
+ * News for the outside context, in the order of the calls: the process begins, a log is served, drafts are imported,
  * published or held, a backup is there.
  */
 export type Told =
@@ -52,7 +52,7 @@ export function formatTold(told: Told): string {
 const TOLD = 'ack'
 const ANSWER = 'answer'
 
-/** News that the outside world was told by this call; undefined for a call of a program. */
+/** News that the outside context was told by this call; undefined for a call of a program. */
 export function toldOf({ call, path, bytes }: RecordedCall): Told | undefined {
   if (call === TOLD) return JSON.parse(Buffer.from(path, 'base64url').toString())
   const receipts = call === ANSWER ? receiptsIn(bytes) : []

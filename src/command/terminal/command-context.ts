@@ -6,7 +6,7 @@ import type { Ms } from '../../protocol/moment.ts'
 export { outsideReason } from '../../log/outside-reason.ts'
 
 /** Clock, output and other parts of the process that a command may use. Only `main.ts` makes it. */
-export type World = Readonly<{
+export type CommandContext = Readonly<{
   now(): Ms
   monotonicMs(): number
   /** From 0 inclusive to 1 exclusive. */
@@ -59,8 +59,8 @@ function isMachineFault(error: unknown): boolean {
 }
 
 /** Writes one line to standard error. */
-export function tell(world: World, line: string): void {
-  world.stderr.write(`${line}\n`)
+export function tell(context: CommandContext, line: string): void {
+  context.stderr.write(`${line}\n`)
 }
 
 /** Locks a data directory for this process. Throws a CommandError when another process has it. */
