@@ -28,11 +28,8 @@ const COMMANDS: readonly LazyCommand[] = [
   lazy('readers', 'export', async ({ context, done }) =>
     (await import('./consumer/export-command.ts')).exportCommand(context, done),
   ),
-  lazy('auditors', 'verify', async ({ context, done }) =>
-    (await import('./consumer/verify-command.ts')).verifyCommand(context, done),
-  ),
-  lazy('auditors', 'mirror', async ({ context, lines, done }) =>
-    (await import('../mirror/command/mirror-program.ts')).mirrorCommand(context, lines, done),
+  lazy('auditors', 'verify', async ({ context, done, options }) =>
+    (await import('./consumer/verify-command.ts')).verifyCommand(context, done, options),
   ),
   lazy('operators', 'serve', async ({ context, lines, done, options }) =>
     (await import('./operator/serve-command.ts')).serveCommand(context, lines, done, options),

@@ -8,4 +8,5 @@ import type { Option } from '../command/plug/option.ts'
  */
 export const FINALITY: Option = {
   serve: async () => (await import('./command/finality-options.ts')).SERVE_WITH_FINALITY,
+  verify: async () => (await import('./command/verify-chain.ts')).VERIFY_CHAIN,
 }

@@ -37,23 +37,31 @@ export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): 
   return !checks.some(isShort) && chain?.isAnswered !== false
 }
 
-/** Report of one screen; `drawn` for a terminal with symbols and colours. */
-export function formatReport(audit: Audit, style: 'plain' | 'drawn', spent: string): string {
+/**
+ * Report of one screen; `drawn` for a terminal with symbols and colours. `canAskChain`: whether an option asks a blockchain.
+ */
+export function formatReport(
+  audit: Audit,
+  style: 'plain' | 'drawn',
+  spent: string,
+  canAskChain = true,
+): string {
   const wide = Math.max(...audit.checks.map(({ name }) => name.length))
   const lines = audit.checks.flatMap((check) => checkLines(check, wide, style))
   const notes = audit.notes.map((note) => `note: ${note}`)
-  return `${[...lines, ...notes, ...(audit.chain?.lines ?? []), ...notProved(audit), `${conclusion(audit)} ${spent}`].join('\n')}\n`
+  return `${[...lines, ...notes, ...(audit.chain?.lines ?? []), ...notProved(audit, canAskChain), `${conclusion(audit)} ${spent}`].join('\n')}\n`
 }
 
-function notProved({ chain, vouched }: Audit): readonly string[] {
+function notProved({ chain, vouched }: Audit, canAskChain: boolean): readonly string[] {
+  const advises = chain === null && canAskChain
   if (vouched !== null) {
     return [
       vouchedSays(vouched),
       NOT_PROVED_VOUCHED,
-      ...(chain === null ? ['--chain asks the chain about payments.'] : []),
+      ...(advises ? ['--chain asks the chain about payments.'] : []),
     ]
   }
-  return [NOT_PROVED, chain === null ? `${COMPARE}; --chain asks the chain about payments.` : `${COMPARE}.`]
+  return [NOT_PROVED, advises ? `${COMPARE}; --chain asks the chain about payments.` : `${COMPARE}.`]
 }
 
 /** Sentence about the events that a quorum of the reader's witnesses vouches for. */

@@ -13,4 +13,5 @@ export const WITNESS: Option = {
     ),
   ],
   serve: async () => (await import('./command/serve-witnessed.ts')).SERVE_WITNESSED,
+  mirror: async () => (await import('./command/mirror-witness.ts')).COSIGNING_MIRROR,
 }

@@ -4,6 +4,10 @@ import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
 import { filesBelow, filesWith, importsOf, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 
+/** Rooms of the core. None of them imports an option. */
+const CORE = ['protocol', 'tlog', 'project', 'log', 'publish', 'serve', 'web', 'client', 'verify', 'command']
+/** Options, each a room that can be deleted. None of them imports another. */
+const OPTION_ROOMS = ['cluster', 'finality', 'mirror', 'outbox', 'witness']
 /** Rooms that each room may import besides itself. */
 const BORDERS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
@@ -11,56 +15,15 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   project: ['protocol'],
   log: ['protocol', 'tlog', 'project'],
   publish: ['protocol', 'log', 'project'],
-  cluster: ['protocol', 'tlog', 'log', 'project', 'publish', 'serve', 'command'],
   serve: ['protocol', 'project', 'log'],
   web: ['protocol', 'tlog', 'project', 'serve', 'log'],
   'web/islands': ['protocol', 'tlog', 'client', 'verify', 'web'],
   client: ['protocol', 'tlog'],
   verify: ['protocol', 'tlog', 'project', 'client'],
-  finality: [
-    'protocol',
-    'tlog',
-    'project',
-    'log',
-    'publish',
-    'serve',
-    'web/islands',
-    'client',
-    'verify',
-    'command',
-  ],
-  mirror: [
-    'protocol',
-    'tlog',
-    'project',
-    'log',
-    'publish',
-    'serve',
-    'web',
-    'client',
-    'verify',
-    'command',
-    'witness',
-  ],
-  outbox: ['protocol', 'project', 'log', 'command'],
-  witness: ['protocol', 'tlog', 'log', 'publish', 'serve', 'command'],
-  command: [
-    'protocol',
-    'tlog',
-    'project',
-    'log',
-    'publish',
-    'serve',
-    'web',
-    'client',
-    'verify',
-    'finality',
-    'mirror',
-    'sim',
-    'package',
-  ],
+  command: [...CORE, 'sim', 'package'],
+  ...Object.fromEntries(OPTION_ROOMS.map((room) => [room, [...CORE, 'web/islands']])),
+  'plugged-options': ['command', ...OPTION_ROOMS],
   main: ['protocol', 'command', 'plugged-options'],
-  'plugged-options': ['command', 'cluster', 'finality', 'outbox', 'witness'],
   sim: ['protocol', 'client'],
 }
 /** The only file of `log` that `serve` and `web` may import. */

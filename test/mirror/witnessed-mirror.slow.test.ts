@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Service } from '../../src/command/service/service.ts'
 import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
-import type { MirrorWitnessSettings } from '../../src/mirror/command/mirror-witness.ts'
+import type { MirrorWitness } from '../../src/command/plug/option.ts'
+import { witnessOf } from '../../src/witness/command/mirror-witness.ts'
 import { SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
 import { openSigner } from '../../src/log/tree/signer.ts'
 import { msOf } from '../../src/protocol/moment.ts'
@@ -77,14 +78,11 @@ suite('a mirror that cosigns', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-mirror-'))
   const clock = openSharedClock()
   clock.set(msOf(NOW))
-  const witnessIn = (name: string, port: number, waitMsMax?: number): MirrorWitnessSettings => ({
-    stateDirectory: join(folder, name, 'witness'),
-    keys: WITNESS_KEYS,
-    host: '127.0.0.1',
-    port,
-    acceptCopy: false,
-    ...(waitMsMax === undefined ? {} : { waitMsMax }),
-  })
+  const witnessIn = (name: string, port: number): MirrorWitness => {
+    const stateDirectory = join(folder, name, 'witness')
+    const settings = { name: WITNESS_NAME, stateDirectory, host: '127.0.0.1', port, acceptCopy: false }
+    return witnessOf(settings, () => WITNESS_KEYS)
+  }
   let origin: Service
   let witnessPort = 0
   async function serve(keys = kept.keys): Promise<void> {
@@ -157,7 +155,8 @@ suite('a mirror that cosigns', () => {
 
   test('refuses a tree that it does not have, and after another one that the log has signed everything', async () => {
     await using mirror = await startMirrorNode(join(folder, 'far'), at(origin.port), clock.now, {
-      witness: witnessIn('far', 0, 200),
+      witness: witnessIn('far', 0),
+      proofWaitMsMax: 200,
     })
     const add = async (note: string): Promise<readonly [number, string, string | null]> => {
       const body = submissionOf(0, '', note)

@@ -17,8 +17,6 @@ import { fetchAllowed, fetchWithNotice } from '../terminal/client.ts'
 import { asPathError, checkFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { openChainCheck } from '../../finality/audit/ask-chain.ts'
-import { type ChainOptions, openChainQuestions } from './verify-chain.ts'
 import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { Command } from 'commander'
 import { option, optionOf, wholeBetween } from '../terminal/options.ts'
@@ -26,13 +24,13 @@ import { WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { collectWitnesses, readWitnesses } from '../terminal/witness-option.ts'
 import { readBytes } from '../../client/body.ts'
 import type { WitnessAnswer, WitnessQuestions } from '../../verify/ask-witnesses.ts'
+import type { Option as PluggedOption, VerifyPart } from '../plug/option.ts'
 import { VERSION } from '../terminal/version.ts'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 
 /** Options of `verify`, as commander parses them. */
-type VerifyOptions = ChainOptions &
-  WitnessOptions &
+type VerifyOptions = WitnessOptions &
   Readonly<{
     since?: string
     save?: string
@@ -43,16 +41,13 @@ type VerifyOptions = ChainOptions &
 /** Options of `verify` about witnesses. */
 type WitnessOptions = Readonly<{ witness: readonly string[]; quorum?: number }>
 
-/** Sizes by default: 300 random transactions find one false one in a hundred with a chance of 95 %. */
-const SAMPLE = 300
-const LARGEST = 20
-const SAMPLE_MAX = 10_000
-/** Requests that public RPC servers allow one address in a minute. */
-const REQUESTS = 240
-const REQUESTS_MAX = 100_000
-
 /** Command `daybook verify` with its options. */
-export function verifyCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export async function verifyCommand(
+  context: CommandContext,
+  done: (code: ExitCode) => void,
+  plugged: readonly PluggedOption[],
+): Promise<Command> {
+  const parts = await Promise.all(plugged.flatMap(({ verify: load }) => load?.() ?? []))
   // An environment variable holds several keys with spaces between them: no vkey has a space.
   const collect = (keys: string, before: readonly string[]): readonly string[] => [
     ...before,
@@ -60,7 +55,7 @@ export function verifyCommand(context: CommandContext, done: (code: ExitCode) =>
   ]
   // `serve` has options of these names too, with other values.
   const own = optionOf('verify')
-  return new Command('verify')
+  const verifyAlone = new Command('verify')
     .description('check the signature, the root, the archive and every published figure from public files')
     .argument('<url-or-dir>', 'address of a service, or a folder with a copy of its files')
     .addOption(option('--since <checkpoint>', 'file with a checkpoint from an earlier run'))
@@ -80,27 +75,6 @@ export function verifyCommand(context: CommandContext, done: (code: ExitCode) =>
         wholeBetween(1, WITNESSES_MAX),
       ),
     )
-    .addOption(
-      own('--chain <servers>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
-    )
-    .addOption(own('--payer <address>', 'account that pays, to compare amounts; needs --token'))
-    .addOption(own('--token <address>', 'mint or contract of the paid token; needs --payer'))
-    .addOption(own('--tx <id>', 'transaction to ask the chain about in any case'))
-    .addOption(
-      own('--sample <n>', 'random transactions to ask the chain about')
-        .argParser(wholeBetween(1, SAMPLE_MAX))
-        .default(SAMPLE),
-    )
-    .addOption(
-      own('--largest <n>', 'transactions with the largest payouts to ask about as well')
-        .argParser(wholeBetween(0, SAMPLE_MAX))
-        .default(LARGEST),
-    )
-    .addOption(
-      own('--chain-requests <n>', 'requests a minute to each RPC server at most')
-        .argParser(wholeBetween(1, REQUESTS_MAX))
-        .default(REQUESTS),
-    )
     .addHelpText(
       'after',
       `
@@ -108,16 +82,24 @@ Examples:
   daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
   daybook verify copy
   daybook verify https://data.example.org --witness "$(cat witness-vkey)=https://witness.example.net"
-  daybook verify https://data.example.org --chain solana=https://rpc.example.org
 
 The file vkey has the verifier key of the log. Take it from where the operator publishes it, not from the service.
 For your own log, daybook keygen --show prints it.`,
     )
-    .action(async (target: string, options: VerifyOptions) => done(await verify(target, options, context)))
+  return parts
+    .reduce((command, { add }) => add(command), verifyAlone)
+    .action(async (target: string, options: VerifyOptions) =>
+      done(await verify(target, options, parts[0] ?? null, context)),
+    )
 }
 
 /** Verifies a service or a folder of its files, and prints a report of one screen. */
-async function verify(target: string, options: VerifyOptions, context: CommandContext): Promise<ExitCode> {
+async function verify(
+  target: string,
+  options: VerifyOptions,
+  part: VerifyPart | null,
+  context: CommandContext,
+): Promise<ExitCode> {
   const started = context.monotonicMs()
   const { since, save, key: keys } = options
   for (const key of keys) {
@@ -127,12 +109,11 @@ async function verify(target: string, options: VerifyOptions, context: CommandCo
   const given = since === undefined ? [] : [readSince(since)]
   const witnesses = openWitnessQuestions(options, context)
   const { source, requests } = openTarget(target, context)
-  const questions = await openChainQuestions(options, source, context)
-  const chain = questions && openChainCheck(questions)
+  const chain = (await part?.checkOf(options, source, context)) ?? null
   const folder = save === undefined ? null : openCheckpointFolder(save)
   const found = await runAudit({ keys, chain, witnesses }, source, given, folder, context)
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(context.monotonicMs() - started)}`
-  context.stdout.write(formatReport(found, context.drawn === true ? 'drawn' : 'plain', spent))
+  context.stdout.write(formatReport(found, context.drawn === true ? 'drawn' : 'plain', spent, part !== null))
   // The report comes first, so that a full disk cannot prevent it.
   for (const line of saveResults(found, folder)) tell(context, line)
   return isVerified(found) ? 0 : 1

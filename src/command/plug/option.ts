@@ -4,6 +4,10 @@ import type { Readable } from 'node:stream'
 import type { LogReader } from '../../log/store/reader.ts'
 import type { Status } from '../../protocol/status-resources.ts'
 import type { Chain } from '../../protocol/tx.ts'
+import type { Checkpoint, TrustedLog } from '../../tlog/checkpoint.ts'
+import type { Note } from '../../tlog/note.ts'
+import type { ChainCheck } from '../../verify/audit.ts'
+import type { Source } from '../../verify/reading/source.ts'
 import type { WriterPart } from '../../publish/door/writer-messages.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
@@ -20,6 +24,10 @@ export type Option = Readonly<{
   serve?(): Promise<ServePart>
   /** Its part of `publish`. */
   publish?(): Promise<PublishPart>
+  /** Its part of `verify`. */
+  verify?(): Promise<VerifyPart>
+  /** Its part of `mirror`, which is a command of another option. */
+  mirror?(): Promise<MirrorPart>
 }>
 
 /**
@@ -83,6 +91,48 @@ export type PublishPart = Readonly<{
   /** Publishes the drafts of the source. */
   publish(options: object, context: CommandContext): Promise<ExitCode>
 }>
+
+/** Part of `verify`: a check of the log's transactions against a blockchain. */
+export type VerifyPart = Readonly<{
+  /** Adds its options to the command. */
+  add(command: Command): Command
+  /** Opens the check; null when the parsed options do not choose it. Throws a CommandError for a mistake. */
+  checkOf(options: object, source: Source, context: CommandContext): Promise<ChainCheck | null>
+}>
+
+/** Part of `mirror`, a node that proves the log of another service: port `cosign(checkpoint)` for what it has proved. */
+export type MirrorPart = Readonly<{
+  /** Adds its options to the command. */
+  add(command: Command): Command
+  /** The witness of a mirror in this data directory; null when the parsed options do not choose it. */
+  witness(options: object, data: string): MirrorWitness | null
+}>
+
+/** Witness of a mirror. */
+export type MirrorWitness = Readonly<{
+  /** Takes its directory and looks whether its port is free, before the mirror is built. Throws a CommandError. */
+  take(): Promise<Disposable>
+  /** Opens its keys and its state. Throws a CommandError when it must not go on with them. */
+  open(log: ProvedLog, node: NodeTools & Readonly<{ context: CommandContext }>): OpenMirrorWitness
+}>
+
+/** The witness of a mirror, whose public listener can be started. `operations`: the private listener of the mirror. */
+type OpenMirrorWitness = Disposable &
+  Readonly<{
+    listen(
+      operations: Readonly<{ host: string; port: number }>,
+    ): Promise<AsyncDisposable & Readonly<{ port: number }>>
+  }>
+
+/** A log that this node has proved, with its present keys. */
+export type ProvedLog = TrustedLog &
+  Readonly<{
+    /** Refusal of a checkpoint that the log has signed; null when this node has proved its tree. */
+    whyNot(signed: Readonly<{ checkpoint: Checkpoint; note: Note }>): Promise<GuardRefusal | null>
+  }>
+
+/** `unproved`: not now. `inconsistent`: the log has signed a tree that cannot be. */
+export type GuardRefusal = Readonly<{ outcome: 'unproved' | 'inconsistent'; reason: string }>
 
 /** Surroundings of every command. `done` receives the exit code of a command. */
 export type ProgramContext = Readonly<{

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
-import { paidStageOf } from '../../../test/tamper/chain-stage.ts'
+import { paidStageOf } from '../../../test/finality/audited-payments.ts'
 import { openChain } from '../chain/open-chain.ts'
 import { billionths } from '../../protocol/amount.ts'
 import { seqOf } from '../../protocol/seq.ts'

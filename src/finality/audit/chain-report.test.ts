@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { auditOf } from '../../../test/stage/audit-stage.ts'
-import { auditedPayments, chainCheck, paidStageOf } from '../../../test/tamper/chain-stage.ts'
+import { auditedPayments, chainCheck, paidStageOf } from '../../../test/finality/audited-payments.ts'
 import { paidLog } from '../../../test/story/paid-log.ts'
 import { publicLog } from '../../../test/story/public-log.ts'
 import { formatReport, isVerified } from '../../verify/report.ts'

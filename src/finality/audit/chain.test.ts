@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { SOLANA_FAILURE } from '../../../sim/chain/pretend-chain.ts'
 import type { Faults } from '../../../sim/chain/rpc-faults.ts'
 import { findingLines } from '../../../test/stage/audit-stage.ts'
-import { auditedPayments, chainCheck, NOW, paidStageOf } from '../../../test/tamper/chain-stage.ts'
+import { auditedPayments, chainCheck, NOW, paidStageOf } from '../../../test/finality/audited-payments.ts'
 import type { Payment } from '../../../test/story/paid-log.ts'
 import { formatReport, isVerified } from '../../verify/report.ts'
 

@@ -1,16 +1,13 @@
-import { join, resolve } from 'node:path'
 import type { Surroundings } from '../../client/surroundings.ts'
 import { hasStore } from '../../log/store/store.ts'
 import { hasBuildingMirror } from '../book/building-mirror.ts'
 import { buildMirror } from '../build-mirror.ts'
 import { UnlistedKeyError } from '../../verify/trust.ts'
 import type { MirrorProgress } from '../mirror-settings.ts'
-import { readWitnessKeys } from '../../witness/command/witness-keys.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import { runToEnd } from '../../command/operator/node-ending.ts'
 import { demandFreePort } from '../../command/service/taken-port.ts'
 import { asCommandError, causeOf, fetchAllowed } from '../../command/terminal/client.ts'
-import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { openProgress } from '../../command/terminal/progress.ts'
 import {
   CommandError,
@@ -18,51 +15,28 @@ import {
   takeDirectory,
   type CommandContext,
 } from '../../command/terminal/command-context.ts'
-import type { MirrorWitnessSettings } from './mirror-witness.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 import { hostInUrl } from '../../command/terminal/log-address.ts'
 
 /** Milliseconds between two log lines about the progress of a build. */
 const PROGRESS_MS = 10_000
 
-/** Settings of `mirror`, already checked. The keys of the witness are read when the mirror is built. */
-export type RunMirrorSettings = Omit<ServedMirrorSettings, 'witness'> &
-  Readonly<{
-    witness:
-      | (Omit<MirrorWitnessSettings, 'keys' | 'stateDirectory'> &
-          Readonly<{ name: string; keyFile: readonly string[] | undefined }>)
-      | null
-  }>
-
 /** Builds the mirror if there is none yet, then follows the origin and serves until a signal stops it. */
 export async function runMirror(
-  settings: RunMirrorSettings,
+  settings: ServedMirrorSettings,
   context: CommandContext,
   lines: LogLines,
 ): Promise<ExitCode> {
   const beganMs = context.monotonicMs()
   using _lock = takeDirectory(settings.data)
-  const stateDirectory = join(settings.data, 'witness')
   await demandFreePort('--port', settings.host, settings.port)
   await demandFreePort('--ops-port', settings.opsHost, settings.opsPort)
-  const { witness } = settings
-  if (witness !== null) makeFolder(stateDirectory, '--data', 0o700)
-  using _witnessLock = witness && takeDirectory(stateDirectory)
-  if (witness !== null) await demandFreePort('--witness-port', witness.host, witness.port)
+  using _witnessLock = (await settings.witness?.take()) ?? null
   await build(settings, context, lines)
   // The modules of the service take most of the time that a command needs to start.
   const { startMirror } = await import('./served-mirror.ts')
-  const keyBase = `${resolve(settings.data)}.witness`
-  const cosigning = witness && {
-    ...witness,
-    stateDirectory,
-    keys: readWitnessKeys(
-      { ...witness, data: stateDirectory, keyBase, keyOption: '--witness-key-file' },
-      context,
-    ),
-  }
-  const service = await startMirror({ ...settings, witness: cosigning }, context, lines)
-  const { port, opsPort, witnessPort } = service
+  const service = await startMirror(settings, context, lines)
+  const { port, opsPort } = service
   lines.say('mirroring', {
     of: settings.mirrorOf,
     url: `http://${hostInUrl(settings.host)}:${port}`,
@@ -70,21 +44,12 @@ export async function runMirror(
     head: service.head(),
     ms: Math.round(context.monotonicMs() - beganMs),
   })
-  if (witness !== null && witnessPort !== null) {
-    lines.say('witnessing', {
-      of: witness.name,
-      url: `http://${hostInUrl(witness.host)}:${witnessPort}`,
-      door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
-      logs: 1,
-      ms: Math.round(context.monotonicMs() - beganMs),
-    })
-  }
   return await runToEnd(service, { context, lines, drainMs: settings.drainMs })
 }
 
 /** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
 async function build(
-  { followed }: RunMirrorSettings,
+  { followed }: ServedMirrorSettings,
   context: CommandContext,
   lines: LogLines,
 ): Promise<void> {

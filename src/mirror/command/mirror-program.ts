@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Command, Command as NewCommand, InvalidArgumentError } from 'commander'
 import { parseVkey } from '../../tlog/vkey.ts'
+import type { Option as PluggedOption } from '../../command/plug/option.ts'
 import { beginLines, type LineOptions, lineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import {
@@ -12,10 +13,10 @@ import {
 import { publicUrl, siteOf, type SiteOptions, siteOptions } from '../../command/operator/site-options.ts'
 import { readAddress } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
-import { keyFiles, option, optionOf, originName } from '../../command/terminal/options.ts'
+import { option } from '../../command/terminal/options.ts'
 import { VERSION } from '../../command/terminal/version.ts'
-import { CommandError, type ExitCode, type CommandContext } from '../../command/terminal/command-context.ts'
-import type { RunMirrorSettings } from './mirror-command.ts'
+import type { ExitCode, CommandContext } from '../../command/terminal/command-context.ts'
+import type { ServedMirrorSettings } from './served-mirror.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
 type MirrorOptions = SiteOptions &
@@ -27,21 +28,16 @@ type MirrorOptions = SiteOptions &
     followFormer?: true
     opsHost: string
     opsPort: number
-    witnessName?: string
-    witnessKeyFile?: readonly string[]
-    witnessHost: string
-    witnessPort: number
-    acceptCopy?: true
   }>
 
-const own = optionOf('mirror')
-
 /** Command `daybook mirror` with its options. */
-export function mirrorCommand(
+export async function mirrorCommand(
   context: CommandContext,
   lines: LogLines,
   done: (code: ExitCode) => void,
-): Command {
+  plugged: readonly PluggedOption[],
+): Promise<Command> {
+  const parts = await Promise.all(plugged.flatMap(({ mirror: load }) => load?.() ?? []))
   const command = new NewCommand('mirror')
     .description('follow the log of another service, prove all of it, and serve it')
     .argument('<url>', 'address of the service to follow')
@@ -60,14 +56,15 @@ export function mirrorCommand(
       option('--follow-former', 'go on with a log that continues the mirrored one after a loss of events'),
     )
   return nodeOptions(lineOptions(siteOptions(command)), (node) =>
-    witnessOptions(node)
+    parts
+      .reduce((whole, { add }) => add(whole), node)
       .addOption(option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'))
       .addOption(
         option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8081),
       ),
   ).action(async (url: string, options: MirrorOptions, self: Command) => {
     const origin = readAddress(url).origin
-    const witness = witnessOf(options)
+    const [witness = null] = parts.flatMap((part) => part.witness(options, options.data) ?? [])
     const ownContext = beginLines(options, { context, lines })
     refuseOtherOwner(options.data, ownContext)
     makeFolder(options.data, '--data')
@@ -77,57 +74,11 @@ export function mirrorCommand(
   })
 }
 
-/** Adds the options of a mirror that cosigns. */
-function witnessOptions(command: Command): Command {
-  return command
-    .addOption(
-      own(
-        '--witness-name <name>',
-        'cosign the log as a witness of this name, for ever: mirror.example.org/w1',
-      ).argParser(originName),
-    )
-    .addOption(
-      own(
-        '--witness-key-file <file>',
-        'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.witness.key and <dir>.witness.ml-dsa.key, made at the first start)',
-      ).argParser((paths: string, earlier: readonly string[] | undefined) => [
-        ...(earlier ?? []),
-        ...keyFiles(paths),
-      ]),
-    )
-    .addOption(own('--witness-host <address>', 'address of the listener of the witness').default('127.0.0.1'))
-    .addOption(
-      own('--witness-port <n>', 'port of the listener of the witness').argParser(portNumber).default(8090),
-    )
-    .addOption(
-      own(
-        '--accept-copy',
-        'for one start: the state of the witness was moved, it is the newest one, and nothing else cosigns with its keys any more',
-      ),
-    )
-}
-
-function witnessOf(options: MirrorOptions): RunMirrorSettings['witness'] {
-  const { witnessName, witnessKeyFile, witnessHost, witnessPort, acceptCopy } = options
-  if (witnessName === undefined) {
-    if (witnessKeyFile !== undefined) throw new CommandError(2, '--witness-key-file needs --witness-name')
-    if (acceptCopy === true) throw new CommandError(2, '--accept-copy needs --witness-name')
-    return null
-  }
-  return {
-    name: witnessName,
-    keyFile: witnessKeyFile,
-    host: witnessHost,
-    port: witnessPort,
-    acceptCopy: acceptCopy === true,
-  }
-}
-
 function settingsOf(
   url: string,
   options: MirrorOptions,
   context: CommandContext,
-): Omit<RunMirrorSettings, 'witness'> {
+): Omit<ServedMirrorSettings, 'witness'> {
   return {
     ...nodeSettingsOf(options),
     site: siteOf(options, context.now()),

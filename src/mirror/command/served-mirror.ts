@@ -38,7 +38,8 @@ import { openMirrorMetrics } from './mirror-metrics.ts'
 import type { MirrorReport } from '../../serve/api/api-routes.ts'
 import { mirrorReportOf } from './mirror-report.ts'
 import { startMirrorWorker } from './mirror-worker.ts'
-import { type MirrorWitnessSettings, openMirrorWitness } from './mirror-witness.ts'
+import type { MirrorWitness } from '../../command/plug/option.ts'
+import { openProvedLog } from './proved-log.ts'
 import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/operations-listener.ts'
 
 /** Settings of `mirror`, already checked. */
@@ -50,8 +51,10 @@ export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' 
     mirrorOf: string
     opsHost: string
     opsPort: number
-    /** Listener and keys with which the mirror cosigns; null when it does not. */
-    witness: MirrorWitnessSettings | null
+    /** Witness as which the mirror cosigns; null when it does not. */
+    witness: MirrorWitness | null
+    /** Longest time that a checkpoint to cosign waits for its proof; that of `openProvedLog` if absent. */
+    proofWaitMsMax?: number
     /** Whether the whole log is hashed before the first answer too, not only in the background. */
     verifyFirst: boolean
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
@@ -93,9 +96,19 @@ export async function startMirror(
   const worker = await startMirrorWorker(followed, { onMessage: told.take, onBroken: broken.resolve })
   stack.use(worker)
   const isStopped = (): boolean => !told.checks().origin_agrees
-  const witnessParts = { data, head: openHeadCell(memory.head), isStopped, registry }
-  const witness = settings.witness && openMirrorWitness(settings.witness, witnessParts, context, lines)
-  if (witness !== null) stack.use(witness)
+  const proved = {
+    data,
+    head: openHeadCell(memory.head),
+    isStopped,
+    onFork: worker.show,
+    waitMsMax: settings.proofWaitMsMax,
+  }
+  const witness = settings.witness?.open(stack.use(openProvedLog(proved, context)), {
+    registry,
+    lines,
+    context,
+  })
+  if (witness !== undefined) stack.use(witness)
   const front = await openMainFront(plan, { context, lines, registry })
   stack.use(front)
   const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
@@ -125,8 +138,8 @@ export async function startMirror(
     sayStopping(memory)
     await drainThreads(front, threads)
   })
-  const listener = witness === null ? null : await witness.listen(worker.show)
-  if (listener !== null) stack.use(listener)
+  const listener = await witness?.listen({ host: settings.opsHost, port: operations.port })
+  if (listener !== undefined) stack.use(listener)
   const owned = stack.move()
   return {
     port: front.port,

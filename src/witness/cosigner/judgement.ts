@@ -1,4 +1,5 @@
 import { sha256 } from '../../log/tree/signer.ts'
+import type { ProvedLog } from '../../command/plug/option.ts'
 import { isConsistent } from '../../tlog/consistency.ts'
 import { isSame, treeHasher } from '../../tlog/hash.ts'
 import type { CosignedTree } from './cosigned-logs.ts'
@@ -10,13 +11,10 @@ import type { Submission } from './submission.ts'
 export type SignedSubmission = Submission & Readonly<{ logLines: string; own: OwnCosignatures | undefined }>
 
 /**
- * Further condition of a cosignature, asked after all checks of tlog-witness have passed. Null allows it. `unproved`: not
- * now, by a 503. `inconsistent`: the log has signed a tree that cannot be, by a 422.
+ * Further condition of a cosignature, asked after all checks of tlog-witness have passed. Null allows it. `unproved`: a
+ * 503. `inconsistent`: a 422.
  */
-export type CosignerGuard = (
-  submission: Pick<SignedSubmission, 'checkpoint' | 'note'>,
-) => Promise<GuardRefusal | null>
-export type GuardRefusal = Readonly<{ outcome: 'unproved' | 'inconsistent'; reason: string }>
+export type CosignerGuard = ProvedLog['whyNot']
 
 const hasher = treeHasher(sha256)
 

@@ -1,20 +1,68 @@
+import type { Command } from 'commander'
 import { randomBytes } from 'node:crypto'
-import { ChainError } from '../../finality/rpc/chain-url.ts'
-import { openChain } from '../../finality/chain/open-chain.ts'
-import { openRequestPace } from '../../finality/audit/request-pace.ts'
-import type { TokenAccount } from '../../finality/chain/tx-verdict.ts'
+import { ChainError } from '../rpc/chain-url.ts'
+import { openChain } from '../chain/open-chain.ts'
+import { openRequestPace } from '../audit/request-pace.ts'
+import type { TokenAccount } from '../chain/tx-verdict.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
-import type { ChainQuestions } from '../../finality/audit/ask-chain.ts'
+import { type ChainQuestions, openChainCheck } from '../audit/ask-chain.ts'
+import type { VerifyPart } from '../../command/plug/option.ts'
+import { optionOf, wholeBetween } from '../../command/terminal/options.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
-import { checkAddresses, readServers } from '../../finality/command/chain-words.ts'
-import { pauseOf } from '../terminal/client.ts'
-import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
-import { CommandError, type CommandContext } from '../terminal/command-context.ts'
+import { checkAddresses, readServers } from './chain-words.ts'
+import { pauseOf } from '../../command/terminal/client.ts'
+import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
+import { CommandError, type CommandContext } from '../../command/terminal/command-context.ts'
+
+/** Sizes by default: 300 random transactions find one false one in a hundred with a chance of 95 %. */
+const SAMPLE = 300
+const LARGEST = 20
+const SAMPLE_MAX = 10_000
+/** Requests that public RPC servers allow one address in a minute. */
+const REQUESTS = 240
+const REQUESTS_MAX = 100_000
+
+/** The part of `verify`: RPC servers of the reader are asked about a sample of the log's transactions. */
+export const VERIFY_CHAIN: VerifyPart = {
+  add: chainOptions,
+  async checkOf(options: ChainOptions, source, context) {
+    const questions = await openChainQuestions(options, source, context)
+    return questions === null ? null : openChainCheck(questions)
+  },
+}
+
+function chainOptions(command: Command): Command {
+  // `serve` has options of these names too, with other values.
+  const own = optionOf('verify')
+  return command
+    .addOption(
+      own('--chain <servers>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
+    )
+    .addOption(own('--payer <address>', 'account that pays, to compare amounts; needs --token'))
+    .addOption(own('--token <address>', 'mint or contract of the paid token; needs --payer'))
+    .addOption(own('--tx <id>', 'transaction to ask the chain about in any case'))
+    .addOption(
+      own('--sample <n>', 'random transactions to ask the chain about')
+        .argParser(wholeBetween(1, SAMPLE_MAX))
+        .default(SAMPLE),
+    )
+    .addOption(
+      own('--largest <n>', 'transactions with the largest payouts to ask about as well')
+        .argParser(wholeBetween(0, SAMPLE_MAX))
+        .default(LARGEST),
+    )
+    .addOption(
+      own('--chain-requests <n>', 'requests a minute to each RPC server at most')
+        .argParser(wholeBetween(1, REQUESTS_MAX))
+        .default(REQUESTS),
+    )
+    .addHelpText('after', '  daybook verify https://data.example.org --chain solana=https://rpc.example.org')
+}
 
 /** Options of `verify` about the chain, as commander parses them. */
-export type ChainOptions = Readonly<{
+type ChainOptions = Readonly<{
   chain?: string
   payer?: string
   token?: string

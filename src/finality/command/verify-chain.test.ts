@@ -17,7 +17,7 @@ import {
   NOW,
   verify,
   verifyServed,
-} from '../../../test/tamper/verify-chain-stage.ts'
+} from '../../../test/finality/verify-chain-stage.ts'
 import { openChainQuestions } from './verify-chain.ts'
 
 let rpc: RpcServer

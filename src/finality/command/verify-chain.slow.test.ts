@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
-import { chain, EVM, honest, lyingWith, verifyServed } from '../../../test/tamper/verify-chain-stage.ts'
+import { chain, EVM, honest, lyingWith, verifyServed } from '../../../test/finality/verify-chain-stage.ts'
 
 // Asks again after seconds, as a user waits for them.
 suite('daybook verify --chain without a sure answer', { concurrency: true }, () => {

@@ -1,0 +1,141 @@
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { portNumber } from '../../command/operator/node-options.ts'
+import type { MirrorPart, MirrorWitness } from '../../command/plug/option.ts'
+import { demandFreePort } from '../../command/service/taken-port.ts'
+import { hostInUrl } from '../../command/terminal/log-address.ts'
+import { makeFolder } from '../../command/terminal/option-paths.ts'
+import { keyFiles, optionOf, originName } from '../../command/terminal/options.ts'
+import { CommandError, takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
+import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
+import { openCosigning } from './open-cosigning.ts'
+import { readWitnessKeys } from './witness-keys.ts'
+
+/** Most new sizes in a minute. A log asks every 10 s. */
+const GROWTH_PER_MINUTE = 60
+
+type MirrorWitnessOptions = Readonly<{
+  witnessName?: string
+  witnessKeyFile?: readonly string[]
+  witnessHost: string
+  witnessPort: number
+  acceptCopy?: true
+}>
+
+/** The part of `mirror`: the mirror cosigns the log as a witness. */
+export const COSIGNING_MIRROR: MirrorPart = {
+  add: mirrorWitnessOptions,
+  witness(options: MirrorWitnessOptions, data) {
+    const { witnessName: name, witnessKeyFile: keyFile, witnessHost, witnessPort, acceptCopy } = options
+    if (name === undefined) {
+      if (keyFile !== undefined) throw new CommandError(2, '--witness-key-file needs --witness-name')
+      if (acceptCopy === true) throw new CommandError(2, '--accept-copy needs --witness-name')
+      return null
+    }
+    const stateDirectory = join(data, 'witness')
+    const keyBase = `${resolve(data)}.witness`
+    const keyOption = '--witness-key-file'
+    const choice = {
+      data: stateDirectory,
+      keyBase,
+      keyOption,
+      name,
+      keyFile,
+      acceptCopy: acceptCopy === true,
+    } as const
+    const settings = {
+      name,
+      stateDirectory,
+      host: witnessHost,
+      port: witnessPort,
+      acceptCopy: acceptCopy === true,
+    }
+    return witnessOf(settings, (context) => readWitnessKeys(choice, context))
+  },
+}
+
+type WitnessSettings = Readonly<{
+  name: string
+  stateDirectory: string
+  host: string
+  port: number
+  acceptCopy: boolean
+}>
+
+/** The witness of a mirror. Its keys are read when it is opened. */
+export function witnessOf(
+  { name, stateDirectory, host, port, acceptCopy }: WitnessSettings,
+  keysOf: (context: CommandContext) => readonly CosignerKey[],
+): MirrorWitness {
+  return {
+    async take() {
+      makeFolder(stateDirectory, '--data', 0o700)
+      const lock = takeDirectory(stateDirectory)
+      await demandFreePort('--witness-port', host, port)
+      return lock
+    },
+    open(log, { registry, lines, context }) {
+      const beganMs = context.monotonicMs()
+      const cosigning = openCosigning(
+        {
+          data: stateDirectory,
+          keys: keysOf(context),
+          logs: [log],
+          guard: log.whyNot,
+          host,
+          port,
+          portOption: '--witness-port',
+          growthPerMinute: GROWTH_PER_MINUTE,
+          acceptCopy,
+        },
+        registry,
+        context,
+        lines,
+      )
+      return {
+        async listen(operations) {
+          const listener = await cosigning.listen()
+          lines.say('witnessing', {
+            of: name,
+            url: `http://${hostInUrl(host)}:${listener.port}`,
+            door: `http://${hostInUrl(operations.host)}:${operations.port}`,
+            logs: 1,
+            ms: Math.round(context.monotonicMs() - beganMs),
+          })
+          return listener
+        },
+        [Symbol.dispose]: () => cosigning[Symbol.dispose](),
+      }
+    },
+  }
+}
+
+function mirrorWitnessOptions(command: Command): Command {
+  const own = optionOf('mirror')
+  return command
+    .addOption(
+      own(
+        '--witness-name <name>',
+        'cosign the log as a witness of this name, for ever: mirror.example.org/w1',
+      ).argParser(originName),
+    )
+    .addOption(
+      own(
+        '--witness-key-file <file>',
+        'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.witness.key and <dir>.witness.ml-dsa.key, made at the first start)',
+      ).argParser((paths: string, earlier: readonly string[] | undefined) => [
+        ...(earlier ?? []),
+        ...keyFiles(paths),
+      ]),
+    )
+    .addOption(own('--witness-host <address>', 'address of the listener of the witness').default('127.0.0.1'))
+    .addOption(
+      own('--witness-port <n>', 'port of the listener of the witness').argParser(portNumber).default(8090),
+    )
+    .addOption(
+      own(
+        '--accept-copy',
+        'for one start: the state of the witness was moved, it is the newest one, and nothing else cosigns with its keys any more',
+      ),
+    )
+}
